@@ -57,7 +57,7 @@ export const PARTS: readonly Part[] = [
 
 /** The outcome of a test. */
 export interface TestOutcome {
-  /** Its file, relative to tests/pytests/functional, and its name. */
+  /** Its file, relative to the folder of its kind (tests/pytests/functional), and its name. */
   readonly id: string;
   /** `in-process`: it passed without a call of the program, so it proves nothing. */
   readonly outcome: "passed" | "failed" | "skipped" | "in-process";
@@ -167,18 +167,21 @@ export async function runPart(
     ], SUITE_MS);
     // Exit code 1: some tests failed.
     if (code > 1) throw new Error(`pytest ended with ${code}:\n${out.slice(-4000)}\n${err.slice(-4000)}`);
-    return readOutcomes(Deno.readTextFileSync(results));
+    return readOutcomes(Deno.readTextFileSync(results), FOLDER);
   } finally {
     await Deno.remove(scratch, { recursive: true });
   }
 }
 
-/** A test with subtests has a line for each: if one failed, the test failed. */
-function readOutcomes(text: string): TestOutcome[] {
+/**
+ * The outcomes that a plugin wrote, a line of JSON for each, in the order of their ids, which are relative to `folder`.
+ * A test with subtests has a line for each: if one failed, the test failed.
+ */
+export function readOutcomes(text: string, folder: string): TestOutcome[] {
   const byId = new Map<string, TestOutcome>();
   for (const line of text.trim().split("\n")) {
     const outcome: TestOutcome = JSON.parse(line);
-    const id = outcome.id.replace(`${FOLDER}/`, "");
+    const id = outcome.id.replace(`${folder}/`, "");
     if (byId.get(id)?.outcome !== "failed") byId.set(id, { ...outcome, id });
   }
   return [...byId.values()].sort((a, b) => a.id < b.id ? -1 : 1);

@@ -36,6 +36,27 @@ export function readRecord(): SuiteRecord {
   return JSON.parse(Deno.readTextFileSync(PATH));
 }
 
+/** Maximum number of failed tests that run again; more failures cannot be the effect of a busy machine. */
+const MAX_RERUNS = 10;
+
+/**
+ * Runs the tests that failed and must pass once more: some depend on time.
+ * @param again Runs the tests with these ids, one after the other.
+ * @returns The outcomes, with those of the second run in place of the first.
+ */
+export async function rerunFailed(
+  outcomes: readonly TestOutcome[],
+  { record, again }: {
+    readonly record: SuiteRecord;
+    readonly again: (ids: readonly string[]) => Promise<readonly TestOutcome[]>;
+  },
+): Promise<readonly TestOutcome[]> {
+  const failed = outcomes.filter(({ id, outcome }) => record[id] === MUST_PASS && outcome !== "passed");
+  if (failed.length === 0 || failed.length > MAX_RERUNS) return outcomes;
+  const second = await again(failed.map(({ id }) => id));
+  return outcomes.map((first) => second.find(({ id }) => id === first.id) ?? first);
+}
+
 /** The record after a run of our `salt-call`: a {@linkcode TO_DO} test that passes becomes {@linkcode MUST_PASS}. */
 function withNewPasses(record: SuiteRecord, outcomes: readonly TestOutcome[]): SuiteRecord {
   const passed = new Set(outcomes.filter(({ outcome }) => outcome === "passed").map(({ id }) => id));

@@ -7,10 +7,7 @@
 import { assertEquals } from "../support/assert.ts";
 import { OURS } from "./salts.ts";
 import { type Part, PARTS, runPart, saltSuite, type Suite, type TestOutcome } from "./salt_suite.ts";
-import { MUST_PASS, readRecord, TO_DO } from "./salt_suite_record.ts";
-
-/** Maximum number of failed tests of a part that run again; more failures cannot be the effect of a busy machine. */
-const MAX_RERUNS = 10;
+import { MUST_PASS, readRecord, rerunFailed, TO_DO } from "./salt_suite_record.ts";
 
 /** The sources, or with `SALT_DIST` the executable in that directory: it starts three times as fast. */
 const DIST = Deno.env.get("SALT_DIST");
@@ -27,11 +24,10 @@ if ("missing" in suite) {
 
 async function checkPart(t: Deno.TestContext, suite: Suite, part: Part): Promise<void> {
   const record = readRecord();
-  const outcomes = await rerunFailed(
-    suite,
-    part,
-    await runPart(suite, part, { saltCall: SALT_CALL }),
-  );
+  const outcomes = await rerunFailed(await runPart(suite, part, { saltCall: SALT_CALL }), {
+    record,
+    again: (only) => runPart(suite, part, { saltCall: SALT_CALL, only, beside: 1 }),
+  });
   const known = (state: string) => outcomes.filter(({ id }) => record[id] === state);
   const passes = ({ outcome }: TestOutcome) => outcome === "passed";
   const must = known(MUST_PASS);
@@ -46,15 +42,4 @@ async function checkPart(t: Deno.TestContext, suite: Suite, part: Part): Promise
   await t.step(`${passed} of ${outcomes.length} pass; Python's own salt-call: ${able}${added}`, () => {
     assertEquals(failed.length, 0, failed.map(({ id, outcome, why = "" }) => `${outcome}: ${id}\n${why}`).join("\n\n"));
   });
-}
-
-/** Runs the failed tests once more, one after the other: some depend on time. */
-async function rerunFailed(suite: Suite, part: Part, outcomes: readonly TestOutcome[]): Promise<TestOutcome[]> {
-  const record = readRecord();
-  const failed = outcomes.filter(({ id, outcome }) => record[id] === MUST_PASS && outcome !== "passed").map(({ id }) =>
-    id
-  );
-  if (failed.length === 0 || failed.length > MAX_RERUNS) return [...outcomes];
-  const again = await runPart(suite, part, { saltCall: SALT_CALL, only: failed, beside: 1 });
-  return outcomes.map((first) => again.find(({ id }) => id === first.id) ?? first);
 }

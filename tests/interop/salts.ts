@@ -6,8 +6,9 @@
 import { DENO_RUN } from "../../lib/process/self_command.ts";
 import { pythonSalt } from "./python_salt.ts";
 
-/** A program of Salt. */
-export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run" | "salt-cp";
+/** The programs of Salt that there are in each implementation. */
+export const PROGRAMS = ["salt-master", "salt-minion", "salt-call", "salt", "salt-key", "salt-run", "salt-cp"] as const;
+export type Program = typeof PROGRAMS[number];
 
 /** An implementation. */
 export interface Salt {
