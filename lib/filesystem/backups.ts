@@ -4,13 +4,14 @@
  * @module
  */
 
+import { CommandError } from "../errors.ts";
 import { createDirectory } from "../os/new_files.ts";
 import { DAYS, MONTHS } from "../text/calendar.ts";
 import { isDirectory, isFile } from "../os/file_kind.ts";
 import { copyAttributes } from "../libc/inodes.ts";
 import { baseName, dirName, joinPath } from "./paths.ts";
 import { copyBytes, copyOpen, putBeside } from "./contents.ts";
-import { createHeld, holdDirectory, inDirectoryOf } from "../os/held_path.ts";
+import { createHeld, type Held, holdDirectory, holdTarget, inDirectoryOf } from "../os/held_path.ts";
 import { writeAll } from "../os/write_all.ts";
 import { compareStrings } from "../values/value.ts";
 
@@ -134,29 +135,32 @@ export function installFile(
   path: string,
   { cachedir, backup, mode = 0o600 }: Installing,
 ): void {
-  const old = statOrNothing(path);
+  using held = holdOld(path);
+  const old = held?.status();
   if ((backup === "minion" || backup === "both") && old !== undefined) makeBackup(path, { cachedir });
   inDirectoryOf(path, (directory, name) => {
     putBeside({ directory, name, prefix: baseName(path) }, (file) => {
       if (typeof source === "string") copyBytes(source, file);
       else writeAll(file, source);
     }, (made) => {
-      if (old === undefined) {
+      if (held === undefined || old === undefined) {
         if (mode !== 0o600) Deno.chmodSync(made.path, mode);
       } else {
         Deno.chownSync(made.path, old.uid, old.gid);
-        copyAttributes(directory.at(name), made.path);
+        copyAttributes(held.path, made.path);
         Deno.chmodSync(made.path, (old.mode ?? 0o600) & 0o7777);
       }
     });
   });
 }
 
-function statOrNothing(path: string): Deno.FileInfo | undefined {
+/** The file whose owner, mode and attributes are kept. What another user's link shows of others' files is not: a mode of theirs may be setuid. */
+function holdOld(path: string): Held | undefined {
   try {
-    return Deno.statSync(path);
+    return holdTarget(path);
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
+    const isNone = error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
+    if (isNone || error instanceof CommandError) return undefined;
     throw error;
   }
 }

@@ -158,14 +158,16 @@ export interface NewFile {
  */
 export function replaceFile(path: string, bytes: Uint8Array, { mode, owner }: NewFile = {}): void {
   inDirectoryOf(path, (directory, name) => {
-    const target = directory.at(name), old = lstatOrNothing(target);
+    // Held, so that its owner, mode and attributes are those of one file.
+    using there = directory.find(name);
+    const old = there?.status();
     putBeside({ directory, name, prefix: ".___atomic_write" }, (file) => {
       writeAll(file, bytes);
       file.syncSync();
     }, (made) => {
-      if (old !== undefined && !old.isSymlink) {
+      if (there !== undefined && old !== undefined && !old.isSymlink) {
         if (old.uid !== Deno.uid() || old.gid !== Deno.gid()) Deno.chownSync(made.path, old.uid, old.gid);
-        copyAttributes(target, made.path);
+        copyAttributes(there.path, made.path);
         Deno.chmodSync(made.path, (old.mode ?? 0o600) & 0o7777);
       } else {
         if (owner !== undefined) Deno.chownSync(made.path, owner.uid, owner.gid);
@@ -270,15 +272,6 @@ function readFull(file: Deno.FsFile, block: Uint8Array): number {
 export function overwriteFile(path: string, bytes: Uint8Array): void {
   using file = openToWrite(path, { truncate: true });
   writeAll(file, bytes);
-}
-
-function lstatOrNothing(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(path);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
-  }
 }
 
 function removeQuietly(path: string): void {

@@ -86,7 +86,7 @@ function changeLink(path: string, { uid, gid }: { readonly uid: number; readonly
   refuseForeignName(path, held);
   const ids = [uid < 0 ? old.uid ?? 0 : uid, gid < 0 ? old.gid ?? 0 : gid] as const;
   // The path of a held object is a link of the kernel's.
-  if (held.path === path) nodeBuiltin("node:fs").lchownSync(path, ...ids);
+  if (held.path === path) nodeBuiltin("node:fs").lchownSync(held.path, ...ids);
   else Deno.chownSync(held.path, ...ids);
 }
 

@@ -95,6 +95,18 @@ export class HeldDirectory extends Held {
     return new Held(opened(this.#fd, name));
   }
 
+  /** As {@linkcode hold}; `undefined` if there is none. */
+  find(name: string): Held | undefined {
+    try {
+      const found = this.hold(name);
+      found.status();
+      return found;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return undefined;
+      throw error;
+    }
+  }
+
   /**
    * Holds the directory `name` in it.
    * @throws {CommandError} If it is a link.

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { holdTarget } from "../../lib/os/held_path.ts";
 import { createDirectory, openToWrite, writeWithUmask } from "../../lib/os/new_files.ts";
 import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
 import { baseName } from "../../lib/filesystem/paths.ts";
@@ -67,7 +68,7 @@ mode
     Permission bits that a new file gets.`,
     "cp.recv_chunked",
   ),
-  permissions: { read: true, write: true },
+  permissions: "all",
   params: { dest: str(), chunk: any(), append: bool(false), compressed: bool(true), mode: int(null) },
   async run({ dest, chunk, append, compressed, mode }, context) {
     try {
@@ -76,7 +77,10 @@ mode
       const piece = compressed ? await gunzip(bytes) : bytes;
       using file = openIn(dest, append);
       for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
-      if (!append && mode !== null) await Deno.chmod(dest, mode);
+      if (!append && mode !== null) {
+        using held = holdTarget(dest);
+        Deno.chmodSync(held.path, mode);
+      }
       return true;
     } catch (error) {
       context.setRetcode(1);

@@ -17,6 +17,7 @@ import {
 import { type Plan, plan, problemsBefore } from "./_file_link_plans.ts";
 import { normalizeMode } from "../../lib/filesystem/ownership.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
+import { inDirectoryOf } from "../../lib/os/held_path.ts";
 import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
 import type { StateContext } from "../../lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
@@ -122,7 +123,7 @@ dir_mode
     const changes: ValueMap = new Map();
     if (isFile(name) && !await isHardLink(name, context)) {
       if (!force) return failed(name, `File exists where the hard link ${name} should be`);
-      Deno.removeSync(name);
+      inDirectoryOf(name, (held, entry) => Deno.removeSync(held.at(entry)));
       changes.set("forced", "File for hard link was forcibly replaced");
     }
     return await putHardLink({ name, target, changes }, context);
@@ -138,7 +139,7 @@ async function putHardLink(
     if (await sameInode(name, target, context)) {
       return { ...ret, comment: `Target of hard link ${name} is already pointing to ${target}` };
     }
-    Deno.removeSync(name);
+    inDirectoryOf(name, (held, entry) => Deno.removeSync(held.at(entry)));
     const problem = await makeHardLink(name, target, context);
     if (problem !== undefined) return failed(name, `Unable to set target of hard link ${problem}`, changes);
     changes.set("new", name);

@@ -155,6 +155,15 @@ const SPINS: Readonly<Record<string, Spin & { readonly act: (place: Place) => Pr
     kind: "exchange",
     act: (place) => call("file.chown", [place.file, "nobody", "nogroup"], place),
   },
+  "cp.recv_chunked": {
+    name: "app.conf",
+    kind: "exchange",
+    act: (place) =>
+      call("cp.recv_chunked", [place.file, new TextEncoder().encode(btoa(`text ${place.round}`))], place, {
+        compressed: false,
+        mode: place.round % 2 === 0 ? 0o644 : 0o666,
+      }),
+  },
   "file.touch": { name: "app.conf", kind: "exchange", act: (place) => call("file.touch", [place.file, 0, 0], place) },
   "file.directory": {
     name: "made",

@@ -1,0 +1,73 @@
+/**
+ * Rejects changes of owner and mode by name in the product: a plugin of `deno lint`, named in deno.json. Another user may exchange what a name leads to
+ * between two calls, and root would give away or open up any file. `Held.path` of lib/os/held_path.ts leads to one object whatever happens.
+ * @module
+ */
+
+const CHANGES = new Set(["chown", "chownSync", "chmod", "chmodSync", "lchown", "lchownSync", "lchmod", "lchmodSync"]);
+const MESSAGE = "changes what the name leads to by now: hold it (lib/os/held_path.ts), and change its `path`";
+
+/** Files that may, by name: the directory is only this service's user's, or root's. */
+const ALLOWED: ReadonlyMap<string, string> = new Map([
+  [
+    "lib/accounts/cron.ts",
+    "a file of root's in a temporary directory, whose sticky bit keeps others from exchanging it",
+  ],
+  ["lib/accounts/passwords.ts", "/etc"],
+  ["lib/bus/pump.ts", "sock_dir"],
+  ["lib/bus/python_bus.ts", "sock_dir"],
+  ["lib/daemons/directories.ts", "the service's directories, whose parents are looked at first (isTrustedPath)"],
+  ["lib/debian_packages/apt_keys.ts", "/etc/apt"],
+  ["lib/fileclient/extension_sync.ts", "cachedir"],
+  ["lib/fileclient/local_cache.ts", "cachedir"],
+  ["lib/fileclient/placing.ts", "cachedir, where downloads are before they are placed"],
+  ["lib/git/run_git.ts", "a file of root's in a temporary directory, as in cron.ts"],
+  ["lib/host/script_source.ts", "a file of root's in a temporary directory, as in cron.ts"],
+  ["lib/keys/dropfile.ts", "cachedir"],
+  ["lib/language_packages/pip_passwords.ts", "a directory of root's, made for the call"],
+  ["lib/language_packages/pip_requirements.ts", "a directory of root's, made for the call"],
+  ["lib/os/atomic_file.ts", "the service's own directories"],
+  ["lib/process/log_file.ts", "the log directory, which is looked at first (isTrustedPath)"],
+  ["lib/process/pid_file.ts", "the pid directory, which is looked at first (isTrustedPath)"],
+  ["lib/publisher/publisher.ts", "sock_dir"],
+  ["modules/execution/_cmd_scripts.ts", "a file of root's in a temporary directory, as in cron.ts"],
+  ["modules/execution/postgres.ts", "a file of root's in a temporary directory, as in cron.ts"],
+  ["modules/wheel/key.ts", "a directory of the master's for keys"],
+]);
+
+/** The rule `owners/held`. */
+const plugin: Deno.lint.Plugin = {
+  name: "owners",
+  rules: {
+    held: {
+      create(context) {
+        const file = /(?:^|\/)((?:lib|modules)\/.*)$/.exec(context.filename)?.[1];
+        if (file === undefined || /(?:^|\/)tests\//.test(context.filename) || ALLOWED.has(file)) return {};
+        /** Names of values that are held, with how they are made. */
+        const held = new Set<string>();
+        return {
+          VariableDeclaration({ kind, declarations }) {
+            if (kind !== "using") return;
+            for (const { id } of declarations) if (id.type === "Identifier") held.add(id.name);
+          },
+          CallExpression({ callee, arguments: given }) {
+            // What putBeside has made is held, and handed to the function.
+            const last = given.at(-1);
+            if (callee.type !== "Identifier" || callee.name !== "putBeside") return;
+            if (last?.type !== "ArrowFunctionExpression") return;
+            for (const param of last.params) if (param.type === "Identifier") held.add(param.name);
+          },
+          MemberExpression(node) {
+            const { property, parent } = node;
+            if (property.type !== "Identifier" || !CHANGES.has(property.name)) return;
+            const path = parent.type === "CallExpression" && parent.callee === node ? parent.arguments[0] : undefined;
+            const isHeld = path?.type === "MemberExpression" && path.object.type === "Identifier" &&
+              path.property.type === "Identifier" && path.property.name === "path" && held.has(path.object.name);
+            if (!isHeld) context.report({ node, message: `${property.name} ${MESSAGE}` });
+          },
+        };
+      },
+    },
+  },
+};
+export default plugin;

@@ -1,0 +1,31 @@
+import plugin from "../../scripts/owners_plugin.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const HELD = "using held = holdTarget(path);\n";
+
+/** File, source, and the reported problems. */
+const CASES: readonly (readonly [file: string, source: string, reported: readonly string[]])[] = [
+  ["lib/filesystem/trees.ts", "Deno.chownSync(path, 1, 1);", ["Deno.chownSync"]],
+  ["modules/execution/file.ts", "await Deno.chmod(path, 0o600);", ["Deno.chmod"]],
+  ["modules/execution/file.ts", 'nodeBuiltin("node:fs").lchownSync(path, 1, 1);', [
+    'nodeBuiltin("node:fs").lchownSync',
+  ]],
+  ["lib/filesystem/trees.ts", "const change = Deno.chmodSync;", ["Deno.chmodSync"]],
+  ["lib/filesystem/trees.ts", `${HELD}Deno.chmodSync(held.path, 0o600);`, []],
+  ["lib/filesystem/trees.ts", `${HELD}Deno.chmodSync(held.name, 0o600);`, ["Deno.chmodSync"]],
+  ["lib/filesystem/trees.ts", "Deno.chmodSync(found.path, 0o600);", ["Deno.chmodSync"]],
+  ["lib/filesystem/trees.ts", "const held = { path };\nDeno.chmodSync(held.path, 0o600);", ["Deno.chmodSync"]],
+  ["lib/filesystem/trees.ts", "putBeside(where, fill, (made) => Deno.chmodSync(made.path, 0o600));", []],
+  ["lib/filesystem/trees.ts", "put(where, fill, (made) => Deno.chmodSync(made.path, 0o600));", ["Deno.chmodSync"]],
+  ["lib/os/atomic_file.ts", "Deno.chmodSync(temporary, 0o600);", []],
+  ["lib/other/atomic_file.ts", "Deno.chmodSync(temporary, 0o600);", ["Deno.chmodSync"]],
+  ["scripts/build/build.ts", "Deno.chmodSync(path, 0o755);", []],
+  ["tests/modules/execution/file_test.ts", "Deno.chmodSync(path, 0o755);", []],
+];
+
+for (const [file, source, reported] of CASES) {
+  Deno.test(`owners and modes in ${file}: ${source.replaceAll("\n", " ")}`, () => {
+    const found = Deno.lint.runPlugin(plugin, `/project/${file}`, source);
+    assertEquals(found.map(({ range: [from, to] }) => source.slice(from, to)), reported);
+  });
+}
