@@ -54,6 +54,10 @@ export const YAML_TAG = "tag:yaml.org,2002:";
 
 /** Maximum nesting of nodes: deeper ones are refused before a stack overflows, here or in code that reads the value. */
 const MAX_DEPTH = 200;
+/** How many colons before an error are tried as the ends of names: each is another parse. */
+const MAX_TRIED = 3;
+/** What may stand before an anchor that a colon ends: nothing but the begin of a block or flow entry. */
+const BEFORE_KEY = /(?:^[ ]*(?:- +)*|[[{,] *)$/;
 
 /**
  * Maximum number of values that the aliases of a document stand for, as often as they occur. Aliases share one object,
@@ -99,15 +103,47 @@ export function composeYaml(source: YamlSource, maxAliased: number = MAX_ALIASED
 function parse(source: YamlSource): Event[] {
   while (true) {
     try {
-      return parseEvents(source.text, { maxDepth: MAX_DEPTH });
+      const events = parseEvents(source.text, { maxDepth: MAX_DEPTH });
+      const colons = colonsInAnchors(events, source.text);
+      // From the last one, so that the offsets of the others stay.
+      if (colons.length === 0 || !colons.reverse().every((colon) => source.separate(colon))) return events;
     } catch (error) {
       if (!(error instanceof YAMLException) || error.mark === undefined) throw error;
+      const colon = colonBefore(error.mark.position, source.text);
+      if (colon !== undefined && source.separate(colon)) continue;
       // Inside brackets or quotes libyaml lets a line begin anywhere, often with a "]" in the first column; js-yaml
       // does not. Leading spaces mean nothing there, so the line gets more of them.
       if (error.reason === "deficient indentation" && source.indent(error.mark.position)) continue;
       const tooDeep = error.reason.startsWith("nesting exceeded");
       throw source.error(tooDeep ? `nested deeper than ${MAX_DEPTH} levels` : error.reason, error.mark.position);
     }
+  }
+}
+
+/** The offsets of colons in the names of anchors and aliases: libyaml's names end there, js-yaml's do not. */
+function colonsInAnchors(events: readonly Event[], text: string): number[] {
+  return events.flatMap((event) => {
+    if (!("anchorStart" in event) || event.anchorStart < 0) return [];
+    const name = /^[A-Za-z0-9_-]+(?=:)/.exec(text.slice(event.anchorStart, event.anchorEnd));
+    const line = text.slice(Math.max(0, event.anchorStart - 1_000), event.anchorStart - 1).split(/[\r\n]/).at(-1) ?? "";
+    return name !== null && BEFORE_KEY.test(line) ? [event.anchorStart + name[0].length] : [];
+  });
+}
+
+/** The offset of the last colon before `offset` that ends the name of an anchor or alias, if separating it mends the text. */
+function colonBefore(offset: number, text: string): number | undefined {
+  const names = [...text.slice(0, offset).matchAll(/(?<=^[ ]*(?:- +)*|[[{,] *)[&*][A-Za-z0-9_-]+(?=:\s)/gm)];
+  return names.slice(-MAX_TRIED).reverse().map(({ index, 0: name }) => index + name.length)
+    .find((at) => parsesFurther(`${text.slice(0, at)} ${text.slice(at)}`, offset));
+}
+
+/** Whether a text can be parsed, or at least beyond `offset`. */
+function parsesFurther(text: string, offset: number): boolean {
+  try {
+    parseEvents(text, { maxDepth: MAX_DEPTH });
+    return true;
+  } catch (error) {
+    return error instanceof YAMLException && (error.mark?.position ?? 0) > offset + 1;
   }
 }
 
@@ -241,7 +277,7 @@ class Composer {
     }
   }
 
-  /** The name of an anchor, as simple as libyaml requires: readers disagree about what `&a: b` means. */
+  /** The name of an anchor: letters, digits, "_" and "-", as in libyaml. */
   #name(start: number, end: number): string {
     const name = this.#source.text.slice(start, end);
     if (/^[A-Za-z0-9_-]+$/.test(name)) return name;

@@ -8,6 +8,8 @@ import { YamlError } from "../errors.ts";
 
 /** Maximum number of lines that {@linkcode YamlSource.indent} moves: each makes its caller parse again. */
 const MAX_INDENTED_LINES = 1_000;
+/** Maximum number of names that {@linkcode YamlSource.separate} ends, for the same reason. */
+const MAX_SEPARATED = 100;
 
 /** A source text that finds the line of an offset. */
 export class YamlSource {
@@ -17,6 +19,9 @@ export class YamlSource {
   #lineStarts: number[] | undefined;
   /** Number of spaces that {@linkcode indent} has added, by line. */
   readonly #padding = new Map<number, number>();
+  /** The offsets of the spaces that {@linkcode separate} has added, by line, from the line's start without padding. */
+  readonly #separated = new Map<number, number[]>();
+  #separations = 0;
 
   /** @param file The name of the source in errors. */
   constructor(text: string, readonly file: string) {
@@ -46,7 +51,23 @@ export class YamlSource {
   place(offset: number): { readonly line: number; readonly column: number } {
     const line = this.line(offset);
     const before = this.#text.slice(this.#lineStarts?.[line - 1], offset);
-    return { line, column: Math.max(0, [...before].length - (this.#padding.get(line) ?? 0)) + 1 };
+    const padding = this.#padding.get(line) ?? 0;
+    const spaces = this.#separated.get(line)?.filter((at) => at + padding < before.length).length ?? 0;
+    return { line, column: Math.max(0, [...before].length - padding - spaces) + 1 };
+  }
+
+  /**
+   * Adds a space at `offset`, which is behind the name of an anchor or alias.
+   * @returns False if it cannot, because the number of calls is limited.
+   */
+  separate(offset: number): boolean {
+    if (++this.#separations > MAX_SEPARATED) return false;
+    const line = this.line(offset);
+    const column = offset - (this.#lineStarts?.[line - 1] ?? 0) - (this.#padding.get(line) ?? 0);
+    this.#separated.set(line, [...this.#separated.get(line) ?? [], column]);
+    this.#text = `${this.#text.slice(0, offset)} ${this.#text.slice(offset)}`;
+    this.#lineStarts = undefined;
+    return true;
   }
 
   /** An error `problem` at `offset`. */
