@@ -19,7 +19,8 @@ for (const command of ["salt-call", "salt"] as const) {
         (await fleet.salt("web1", "--out=txt", "pillar.get", "release", "unmask=True")).out.trim();
       const ofRequest = async () =>
         (await fleet.saltCall("web1", "--out=txt", "pillar.get", "release", "unmask=True")).out.trim();
-      Deno.writeTextFileSync(`${root}/common.sls`, "release: second\n");
+      // It takes longer than the next job needs to begin: who does not wait sees the old one.
+      Deno.writeTextFileSync(`${root}/common.sls`, "# {{ salt['test.sleep'](2) }}\nrelease: second\n");
       assertEquals([await inMemory(), await ofRequest()], ["web1: first", "local: first"]);
       const { code, err } = await run("saltutil.refresh_pillar", "wait=True");
       assertEquals([code, err], [0, ""]);
