@@ -29,6 +29,7 @@ import { loadRunners, runnerHost } from "../master_processes/runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { profiled } from "../cli/profiled.ts";
 import { checkEauthOptions, credentialsBy } from "./eauth.ts";
+import { startingUser } from "../process/starting_user.ts";
 import { requestRunner } from "../client/runner_request.ts";
 import { masterFailure } from "./master_failure.ts";
 import { startUp } from "../cli/start_up.ts";
@@ -99,7 +100,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     const host = runnerHost(opts, {
       catalogue,
       jid,
-      user,
+      user: startingUser(user),
       log,
       signal: io.signal,
       fire: (tag, event) => io.fire(tag, event, opts),

@@ -68,22 +68,29 @@ export async function runCall(call: Call, host: CallHost): Promise<ExecutionResu
  * @throws {UnavailableError} If there is no such function; else what it throws.
  */
 export async function callDirectly(
-  { fun, args, kwargs, jid }: { fun: string; args: readonly Value[]; kwargs: ValueMap; jid: string },
+  { fun, args, kwargs, jid, user }: {
+    readonly fun: string;
+    readonly args: readonly Value[];
+    readonly kwargs: ValueMap;
+    readonly jid: string;
+    readonly user: string;
+  },
   host: CallHost,
 ): Promise<Value> {
-  const call = { fun, jid, metadata: undefined };
+  const call = { fun, jid, metadata: undefined, user };
   return await within(call, host, (context) => context.call(fun, [...args], kwargs));
 }
 
 /** Runs `run` as a job of this process, which is noted while it runs. */
 async function within<T>(
-  { fun, jid, metadata }: Omit<Call, "arg">,
+  { fun, jid, metadata, user }: Omit<Call, "arg"> & { readonly user?: string },
   host: CallHost,
   run: (context: JobContext, job: ValueMap) => Promise<T>,
 ): Promise<T> {
   const { opts, master } = host;
   const job = map({ fun, pid: Deno.pid, jid, tgt: SALT_CALL_TARGET });
   if (metadata !== undefined) job.set("metadata", metadata);
+  if (user !== undefined) job.set("user", user);
   const forget = leaveNote(opts.cachedir, job);
   try {
     const shared = {

@@ -24,12 +24,14 @@ export interface MasterExecution {
   readonly log: Logger;
   /** Aborted when the function is to end. */
   readonly signal: AbortSignal;
+  /** The user that the function's job has: who started the runner. */
+  readonly user: string;
 }
 
 /** Runs it. @returns Its result, or Salt's text if there is no such function. @throws What the function throws. */
 export async function executeOnMaster(
   { fun, args, kwargs, withPillar = false, jid = makeJid() }: ExecutionCall,
-  { opts: master, log, signal }: MasterExecution,
+  { opts: master, log, signal, user }: MasterExecution,
 ): Promise<Value> {
   const opts = masterAsMinion(master);
   const grains = await loadGrains(opts, { warn: (text) => log.warning(text) });
@@ -40,7 +42,7 @@ export async function executeOnMaster(
   const own = withPillar && hasPillar ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
   const host = { opts, grains, modules, master: own, log, signal };
   try {
-    return await callDirectly({ fun, args, kwargs, jid }, host);
+    return await callDirectly({ fun, args, kwargs, jid, user }, host);
   } catch (error) {
     if (error instanceof UnavailableError) return `'${fun}' is not available.`;
     throw error;

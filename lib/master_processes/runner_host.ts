@@ -73,7 +73,7 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
     async execute(call) {
       // Few runners need execution modules, and a minion's options.
       const { executeOnMaster } = await import("./master_execution.ts");
-      return await executeOnMaster(call, { opts, log, signal });
+      return await executeOnMaster(call, { opts, log, signal, user: parts.user });
     },
     pillar: {
       async compile(request) {

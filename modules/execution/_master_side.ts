@@ -5,6 +5,7 @@
  * @module
  */
 
+import { startedBy } from "../../lib/process/starting_user.ts";
 import { CommandError } from "../../lib/errors.ts";
 import { dirName } from "../../lib/filesystem/paths.ts";
 import { runProgram } from "../../lib/host/run_program.ts";
@@ -52,7 +53,8 @@ async function runRunner(
     ...[...kwargs].map(([key, value]) => `${text(key)}=${dumpJson(value)}`),
   ];
   const options = ["-c", config, "--out=json", "--out-indent=-1", "--log-level=quiet", "--no-color"];
-  const { retcode, stdout, stderr } = await runProgram([...saltRun(), ...options, name, ...words], context);
+  const env = startedBy(context.job.user);
+  const { retcode, stdout, stderr } = await runProgram([...saltRun(), ...options, name, ...words], context, { env });
   const lines = stdout.split("\n").filter((line) => line !== "");
   try {
     return { ok: retcode === 0, return: parseJson(lines.at(-1) ?? "null") };

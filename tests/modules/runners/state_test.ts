@@ -1,7 +1,7 @@
 import { InvocationError } from "../../../lib/errors.ts";
 import { executeOnMaster } from "../../../lib/master_processes/master_execution.ts";
 import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { repr } from "../../../lib/values/value.ts";
+import { isMap, repr } from "../../../lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
 import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
 
@@ -25,7 +25,7 @@ const withFiles = (test: (fixture: RunnerFixture) => Promise<void>) =>
       await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
       await Deno.writeTextFile(path, text);
     }
-    const parts = { opts: context.opts, log: SILENT_LOGGER, signal: context.signal };
+    const parts = { opts: context.opts, log: SILENT_LOGGER, signal: context.signal, user: "root" };
     context.execute = (call) => executeOnMaster(call, parts);
     await test(fixture);
   }, OPTIONS);
@@ -82,6 +82,22 @@ Deno.test("state.orchestrate runs states on the master's own host, and its retur
     const typo = call("state.orch", ["steps"], { pillar: '{"one": x' });
     await assertRejects(() => typo, InvocationError, "as a dictionary. pillar:1:");
     assert(repr(await call("state.orch", ["nothing"])).endsWith("'retcode': 1}"));
+  }));
+
+Deno.test("a runner that an orchestration calls is recorded as a job of the user who started the orchestration", () =>
+  withFiles(async ({ root, call, context }) => {
+    await Deno.writeTextFile(
+      `${root}/salt/calls.sls`,
+      "test.arg:\n  salt.runner: []\nkey.list_all:\n  salt.wheel: []\n",
+    );
+    const parts = { opts: context.opts, log: SILENT_LOGGER, signal: context.signal, user: "ann" };
+    context.execute = (wanted) => executeOnMaster(wanted, parts);
+    const done = repr(await call("state.orchestrate", ["calls"]));
+    assert(done.endsWith("'outputter': 'highstate', 'retcode': 0}"), done);
+    const jobs = await call("jobs.list_jobs");
+    assert(isMap(jobs));
+    const found = [...jobs.values()].map((job) => isMap(job) ? [job.get("Function"), job.get("User")] : job);
+    assertEquals(found.sort(), [["runner.salt.wheel", "ann"], ["runner.test.arg", "ann"]]);
   }));
 
 Deno.test("state.orchestrate_single and orchestrate_high run the given states, and show them", () =>
