@@ -44,7 +44,7 @@ export function helpText<T extends CliTable>(command: CommandLine<T>, columns = 
   const show = ([name, option]: [string, CliOption]) => {
     const indent = indentOf(option);
     const space = position - indent - 2;
-    const help = option.help.replaceAll("%default", String(option.default ?? "none"));
+    const help = option.help.replaceAll("%default", () => String(option.default ?? "none"));
     const lines = wrap(help, Math.max(width - position, 11));
     const text = optionLabel(name, option);
     const first = text.length > space

@@ -87,7 +87,7 @@ export async function credentialsBy(eauth: string, options: EauthOptions, run: E
 /** The file of the user's token. */
 function tokenFile({ token_file }: MasterOpts): string {
   const home = Deno.env.get("HOME") ?? "/";
-  if (token_file !== null && token_file !== "") return token_file.replace(/^~(?=\/)/, home);
+  if (token_file !== null && token_file !== "") return token_file.replace(/^~(?=\/)/, () => home);
   const xdg = `${Deno.env.get("XDG_CONFIG_HOME") || `${home}/.config`}/salt`;
   return isDirectory(xdg) ? `${xdg}/salt_token` : `${home}/salt_token`;
 }

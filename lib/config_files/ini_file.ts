@@ -5,6 +5,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { splitLines } from "../text/split_lines.ts";
 import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
 
@@ -26,7 +27,7 @@ export class IniSection {
   constructor(readonly name: string, options: { readonly separator: string; readonly noSpaces?: boolean }) {
     this.#separator = options.separator;
     this.#noSpaces = options.noSpaces === true;
-    this.#option = new RegExp(`^(\\s*)(.+?)\\s*(${options.separator.replace(/[^\w\s]/g, "\\$&")})\\s*(.*)\\s*`);
+    this.#option = new RegExp(`^(\\s*)(.+?)\\s*(${escapeRegex(options.separator)})\\s*(.*)\\s*`);
   }
 
   /** Reads a whole file. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { CommandError, InvocationError } from "../errors.ts";
 import { streamingHash } from "../crypto/hash.ts";
 import { readText, universalLines } from "./contents.ts";
@@ -150,7 +151,7 @@ export async function readSourceHash(
  */
 export function extractHash(path: string, names: HashNames & { readonly hashType: string }): SourceSum | undefined {
   const length = Object.hasOwn(LENGTHS, names.hashType) ? String(LENGTHS[names.hashType]) : "32,128";
-  const digest = new RegExp(`(?<![a-z0-9])([a-f0-9]{${length}})(?![a-z0-9])`, "i");
+  const digest = new RegExp(`(?<![a-z0-9])([a-f0-9]{${escapeRegex(length)}})(?![a-z0-9])`, "i");
   const { fileName = "", source = "" } = names;
   const sourceHashName = names.sourceHashName ?? "";
   const sourcePath = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/([^/]*)(\/?[^?#]*)/.exec(source);

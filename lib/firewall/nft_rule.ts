@@ -73,5 +73,5 @@ export function ruleOf(kwargs: ValueMap, family: string): string {
     return [make(given.find(truthy) ?? given[0], family)];
   });
   const protocol = str(kwargs.get("proto") ?? "");
-  return parts.join(" ").trim().replaceAll("dport", `${protocol} dport`).replaceAll("sport", `${protocol} sport`);
+  return parts.join(" ").trim().replaceAll(/[ds]port/g, (side) => `${protocol} ${side}`);
 }

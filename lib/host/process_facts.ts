@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { isGone } from "../os/deno_texts.ts";
 
 /** The start of a process: distinguishes it from a later one with the same pid. */
@@ -44,7 +45,8 @@ export function childrenOf(pid: number): number[] {
 /** The memory of process `pid` in bytes: writable memory (mapped or not), and resident memory. */
 export function processMemory(pid: number): { readonly data: number; readonly resident: number } | undefined {
   const status = Deno.build.os === "linux" ? readIfThere(`/proc/${pid}/status`) : undefined;
-  const kilobytes = (field: string) => Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(status ?? "")?.[1]);
+  const kilobytes = (field: string) =>
+    Number(new RegExp(`^${escapeRegex(field)}:\\s+(\\d+) kB`, "m").exec(status ?? "")?.[1]);
   const [data, resident] = [kilobytes("VmData") * 1024, kilobytes("VmRSS") * 1024];
   return Number.isNaN(data + resident) ? undefined : { data, resident };
 }

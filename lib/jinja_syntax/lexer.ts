@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import type { TemplateError } from "../errors.ts";
 import { rstrip, SPACE } from "../values/python_text.ts";
 import { float, int, repr } from "../values/value.ts";
@@ -44,10 +45,6 @@ interface Rules {
   readonly lineEnd: RegExp;
   readonly commentEnd: RegExp;
   readonly rawEnd: RegExp;
-}
-
-function escapeRegex(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 }
 
 const RULES = new WeakMap<SyntaxOptions, Rules>();
@@ -167,7 +164,7 @@ class Lexer {
   #pushData(text: string, at: number): void {
     if (text === "") return;
     const { newlineSequence } = this.syntax;
-    this.#push("data", newlineSequence === "\n" ? text : text.replaceAll("\n", newlineSequence), at);
+    this.#push("data", newlineSequence === "\n" ? text : text.replaceAll("\n", () => newlineSequence), at);
   }
 
   /** Text up to the next mark, and the kind of the mark. */
@@ -283,7 +280,7 @@ class Lexer {
     const inner = text.slice(1, -1);
     const { newlineSequence } = this.syntax;
     return unescapeLiteral(
-      newlineSequence === "\n" ? inner : inner.replaceAll("\n", newlineSequence),
+      newlineSequence === "\n" ? inner : inner.replaceAll("\n", () => newlineSequence),
       (message) => this.#fail(message, at),
     );
   }

@@ -86,7 +86,7 @@ export function parseZone(text: string): Zone {
       continue;
     }
     const origin = zone.get("ORIGIN");
-    const record = (typeof origin === "string" ? line.replaceAll("@", origin) : line).split(/\s+/);
+    const record = (typeof origin === "string" ? line.replaceAll("@", () => origin) : line).split(/\s+/);
     if (line.includes("SOA")) addAuthority(zone, record);
     else addRecord(zone, record, line);
   }

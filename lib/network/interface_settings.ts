@@ -5,6 +5,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { pythonError } from "../python/errors.ts";
 import { parseFloatText, parseInteger } from "../python/parse_number.ts";
 import { isIpv4, isIpv6 } from "../text/ip_address.ts";
@@ -105,7 +106,9 @@ export function isHardwareAddress(value: Value): boolean {
   if (typeof value !== "string") {
     throw pythonError("TypeError", `expected string or bytes-like object, got '${typeName(value)}'`);
   }
-  return ["-", ":", "\\."].some((mark) => new RegExp(`^([0-9A-F]{1,2}${mark}){5}[0-9A-F]{1,2}$`, "i").test(value));
+  return ["-", ":", "."].some((mark) =>
+    new RegExp(`^([0-9A-F]{1,2}${escapeRegex(mark)}){5}[0-9A-F]{1,2}$`, "i").test(value)
+  );
 }
 
 function isAddress(value: Value, isOfFamily: (text: string) => boolean, longest: number): boolean {

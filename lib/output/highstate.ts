@@ -181,7 +181,7 @@ class Highstate {
       const inner = this.format(changes, depth + 1);
       if (inner === undefined) return undefined;
       const margin = MARGIN.repeat(depth);
-      return { changed: true, text: `${margin}\n${inner}`.replaceAll("\n", `\n${margin}`) };
+      return { changed: true, text: `${margin}\n${inner}`.replaceAll("\n", () => `\n${margin}`) };
     }
     if (!truthy(changes)) return { changed: false, text: "" };
     if (!isMap(changes)) return { changed: true, text: `Invalid Changes data: ${sanitize(str(changes))}` };
@@ -343,7 +343,7 @@ function colourOf({ result }: StateResult, changed: boolean): ColourName {
 
 /** The comment with its further lines indented, and the state's additions to it. */
 function commentOf({ comment, data }: StateResult): string {
-  const text = strip(str(comment)).replaceAll("\n", `\n${MARGIN}`);
+  const text = strip(str(comment)).replaceAll("\n", () => `\n${MARGIN}`);
   if (data === undefined) return text;
   if (Array.isArray(data)) return [text, ...data.map(str)].join(" ");
   if (isMap(data)) return [text, ...[...data].map(([key, value]) => `${str(key)}: ${str(value)}`)].join("\n\t\t");

@@ -27,7 +27,7 @@ const DIRECTIVES: readonly (readonly [RegExp, string])[] = [
 
 /** `doc` without the directives of reStructuredText. */
 export function stripRst(doc: string): string {
-  return DIRECTIVES.reduce((text, [directive, word]) => text.replaceAll(directive, word), doc);
+  return DIRECTIVES.reduce((text, [directive, word]) => text.replaceAll(directive, () => word), doc);
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { CommandError } from "../errors.ts";
 import { statIfExists } from "../os/atomic_file.ts";
 import { isGone } from "../os/deno_texts.ts";
@@ -143,9 +144,10 @@ export class ProcessFiles {
 
   /** Real, effective and saved id. @throws {NoProcessError} */
   ids(kind: "Uid" | "Gid"): number[] {
-    return (new RegExp(`^${kind}:\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)`, "m").exec(this.text("status")) ?? []).slice(1).map(
-      Number,
-    );
+    return (new RegExp(`^${escapeRegex(kind)}:\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)`, "m").exec(this.text("status")) ?? [])
+      .slice(1).map(
+        Number,
+      );
   }
 
   #guarded<T>(read: () => T): T {
@@ -239,7 +241,7 @@ function environment(text: string): Map<string, string> {
 }
 
 function ioCounters(text: string): number[] {
-  const field = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(text)?.[1] ?? 0);
+  const field = (name: string) => Number(new RegExp(`^${escapeRegex(name)}: (\\d+)$`, "m").exec(text)?.[1] ?? 0);
   return ["syscr", "syscw", "read_bytes", "write_bytes", "rchar", "wchar"].map(field);
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../regex/escape.ts";
 import { isThere } from "../os/file_kind.ts";
 import { float, type Value } from "../values/value.ts";
 import { TICKS } from "./process_attributes.ts";
@@ -85,7 +86,8 @@ const SWAP_PAGE = 4096;
 export function swapMemory(meminfo: string, vmstat: string): Record<string, Value> {
   const field = memoryFields(meminfo);
   const total = field("SwapTotal"), free = field("SwapFree");
-  const pages = (name: string) => Number(new RegExp(`^${name} (\\d+)$`, "m").exec(vmstat)?.[1] ?? 0) * SWAP_PAGE;
+  const pages = (name: string) =>
+    Number(new RegExp(`^${escapeRegex(name)} (\\d+)$`, "m").exec(vmstat)?.[1] ?? 0) * SWAP_PAGE;
   return {
     total,
     used: total - free,

@@ -86,12 +86,12 @@ function visible(char: string): string {
 
 /** Makes every control character but newline and tab visible: an ESC becomes the four characters `\x1b`. */
 export function sanitize(text: string): string {
-  return text.replace(CONTROLS, visible);
+  return text.replace(CONTROLS, (char) => visible(char));
 }
 
 /** Like {@linkcode sanitize}, for text that must stay on one line (ids, keys): newlines become visible too. */
 export function sanitizeLine(text: string): string {
-  return text.replace(CONTROLS_AND_NEWLINE, visible);
+  return text.replace(CONTROLS_AND_NEWLINE, (char) => visible(char));
 }
 
 /** Escapes the control characters that JSON may contain unescaped (DEL, C1, bidirectional overrides) as `\u`. */

@@ -18,10 +18,13 @@ export interface UrlizeOptions {
 
 const TAIL = "(?::\\d{1,5})?(?:[/?#]\\S*)?$";
 const WEB = [
-  `^(?:https?://|www\\.)(?:(?:[\\w%-]+\\.)+)?(?:[a-z]{2,63}|xn--[\\w%]{2,59})${TAIL}`,
-  `^(?:[\\w%-]{2,63}\\.)+(?:com|net|int|edu|gov|org|info|mil)${TAIL}`,
-  `^https?://(?:\\d{1,3}(?:\\.\\d{1,3}){3}|\\[(?:[\\da-f]{0,4}:){2}(?:[\\da-f]{0,4}:?){1,6}\\])${TAIL}`,
-].map((source) => new RegExp(source, "i"));
+  new RegExp(`^(?:https?://|www\\.)(?:(?:[\\w%-]+\\.)+)?(?:[a-z]{2,63}|xn--[\\w%]{2,59})${TAIL}`, "i"),
+  new RegExp(`^(?:[\\w%-]{2,63}\\.)+(?:com|net|int|edu|gov|org|info|mil)${TAIL}`, "i"),
+  new RegExp(
+    `^https?://(?:\\d{1,3}(?:\\.\\d{1,3}){3}|\\[(?:[\\da-f]{0,4}:){2}(?:[\\da-f]{0,4}:?){1,6}\\])${TAIL}`,
+    "i",
+  ),
+];
 const MAIL = /^\S+@\w[\w.-]*\.\w+$/;
 
 /** Longer words are not searched for addresses, because that would take too long. */

@@ -110,7 +110,7 @@ function asciiDomain(name: string): string {
 
 function punycode(label: string): string {
   try {
-    return new URL(`http://${label}`).hostname;
+    return new URL(`http://${encodeURIComponent(label)}`).hostname;
   } catch {
     throw new CommandError(`Codepoint of ${repr(label)} not allowed`);
   }

@@ -241,7 +241,7 @@ async function hasRule({ table, chain, rule, family }: Rule, context: JobContext
   await run("-F", CHECK_CHAIN);
   await run("-X", CHECK_CHAIN);
   const shown = saved.filter((line) => line.startsWith(`-A ${CHECK_CHAIN}`));
-  return shown.some((line) => saved.includes(line.replaceAll(CHECK_CHAIN, chain)));
+  return shown.some((line) => saved.includes(line.replaceAll(CHECK_CHAIN, () => chain)));
 }
 
 export const check: ModuleFunction<JobContext> = fn({

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../../lib/regex/escape.ts";
 import { callRunAll, runTool } from "./_file_host.ts";
 import { CommandError, messageOf } from "../../lib/errors.ts";
 import { checkedWord } from "../../lib/host/run_program.ts";
@@ -78,7 +79,7 @@ export const get_locale: ModuleFunction<JobContext> = fn({
       throw new CommandError(`Error: "${grain("oscodename", context)}" is unsupported!`);
     }
     const { path, key } = FILES[family];
-    const line = new RegExp(`^${key}=(.*)$`, "m").exec(readTextFileIfExists(path) ?? "");
+    const line = new RegExp(`^${escapeRegex(key)}=(.*)$`, "m").exec(readTextFileIfExists(path) ?? "");
     return line?.[1].replaceAll('"', "") ?? "";
   },
 });
@@ -167,7 +168,7 @@ export const gen_locale: ModuleFunction<JobContext> = fn({
     }
     const append = map({ append_if_not_found: true });
     if (isAnything("/etc/locale.gen")) {
-      const pattern = `^\\s*#\\s*${name.replace(/[.@]/g, "\\$&")}\\s*$`;
+      const pattern = `^\\s*#\\s*${escapeRegex(name)}\\s*$`;
       await context.call("file.replace", ["/etc/locale.gen", pattern, `${name}\n`], append);
     } else if (isUbuntu) {
       const file = `/var/lib/locales/supported.d/${parts.language}`;

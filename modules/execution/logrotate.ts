@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../../lib/regex/escape.ts";
 import {
   type LogrotateSetting,
   type LogrotateStanza,
@@ -82,10 +83,6 @@ function setting(value: Value): LogrotateSetting {
   return value === true || typeof value === "number" ? value : text(value);
 }
 
-function escaped(name: string): string {
-  return name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
 /** Python's re.MULTILINE, and re.DOTALL besides. */
 const MULTILINE = 8, MULTILINE_DOTALL = 24;
 
@@ -122,7 +119,7 @@ export const set_: ModuleFunction<JobContext> = fn({
       }
       if (value === known) return true;
       const line = value === true ? key : truthy(value) ? `${key} ${text(value)}` : "";
-      return await replace(`^${escaped(key)}.*`, line.replaceAll("\\", "\\\\"), {
+      return await replace(`^${escapeRegex(key)}.*`, line.replaceAll("\\", "\\\\"), {
         flags: MULTILINE,
         prepend_if_not_found: true,
       });
@@ -136,7 +133,7 @@ export const set_: ModuleFunction<JobContext> = fn({
     if (given === (stanza.get(text(value)) ?? false)) return true;
     if (truthy(given)) stanza.set(text(value), setting(given));
     else stanza.delete(text(value));
-    return await replace(`^${escaped(key)}.*?{.*?}`, stanzaText(key, stanza).replaceAll("\\", "\\\\"), {
+    return await replace(`^${escapeRegex(key)}.*?{.*?}`, stanzaText(key, stanza).replaceAll("\\", "\\\\"), {
       flags: MULTILINE_DOTALL,
       append_if_not_found: true,
     });

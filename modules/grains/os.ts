@@ -4,6 +4,7 @@
  * @module
  */
 
+import { escapeRegex } from "../../lib/regex/escape.ts";
 import { type HostFiles, parseAssignments } from "../../lib/host/files.ts";
 
 /** Grains by name, as plain values. */
@@ -207,7 +208,8 @@ function shortName(name: string, id: string | undefined): string {
 
 function macGrains(files: HostFiles): Distribution {
   const plist = files.text("/System/Library/CoreServices/SystemVersion.plist") ?? "";
-  const value = (key: string) => new RegExp(`<key>${key}</key>\\s*<string>([^<]*)</string>`).exec(plist)?.[1] ?? "";
+  const value = (key: string) =>
+    new RegExp(`<key>${escapeRegex(key)}</key>\\s*<string>([^<]*)</string>`).exec(plist)?.[1] ?? "";
   const osrelease = value("ProductVersion");
   return {
     os: "MacOS",

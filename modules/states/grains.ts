@@ -20,7 +20,7 @@ delimiter : ":"
 
 /** The path with Salt's own delimiter. */
 function pathOf(name: string, delimiter: string): string {
-  return delimiter === "" ? name : name.replaceAll(delimiter, DEFAULT_TARGET_DELIM);
+  return delimiter === "" ? name : name.replaceAll(delimiter, () => DEFAULT_TARGET_DELIM);
 }
 
 function grainAt(path: string, { grains }: StateContext): Value | undefined {

@@ -163,6 +163,11 @@ Deno.test("deno task ok checks the docstrings of every file", () => {
   const config: { lint: Record<string, unknown>; exclude: string[] } = JSON.parse(
     Deno.readTextFileSync(`${ROOT}/deno.json`),
   );
-  assertEquals(config.lint.plugins, ["./scripts/docs_plugin.ts", "./scripts/timers_plugin.ts"]);
+  assertEquals(config.lint.plugins, [
+    "./scripts/docs_plugin.ts",
+    "./scripts/owners_plugin.ts",
+    "./scripts/timers_plugin.ts",
+    "./scripts/texts_plugin.ts",
+  ]);
   assertEquals([config.lint.include, config.lint.exclude, config.exclude], [undefined, undefined, ["dist/", ".demo/"]]);
 });
