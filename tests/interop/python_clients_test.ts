@@ -15,6 +15,14 @@ const SCRIPT = decodeURIComponent(new URL("./python_clients.py", import.meta.url
 /** The subscribers of 3006 expect a length before each event, so they cannot read a bus of 3007 and 3008, nor ours. */
 const VERSIONS = ["3007.15", "3008.3"] as const;
 
+/** What ours says otherwise, because the password is right (docs/differences.md), by the call. */
+const OTHERWISE: Readonly<Record<string, string>> = {
+  "RunnerClient.cmd_sync, not allowed":
+    "AuthorizationError: Authorization error occurred: user fred may not run the runner salt.cmd.",
+  "WheelClient.cmd_sync, not allowed":
+    "AuthorizationError: Authorization error occurred: user fred may not run the wheel config.values.",
+};
+
 /** A site with `master`, two minions of ours, and users. */
 async function withMaster<T>(master: Salt, use: (site: Site) => Promise<T>): Promise<T> {
   await using site = new Site();
@@ -58,7 +66,7 @@ for (const version of VERSIONS) {
     await withMaster(OURS, async (site) => {
       const ours = await clientResults(python, site);
       for (const [call, expected] of Object.entries(theirs)) {
-        await t.step(call, () => assertEquals(ours[call], expected));
+        await t.step(call, () => assertEquals(ours[call], OTHERWISE[call] ?? expected));
       }
       if (version !== VERSIONS.at(-1)) return;
       await t.step("salt -a, its token, and salt-run -a", () => commandLines(python, site));

@@ -265,7 +265,7 @@ Deno.test("minions get a node group as its compound target", async () => {
   }
   assertValue(await publish(services, { tgt: "nowhere", tgt_type: "nodegroup" }), {
     enc: "clear",
-    load: { jid: null, minions: [], error: "Node group nowhere is not in the configuration" },
+    load: { jid: null, minions: [], error: "Node group nowhere is not in the configuration, which has web, not_db" },
   });
 });
 
