@@ -9,6 +9,7 @@ import { copyOwnFile } from "../../lib/fileclient/own_file.ts";
 import { PartialFile } from "../../lib/fileclient/partial_file.ts";
 import { makeCacheDirectory, placeOnHost } from "../../lib/fileclient/placing.ts";
 import { pushDirectory, pushFile } from "../../lib/fileclient/pushing.ts";
+import { CommandError } from "../../lib/errors.ts";
 import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
 import { withReplaced } from "../support/replaced.ts";
 import { withTemporaryDirectory } from "../support/temporary_directory.ts";
@@ -151,14 +152,14 @@ Deno.test("what is relative, leads upwards or is no file is not pushed, and noth
     const here = new URL(".", import.meta.url).pathname.slice(Deno.cwd().length + 1).replace(/\/$/, "");
     assertEquals(Deno.statSync(here).isDirectory, true, "the directory of this test, from the current one");
     for (const path of [`${here}/copies_test.ts`, `${root}/d/../d/a`, `${root}/d`, `${root}/none`]) {
-      assertEquals(await pushFile(path, {}, host), false, path);
+      await assertRejects(() => pushFile(path, {}, host), CommandError, path);
     }
     for (const uploadPath of ["../x", "/up/../../x"]) {
-      assertEquals(await pushFile(`${root}/d/a`, { uploadPath }, host), false, uploadPath);
-      assertEquals(await pushDirectory(`${root}/d`, { uploadPath }, host), false, uploadPath);
+      await assertRejects(() => pushFile(`${root}/d/a`, { uploadPath }, host), CommandError, uploadPath);
+      await assertRejects(() => pushDirectory(`${root}/d`, { uploadPath }, host), CommandError, uploadPath);
     }
     for (const path of [here, `${root}/d/../d`, `${root}/x/../d`]) {
-      assertEquals(await pushDirectory(path, {}, host), false, path);
+      await assertRejects(() => pushDirectory(path, {}, host), CommandError, path);
     }
     assertEquals(sent, 0);
     assertEquals([await pushFile(`${root}/d/a`, {}, host), sent], [true, 2]);
