@@ -15,6 +15,9 @@ const MAX_CHECKING = 4;
 /** Maximum number of attempts that wait for their turn: fewer than the requests that a thread can hold. */
 export const MAX_WAITING = 128;
 
+/** Maximum number of refusals that are delayed at the same time; others are answered at once. */
+const MAX_DELAYED = 4_096;
+
 /** The clock for delays. */
 export interface AttemptClock {
   now(): number;
@@ -52,6 +55,8 @@ export class Attempts {
   readonly #busy = new Set<string>();
   #waitingCount = 0;
   #checking = 0;
+  /** Number of refusals that are being delayed. */
+  #delayed = 0;
   #longestMs = FAILURE_MS;
 
   /** @param clock For tests. */
@@ -64,8 +69,12 @@ export class Attempts {
    * @throws {TooManyAttemptsError} If too many wait. @throws What `ask` throws, after the delay.
    */
   async make<T>(ask: () => Promise<T | undefined>, { connection, release }: AttemptRequest): Promise<T | undefined> {
-    await this.#turn(connection);
     const { now, sleep, random } = this.#clock;
+    if (!await this.#turn(connection)) {
+      release();
+      await this.#delayRefusal();
+      throw new TooManyAttemptsError("Too many attempts to sign in at the same time. Try again.");
+    }
     const started = now();
     let result: T | undefined;
     try {
@@ -85,8 +94,16 @@ export class Attempts {
     }
   }
 
-  /** Waits for the turn. @throws {TooManyAttemptsError} If too many wait. */
-  async #turn(connection: string): Promise<void> {
+  /** As long as a failure, so that those who are refused do not fill the places again at once. */
+  async #delayRefusal(): Promise<void> {
+    if (this.#delayed >= MAX_DELAYED) return;
+    this.#delayed++;
+    await this.#clock.sleep(this.#longestMs * (0.75 + this.#clock.random() / 2));
+    this.#delayed--;
+  }
+
+  /** Waits for the turn. @returns False if too many wait. */
+  async #turn(connection: string): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const own = this.#waiting.get(connection) ?? [];
     this.#waiting.set(connection, own);
@@ -94,7 +111,7 @@ export class Attempts {
     this.#waitingCount++;
     this.#grant();
     if (this.#waitingCount > MAX_WAITING) this.#refuseOne();
-    if (!await promise) throw new TooManyAttemptsError("Too many attempts to sign in at the same time. Try again.");
+    return await promise;
   }
 
   /** Starts what may start. */

@@ -33,7 +33,7 @@ export interface Declared {
 
 /** Words near to an argument of every state that are the arguments of some function which takes any. */
 const ORDINARY_WORDS: ReadonlySet<string> = new Set([
-  ...["prereq_any", "create", "required", "older", "border", "text", "dest", "rest", "lock"],
+  ...["prereq_any", "force_reload_modules", "create", "required", "older", "border", "text", "dest", "rest", "lock"],
 ]);
 
 /**

@@ -312,7 +312,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/fileclient/placing.ts",
-    code: "Deno.chmodSync(beside, (mode ?? 0o600) & 0o7777);",
+    code: "Deno.chmodSync(made.path, (mode ?? 0o600) & 0o7777);",
     change: "0o600 → 0o644",
     why: "every file of Linux has a mode",
   },

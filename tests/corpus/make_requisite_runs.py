@@ -281,7 +281,6 @@ def calls():
     case("the option test", state("a", CHANGES), opts={"test": True})
     case("the option test, and not here", state("a", CHANGES), opts={"test": True}, test=False)
     case("test in other letters", state("a", CHANGES), Test=True)
-    case("test as a word", state("a", CHANGES), test="yes")
 
 
 def clean(value):

@@ -58,7 +58,7 @@ Deno.test({
     const spool = `${fleet.minionCacheDir("m00")}/returns`;
     await eventually(() => [...Deno.readDirSync(spool)].length === 0, { what: "an empty spool" });
     assertEquals(fleet.log("master").includes("returned twice"), false);
-    assertEquals(fleet.log("master").match(/Got return from m00/g)?.length ?? 0, 1);
+    assertEquals(fleet.log("master").match(/m00 returned cmd\.run \(jid/g)?.length ?? 0, 1);
   },
 });
 

@@ -61,8 +61,12 @@ fleetTest("while 600 connections send wrong passwords, every right password is a
   }
 });
 
+/** Signs in; a user who is told that there are too many attempts tries again. */
 async function signInOnce(fleet: Fleet): Promise<string> {
   using channel = channelTo(fleet);
-  const answer = await signIn(channel, PASSWORD);
-  return isMap(answer) && typeof answer.get("token") === "string" ? "a token" : repr(answer);
+  for (const since = performance.now();;) {
+    const answer = await signIn(channel, PASSWORD);
+    if (isMap(answer) && typeof answer.get("token") === "string") return "a token";
+    if (!repr(answer).includes("Try again") || performance.now() - since > SOON_MS) return repr(answer);
+  }
 }

@@ -78,7 +78,7 @@ fleetTest(
         line.includes(` ${id}: `) && line.includes(`Executing command test.ping with jid ${jid}`)
       )
         .length;
-    const returned = `Got return from web1 for job ${jid}`;
+    const returned = `web1 returned test.ping (jid ${jid})`;
     await eventually(() => fleet.logs.some((line) => line.includes(returned)), { what: "the return of web1" });
     await fleet.stopMinion("web1");
     Deno.removeSync(`${fleet.minionOpts("web1").cachedir}/jids`);
