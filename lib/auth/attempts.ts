@@ -69,7 +69,7 @@ export class Attempts {
    * @throws {TooManyAttemptsError} If too many wait. @throws What `ask` throws, after the delay.
    */
   async make<T>(ask: () => Promise<T | undefined>, { connection, release }: AttemptRequest): Promise<T | undefined> {
-    const { now, sleep, random } = this.#clock;
+    const { now, sleep } = this.#clock;
     if (!await this.#turn(connection)) {
       release();
       await this.#delayRefusal();
@@ -87,18 +87,23 @@ export class Attempts {
         this.#grant();
         const tookMs = now() - started;
         this.#longestMs = Math.max(this.#longestMs, tookMs);
-        await sleep(Math.max(0, this.#longestMs * (0.75 + random() / 2) - tookMs));
+        await sleep(Math.max(0, this.#failureMs() - tookMs));
       }
       this.#busy.delete(connection);
       this.#grant();
     }
   }
 
+  /** How long a failure is to take: its time must not tell the reason. */
+  #failureMs(): number {
+    return this.#longestMs * (0.75 + this.#clock.random() / 2);
+  }
+
   /** As long as a failure, so that those who are refused do not fill the places again at once. */
   async #delayRefusal(): Promise<void> {
     if (this.#delayed >= MAX_DELAYED) return;
     this.#delayed++;
-    await this.#clock.sleep(this.#longestMs * (0.75 + this.#clock.random() / 2));
+    await this.#clock.sleep(this.#failureMs());
     this.#delayed--;
   }
 
