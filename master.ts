@@ -3,20 +3,20 @@
  * @module
  */
 
-import { AUTH_PROCESS } from "./lib/auth/auth_messages.ts";
-import { EX_USAGE } from "./lib/cli/exit_codes.ts";
-import { writeError } from "./lib/cli/process_io.ts";
-import { programName, unknownNameText } from "./lib/cli/program_name.ts";
-import { FUNCTION_PROCESS, PILLAR_PROCESS } from "./lib/process/self_command.ts";
-import { nameProcess } from "./lib/process/process_name.ts";
+import { AUTH_PROCESS } from "#lib/auth/auth_messages.ts";
+import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { writeError } from "#lib/commands/cli/process_io.ts";
+import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
+import { FUNCTION_PROCESS, PILLAR_PROCESS } from "#lib/runtime/self_command.ts";
+import { nameProcess } from "#lib/runtime/process_name.ts";
 
 async function runMaster(args: readonly string[]): Promise<number> {
   const [{ runService }, { SALT_MASTER }, { loadMasterConfig }, { preflightMaster }, { Master }] = await Promise.all([
-    import("./lib/daemons/service.ts"),
-    import("./lib/daemons/service_options.ts"),
-    import("./lib/config/load.ts"),
-    import("./lib/daemons/preflight.ts"),
-    import("./lib/master/master.ts"),
+    import("#lib/commands/daemons/service.ts"),
+    import("#lib/commands/daemons/service_options.ts"),
+    import("#lib/config/load.ts"),
+    import("#lib/commands/daemons/preflight.ts"),
+    import("#lib/master/requests/master.ts"),
   ]);
   return await runService({
     command: SALT_MASTER,
@@ -34,17 +34,17 @@ async function main(): Promise<number> {
   nameProcess(name, args);
   if (name === AUTH_PROCESS) {
     // Not a command: what the master asks PAM and LDAP in.
-    const { runAuthProcess } = await import("./lib/auth/run_auth_process.ts");
+    const { runAuthProcess } = await import("#lib/auth/run_auth_process.ts");
     return await runAuthProcess();
   }
   if (name === FUNCTION_PROCESS) {
     // Not a command either: what the master runs functions of runners and wheel modules in.
-    const { runMasterFunction } = await import("./lib/master_processes/master_function.ts");
+    const { runMasterFunction } = await import("#lib/master/processes/master_function.ts");
     return await runMasterFunction();
   }
   if (name === PILLAR_PROCESS) {
     // Nor this: what the master compiles minions' pillars in.
-    const { runPillarProcess } = await import("./lib/master_processes/pillar_process.ts");
+    const { runPillarProcess } = await import("#lib/master/processes/pillar_process.ts");
     return await runPillarProcess();
   }
   if (name === "salt-master") return await runMaster(args);

@@ -4,18 +4,18 @@
  * @module
  */
 
-import { writeError } from "./lib/cli/process_io.ts";
-import { EX_USAGE } from "./lib/cli/exit_codes.ts";
-import { programName, unknownNameText } from "./lib/cli/program_name.ts";
-import { nameProcess } from "./lib/process/process_name.ts";
+import { writeError } from "#lib/commands/cli/process_io.ts";
+import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
+import { nameProcess } from "#lib/runtime/process_name.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
   const [{ runService }, { SALT_MINION }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
-    import("./lib/daemons/service.ts"),
-    import("./lib/daemons/service_options.ts"),
-    import("./lib/config/load.ts"),
-    import("./lib/daemons/preflight.ts"),
-    import("./lib/minion/minion.ts"),
+    import("#lib/commands/daemons/service.ts"),
+    import("#lib/commands/daemons/service_options.ts"),
+    import("#lib/config/load.ts"),
+    import("#lib/commands/daemons/preflight.ts"),
+    import("#lib/minion/agent/minion.ts"),
   ]);
   return await runService({
     command: SALT_MINION,
@@ -31,18 +31,18 @@ async function main(): Promise<number> {
   nameProcess(name, args);
   if (name === "salt-module-process") {
     // Not a command: what the minion runs its operator's own modules in.
-    const { runModulePump } = await import("./lib/worker/module_pump.ts");
+    const { runModulePump } = await import("#lib/minion/worker/module_pump.ts");
     return await runModulePump();
   }
   if (name === "salt-keeper") {
     // Not a command either: what the minion runs the commands of its jobs in.
-    const { runCommandKeeper } = await import("./lib/host/command_keeper.ts");
+    const { runCommandKeeper } = await import("#lib/programs/command_keeper.ts");
     const [cachedir, socket] = args;
     return await runCommandKeeper({ cachedir, socket });
   }
   if (name === "salt-minion-pillar") {
     // Nor is this: what compiles the pillar of a minion with `file_client: local`.
-    const { runOwnPillarProcess } = await import("./lib/local_call/pillar_process.ts");
+    const { runOwnPillarProcess } = await import("#lib/minion/local_call/pillar_process.ts");
     return await runOwnPillarProcess();
   }
   if (name === "salt-minion") return await runMinion(args);
@@ -50,7 +50,7 @@ async function main(): Promise<number> {
     writeError(unknownNameText(name, ["salt-minion", "salt-call"]));
     return EX_USAGE;
   }
-  const { saltCallProcess } = await import("./lib/commands/salt_call_process.ts");
+  const { saltCallProcess } = await import("#lib/commands/programs/salt_call_process.ts");
   return await saltCallProcess({ name, args });
 }
 

@@ -4,20 +4,20 @@
  * @module
  */
 
-import type { EventData } from "./lib/bus/event.ts";
-import type { MasterOpts } from "./lib/config/options.ts";
-import * as process from "./lib/cli/process_io.ts";
-import { EX_USAGE } from "./lib/cli/exit_codes.ts";
-import { programName, unknownNameText } from "./lib/cli/program_name.ts";
-import { runSalt } from "./lib/commands/salt.ts";
-import { nameProcess } from "./lib/process/process_name.ts";
-import { reportUnexpected } from "./lib/cli/unexpected_error.ts";
+import type { EventData } from "#lib/bus/event.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import * as process from "#lib/commands/cli/process_io.ts";
+import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
+import { runSalt } from "#lib/commands/programs/salt.ts";
+import { nameProcess } from "#lib/runtime/process_name.ts";
+import { reportUnexpected } from "#lib/commands/cli/unexpected_error.ts";
 
 /** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. @returns Whether one runs. */
 async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<boolean> {
   const [{ fireEvent }, { masterBus }] = await Promise.all([
-    import("./lib/bus/fire.ts"),
-    import("./lib/bus/paths.ts"),
+    import("#lib/bus/fire.ts"),
+    import("#lib/bus/paths.ts"),
   ]);
   return await fireEvent(masterBus(sock_dir), tag, data);
 }
@@ -28,8 +28,8 @@ const BATCH_VARIABLE = "SALT_BATCH_JID";
 /** Starts `salt` in the background, to run the batch job `jid`. */
 async function startBatch(words: readonly string[], { user, jid }: { user: string; jid: string }): Promise<void> {
   const [{ startDetached }, { CALLER_VARIABLE }] = await Promise.all([
-    import("./lib/process/daemon.ts"),
-    import("./lib/cli/calling_user.ts"),
+    import("#lib/runtime/daemon.ts"),
+    import("#lib/commands/cli/calling_user.ts"),
   ]);
   startDetached(["--as", "salt", ...words], { [CALLER_VARIABLE]: user, [BATCH_VARIABLE]: jid });
 }
@@ -43,7 +43,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
       batchJid: Deno.env.get(BATCH_VARIABLE),
     }),
   "salt-key": async (args) => {
-    const { runSaltKey } = await import("./lib/commands/salt_key.ts");
+    const { runSaltKey } = await import("#lib/commands/programs/salt_key.ts");
     return await runSaltKey(args, {
       ...process.commandIo(),
       ask: process.ask,
@@ -53,10 +53,10 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   },
   "salt-run": async (args) => {
     const [{ runSaltRun }, { localCommands }, { startDetached }, { CALLER_VARIABLE }] = await Promise.all([
-      import("./lib/commands/salt_run.ts"),
-      import("./lib/client/runner_local.ts"),
-      import("./lib/process/daemon.ts"),
-      import("./lib/cli/calling_user.ts"),
+      import("#lib/commands/programs/salt_run.ts"),
+      import("#lib/client/runner_local.ts"),
+      import("#lib/runtime/daemon.ts"),
+      import("#lib/commands/cli/calling_user.ts"),
     ]);
     return await runSaltRun(args, {
       ...process.jobIo(),
@@ -67,7 +67,7 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
     });
   },
   "salt-cp": async (args) => {
-    const { runSaltCp } = await import("./lib/commands/salt_cp.ts");
+    const { runSaltCp } = await import("#lib/commands/programs/salt_cp.ts");
     return await runSaltCp(args, process.jobIo());
   },
 };

@@ -6,7 +6,7 @@
 
 import { parseOptions } from "./options.ts";
 import { runScript } from "./run_script.ts";
-import { writeOut as say } from "../lib/cli/process_io.ts";
+import { writeOut as say } from "#lib/commands/cli/process_io.ts";
 
 const USAGE = `Usage: deno task ok [--without-tests]
 `;

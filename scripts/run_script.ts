@@ -3,9 +3,9 @@
  * @module
  */
 
-import { EX_USAGE } from "../lib/cli/exit_codes.ts";
-import { messageOf } from "../lib/errors.ts";
-import { writeError } from "../lib/cli/process_io.ts";
+import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
+import { messageOf } from "#lib/errors.ts";
+import { writeError } from "#lib/commands/cli/process_io.ts";
 import { OptionError } from "./options.ts";
 
 /** How a script reports errors of its user. */

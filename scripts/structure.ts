@@ -1,6 +1,6 @@
 /**
- * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, imports that point up
- * or form a cycle, exports that nothing or only tests use, and imports that load Node's compatibility layer.
+ * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, imports that point up,
+ * form a cycle or have a long path, exports that nothing or only tests use, and imports that load Node's compatibility layer.
  *
  *     deno run -A scripts/structure.ts
  *
@@ -8,55 +8,32 @@
  * @module
  */
 
+import { importPath, TREE_PREFIX } from "./import_path.ts";
 import { sourceFiles } from "./source_files.ts";
 
 /**
- * The rooms, floor by floor from the lowest. A room is a folder, without its subfolders, or a single file. A room may
- * import only from rooms of floors below its own: rooms of one floor do not import each other.
+ * The boxes of the tree, floor by floor from the lowest. A box is a room, a wing of {@linkcode WINGS}, or a single file. It may
+ * import only from boxes of floors below its own: boxes of one floor do not import each other. A room is a folder without
+ * its subfolders.
  */
 export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
   ["lib/values", "lib/libc"],
   ["lib/regex", "lib/yaml"],
   ["lib/text"],
-  ["lib/os", "lib/config_files", "lib/python", "lib/states"],
-  ["lib/crypto", "lib/process", "lib/archives", "lib/jinja_syntax"],
-  ["lib/sockets", "lib/protocol", "lib/target", "lib/jinja"],
-  ["lib/host", "lib/output"],
-  ["lib/config", "lib/keys", "lib/filesystem"],
-  ["lib/auth", "lib/bus", "lib/plugins", "lib/fleet", "lib/template_filters", "modules/grains"],
-  [
-    "lib/cli",
-    "lib/databases",
-    "lib/files",
-    "lib/firewall",
-    "lib/git",
-    "lib/gnupg",
-    "lib/x509",
-    "lib/templates",
-    "lib/jobs",
-    "lib/packages",
-    "lib/language_packages",
-    "lib/services",
-    "lib/accounts",
-    "lib/settings",
-    "lib/network",
-    "lib/storage",
-    "lib/processes",
-  ],
-  ["lib/git_remotes", "lib/debian_packages"],
+  ["lib/os", "lib/python", "lib/targeting"],
+  ["lib/crypto", "lib/runtime"],
+  ["lib/sockets", "lib/protocol"],
+  ["lib/config", "lib/keys", "lib/output", "lib/programs"],
+  ["lib/auth", "lib/bus", "lib/fleet", "lib/plugins", "modules/grains"],
+  ["lib/host", "lib/jobs", "modules/tops"],
+  ["lib/jinja", "lib/files"],
   ["modules/fileserver", "modules/renderers"],
-  ["lib/fileserver", "lib/render"],
-  ["lib/fileclient"],
-  ["modules/pillar", "modules/tops"],
-  ["lib/pillar", "lib/highstate", "lib/state_control"],
-  ["lib/state_run"],
-  ["modules/execution", "modules/states", "lib/functions", "lib/publisher", "lib/daemons"],
-  ["lib/worker"],
-  ["lib/client", "lib/master", "lib/minion"],
-  ["modules/runners", "modules/wheel", "lib/report"],
-  ["lib/local_call"],
-  ["lib/master_processes"],
+  ["lib/render", "modules/pillar"],
+  ["lib/pillar", "lib/states"],
+  ["lib/client", "modules/execution", "modules/states"],
+  ["lib/minion", "modules/runners", "modules/wheel"],
+  ["lib/master"],
   ["lib/commands"],
   ["master.ts", "minion.ts", "salt.ts"],
   ["scripts"],
@@ -77,12 +54,62 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tests/docs", "tests/scripts", "tests/system"],
 ];
 
-const FLOOR_OF: ReadonlyMap<string, number> = new Map(
-  FLOORS.flatMap((rooms, floor) => rooms.map((room): [string, number] => [room, floor])),
+/**
+ * The rooms of each wing, floor by floor from the lowest. A wing is a folder with rooms of one family, and has no files of
+ * its own. The rule of {@linkcode FLOORS} holds between its rooms.
+ */
+export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  "lib/host": [
+    ["etc_files", "postgres"],
+    ["archives", "filesystem", "processes", "x509"],
+    [
+      "accounts",
+      "firewall",
+      "git",
+      "gnupg",
+      "kernel",
+      "language_packages",
+      "network",
+      "packages",
+      "services",
+      "storage",
+    ],
+    ["debian_packages"],
+  ],
+  "lib/jinja": [["syntax"], ["core"], ["filters"], ["salt"]],
+  "lib/files": [["backends"], ["git"], ["server"], ["client"]],
+  "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
+  "lib/minion": [["worker"], ["agent"], ["local_call"]],
+  "lib/master": [["functions", "publisher"], ["requests"], ["processes"]],
+  "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
+};
+
+/** The place of a room: its box, the floor of that box, and the floor of the room in it if the box is a wing. */
+interface Floor {
+  readonly box: string;
+  readonly floor: number;
+  readonly inside: number;
+}
+
+const FLOOR_OF: ReadonlyMap<string, Floor> = new Map(
+  FLOORS.flatMap((boxes, floor) =>
+    boxes.flatMap((box): [string, Floor][] =>
+      Object.hasOwn(WINGS, box)
+        ? WINGS[box].flatMap((rooms, inside) =>
+          rooms.map((room): [string, Floor] => [`${box}/${room}`, { box, floor, inside }])
+        )
+        : [[box, { box, floor, inside: 0 }]]
+    )
+  ),
 );
 
+/** The tests of rooms, above everything that has a floor. */
+const TESTS: Floor = { box: "tests", floor: FLOORS.length, inside: 0 };
+
 /** Known imports that point up, as `FILE imports FILE`. Remove an entry when the import is fixed. */
-const UPWARD: readonly string[] = [];
+const UPWARD: readonly string[] = [
+  "lib/files/server/file_server.ts imports modules/fileserver/_built_in.ts",
+];
 
 /**
  * Known exports that only tests use, as `FILE exports NAME`. Remove an entry when the product uses the export or the
@@ -123,6 +150,7 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
     ...filesWithoutRoom(sources),
     ...roomsOverLimit(sources),
     ...importCycles(imports),
+    ...longPaths(sources),
     ...less("up", upwardImports(imports), known.upwardImports),
     ...unusedExports(sources, imports),
     ...less("only tests use it", exportsForTests(sources, imports), known.forTests),
@@ -165,27 +193,22 @@ function less(kind: string, found: readonly string[], known: readonly string[] =
 /** What `text`, the source file `path`, imports from the tree. */
 export function importsOf(path: string, text: string): Import[] {
   const found: Import[] = [];
-  const add = (specifier: string, names: readonly string[]) => found.push({ from: resolve(path, specifier), names });
-  for (const [, names, specifier] of text.matchAll(/^(?:import|export) ([^;]*?) from "(\.[^"]+\.ts)";/gm)) {
+  const add = (specifier: string, names: readonly string[]) => found.push({ from: importPath(path, specifier), names });
+  for (const [, names, specifier] of text.matchAll(/^(?:import|export) ([^;]*?) from "([.#][^"]+\.ts)";/gm)) {
     const braces = /\{([^}]*)\}/.exec(names);
     const listed = braces?.[1].split(",").map((name) => name.trim().replace(/^type /, "").split(" as ")[0]).filter((
       name,
     ) => name !== "");
     add(specifier, listed ?? ["*"]);
   }
-  for (const [, specifier] of text.matchAll(/^import "(\.[^"]+\.ts)";/gm)) add(specifier, []);
+  for (const [, specifier] of text.matchAll(/^import "([.#][^"]+\.ts)";/gm)) add(specifier, []);
   // A thread is started, or a command is chosen, only after the importing file has been loaded.
-  for (const [, specifier] of text.matchAll(/import\("(\.[^"]+\.ts)"\)/g)) add(specifier, ["*"]);
+  for (const [, specifier] of text.matchAll(/import\("([.#][^"]+\.ts)"\)/g)) add(specifier, ["*"]);
   for (const [, specifier] of text.matchAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g)) {
     // An entry is started as its own process, so the importing file does not load it.
-    if (directoryOf(resolve(path, specifier)) !== ".") add(specifier, []);
+    if (directoryOf(importPath(path, specifier)) !== ".") add(specifier, []);
   }
   return found.filter(({ from }) => from !== path);
-}
-
-/** The path of the file that `specifier` in the file `path` refers to. */
-function resolve(path: string, specifier: string): string {
-  return new URL(specifier, `file:///${path}`).pathname.slice(1);
 }
 
 /** Import cycles, with imports of types: one line for each file that imports itself through other files. */
@@ -229,10 +252,29 @@ function roomOf(path: string): string {
  * The floor of a file's room; `undefined` if the room is in none. The tests of a room are in the folder of the same
  * name below `tests/`, and their floor is above all others.
  */
-function floorOf(path: string): number | undefined {
+function floorOf(path: string): Floor | undefined {
   const room = roomOf(path);
   const tested = room.replace(/^tests\/(?!modules\/)/, "tests/lib/").replace(/^tests\//, "");
-  return FLOOR_OF.get(room) ?? (room.startsWith("tests/") && FLOOR_OF.has(tested) ? FLOORS.length : undefined);
+  return FLOOR_OF.get(room) ?? (room.startsWith("tests/") && FLOOR_OF.has(tested) ? TESTS : undefined);
+}
+
+/** Whether a file on floor `own` may import one on `other`. */
+function isBelow(other: Floor, own: Floor): boolean {
+  return other.box === own.box ? other.inside < own.inside : other.floor < own.floor;
+}
+
+/** Imports from another folder of the tree that do not begin with the prefix of the tree. */
+function longPaths(sources: readonly Source[]): string[] {
+  return sources.flatMap(({ path, text }) => {
+    const specifiers = [...text.matchAll(/^(?:import|export) [^;]*?from "(\.[^"]+\.ts)";/gm)].map(([, name]) => name);
+    return specifiers.flatMap((specifier) => {
+      const target = importPath(path, specifier);
+      const isLong = directoryOf(target) !== directoryOf(path) && /^(lib|modules|scripts|tests)\//.test(target);
+      return isLong && directoryOf(path) !== "."
+        ? [`path: ${path} imports ${specifier}: write ${TREE_PREFIX}${target}`]
+        : [];
+    });
+  });
 }
 
 function filesWithoutRoom(sources: readonly Source[]): string[] {
@@ -242,10 +284,12 @@ function filesWithoutRoom(sources: readonly Source[]): string[] {
 /** Imports from rooms that are not on a lower floor. Files in no room are reported elsewhere. */
 function upwardImports(imports: ReadonlyMap<string, readonly Import[]>): string[] {
   return [...imports].flatMap(([path, ownImports]) => {
-    const own = floorOf(path) ?? Infinity;
+    const own = floorOf(path);
     const other = ownImports.filter(({ from }) => roomOf(from) !== roomOf(path));
-    return [...new Set(other.map(({ from }) => from))]
-      .filter((from) => (floorOf(from) ?? -1) >= own).map((from) => `${path} imports ${from}`);
+    return [...new Set(other.map(({ from }) => from))].filter((from) => {
+      const floor = floorOf(from);
+      return own !== undefined && floor !== undefined && !isBelow(floor, own);
+    }).map((from) => `${path} imports ${from}`);
   });
 }
 

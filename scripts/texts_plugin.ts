@@ -16,14 +16,14 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   replacement: {},
   pattern: {
     "lib/regex/reader.ts": "it writes the classes of characters that it has read from Python's expressions",
-    "lib/state_control/read_only_commands.ts": "its words are texts of the file",
-    "lib/x509/pem_entry.ts": "the type is the operator's expression, as in Salt",
+    "lib/states/control/read_only_commands.ts": "its words are texts of the file",
+    "lib/host/x509/pem_entry.ts": "the type is the operator's expression, as in Salt",
     "lib/text/strptime.ts": "it escapes the format while it translates it",
-    "lib/jinja_syntax/lexer.ts": "it joins a list of marks, each of them escaped",
+    "lib/jinja/syntax/lexer.ts": "it joins a list of marks, each of them escaped",
   },
   url: {
     "lib/plugins/loader.ts": "it quotes each step of the path",
-    "lib/host/tcp_table.ts": "it writes numbers",
+    "lib/programs/tcp_table.ts": "it writes numbers",
     "lib/text/ip_address.ts": "it writes hexadecimal digits",
   },
 };

@@ -5,15 +5,15 @@
  * @module
  */
 
-import { isThere } from "../os/file_kind.ts";
-import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { generateKeyString } from "../crypto/crypticle.ts";
-import { RefusedError } from "../errors.ts";
-import { accessKeyPath } from "../config/master_paths.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { generateKeyString } from "#lib/crypto/crypticle.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { matchesName } from "./patterns.ts";
 import { allowsJob, allowsMasterCall, type JobTarget, type MasterCall, type PublishedCall } from "./rules.ts";
-import { sameText } from "../crypto/same_text.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import { sameText } from "#lib/crypto/same_text.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The keys of users: user name → key string. */
 export type AccessKeys = ReadonlyMap<string, string>;

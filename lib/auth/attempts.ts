@@ -6,7 +6,7 @@
  * @module
  */
 
-import { sleep } from "../os/sleep.ts";
+import { sleep } from "#lib/os/sleep.ts";
 
 /** Approximate minimum time of a failure, in milliseconds. */
 const FAILURE_MS = 1_000;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /**
  * The rules for `user`, who is in `groups`.

@@ -6,8 +6,8 @@
  */
 
 import { AUTH_PROCESS, type AuthReply, type AuthRequest } from "./auth_messages.ts";
-import { masterProcess } from "../process/self_command.ts";
-import { clearTimeout, setTimeout } from "../os/timers.ts";
+import { masterProcess } from "#lib/runtime/self_command.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 
 /** Time for an answer, in milliseconds: PAM delays a failure by seconds. */
 const ANSWER_MS = 30_000;

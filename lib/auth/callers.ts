@@ -6,11 +6,11 @@
  */
 
 import { type Access, checkMasterCall, refusedAccess } from "./access.ts";
-import { RefusedError } from "../errors.ts";
+import { RefusedError } from "#lib/errors.ts";
 import type { ExternalAuth } from "./external_auth.ts";
 import { allowsJob, type JobTarget, type MasterCall, type PublishedCall } from "./rules.ts";
-import { truncate } from "../text/truncate.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import { truncate } from "#lib/text/truncate.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** An authenticated sender. */
 export interface Caller {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { ConfigError } from "../errors.ts";
+import { ConfigError } from "#lib/errors.ts";
 import { type EauthContext, type EauthModule, knownWithoutGroups } from "./eauth_module.ts";
-import { HASH_TYPES } from "../crypto/hash_types.ts";
+import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
 import { type PasswordFileForm, passwordFileKnows } from "./password_file.ts";
-import { str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Makes it. @throws {ConfigError} For invalid parameters. */
 export function fileEauth({ config }: EauthContext): EauthModule {

@@ -6,7 +6,7 @@
 
 import { askAuthProcess } from "./auth_process.ts";
 import type { AuthReply, AuthRequest } from "./auth_messages.ts";
-import { ConfigError } from "../errors.ts";
+import { ConfigError } from "#lib/errors.ts";
 import type { EauthContext, EauthModule } from "./eauth_module.ts";
 import { ldapSettings } from "./ldap_settings.ts";
 

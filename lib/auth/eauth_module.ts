@@ -3,9 +3,9 @@
  * @module
  */
 
-import type { Logger } from "../process/log.ts";
-import type { MasterOpts } from "../config/options.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A user's name and password. */
 export interface Credentials {

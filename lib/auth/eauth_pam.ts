@@ -7,7 +7,7 @@
 import { askAuthProcess } from "./auth_process.ts";
 import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 import type { EauthContext, EauthModule } from "./eauth_module.ts";
-import { groupNamesOf } from "../os/users.ts";
+import { groupNamesOf } from "#lib/os/users.ts";
 
 /** Makes it. @param ask For tests. */
 export function pamEauth(

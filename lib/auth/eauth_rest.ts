@@ -4,9 +4,9 @@
  * @module
  */
 
-import { ConfigError } from "../errors.ts";
+import { ConfigError } from "#lib/errors.ts";
 import { type Credentials, type EauthContext, type EauthModule, knownWithoutGroups } from "./eauth_module.ts";
-import { toValue, type Value } from "../values/value.ts";
+import { toValue, type Value } from "#lib/values/value.ts";
 
 /** Time for an answer, in milliseconds. */
 const ANSWER_MS = 10_000;

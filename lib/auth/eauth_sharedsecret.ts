@@ -5,7 +5,7 @@
  */
 
 import { type EauthContext, type EauthModule, knownWithoutGroups } from "./eauth_module.ts";
-import { sameText } from "../crypto/same_text.ts";
+import { sameText } from "#lib/crypto/same_text.ts";
 
 /** Makes it. */
 export function sharedSecretEauth({ opts, log }: EauthContext): EauthModule {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { isMap, type ValueMap } from "../values/value.ts";
+import { isMap, type ValueMap } from "#lib/values/value.ts";
 
 /**
  * Names of users: those with rules, and the members of groups with rules. `*` names nobody.

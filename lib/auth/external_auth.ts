@@ -8,12 +8,12 @@ import { type AttemptRequest, Attempts, TooManyAttemptsError } from "./attempts.
 import { authList } from "./auth_list.ts";
 import type { Credentials, EauthModule, KnownUser } from "./eauth_module.ts";
 import { loadEauth } from "./eauth_modules.ts";
-import { messageOf, RefusedError } from "../errors.ts";
-import type { Logger } from "../process/log.ts";
-import type { MasterOpts } from "../config/options.ts";
+import { messageOf, RefusedError } from "#lib/errors.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 import { type Token, Tokens } from "./tokens.ts";
-import { truncateValue } from "../text/truncate.ts";
-import { isMap, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
+import { isMap, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An authenticated user and the user's rules. */
 export interface Identity {

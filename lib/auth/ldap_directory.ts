@@ -8,7 +8,7 @@
 import { Client, type Entry, InvalidCredentialsError } from "ldapts";
 import type { AuthReply } from "./auth_messages.ts";
 import type { Credentials } from "./eauth_module.ts";
-import { isIpv4, isIpv6 } from "../text/ip_address.ts";
+import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
 import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn } from "./ldap_settings.ts";
 
 /** Time for a connection and for each answer, in milliseconds. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { MasterOpts } from "../config/options.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 
 /** How the directory is queried. */
 export interface LdapSettings {

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { hashHex } from "../crypto/hash.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
 import type { Credentials } from "./eauth_module.ts";
 import { verifyPassword } from "./password_hash.ts";
-import { sameText } from "../crypto/same_text.ts";
+import { sameText } from "#lib/crypto/same_text.ts";
 
 /** How a file is to be read: the parameters of `external_auth: file`, without `^`. */
 export interface PasswordFileForm {

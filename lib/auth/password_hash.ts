@@ -5,9 +5,9 @@
  */
 
 import { md5, sha1 } from "@noble/hashes/legacy.js";
-import { ConfigError } from "../errors.ts";
-import { canCrypt, cryptPasswordInThread } from "../libc/crypt.ts";
-import { sameText } from "../crypto/same_text.ts";
+import { ConfigError } from "#lib/errors.ts";
+import { canCrypt, cryptPasswordInThread } from "#lib/libc/crypt.ts";
+import { sameText } from "#lib/crypto/same_text.ts";
 
 /** Whether `hash` is the hash of `password`. @throws {ConfigError} If it is for crypt(3), and this host has none. */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {

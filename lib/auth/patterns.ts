@@ -4,9 +4,9 @@
  * @module
  */
 
-import { RegexError } from "../errors.ts";
-import { matchesGlob } from "../text/glob.ts";
-import { pythonRegex } from "../regex/regex.ts";
+import { RegexError } from "#lib/errors.ts";
+import { matchesGlob } from "#lib/text/glob.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
 
 /** Whether `pattern`, a glob or a regular expression, matches the whole `text`, a name of a user. */
 export function matchesName(pattern: string, text: string): boolean {

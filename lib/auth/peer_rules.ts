@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type CallArgs, parseCliArgs, toWireArgs } from "../yaml/arguments.ts";
+import { type CallArgs, parseCliArgs, toWireArgs } from "#lib/yaml/arguments.ts";
 import { matchesRule } from "./patterns.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /**
  * The rules for the minion `id`.

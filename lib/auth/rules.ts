@@ -13,8 +13,8 @@
  */
 
 import { matchesRule } from "./patterns.ts";
-import { compoundArgs, fromWireArgs, type ReadArgs } from "../yaml/arguments.ts";
-import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
+import { compoundArgs, fromWireArgs, type ReadArgs } from "#lib/yaml/arguments.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A function that is published, and its arguments as minions get them. */
 export interface PublishedCall {

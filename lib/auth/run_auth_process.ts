@@ -3,7 +3,7 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
+import { messageOf } from "#lib/errors.ts";
 import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 
 /** Answers the request on standard input. @returns The exit code. */

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { hashHex } from "../crypto/hash.ts";
-import { listDirectory, type StoreLog } from "../os/store_files.ts";
-import { messageOf } from "../errors.ts";
-import { decodeIfWhole, encode } from "../values/msgpack.ts";
-import { float, isMap, map, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { listDirectory, type StoreLog } from "#lib/os/store_files.ts";
+import { messageOf } from "#lib/errors.ts";
+import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
+import { float, isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The user of a token. */
 export interface TokenSubject {

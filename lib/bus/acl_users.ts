@@ -5,10 +5,10 @@
  * @module
  */
 
-import { PreflightError } from "../errors.ts";
-import { ACL_PASS, ACL_READ, ACL_WRITE, hasAcls, setAclUsers } from "../libc/acl.ts";
-import { accessKeyPath } from "../config/master_paths.ts";
-import { findUser } from "../os/users.ts";
+import { PreflightError } from "#lib/errors.ts";
+import { ACL_PASS, ACL_READ, ACL_WRITE, hasAcls, setAclUsers } from "#lib/libc/acl.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { findUser } from "#lib/os/users.ts";
 
 /** A user in `publisher_acl`. */
 export interface AclUser {

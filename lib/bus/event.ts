@@ -4,10 +4,10 @@
  * @module
  */
 
-import { copyMap } from "../values/dict.ts";
-import { WireError } from "../errors.ts";
-import { decodeIfWhole, encode, type Packable } from "../values/msgpack.ts";
-import { isMap, type Value, type ValueMap } from "../values/value.ts";
+import { copyMap } from "#lib/values/dict.ts";
+import { WireError } from "#lib/errors.ts";
+import { decodeIfWhole, encode, type Packable } from "#lib/values/msgpack.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** One event of a bus. */
 export interface BusEvent {

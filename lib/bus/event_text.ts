@@ -5,9 +5,9 @@
  */
 
 import type { BusEvent } from "./event.ts";
-import { sanitizeJson, sanitizeLine } from "../text/terminal.ts";
-import { dumpJson } from "../values/json.ts";
-import { compareStrings, isMap, str, type Value } from "../values/value.ts";
+import { sanitizeJson, sanitizeLine } from "#lib/text/terminal.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";
 
 /** Control characters are escaped: tags and data come from minions. @param how.pretty Several lines, keys sorted. */
 export function formatEvent({ tag, data }: BusEvent, how: { readonly pretty: boolean }): string {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { NoMasterError } from "../errors.ts";
+import { NoMasterError } from "#lib/errors.ts";
 import { type EventData, packEvent, stamp } from "./event.ts";
 import { EventSubscriber } from "./subscriber.ts";
 import { EventSender } from "./sender.ts";

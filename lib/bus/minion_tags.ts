@@ -7,7 +7,7 @@
  * @module
  */
 
-import { isJid } from "../protocol/jid.ts";
+import { isJid } from "#lib/protocol/jid.ts";
 
 /** Placeholders in {@linkcode FAMILIES}. */
 const PARTS = {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { hashHex } from "../crypto/hash.ts";
-import type { HashType } from "../crypto/hash_types.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import type { HashType } from "#lib/crypto/hash_types.ts";
 
 /** The two sockets of a bus (ipc paths). */
 export interface BusPaths {

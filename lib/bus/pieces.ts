@@ -9,7 +9,7 @@
  */
 
 import { tagEnd } from "./event.ts";
-import { joinBytes } from "../values/join_bytes.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
 
 /** Size of a piece in bytes, unless an event would have too many of them. */
 export const PIECE_BYTES = 4_096;

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { describeError, messageOf } from "../errors.ts";
+import { describeError, messageOf } from "#lib/errors.ts";
 import { busStatePath, writeBusState } from "./state_file.ts";
 import {
   BusSubscribers,
@@ -21,9 +21,9 @@ import { type BusPaths, removeSocketFile } from "./paths.ts";
 import { piecesOf } from "./pieces.ts";
 import { PythonBus } from "./python_bus.ts";
 import { openToAclUsers } from "./acl_users.ts";
-import type { Logger } from "../process/log.ts";
-import { Duplex, Inbox, type SharedPlace } from "../sockets/endpoint.ts";
-import { clearInterval, setInterval, type Timer } from "../os/timers.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { Duplex, Inbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 
 /** Maximum number of events that wait to be published; then senders wait. */
 const PUSHED = 100_000;

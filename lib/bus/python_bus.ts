@@ -11,10 +11,10 @@
  * @module
  */
 
-import { messageOf, MsgpackError } from "../errors.ts";
-import { joinBytes } from "../values/join_bytes.ts";
-import { decode } from "../values/msgpack.ts";
-import { isMap } from "../values/value.ts";
+import { messageOf, MsgpackError } from "#lib/errors.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { isMap } from "#lib/values/value.ts";
 import { openToAclUsers } from "./acl_users.ts";
 import { tagEnd } from "./event.ts";
 import { closeQuietly } from "./close_quietly.ts";

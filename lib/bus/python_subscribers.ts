@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { Logger } from "../process/log.ts";
-import { joinBytes } from "../values/join_bytes.ts";
-import { encode } from "../values/msgpack.ts";
-import type { Value } from "../values/value.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import type { Value } from "#lib/values/value.ts";
 import { closeQuietly } from "./close_quietly.ts";
 
 /** Bytes that wait for all programs together. An event that waits for several of them counts once. */

@@ -4,9 +4,9 @@
  */
 
 import { type EventData, packEvent } from "./event.ts";
-import { Outbox, type SharedPlace } from "../sockets/endpoint.ts";
+import { Outbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import { CONNECT_MS } from "./paths.ts";
-import type { Logger } from "../process/log.ts";
+import type { Logger } from "#lib/runtime/log.ts";
 
 /** A connection for firing events on a bus. */
 export class EventSender {

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import type { Subscriber } from "./subscribers.ts";
 import type { BusPaths } from "./paths.ts";
-import { dumpJson } from "../values/json.ts";
-import { map, toValue, type Value } from "../values/value.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { map, toValue, type Value } from "#lib/values/value.ts";
 
 /** The path of the file. */
 export function busStatePath({ pub }: BusPaths): string {

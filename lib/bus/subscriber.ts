@@ -8,14 +8,14 @@
  */
 
 import { type SubscriberName, subscriberTopic } from "./subscribers.ts";
-import { NoMasterError, WireError } from "../errors.ts";
+import { NoMasterError, WireError } from "#lib/errors.ts";
 import { type BusEvent, unpackMatching } from "./event.ts";
-import { sameBytes, startsWith } from "../crypto/same_bytes.ts";
-import { sleep } from "../os/sleep.ts";
-import { Inbox } from "../sockets/endpoint.ts";
-import type { Frames } from "../sockets/libzmq.ts";
+import { sameBytes, startsWith } from "#lib/crypto/same_bytes.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import type { Frames } from "#lib/sockets/libzmq.ts";
 import { CONNECT_MS, pythonBus } from "./paths.ts";
-import { isThere } from "../os/file_kind.ts";
+import { isThere } from "#lib/os/file_kind.ts";
 import { Pieces } from "./pieces.ts";
 
 /** The first frame that a new subscriber gets; no event looks like it. */

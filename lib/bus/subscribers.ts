@@ -9,8 +9,8 @@
  * @module
  */
 
-import { dumpJson } from "../values/json.ts";
-import { isMap, map, toNumber, toValue } from "../values/value.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, map, toNumber, toValue } from "#lib/values/value.ts";
 
 /** Prefix of a subscriber's own topic; no event looks like it. */
 const SUBSCRIBER = "\u0001subscriber ";

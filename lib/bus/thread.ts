@@ -5,9 +5,9 @@
 
 import { BusPump } from "./pump.ts";
 import type { BusPaths } from "./paths.ts";
-import type { SharedPlace } from "../sockets/endpoint.ts";
-import { noteSockets } from "../sockets/context.ts";
-import { serveThread, surviveErrors } from "../process/thread.ts";
+import type { SharedPlace } from "#lib/sockets/endpoint.ts";
+import { noteSockets } from "#lib/sockets/context.ts";
+import { serveThread, surviveErrors } from "#lib/runtime/thread.ts";
 
 /** The thread's settings. */
 export interface BusThreadInit {

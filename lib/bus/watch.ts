@@ -6,7 +6,7 @@
 
 import { EventSubscriber } from "./subscriber.ts";
 import type { BusEvent } from "./event.ts";
-import { commonPrefix, compileExpression } from "../text/expr_match.ts";
+import { commonPrefix, compileExpression } from "#lib/text/expr_match.ts";
 
 /** Options of {@linkcode watchBus}. */
 export interface WatchOptions {

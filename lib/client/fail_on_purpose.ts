@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { ValueMap } from "../values/value.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 /** Throws an error of this name and message. @returns An empty map if `name` is null. */
 export function failOnPurpose(name: string | null, message: string): ValueMap {

@@ -3,11 +3,11 @@
  * @module
  */
 
-import type { MasterOpts } from "../config/options.ts";
-import type { Outcome, ReturnOutcome } from "../protocol/outcome.ts";
-import type { ReturnKey } from "../protocol/return_key.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import type { Outcome, ReturnOutcome } from "#lib/protocol/outcome.ts";
+import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import type { OutputListener } from "./output_follower.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A job to publish. */
 export interface JobRequest {

@@ -7,35 +7,35 @@
  */
 
 import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
-import { readTextFileIfExists } from "../os/atomic_file.ts";
-import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "../errors.ts";
-import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "../protocol/tags.ts";
-import { EventSubscriber } from "../bus/subscriber.ts";
-import { masterBus } from "../bus/paths.ts";
-import { openJobStore } from "../jobs/open_store.ts";
-import type { JobStore } from "../jobs/store.ts";
-import { jobMinions } from "../jobs/listing.ts";
-import { type JobOutcome, jobOutcomes } from "../jobs/outcomes.ts";
-import { DataCache } from "../fleet/data_cache.ts";
-import { readPresence } from "../fleet/presence_file.ts";
-import type { Logger } from "../process/log.ts";
-import type { StoreLog } from "../os/store_files.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "#lib/errors.ts";
+import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
+import { jobMinions } from "#lib/jobs/listing.ts";
+import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import type { StoreLog } from "#lib/os/store_files.ts";
 import { JobWatch } from "./watch.ts";
-import { batchFromMap } from "../protocol/live_batch.ts";
-import { accessKeyPath } from "../config/master_paths.ts";
+import { batchFromMap } from "#lib/protocol/live_batch.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { masterAddress } from "./master_address.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
-import { decode } from "../values/msgpack.ts";
+import { decode } from "#lib/values/msgpack.ts";
 import { EAUTH_TIMEOUTS } from "./token_request.ts";
-import { NO_LOG } from "../protocol/no_log.ts";
-import type { MasterOpts } from "../config/options.ts";
-import { outcomeOfReturn } from "../protocol/outcome.ts";
-import type { ReturnKey } from "../protocol/return_key.ts";
+import { NO_LOG } from "#lib/protocol/no_log.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
+import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import { OutputFollower, type OutputListener, type StoredOutputs } from "./output_follower.ts";
-import { clearRequest } from "../protocol/payload.ts";
-import { RequestChannel } from "../sockets/request_channel.ts";
-import { truncateValue } from "../text/truncate.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The caller that connects. */
 export interface LocalClientOptions {
@@ -49,7 +49,7 @@ export interface LocalClientOptions {
 
 /** A key for {@linkcode JobRequest.noLog}. The code for it is loaded on the first call. */
 export async function newReturnKey(): Promise<ReturnKey> {
-  const { ReturnKey } = await import("../protocol/return_key.ts");
+  const { ReturnKey } = await import("#lib/protocol/return_key.ts");
   return await ReturnKey.create();
 }
 
@@ -361,7 +361,7 @@ function noLogEntries({ noLog }: JobRequest): [string, string][] {
 /** The event of a return, decrypted for the client that published the job. */
 async function shown(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
   if (noLog === undefined) return data;
-  const { showReturn } = await import("../protocol/hidden_return.ts");
+  const { showReturn } = await import("#lib/protocol/hidden_return.ts");
   return await showReturn(data, noLog);
 }
 

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { readPorts } from "../config/master_paths.ts";
-import type { MasterOpts } from "../config/options.ts";
-import { tcpAddress } from "../sockets/request_channel.ts";
+import { readPorts } from "#lib/config/master_paths.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
 
 /** The options that say where a master is. */
 export type MasterPlace = Pick<MasterOpts, "sock_dir" | "ret_port" | "publish_port" | "interface">;

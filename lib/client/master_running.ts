@@ -4,9 +4,9 @@
  * @module
  */
 
-import { NoMasterError } from "../errors.ts";
-import { masterBus } from "../bus/paths.ts";
-import { publishPullPath } from "../config/master_paths.ts";
+import { NoMasterError } from "#lib/errors.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { publishPullPath } from "#lib/config/master_paths.ts";
 
 /**
  * Whether a master is running; the socket file of a killed one does not count.

@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { OutputStore } from "../jobs/store.ts";
-import type { LiveBatch, LivePart } from "../protocol/live_batch.ts";
+import type { OutputStore } from "#lib/jobs/store.ts";
+import type { LiveBatch, LivePart } from "#lib/protocol/live_batch.ts";
 
 /** Called with the output of a command of minion `id`. */
 export type OutputListener = (id: string, parts: readonly LivePart[]) => void;

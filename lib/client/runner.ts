@@ -5,18 +5,18 @@
  * @module
  */
 
-import { invoke } from "../plugins/call.ts";
-import { InvocationError, messageOf, NoMasterError, RefusedError, StoreError } from "../errors.ts";
-import { functionEvent, type FunctionKind } from "../protocol/tags.ts";
-import { MASK } from "../protocol/no_log.ts";
-import type { EventData } from "../bus/event.ts";
-import { asDocstring } from "../plugins/docs.ts";
-import { encode, type Packable, Packed } from "../values/msgpack.ts";
-import type { Family } from "../plugins/loader.ts";
-import { explainUnavailable } from "../plugins/unavailable.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { InvocationError, messageOf, NoMasterError, RefusedError, StoreError } from "#lib/errors.ts";
+import { functionEvent, type FunctionKind } from "#lib/protocol/tags.ts";
+import { MASK } from "#lib/protocol/no_log.ts";
+import type { EventData } from "#lib/bus/event.ts";
+import { asDocstring } from "#lib/plugins/docs.ts";
+import { encode, type Packable, Packed } from "#lib/values/msgpack.ts";
+import type { Family } from "#lib/plugins/loader.ts";
+import { explainUnavailable } from "#lib/plugins/unavailable.ts";
 import type { RunnerContext } from "./runner_context.ts";
 import { noteRunner } from "./runner_notes.ts";
-import { map, type Value, type ValueMap } from "../values/value.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A function call. */
 export interface RunnerCall {

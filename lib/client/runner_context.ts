@@ -6,19 +6,19 @@
  * @module
  */
 
-import type { DataCache } from "../fleet/data_cache.ts";
-import type { JobReturn, JobStore } from "../jobs/store.ts";
-import type { JobOutcome } from "../jobs/outcomes.ts";
-import type { KeyManager } from "../keys/manager.ts";
-import type { KeyStore } from "../keys/store.ts";
-import type { Family } from "../plugins/loader.ts";
-import { type Declaration, declare, type ModuleFunction, type Parameters } from "../plugins/module.ts";
-import type { MasterOpts } from "../config/options.ts";
-import type { Outcome } from "../protocol/outcome.ts";
+import type { DataCache } from "#lib/fleet/data_cache.ts";
+import type { JobReturn, JobStore } from "#lib/jobs/store.ts";
+import type { JobOutcome } from "#lib/jobs/outcomes.ts";
+import type { KeyManager } from "#lib/keys/manager.ts";
+import type { KeyStore } from "#lib/keys/store.ts";
+import type { Family } from "#lib/plugins/loader.ts";
+import { type Declaration, declare, type ModuleFunction, type Parameters } from "#lib/plugins/module.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import type { Outcome } from "#lib/protocol/outcome.ts";
 import type { OutputListener } from "./output_follower.ts";
-import type { EventData } from "../bus/event.ts";
-import type { PillarRequest } from "../pillar/request.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { EventData } from "#lib/bus/event.ts";
+import type { PillarRequest } from "#lib/pillar/request.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The return of one minion. */
 export interface LocalReturn {

@@ -3,21 +3,21 @@
  * @module
  */
 
-import { toWireArgs } from "../yaml/arguments.ts";
-import { DataCache } from "../fleet/data_cache.ts";
-import { TargetError } from "../errors.ts";
-import { jobOutcomes } from "../jobs/outcomes.ts";
+import { toWireArgs } from "#lib/yaml/arguments.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { TargetError } from "#lib/errors.ts";
+import { jobOutcomes } from "#lib/jobs/outcomes.ts";
 import { timeoutsOf } from "./job.ts";
 import { LocalClient } from "./local.ts";
-import type { Logger } from "../process/log.ts";
-import { openJobStore } from "../jobs/open_store.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
 import { checkMasterRunning } from "./master_running.ts";
-import { readPorts } from "../config/master_paths.ts";
-import type { MasterOpts } from "../config/options.ts";
-import { readPresence } from "../fleet/presence_file.ts";
-import { presentMinions } from "../fleet/present_minions.ts";
+import { readPorts } from "#lib/config/master_paths.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
+import { presentMinions } from "#lib/fleet/present_minions.ts";
 import type { LocalCommands, LocalReturn } from "./runner_context.ts";
-import { isMap, toNumber } from "../values/value.ts";
+import { isMap, toNumber } from "#lib/values/value.ts";
 
 /** Time limits for `saltutil.find_job` on minions that do not acknowledge jobs. */
 const FIND_JOB_WAITS = { timeoutS: 2, gatherJobTimeoutS: 0 };

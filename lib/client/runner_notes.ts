@@ -4,10 +4,10 @@
  * @module
  */
 
-import { removeIfExists } from "../os/atomic_file.ts";
-import { isAlive, leaveNote, readNotes } from "../jobs/proc_notes.ts";
-import { stamp } from "../bus/event.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { isAlive, leaveNote, readNotes } from "#lib/jobs/proc_notes.ts";
+import { stamp } from "#lib/bus/event.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /**
  * Records that this process runs a runner.

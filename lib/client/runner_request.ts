@@ -4,15 +4,15 @@
  * @module
  */
 
-import { EventSubscriber } from "../bus/subscriber.ts";
-import { masterBus } from "../bus/paths.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
 import { checkMasterRunning } from "./master_running.ts";
-import { NoMasterError, RefusedError, WireError } from "../errors.ts";
+import { NoMasterError, RefusedError, WireError } from "#lib/errors.ts";
 import { askMaster } from "./token_request.ts";
-import type { MasterOpts } from "../config/options.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 import type { RunnerOutcome } from "./runner.ts";
-import { functionEvent, functionTag } from "../protocol/tags.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { functionEvent, functionTag } from "#lib/protocol/tags.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Time for the result, in milliseconds: Salt's `rest_timeout`. */
 const RESULT_MS = 300_000;

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { NoMasterError, RequestTimeoutError } from "../errors.ts";
+import { NoMasterError, RequestTimeoutError } from "#lib/errors.ts";
 import { masterAddress, type MasterPlace } from "./master_address.ts";
 import { checkMasterIfAllowed } from "./master_running.ts";
-import { clearRequest } from "../protocol/payload.ts";
-import { RequestChannel } from "../sockets/request_channel.ts";
-import { isMap, type Value, type ValueMap } from "../values/value.ts";
-import { decode } from "../values/msgpack.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { decode } from "#lib/values/msgpack.ts";
 
 /** Time limit for requests that make the master ask PAM, a directory or a web service, in milliseconds. */
 export const EAUTH_TIMEOUTS = { timeoutMs: 45_000, tries: 1 };

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { CommandError, RefusedError, WireError } from "../errors.ts";
+import { CommandError, RefusedError, WireError } from "#lib/errors.ts";
 import { checkMasterIfAllowed } from "./master_running.ts";
 import { askMaster } from "./token_request.ts";
-import type { MasterOpts } from "../config/options.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wheel function and its arguments. */
 export interface RequestedWheel {

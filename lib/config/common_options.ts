@@ -3,9 +3,9 @@
  * @module
  */
 
-import { HASH_TYPES } from "../crypto/hash_types.ts";
-import { MAX_KEY_BITS, MIN_NEW_KEY_BITS } from "../crypto/key_bits.ts";
-import { LEVEL_ALIASES, LOG_LEVELS } from "../process/log_levels.ts";
+import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
+import { MAX_KEY_BITS, MIN_NEW_KEY_BITS } from "#lib/crypto/key_bits.ts";
+import { LEVEL_ALIASES, LOG_LEVELS } from "#lib/runtime/log_levels.ts";
 import {
   any,
   bool,

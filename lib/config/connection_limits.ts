@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { ConnectionLimits } from "../sockets/connection_shares.ts";
-import { raiseOpenFileLimit } from "../libc/libc.ts";
+import type { ConnectionLimits } from "#lib/sockets/connection_shares.ts";
+import { raiseOpenFileLimit } from "#lib/libc/libc.ts";
 import type { MasterOpts } from "./options.ts";
 
 /** Share of the open files for one port. The other port has the same share; the rest is for files. */

@@ -6,12 +6,12 @@
  * @module
  */
 
-import { isDirectory } from "../os/file_kind.ts";
-import { readTextFileIfExists } from "../os/atomic_file.ts";
-import { ConfigError, messageOf, YamlError } from "../errors.ts";
-import { globPaths } from "../os/glob_paths.ts";
-import { equals, isMap, str, type Value, type ValueMap } from "../values/value.ts";
-import { loadYamlMapping } from "../yaml/load.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { ConfigError, messageOf, YamlError } from "#lib/errors.ts";
+import { globPaths } from "#lib/os/glob_paths.ts";
+import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYamlMapping } from "#lib/yaml/load.ts";
 
 /** What was written for one option, and where. */
 export interface Written {

@@ -8,22 +8,22 @@
  * @module
  */
 
-import { isDirectory } from "../os/file_kind.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
 import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type ProcessEnvironment } from "./place.ts";
 import { type ReadConfig, readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
 import { isMasterless, type MasterlessOpts } from "./masterless.ts";
-import { ConfigError, messageOf } from "../errors.ts";
-import { globPaths } from "../os/glob_paths.ts";
-import { isGlob } from "../text/glob.ts";
-import { parseHostPort } from "../text/host_port.ts";
+import { ConfigError, messageOf } from "#lib/errors.ts";
+import { globPaths } from "#lib/os/glob_paths.ts";
+import { isGlob } from "#lib/text/glob.ts";
+import { parseHostPort } from "#lib/text/host_port.ts";
 import { cacheMinionId, findMinionId, isAddress } from "./node_id.ts";
-import { didYouMean } from "../text/nearest_name.ts";
+import { didYouMean } from "#lib/text/nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
 import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsOf, type Role } from "./options.ts";
-import { absolutePath, isUri, underRoot } from "../os/root_path.ts";
+import { absolutePath, isUri, underRoot } from "#lib/os/root_path.ts";
 import { refusedOptionNames, saltOptionNames } from "./unbuilt_options.ts";
 import { optsValues } from "./opts_map.ts";
-import { equals, isMap, str, toValue, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { equals, isMap, str, toValue, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Settings of modules whose names have no dot; modules read them by `config.get`. */
 const MODULE_SETTINGS: ReadonlySet<string> = new Set(["x509_signing_policies"]);

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { readTextFileIfExists } from "../os/atomic_file.ts";
-import { isMap, toValue } from "../values/value.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { isMap, toValue } from "#lib/values/value.ts";
 
 /** The socket that MWorkers push jobs to. */
 export function publishPullPath(sockDir: string): string {

@@ -6,9 +6,9 @@
  * @module
  */
 
-import { ConfigError, messageOf } from "../errors.ts";
-import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import type { Value } from "../values/value.ts";
+import { ConfigError, messageOf } from "#lib/errors.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /** The names of the host; tests pass their own. */
 export interface HostNames {

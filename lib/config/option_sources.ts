@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isMap, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { MinionOpts } from "./options.ts";
 import { optsValues } from "./opts_map.ts";
 

@@ -7,8 +7,8 @@
  * @module
  */
 
-import { truncateRepr } from "../text/truncate.ts";
-import { isInt, isMap, repr, toNumber, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { truncateRepr } from "#lib/text/truncate.ts";
+import { isInt, isMap, repr, toNumber, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The type of an option; `path` is a string that is put under `root_dir`, `strs` a list of strings. */
 export type OptionType = "any" | "str" | "int" | "float" | "bool" | "path" | "strs" | "list" | "dict" | "choice";

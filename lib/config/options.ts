@@ -9,7 +9,7 @@
 import { type MasterOptions, masterOptions } from "./master_options.ts";
 import { type MinionOptions, minionOptions } from "./minion_options.ts";
 import type { Loaded, OptionTable } from "./option_types.ts";
-import type { ValueMap } from "../values/value.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 export { masterOptions, minionOptions };
 

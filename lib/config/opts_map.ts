@@ -4,7 +4,7 @@
  */
 
 import type { MasterOpts, MinionOpts } from "./options.ts";
-import { toValue, type Value, type ValueMap } from "../values/value.ts";
+import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The options by name, in the order of the tables. */
 export function optsValues(opts: MasterOpts | MinionOpts): ValueMap {

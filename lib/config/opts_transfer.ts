@@ -4,9 +4,9 @@
  */
 
 import type { OptsOf, Role } from "./options.ts";
-import { WireError } from "../errors.ts";
-import { decode, encode } from "../values/msgpack.ts";
-import { toValue } from "../values/value.ts";
+import { WireError } from "#lib/errors.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { toValue } from "#lib/values/value.ts";
 
 /** The options as bytes, with their role. */
 export function packOpts<R extends Role>(role: R, opts: OptsOf[R]): Uint8Array {

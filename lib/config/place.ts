@@ -4,11 +4,11 @@
  * @module
  */
 
-import { isDirectory, isFile } from "../os/file_kind.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { type HostNames, readHostNames } from "./node_id.ts";
 import type { Role } from "./options.ts";
-import { absolutePath } from "../os/root_path.ts";
-import { findUser } from "../os/users.ts";
+import { absolutePath } from "#lib/os/root_path.ts";
+import { findUser } from "#lib/os/users.ts";
 
 /** The default directory of the configuration. */
 export const DEFAULT_CONFIG_DIR = "/etc/salt";

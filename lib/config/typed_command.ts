@@ -4,7 +4,7 @@
  * @module
  */
 
-import { quoteShellWord } from "../text/shell_words.ts";
+import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { DEFAULT_CONFIG_DIR } from "./place.ts";
 
 /**

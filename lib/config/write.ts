@@ -7,11 +7,11 @@
 import { checkOption } from "./option_types.ts";
 import { masterOptions } from "./master_options.ts";
 import type { OptionTable } from "./option_types.ts";
-import { ConfigError } from "../errors.ts";
-import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { isMap, type Value, type ValueMap } from "../values/value.ts";
-import { loadYamlMapping } from "../yaml/load.ts";
-import { dumpYaml } from "../yaml/dump.ts";
+import { ConfigError } from "#lib/errors.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYamlMapping } from "#lib/yaml/load.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
 
 /** Clients of the master that are other users read its configuration. */
 const MODE = 0o644;

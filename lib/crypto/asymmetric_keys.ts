@@ -5,9 +5,9 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../errors.ts";
-import { nodeBuiltin } from "../os/node_builtin.ts";
-import { isFile } from "../os/file_kind.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
+import { isFile } from "#lib/os/file_kind.ts";
 import type { KeyObject } from "node:crypto";
 
 /** The beginning of every PEM block. */

@@ -6,8 +6,8 @@
  */
 
 import { digestName } from "./asymmetric_keys.ts";
-import { CommandError } from "../errors.ts";
-import { nodeBuiltin } from "../os/node_builtin.ts";
+import { CommandError } from "#lib/errors.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import type { KeyObject } from "node:crypto";
 
 /** The data to sign: bytes, or the contents of a file. */

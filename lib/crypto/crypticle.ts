@@ -8,11 +8,11 @@
 
 import { startsWith } from "./same_bytes.ts";
 import { BLOCK } from "./aes.ts";
-import { AuthenticationError, KeyError } from "../errors.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { AuthenticationError, KeyError } from "#lib/errors.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
 import { MAC_BYTES, opensslSealing, ownSealing, type Sealing } from "./sealing.ts";
 import { timingSafeEqual } from "./timing_safe_equal.ts";
-import type { Value } from "../values/value.ts";
+import type { Value } from "#lib/values/value.ts";
 
 const AES_BYTES = 24;
 export const KEY_BYTES: number = AES_BYTES + MAC_BYTES;

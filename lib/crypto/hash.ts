@@ -5,9 +5,9 @@
 
 import { _MD5 as MD5, _SHA1 as SHA1 } from "@noble/hashes/legacy.js";
 import { _SHA224 as SHA224, _SHA256 as SHA256, _SHA384 as SHA384, _SHA512 as SHA512 } from "@noble/hashes/sha2.js";
-import { ConfigError } from "../errors.ts";
+import { ConfigError } from "#lib/errors.ts";
 import { HASH_TYPES, type HashType } from "./hash_types.ts";
-import { nodeBuiltin } from "../os/node_builtin.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 
 /** One of the library's digests. */
 interface Digest {

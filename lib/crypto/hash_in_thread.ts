@@ -6,7 +6,7 @@
  * @module
  */
 
-import { ConfigError } from "../errors.ts";
+import { ConfigError } from "#lib/errors.ts";
 import { streamingHash } from "./hash.ts";
 import { HASH_TYPES } from "./hash_types.ts";
 import { openLibcrypto } from "./libcrypto.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type ForeignFunctions, openLibrary } from "../libc/foreign_library.ts";
+import { type ForeignFunctions, openLibrary } from "#lib/libc/foreign_library.ts";
 
 /** Versions in which the functions used here are the same. */
 const FILES = ["libcrypto.so.3", "libcrypto.so.1.1"];

@@ -5,7 +5,7 @@
  */
 
 import { sha512 } from "@noble/hashes/sha2.js";
-import { isFloat, isInt, str, type Value } from "../values/value.ts";
+import { isFloat, isInt, str, type Value } from "#lib/values/value.ts";
 
 const SIZE = 624, PERIOD = 397;
 

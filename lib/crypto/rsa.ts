@@ -9,10 +9,10 @@
  */
 
 import type { KeyObject } from "node:crypto";
-import { AuthenticationError, KeyError } from "../errors.ts";
+import { AuthenticationError, KeyError } from "#lib/errors.ts";
 import { hashHex } from "./hash.ts";
 import { MAX_KEY_BITS, MIN_KEY_BITS } from "./key_bits.ts";
-import { nodeBuiltin } from "../os/node_builtin.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { type PrivateOperations, REFUSED } from "./openssl_rsa.ts";
 import { cleanPem } from "./pem.ts";
 import { publicPem, readPublicPem, type RsaNumbers } from "./rsa_public_pem.ts";

@@ -6,9 +6,9 @@
  * @module
  */
 
-import { KeyError } from "../errors.ts";
+import { KeyError } from "#lib/errors.ts";
 import { cleanPem } from "./pem.ts";
-import { joinBytes } from "../values/join_bytes.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
 
 /** The two numbers of a public key. */
 export interface RsaNumbers {

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { StoreError } from "../errors.ts";
-import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { isDirectory } from "../os/file_kind.ts";
-import { listDirectory, readValue, type StoreLog, storing } from "../os/store_files.ts";
-import { encode } from "../values/msgpack.ts";
-import { isMap, toNumber, type Value } from "../values/value.ts";
+import { StoreError } from "#lib/errors.ts";
+import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { listDirectory, readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { isMap, toNumber, type Value } from "#lib/values/value.ts";
 
 /** The banks below one cache directory. */
 export class BankFiles {

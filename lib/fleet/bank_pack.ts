@@ -10,11 +10,11 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
-import { readBootId } from "../os/moment.ts";
-import type { StoreLog } from "../os/store_files.ts";
-import { joinBytes } from "../values/join_bytes.ts";
-import { writeAll } from "../os/write_all.ts";
+import { messageOf } from "#lib/errors.ts";
+import { readBootId } from "#lib/os/moment.ts";
+import type { StoreLog } from "#lib/os/store_files.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
+import { writeAll } from "#lib/os/write_all.ts";
 
 /**
  * Called with the bytes of a file of the bank, by its name without `.p`, or with `undefined` if the file is gone. Called

@@ -6,8 +6,8 @@
  */
 
 import type { DataCache } from "./data_cache.ts";
-import { addressesConnectedHere } from "../host/tcp_table.ts";
-import type { Value } from "../values/value.ts";
+import { addressesConnectedHere } from "#lib/programs/tcp_table.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /** The cached minions with a connected address, each with its first connected address. */
 export function connectedAddresses(data: DataCache, publishPort: number): Map<string, string> {

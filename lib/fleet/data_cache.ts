@@ -6,13 +6,13 @@
  * @module
  */
 
-import { removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { StoreError } from "../errors.ts";
-import { listDirectory, readValue, type StoreLog, storing } from "../os/store_files.ts";
-import { isValidId } from "../protocol/minion_id.ts";
+import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { StoreError } from "#lib/errors.ts";
+import { listDirectory, readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
 import { type BankVisit, scanBank } from "./bank_pack.ts";
-import { encode } from "../values/msgpack.ts";
-import { compareStrings, isMap, type ValueMap } from "../values/value.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { compareStrings, isMap, type ValueMap } from "#lib/values/value.ts";
 
 /** The data of one minion. */
 export interface MinionData {

@@ -10,8 +10,8 @@
 
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { isValidId } from "../protocol/minion_id.ts";
-import { timingSafeEqual } from "../crypto/timing_safe_equal.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { timingSafeEqual } from "#lib/crypto/timing_safe_equal.ts";
 
 const PREFIX = "salt/present/";
 /** Separates nonce and MAC; occurs in neither. */

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { readFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { decodeIfWhole, encode } from "../values/msgpack.ts";
-import { isMap, map, toNumber, type Value } from "../values/value.ts";
+import { readFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
+import { isMap, map, toNumber, type Value } from "#lib/values/value.ts";
 
 /** Connected and disconnected minions: id → since when, in milliseconds since the epoch. */
 export interface Presence {

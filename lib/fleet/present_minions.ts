@@ -6,8 +6,8 @@
 
 import { connectedAddresses } from "./connected_ids.ts";
 import type { DataCache } from "./data_cache.ts";
-import { KeyStore } from "../keys/store.ts";
-import type { MasterOpts } from "../config/options.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 import { readPresence } from "./presence_file.ts";
 
 /** The accepted, connected minions, sorted, each with its connected address if known. */

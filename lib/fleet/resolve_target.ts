@@ -5,17 +5,17 @@
  * @module
  */
 
-import { MsgpackError, TargetError } from "../errors.ts";
-import type { KeyStore } from "../keys/store.ts";
-import type { MasterOpts } from "../config/options.ts";
-import { TooCostlyError } from "../target/budget.ts";
-import type { Condition } from "../target/compound.ts";
-import type { Facts } from "../target/facts.ts";
-import { holds, parseTarget, type TargetOptions, termsOf, type TypedTarget } from "../target/target.ts";
-import type { DataTerm, Term } from "../target/term.ts";
-import { EntryReader } from "../values/msgpack_entry.ts";
-import { decode } from "../values/msgpack.ts";
-import { isMap, type Value, type ValueMap } from "../values/value.ts";
+import { MsgpackError, TargetError } from "#lib/errors.ts";
+import type { KeyStore } from "#lib/keys/store.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { TooCostlyError } from "#lib/targeting/budget.ts";
+import type { Condition } from "#lib/targeting/compound.ts";
+import type { Facts } from "#lib/targeting/facts.ts";
+import { holds, parseTarget, type TargetOptions, termsOf, type TypedTarget } from "#lib/targeting/target.ts";
+import type { DataTerm, Term } from "#lib/targeting/term.ts";
+import { EntryReader } from "#lib/values/msgpack_entry.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { DataCache } from "./data_cache.ts";
 
 /** Maximum time for matching one target, in milliseconds: it blocks other requests of the thread. */

@@ -4,12 +4,12 @@
  */
 
 import type { JobDirectories, JobDirectory } from "./directory.ts";
-import { writeFileAtomic } from "../os/atomic_file.ts";
-import { isValidId } from "../protocol/minion_id.ts";
-import { storing } from "../os/store_files.ts";
+import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { storing } from "#lib/os/store_files.ts";
 import type { Ack, AckStore } from "./store.ts";
-import { encode } from "../values/msgpack.ts";
-import { isMap, map, toNumber } from "../values/value.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { isMap, map, toNumber } from "#lib/values/value.ts";
 
 const FOLDER = ".acks";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { UsageError } from "../errors.ts";
+import { UsageError } from "#lib/errors.ts";
 
 /**
  * The number of minions at a time, out of `count`, for `spec` (`3`, `25%`): at least one.

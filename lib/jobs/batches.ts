@@ -6,11 +6,11 @@
  */
 
 import type { JobDirectories } from "./directory.ts";
-import { writeFileAtomic } from "../os/atomic_file.ts";
-import { readValue, type StoreLog, storing } from "../os/store_files.ts";
+import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
 import type { BatchState, BatchStore } from "./store.ts";
-import { encode } from "../values/msgpack.ts";
-import { compareStrings, float, isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { compareStrings, float, isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const FILE = ".batch.p";
 const INDEX = "batch_active.p";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { changedMs, listDirectory, remove, type StoreLog } from "../os/store_files.ts";
+import { changedMs, listDirectory, remove, type StoreLog } from "#lib/os/store_files.ts";
 import type { CleaningLimits } from "./store.ts";
 
 /** Minimum age of a job without its `jid` file before it is removed as incomplete, in milliseconds. */

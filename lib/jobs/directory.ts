@@ -6,12 +6,12 @@
  * @module
  */
 
-import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { StoreError } from "../errors.ts";
-import { isJid, jidDirectory } from "../protocol/jid.ts";
-import { isFile } from "../os/file_kind.ts";
-import { isFilled, listDirectory, readValue, type StoreLog } from "../os/store_files.ts";
-import type { Value } from "../values/value.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { StoreError } from "#lib/errors.ts";
+import { isJid, jidDirectory } from "#lib/protocol/jid.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { isFilled, listDirectory, readValue, type StoreLog } from "#lib/os/store_files.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /** Number of tries to make a directory, whose parent the cleaning may remove at any moment. */
 const ATTEMPTS = 5;

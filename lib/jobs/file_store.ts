@@ -25,23 +25,23 @@
 
 import { JobAcks } from "./acks.ts";
 import { JobBatches } from "./batches.ts";
-import { isFile } from "../os/file_kind.ts";
-import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { JobCleaner } from "./cleaning.ts";
 import { JobDirectories, type JobDirectory } from "./directory.ts";
-import { StoreError } from "../errors.ts";
-import { isJid, makeJid } from "../protocol/jid.ts";
-import { changedMs, isFilled, readValue, storeError, type StoreLog, writeDirectoryOnce } from "../os/store_files.ts";
-import type { RecordTaker } from "../os/journal.ts";
+import { StoreError } from "#lib/errors.ts";
+import { isJid, makeJid } from "#lib/protocol/jid.ts";
+import { changedMs, isFilled, readValue, storeError, type StoreLog, writeDirectoryOnce } from "#lib/os/store_files.ts";
+import type { RecordTaker } from "#lib/os/journal.ts";
 import type { CleaningLimits, JobEntry, JobReturn, JobStore, Stored } from "./store.ts";
 import { masterRecord } from "./journal_record.ts";
-import { isValidId } from "../protocol/minion_id.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
 import { NoLogMarks } from "./no_log_marks.ts";
 import { JobOutputs } from "./outputs.ts";
-import { encode, type Packable } from "../values/msgpack.ts";
-import { compareStrings, isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
-import { BoundedMap } from "../values/bounded_map.ts";
-import { SmallFiles } from "../os/small_files.ts";
+import { encode, type Packable } from "#lib/values/msgpack.ts";
+import { compareStrings, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { SmallFiles } from "#lib/os/small_files.ts";
 
 /** How {@linkcode fileJobStore} sets up a store. */
 export interface FileJobStoreOptions {

@@ -3,9 +3,9 @@
  * @module
  */
 
-import type { DeadlineFields } from "../os/moment.ts";
-import type { Packable } from "../values/msgpack.ts";
-import type { Value } from "../values/value.ts";
+import type { DeadlineFields } from "#lib/os/moment.ts";
+import type { Packable } from "#lib/values/msgpack.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /** The fields of each kind. */
 export interface MasterRecords {

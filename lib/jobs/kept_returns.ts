@@ -5,15 +5,15 @@
  * @module
  */
 
-import { readFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { messageOf, type RequestTooLargeError } from "../errors.ts";
-import { isJid } from "../protocol/jid.ts";
-import type { Logger } from "../process/log.ts";
-import { decodeIfWhole, encode } from "../values/msgpack.ts";
-import { isNoLog } from "../protocol/no_log.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
-import { beginningOf } from "../values/beginning.ts";
-import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+import { readFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { messageOf, type RequestTooLargeError } from "#lib/errors.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
+import { isNoLog } from "#lib/protocol/no_log.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { beginningOf } from "#lib/values/beginning.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** Limits on what is kept. */
 export interface KeptLimits {

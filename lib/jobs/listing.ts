@@ -5,12 +5,12 @@
  * @module
  */
 
-import { InvocationError } from "../errors.ts";
-import { MONTHS } from "../text/calendar.ts";
-import { splitInput } from "../values/split_input.ts";
-import { compileGlob } from "../text/glob.ts";
-import { jidToStartTime } from "../protocol/jid.ts";
-import { compareStrings, equals, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { MONTHS } from "#lib/text/calendar.ts";
+import { splitInput } from "#lib/values/split_input.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { jidToStartTime } from "#lib/protocol/jid.ts";
+import { compareStrings, equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Conditions of {@linkcode jobFilter}; a job must meet all that are given. */
 export interface JobSearch {

@@ -5,10 +5,10 @@
  */
 
 import type { JobDirectories } from "./directory.ts";
-import type { RecordTaker } from "../os/journal.ts";
+import type { RecordTaker } from "#lib/os/journal.ts";
 import { masterRecord } from "./journal_record.ts";
-import { BoundedMap } from "../values/bounded_map.ts";
-import { storing } from "../os/store_files.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { storing } from "#lib/os/store_files.ts";
 import type { NoLogStore } from "./store.ts";
 
 const FILE = ".no_log";

@@ -4,10 +4,10 @@
  */
 
 import { fileJobStore } from "./file_store.ts";
-import type { MasterOpts } from "../config/options.ts";
-import type { RecordTaker } from "../os/journal.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import type { RecordTaker } from "#lib/os/journal.ts";
 import type { JobStore } from "./store.ts";
-import type { StoreLog } from "../os/store_files.ts";
+import type { StoreLog } from "#lib/os/store_files.ts";
 
 /** The options that say where jobs are kept, and how. */
 export type JobStoreOpts = Pick<MasterOpts, "cachedir" | "hash_type" | "unique_jid" | "live_output_max">;

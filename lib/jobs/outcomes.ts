@@ -4,13 +4,13 @@
  * @module
  */
 
-import { connectedAddresses } from "../fleet/connected_ids.ts";
-import type { DataCache } from "../fleet/data_cache.ts";
+import { connectedAddresses } from "#lib/fleet/connected_ids.ts";
+import type { DataCache } from "#lib/fleet/data_cache.ts";
 import type { JobReturn, JobStore } from "./store.ts";
-import { KeyStore } from "../keys/store.ts";
-import type { MasterOpts } from "../config/options.ts";
-import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "../protocol/outcome.ts";
-import { readPresence } from "../fleet/presence_file.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { decideOutcome, type Outcome, type OutcomeFacts, outcomeOfReturn } from "#lib/protocol/outcome.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
 
 /** The outcome of a job on one minion. */
 export interface JobOutcome {

@@ -7,14 +7,14 @@
  */
 
 import type { JobDirectories } from "./directory.ts";
-import { readFileIfExists } from "../os/atomic_file.ts";
-import { appendFrame, frameRecord, readRecords, type RecordForm } from "../os/record_file.ts";
-import { batchFromMap, batchToMap, type LiveBatch } from "../protocol/live_batch.ts";
-import { isValidId } from "../protocol/minion_id.ts";
-import { decodeIfWhole, encode } from "../values/msgpack.ts";
-import { BoundedMap } from "../values/bounded_map.ts";
-import { isFile } from "../os/file_kind.ts";
-import { storeError, storing } from "../os/store_files.ts";
+import { readFileIfExists } from "#lib/os/atomic_file.ts";
+import { appendFrame, frameRecord, readRecords, type RecordForm } from "#lib/os/record_file.ts";
+import { batchFromMap, batchToMap, type LiveBatch } from "#lib/protocol/live_batch.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { storeError, storing } from "#lib/os/store_files.ts";
 import type { Appended, OutputStore } from "./store.ts";
 
 /** The state of a file, for appending. */

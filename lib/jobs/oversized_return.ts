@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { RequestTooLargeError } from "../errors.ts";
+import type { RequestTooLargeError } from "#lib/errors.ts";
 import type { KeptReturns } from "./kept_returns.ts";
-import type { Logger } from "../process/log.ts";
-import { encode } from "../values/msgpack.ts";
-import { plainRetcode } from "../protocol/retcode.ts";
-import { map, str, type Value, type ValueMap } from "../values/value.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { plainRetcode } from "#lib/protocol/retcode.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The field of a failure with the size of the return and the master's limit. */
 export const OVERSIZED = "oversized";

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { isDirectory } from "../os/file_kind.ts";
-import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { isJid } from "../protocol/jid.ts";
-import { decodeIfWhole, encode } from "../values/msgpack.ts";
-import { compareStrings, isMap, type Value, type ValueMap } from "../values/value.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
+import { compareStrings, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The `tgt` of the jobs that `salt-call` runs. */
 export const SALT_CALL_TARGET = "salt-call";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { ValueMap } from "../values/value.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 /** Time without an acknowledgement of a connected minion before a job is published again, in milliseconds. */
 const SILENCE_MS = 1_500;

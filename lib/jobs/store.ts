@@ -8,10 +8,10 @@
  * @module
  */
 
-import type { LiveBatch } from "../protocol/live_batch.ts";
-import type { Acknowledged } from "../protocol/outcome.ts";
-import type { Packable } from "../values/msgpack.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { LiveBatch } from "#lib/protocol/live_batch.ts";
+import type { Acknowledged } from "#lib/protocol/outcome.ts";
+import type { Packable } from "#lib/values/msgpack.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The result of storing a return. `ignored`: the job has `nocache`, or the id cannot be used as a name in a store. */
 export type Stored = "stored" | "duplicate" | "ignored";

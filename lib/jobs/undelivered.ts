@@ -12,20 +12,20 @@
 
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { readFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { Crypticle } from "../crypto/crypticle.ts";
-import { AuthenticationError, MsgpackError } from "../errors.ts";
-import { isJid } from "../protocol/jid.ts";
-import { asBytes } from "../protocol/payload.ts";
-import { decode, encode } from "../values/msgpack.ts";
-import type { RecordTaker } from "../os/journal.ts";
-import { deadlineFields, type Moment, momentAfter, msBetween, readDeadline } from "../os/moment.ts";
-import { storing } from "../os/store_files.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { AuthenticationError, MsgpackError } from "#lib/errors.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import type { RecordTaker } from "#lib/os/journal.ts";
+import { deadlineFields, type Moment, momentAfter, msBetween, readDeadline } from "#lib/os/moment.ts";
+import { storing } from "#lib/os/store_files.ts";
 import { masterRecord } from "./journal_record.ts";
-import { isNoLog } from "../protocol/no_log.ts";
+import { isNoLog } from "#lib/protocol/no_log.ts";
 import type { Delivery } from "./redelivery.ts";
 import { LONGEST_MS, UndeliveredLog } from "./undelivered_log.ts";
-import { isMap, map, str, toNumber, type Value } from "../values/value.ts";
+import { isMap, map, str, toNumber, type Value } from "#lib/values/value.ts";
 
 const utf8 = new TextEncoder();
 const PURPOSE = utf8.encode("salt undelivered jobs");

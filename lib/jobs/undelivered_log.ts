@@ -11,12 +11,12 @@
  * @module
  */
 
-import { readFileIfExists, removeIfExists } from "../os/atomic_file.ts";
-import { type Moment, msBetween } from "../os/moment.ts";
-import { frameRecord, readRecords, type RecordForm } from "../os/record_file.ts";
-import { isJid } from "../protocol/jid.ts";
-import { decodeIfWhole, encode } from "../values/msgpack.ts";
-import { asBytes } from "../protocol/payload.ts";
+import { readFileIfExists, removeIfExists } from "#lib/os/atomic_file.ts";
+import { type Moment, msBetween } from "#lib/os/moment.ts";
+import { frameRecord, readRecords, type RecordForm } from "#lib/os/record_file.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
 
 /** Jobs with more time are not written to the log, in milliseconds: their records would stay as long as the others. */
 export const LONGEST_MS = 60_000;

@@ -6,12 +6,12 @@
  * @module
  */
 
-import { AuthenticationError, KeyError } from "../errors.ts";
+import { AuthenticationError, KeyError } from "#lib/errors.ts";
 import type { KeyStore } from "./store.ts";
 import type { VerifiedTokens } from "./verified_tokens.ts";
-import { BoundedMap } from "../values/bounded_map.ts";
-import { PublicKey } from "../crypto/rsa.ts";
-import { sameBytes } from "../crypto/same_bytes.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { PublicKey } from "#lib/crypto/rsa.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
 
 const TOKEN_TEXT = "salt";
 /** Number of tokens that a thread caches itself, which saves two digests. */

@@ -6,13 +6,13 @@
  * @module
  */
 
-import { compileGlob } from "../text/glob.ts";
-import { RegexError } from "../errors.ts";
-import { readTextFileIfExists, removeIfExists, statIfExists } from "../os/atomic_file.ts";
-import { isValidId } from "../protocol/minion_id.ts";
-import { type PythonRegex, pythonRegex } from "../regex/regex.ts";
-import { findGroup } from "../os/users.ts";
-import { str, type ValueMap } from "../values/value.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { RegexError } from "#lib/errors.ts";
+import { readTextFileIfExists, removeIfExists, statIfExists } from "#lib/os/atomic_file.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
+import { findGroup } from "#lib/os/users.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The master's options for automatic acceptance; see {@linkcode Autosign}. */
 export interface AutosignOpts {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { writeFileAtomic } from "../os/atomic_file.ts";
+import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 
 /** The dropfile's name in the master's cache directory. */
 export const DROPFILE = ".dfn";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { compareStrings } from "../values/value.ts";
+import { compareStrings } from "#lib/values/value.ts";
 
 /** File names, sorted, and contents. Links, such as Salt 3008 makes, are skipped: their target is listed. */
 export function localKeys(pkiDir: string): Map<string, string> {

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { KEY_EVENT } from "../protocol/tags.ts";
-import { compileGlob } from "../text/glob.ts";
+import { KEY_EVENT } from "#lib/protocol/tags.ts";
+import { compileGlob } from "#lib/text/glob.ts";
 import { KEY_DIRECTORIES, type KeyState, KeyStore } from "./store.ts";
-import { PublicKey } from "../crypto/rsa.ts";
-import type { ValueMap } from "../values/value.ts";
+import { PublicKey } from "#lib/crypto/rsa.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 /** Ids by the state of their keys; states without keys may be missing. */
 export type KeyMatches = Map<KeyState, string[]>;

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { isFile } from "../os/file_kind.ts";
-import { readTextFileIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { KeyError } from "../errors.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { KeyError } from "#lib/errors.ts";
 import { loadOrCreateKeyPair, loadPrivateKey, movedMasterKey } from "./pair.ts";
-import { PublicKey, type SigningAlgorithm } from "../crypto/rsa.ts";
+import { PublicKey, type SigningAlgorithm } from "#lib/crypto/rsa.ts";
 
 /** Name of the signature's file if `master_pubkey_signature` is unset. */
 export const SIGNATURE_NAME = "master_pubkey_signature";

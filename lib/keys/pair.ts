@@ -4,10 +4,10 @@
  * @module
  */
 
-import { makeDirectorySynced, readTextFileIfExists, statIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { KeyError } from "../errors.ts";
-import { PrivateKey } from "../crypto/rsa.ts";
-import { samePem } from "../crypto/pem.ts";
+import { makeDirectorySynced, readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { KeyError } from "#lib/errors.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { samePem } from "#lib/crypto/pem.ts";
 
 const PRIVATE_MODE = 0o400;
 const PUBLIC_MODE = 0o644;

@@ -6,11 +6,11 @@
  * @module
  */
 
-import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "../os/atomic_file.ts";
-import { Crypticle, generateKeyString, KEY_BYTES } from "../crypto/crypticle.ts";
-import { KeyError } from "../errors.ts";
-import { isValidId } from "../protocol/minion_id.ts";
-import { BoundedMap } from "../values/bounded_map.ts";
+import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { Crypticle, generateKeyString, KEY_BYTES } from "#lib/crypto/crypticle.ts";
+import { KeyError } from "#lib/errors.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { SharedTable } from "./shared_table.ts";
 
 /** Number of crypticles that a thread caches: making one takes a tenth of a request. */

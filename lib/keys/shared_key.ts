@@ -5,7 +5,7 @@
  * @module
  */
 
-import { Crypticle, generateKeyString } from "../crypto/crypticle.ts";
+import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 
 /** Length of a key string, in bytes of ASCII. */
 const KEY_LENGTH = 76;

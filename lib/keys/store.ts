@@ -12,10 +12,10 @@ import {
   removeIfExists,
   syncDirectory,
   writeFileAtomic,
-} from "../os/atomic_file.ts";
-import { KeyError } from "../errors.ts";
-import { isValidId } from "../protocol/minion_id.ts";
-import { compareStrings } from "../values/value.ts";
+} from "#lib/os/atomic_file.ts";
+import { KeyError } from "#lib/errors.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { compareStrings } from "#lib/values/value.ts";
 
 /** The state of a key. `denied` keys are kept only for the operator to see; an id may have one besides its other key. */
 export type KeyState = "accepted" | "pending" | "rejected" | "denied";

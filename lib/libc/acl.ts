@@ -6,7 +6,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { LibcError } from "../errors.ts";
+import { LibcError } from "#lib/errors.ts";
 import { check } from "./libc.ts";
 
 const SYMBOLS = {

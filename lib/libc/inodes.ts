@@ -6,7 +6,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { LibcError } from "../errors.ts";
+import { LibcError } from "#lib/errors.ts";
 
 const SYMBOLS = {
   statx: { parameters: ["i32", "buffer", "i32", "u32", "buffer"], result: "i32", optional: true },

@@ -8,7 +8,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { LibcError } from "../errors.ts";
+import { LibcError } from "#lib/errors.ts";
 
 const SYMBOLS = {
   calloc: { parameters: ["usize", "usize"], result: "pointer" },

@@ -5,7 +5,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { LibcError } from "../errors.ts";
+import { LibcError } from "#lib/errors.ts";
 
 const libc = cLibrary(
   { prlimit: { parameters: ["i32", "i32", "buffer", "pointer"], result: "i32", optional: true } } as const,

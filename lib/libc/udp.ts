@@ -5,7 +5,7 @@
  */
 
 import { cLibrary } from "./c_library.ts";
-import { LibcError } from "../errors.ts";
+import { LibcError } from "#lib/errors.ts";
 
 const SYMBOLS = {
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { CommandError } from "../errors.ts";
+import { CommandError } from "#lib/errors.ts";
 import { pythonOsError } from "./deno_texts.ts";
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import { isAnything } from "./file_kind.ts";
-import { compileGlob, isGlob } from "../text/glob.ts";
+import { compileGlob, isGlob } from "#lib/text/glob.ts";
 
 /**
  * The existing paths that match the absolute `pattern`, sorted by code unit. A path without special characters gives

@@ -12,8 +12,8 @@
  */
 
 import { lstatIfExists } from "./atomic_file.ts";
-import { CommandError } from "../errors.ts";
-import { closeEntry, linkText, openEntry, openWithoutLinks } from "../libc/at_calls.ts";
+import { CommandError } from "#lib/errors.ts";
+import { closeEntry, linkText, openEntry, openWithoutLinks } from "#lib/libc/at_calls.ts";
 
 /** The kernel's maximum number of links in one path. */
 const MAX_LINKS = 40;

@@ -13,13 +13,13 @@
  */
 
 import { makeDirectorySynced, readFileIfExists, removeIfExists, syncDirectory } from "./atomic_file.ts";
-import { messageOf, MsgpackError, PreflightError, type StoreError } from "../errors.ts";
+import { messageOf, MsgpackError, PreflightError, type StoreError } from "#lib/errors.ts";
 import { appendFrame, frameRecord, readRecords, type RecordForm } from "./record_file.ts";
 import { storeError } from "./store_files.ts";
-import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "../libc/sync.ts";
-import { decode, encode, type Packable } from "../values/msgpack.ts";
+import { syncFileSystems, SYNCS_FILE_SYSTEMS } from "#lib/libc/sync.ts";
+import { decode, encode, type Packable } from "#lib/values/msgpack.ts";
 import { TimeBudget } from "./time_budget.ts";
-import type { Value } from "../values/value.ts";
+import type { Value } from "#lib/values/value.ts";
 import { clearTimeout, setTimeout, type Timer } from "./timers.ts";
 
 /** Size in bytes at which a file is closed; the record that exceeds it is its last. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { toNumber, type ValueMap } from "../values/value.ts";
+import { toNumber, type ValueMap } from "#lib/values/value.ts";
 
 /** A moment on this host. */
 export interface Moment {

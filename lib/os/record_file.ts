@@ -7,7 +7,7 @@
  * @module
  */
 
-import { crc32 } from "../values/crc32.ts";
+import { crc32 } from "#lib/values/crc32.ts";
 import { writeAll } from "./write_all.ts";
 
 /** How the records of a file are framed. */

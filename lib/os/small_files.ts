@@ -5,7 +5,7 @@
  */
 
 import { readFileIfExists } from "./atomic_file.ts";
-import { readFileInto } from "../libc/files.ts";
+import { readFileInto } from "#lib/libc/files.ts";
 
 /** Larger files are read by the runtime. */
 const CAPACITY = 16 * 1024;

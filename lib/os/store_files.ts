@@ -6,9 +6,9 @@
 
 import { isDirectory } from "./file_kind.ts";
 import { readFileIfExists } from "./atomic_file.ts";
-import { messageOf, StoreError } from "../errors.ts";
-import { decode } from "../values/msgpack.ts";
-import { compareStrings, type Value } from "../values/value.ts";
+import { messageOf, StoreError } from "#lib/errors.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { compareStrings, type Value } from "#lib/values/value.ts";
 
 /** Called with a text about a file that cannot be read, removed or stored, and with the system's error, if any. */
 export type StoreLog = (message: string, cause?: unknown) => void;

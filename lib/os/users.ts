@@ -5,7 +5,7 @@
  * @module
  */
 
-import { BoundedMap } from "../values/bounded_map.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 
 /** One line of passwd. */
 export interface User {

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { mapOf } from "../values/dict.ts";
+import { mapOf } from "#lib/values/dict.ts";
 import { SEPARATOR } from "./state_return.ts";
-import { compare, float, isMap, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { compare, float, isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { roundHalfEven } from "./rounding.ts";
 
 /** Marks the tag of combined states. */

@@ -5,7 +5,7 @@
 
 import type { StateDisplay } from "./highstate.ts";
 import type { TableLayout } from "./table.ts";
-import { isMap, str, type Value } from "../values/value.ts";
+import { isMap, str, type Value } from "#lib/values/value.ts";
 
 /** Salt's options of these names. */
 export interface DisplayOpts {

@@ -6,18 +6,18 @@
  */
 
 import { compressedCount, compressIds } from "./compress_ids.ts";
-import { copyMap } from "../values/dict.ts";
+import { copyMap } from "#lib/values/dict.ts";
 import { truncateTexts } from "./truncate_texts.ts";
 import { formatNested } from "./nested.ts";
-import { rstrip, strip } from "../values/python_text.ts";
+import { rstrip, strip } from "#lib/values/python_text.ts";
 import { fixed, roundHalfEven } from "./rounding.ts";
 import { durationMs, readStateRun, type StateResult, type StateRun } from "./state_return.ts";
 import { formatTerse } from "./terse_state.ts";
-import { pformat } from "../values/pformat.ts";
-import { splitLines } from "../text/split_lines.ts";
-import { type ColourName, type Colours, colours, sanitize, sanitizeLine } from "../text/terminal.ts";
-import { fillText } from "../text/textwrap.ts";
-import { float, isInt, isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { pformat } from "#lib/values/pformat.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { type ColourName, type Colours, colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
+import { fillText } from "#lib/text/textwrap.ts";
+import { float, isInt, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How state runs are shown: Salt's options of these names. */
 export interface StateDisplay {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type ColourName, colours, sanitize, sanitizeLine } from "../text/terminal.ts";
-import { compare, isMap, str, type Value } from "../values/value.ts";
+import { type ColourName, colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
+import { compare, isMap, str, type Value } from "#lib/values/value.ts";
 
 /** Groups of keys by Salt's names: heading, colour of the heading, colour of the keys. */
 const GROUPS: ReadonlyMap<string, readonly [heading: string, headingColour: ColourName, keyColour: ColourName]> =

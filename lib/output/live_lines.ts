@@ -6,12 +6,12 @@
  * @module
  */
 
-import { mapOf } from "../values/dict.ts";
-import type { LivePart, LiveText } from "../protocol/live_batch.ts";
-import { colours, sanitizeLine } from "../text/terminal.ts";
-import { rstrip } from "../values/python_text.ts";
-import { isMap, type Value } from "../values/value.ts";
-import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+import { mapOf } from "#lib/values/dict.ts";
+import type { LivePart, LiveText } from "#lib/protocol/live_batch.ts";
+import { colours, sanitizeLine } from "#lib/text/terminal.ts";
+import { rstrip } from "#lib/values/python_text.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** Options of {@linkcode LiveLines}. */
 export interface LiveLinesOptions {

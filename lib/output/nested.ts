@@ -5,11 +5,11 @@
  * @module
  */
 
-import { mapOf } from "../values/dict.ts";
-import { strictUtf8 } from "../text/strict_utf8.ts";
-import { splitLines } from "../text/split_lines.ts";
-import { colours, sanitize, sanitizeLine } from "../text/terminal.ts";
-import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { mapOf } from "#lib/values/dict.ts";
+import { strictUtf8 } from "#lib/text/strict_utf8.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
+import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options of {@linkcode formatNested}. */
 export interface NestedOptions {

@@ -7,21 +7,21 @@
  * @module
  */
 
-import { rstrip } from "../values/python_text.ts";
-import { messageOf, UsageError } from "../errors.ts";
-import { dumpJson, type JsonOptions, writeJson } from "../values/json.ts";
+import { rstrip } from "#lib/values/python_text.ts";
+import { messageOf, UsageError } from "#lib/errors.ts";
+import { dumpJson, type JsonOptions, writeJson } from "#lib/values/json.ts";
 import { formatHighstate, type StateDisplay } from "./highstate.ts";
 import { formatKeys } from "./key.ts";
-import { didYouMean } from "../text/nearest_name.ts";
+import { didYouMean } from "#lib/text/nearest_name.ts";
 import { formatNested, formatNoReturn } from "./nested.ts";
 import { OUTPUTTER_NAMES, type OutputterName } from "./outputter_names.ts";
-import { pformat } from "../values/pformat.ts";
+import { pformat } from "#lib/values/pformat.ts";
 import { formatProfile } from "./profile.ts";
-import { splitLines } from "../text/split_lines.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
 import { formatTable, type TableLayout } from "./table.ts";
-import { sanitize, sanitizeJson, sanitizeLine } from "../text/terminal.ts";
-import { repr, str, type Value } from "../values/value.ts";
-import { dumpYaml } from "../yaml/dump.ts";
+import { sanitize, sanitizeJson, sanitizeLine } from "#lib/text/terminal.ts";
+import { repr, str, type Value } from "#lib/values/value.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
 
 /** Options of {@linkcode formatOutput}. */
 export interface OutputOptions {

@@ -8,8 +8,8 @@ import { type DisplayOpts, stateDisplay, tableLayout } from "./display_opts.ts";
 import type { StateDisplay } from "./highstate.ts";
 import { chooseOutputter, outputWriter, writeOutput } from "./outputters.ts";
 import type { TableLayout } from "./table.ts";
-import { useColours } from "../text/terminal.ts";
-import type { Value } from "../values/value.ts";
+import { useColours } from "#lib/text/terminal.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /** The options about output, from the command line and the configuration. */
 export interface OutputSettings {

@@ -6,7 +6,7 @@
 
 import { durationMs, SEPARATOR } from "./state_return.ts";
 import { formatTable, TABLE_LAYOUT, type TableOptions } from "./table.ts";
-import { compareStrings, isMap, str, type Value } from "../values/value.ts";
+import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";
 
 /** Longer names are cut. */
 const MAX_NAME = 60;

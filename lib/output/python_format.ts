@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isFloat, repr, str, toNumber, type Value } from "../values/value.ts";
+import { isFloat, repr, str, toNumber, type Value } from "#lib/values/value.ts";
 
 /** A field: number of the argument, keys to follow, conversion, and format specification. */
 const FIELD = /^(\d+)((?:\[[^[\]]*\])*)(?:!([sr]))?(?::([^{}]*))?$/;

@@ -7,8 +7,8 @@
  * @module
  */
 
-import { messageOf, UsageError } from "../errors.ts";
-import { isFloat, isMap, str, toNumber, toValue, type Value } from "../values/value.ts";
+import { messageOf, UsageError } from "#lib/errors.ts";
+import { isFloat, isMap, str, toNumber, toValue, type Value } from "#lib/values/value.ts";
 
 /** Selects a part of a value by an expression; None if there is nothing. */
 export type Query = (value: Value) => Value;

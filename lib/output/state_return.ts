@@ -5,7 +5,7 @@
  * @module
  */
 
-import { compare, isMap, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { compare, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The separator of the parts of a state's name. */
 export const SEPARATOR = "_|-";

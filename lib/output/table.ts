@@ -5,10 +5,10 @@
  * @module
  */
 
-import { strictUtf8 } from "../text/strict_utf8.ts";
-import { type Colours, colours, sanitize, sanitizeLine } from "../text/terminal.ts";
-import { mapOf } from "../values/dict.ts";
-import { compare, isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { strictUtf8 } from "#lib/text/strict_utf8.ts";
+import { type Colours, colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
+import { mapOf } from "#lib/values/dict.ts";
+import { compare, isMap, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The layout of tables: Salt's options `out.table.*`. */
 export interface TableLayout {

@@ -5,11 +5,11 @@
  */
 
 import { formatPython } from "./python_format.ts";
-import { type ColourName, type Colours, sanitize, sanitizeLine } from "../text/terminal.ts";
+import { type ColourName, type Colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
 import type { StateResult } from "./state_return.ts";
-import { strip } from "../values/python_text.ts";
-import { splitLines } from "../text/split_lines.ts";
-import { str, truthy, type Value } from "../values/value.ts";
+import { strip } from "#lib/values/python_text.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** The layout of the line. */
 export interface TerseOptions {

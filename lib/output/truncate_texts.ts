@@ -3,8 +3,8 @@
  * @module
  */
 
-import { splitLines } from "../text/split_lines.ts";
-import { isMap, type Value } from "../values/value.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
 
 /** `value` with at most `max` lines of each text in it, and the number of those that are left out; 0: all of them. */
 export function truncateTexts(value: Value, max: number): Value {

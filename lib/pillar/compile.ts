@@ -4,12 +4,12 @@
  * @module
  */
 
-import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
+import { type MergeHow, mergeMaps } from "#lib/values/dict_merge.ts";
 import { decryptPillar } from "./decrypt.ts";
-import { messageOf, PillarTopError, TargetError } from "../errors.ts";
-import { matchesTop, topMatchType } from "../target/top_match.ts";
+import { messageOf, PillarTopError, TargetError } from "#lib/errors.ts";
+import { matchesTop, topMatchType } from "#lib/targeting/top_match.ts";
 import { ExternalPillar } from "./external.ts";
-import { factsOf } from "../target/facts.ts";
+import { factsOf } from "#lib/targeting/facts.ts";
 import { inEnvOrder, type MergedTop, mergeTops, NO_TOP, type TopFile, topMatches } from "./top.ts";
 import type { PillarHost, PillarScope } from "./host.ts";
 import { PillarReads } from "./reads.ts";
@@ -17,9 +17,9 @@ import { PillarRoots } from "./roots.ts";
 import { type PillarRequest, plainRequest } from "./request.ts";
 import { renderCached, type SlsCache } from "./sls_cache.ts";
 import { SlsFiles } from "./sls.ts";
-import { VERSION } from "../version.ts";
+import { VERSION } from "#lib/version.ts";
 import { WatchedMap } from "./watched_map.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A compiled pillar, and the data that it depends on. */
 export interface CompiledPillar {

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
+import { messageOf } from "#lib/errors.ts";
 import type { PillarOpts } from "./host.ts";
-import { isMap, repr, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The options of it. */
 export type DecryptOpts = Pick<

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { InvocationError, messageOf } from "../errors.ts";
-import { invoke } from "../plugins/call.ts";
-import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
+import { InvocationError, messageOf } from "#lib/errors.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { type MergeHow, mergeMaps } from "#lib/values/dict_merge.ts";
 import { deepCopy } from "./sls_cache.ts";
-import type { PillarContext, PillarRendering, PillarSource } from "../plugins/pillar_source.ts";
-import { NOT_BUILT, PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
-import { didYouMean } from "../text/nearest_name.ts";
+import type { PillarContext, PillarRendering, PillarSource } from "#lib/plugins/pillar_source.ts";
+import { NOT_BUILT, PILLAR_SOURCES } from "#modules/pillar/_built_in.ts";
+import { didYouMean } from "#lib/text/nearest_name.ts";
 import type { PillarHost, PillarScope, PillarText } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
-import { isMap, str, truthy, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The parameters besides request and host. */
 export interface ExternalParts {

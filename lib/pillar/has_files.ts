@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isFile } from "../os/file_kind.ts";
-import type { MasterOpts } from "../config/options.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 
 /** Whether there is a top file in one of the roots, or an external pillar. */
 export function hasPillarFiles(

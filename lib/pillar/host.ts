@@ -3,12 +3,12 @@
  * @module
  */
 
-import type { Family } from "../plugins/loader.ts";
-import type { MasterOpts } from "../config/options.ts";
-import type { PillarContext, PillarNotes } from "../plugins/pillar_source.ts";
-import type { TopContext } from "../plugins/top_source.ts";
+import type { Family } from "#lib/plugins/loader.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import type { PillarContext, PillarNotes } from "#lib/plugins/pillar_source.ts";
+import type { TopContext } from "#lib/plugins/top_source.ts";
 import type { PillarRoots } from "./roots.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The options that the compiler reads; a minion has them as well. */
 export type PillarOpts = Pick<

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
-import { invoke } from "../plugins/call.ts";
+import { messageOf } from "#lib/errors.ts";
+import { invoke } from "#lib/plugins/call.ts";
 import type { PillarHost } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
-import { TOPS_NOT_BUILT } from "../../modules/tops/_built_in.ts";
-import { isMap, str, typeName, type ValueMap } from "../values/value.ts";
+import { TOPS_NOT_BUILT } from "#modules/tops/_built_in.ts";
+import { isMap, str, typeName, type ValueMap } from "#lib/values/value.ts";
 
 /** SLS files by environment. A source that fails is logged; the others are used. */
 export async function masterTops({ id, grains }: PillarRequest, host: PillarHost): Promise<ValueMap> {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { blob, fieldsOf, integer, oneOf, text } from "../process/message_fields.ts";
-import { decode, encode } from "../values/msgpack.ts";
-import { asBytes } from "../protocol/payload.ts";
-import { WireError } from "../errors.ts";
-import { isMap, map } from "../values/value.ts";
+import { blob, fieldsOf, integer, oneOf, text } from "#lib/runtime/message_fields.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
+import { WireError } from "#lib/errors.ts";
+import { isMap, map } from "#lib/values/value.ts";
 
 /** A request of an MWorker for a pillar. */
 export interface PillarRequestMessage {

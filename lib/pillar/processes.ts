@@ -5,16 +5,16 @@
  * @module
  */
 
-import { sameBytes } from "../crypto/same_bytes.ts";
-import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
-import { describeError, messageOf } from "../errors.ts";
-import { encode } from "../values/msgpack.ts";
-import { frame, FrameReader } from "../protocol/frames.ts";
-import type { Logger } from "../process/log.ts";
-import { masterProcess, PILLAR_PROCESS, V8_FLAGS } from "../process/self_command.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+import { describeError, messageOf } from "#lib/errors.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { masterProcess, PILLAR_PROCESS, V8_FLAGS } from "#lib/runtime/self_command.ts";
 import { packNumbered, type PillarReplyMessage, type PillarRequestMessage } from "./messages.ts";
-import type { TimeBudget } from "../os/time_budget.ts";
-import { map } from "../values/value.ts";
+import type { TimeBudget } from "#lib/os/time_budget.ts";
+import { map } from "#lib/values/value.ts";
 
 /** Maximum number of waiting requests, of all minions and of one. */
 const MAX_WAITING = 10_000, MAX_OF_ONE = 4;

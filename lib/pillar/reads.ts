@@ -4,10 +4,10 @@
  * @module
  */
 
-import { sameBytes } from "../crypto/same_bytes.ts";
-import { encode } from "../values/msgpack.ts";
-import type { PillarNotes } from "../plugins/pillar_source.ts";
-import { equals, type Value, type ValueMap } from "../values/value.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import type { PillarNotes } from "#lib/plugins/pillar_source.ts";
+import { equals, type Value, type ValueMap } from "#lib/values/value.ts";
 import { isUnsettled, stampOf } from "./stamps.ts";
 
 /** The facts of a minion's request that reads are compared with. */

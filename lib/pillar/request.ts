@@ -4,9 +4,9 @@
  * @module
  */
 
-import { decode, encode } from "../values/msgpack.ts";
-import { WireError } from "../errors.ts";
-import { isMap, map, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { WireError } from "#lib/errors.ts";
+import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The minion, and the options of the request. */
 export interface PillarRequest {

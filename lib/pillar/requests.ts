@@ -4,10 +4,10 @@
  * @module
  */
 
-import { clearTimeout, setTimeout } from "../os/timers.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import { packPillarRequest, type PillarRequest } from "./request.ts";
 import { parsePillarReplyMessage, type PillarRequestMessage } from "./messages.ts";
-import { RefusedError } from "../errors.ts";
+import { RefusedError } from "#lib/errors.ts";
 
 /** The service that compiles pillars. */
 export interface PillarServices {

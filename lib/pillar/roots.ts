@@ -4,11 +4,11 @@
  * @module
  */
 
-import { ANY_ENV, environmentDirectories } from "../files/env_directories.ts";
-import { isDirectory, isFile } from "../os/file_kind.ts";
-import type { PillarNotes } from "../plugins/pillar_source.ts";
-import { filterGlob, isGlob } from "../text/glob.ts";
-import { compareStrings, repr, str, type ValueMap } from "../values/value.ts";
+import { ANY_ENV, environmentDirectories } from "#lib/files/backends/env_directories.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import type { PillarNotes } from "#lib/plugins/pillar_source.ts";
+import { filterGlob, isGlob } from "#lib/text/glob.ts";
+import { compareStrings, repr, str, type ValueMap } from "#lib/values/value.ts";
 
 /** Maximum number of files and directories in one environment. */
 const MAX_ENTRIES = 200_000;

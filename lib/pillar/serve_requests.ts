@@ -4,15 +4,15 @@
  * @module
  */
 
-import { describeError, messageOf } from "../errors.ts";
-import { encode } from "../values/msgpack.ts";
-import { frame, FrameReader } from "../protocol/frames.ts";
-import { IdleMemory } from "../process/idle_memory.ts";
-import type { Logger } from "../process/log.ts";
-import { map } from "../values/value.ts";
+import { describeError, messageOf } from "#lib/errors.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { IdleMemory } from "#lib/runtime/idle_memory.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { map } from "#lib/values/value.ts";
 import { type PillarRequest, unpackPillarRequest } from "./request.ts";
 import { unpackNumbered } from "./messages.ts";
-import { writeAll } from "../os/write_all.ts";
+import { writeAll } from "#lib/os/write_all.ts";
 
 /** Maximum bytes of one message, which is larger than any request of the master's port. */
 const MAX_GIVEN = 2 ** 31;

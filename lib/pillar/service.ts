@@ -5,19 +5,19 @@
  */
 
 import { compilePillar, ownOptions } from "./compile.ts";
-import { DataCache } from "../fleet/data_cache.ts";
-import { decode, encode } from "../values/msgpack.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
 import { PillarCache } from "./pillar_cache.ts";
-import type { MasterOpts } from "../config/options.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 import { masterTops } from "./master_tops.ts";
-import { isThere } from "../os/file_kind.ts";
-import { mergeMaps } from "../values/dict_merge.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { mergeMaps } from "#lib/values/dict_merge.ts";
 import { PillarReads } from "./reads.ts";
 import type { PillarHost } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
 import { SlsCache } from "./sls_cache.ts";
-import { StoreError } from "../errors.ts";
-import { isMap, map, type ValueMap } from "../values/value.ts";
+import { StoreError } from "#lib/errors.ts";
+import { isMap, map, type ValueMap } from "#lib/values/value.ts";
 
 /** The options that it reads, in addition to those of the compiler. */
 export type PillarServiceOpts = Pick<

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type MergeHow, mergeMaps } from "../values/dict_merge.ts";
-import { messageOf } from "../errors.ts";
+import { type MergeHow, mergeMaps } from "#lib/values/dict_merge.ts";
+import { messageOf } from "#lib/errors.ts";
 import type { PillarRoots } from "./roots.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A file to render. */
 export interface SlsRequest {

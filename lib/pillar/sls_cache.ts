@@ -5,9 +5,9 @@
  */
 
 import type { PillarReads, ReadFacts } from "./reads.ts";
-import { BoundedMap } from "../values/bounded_map.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { stampOf } from "./stamps.ts";
-import { isMap, type Value } from "../values/value.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
 
 /** Maximum number of files in the cache. */
 const MAX_FILES = 2_000;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { PillarTopError } from "../errors.ts";
-import { isFloat, isInt, isMap, str, toNumber, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { PillarTopError } from "#lib/errors.ts";
+import { isFloat, isInt, isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A rendered top file, and its environment. */
 export interface TopFile {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** Called with the reads. */
 export interface MapWatch {

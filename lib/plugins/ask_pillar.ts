@@ -4,7 +4,7 @@
  */
 
 import type { JobContext, PillarQuery } from "./job_context.ts";
-import type { ValueMap } from "../values/value.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 /** The pillar of the requested environment, else of that in the options. The pillar in memory is not changed. */
 export function askPillar(query: PillarQuery, { opts, outside }: JobContext): Promise<ValueMap> {

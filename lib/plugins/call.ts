@@ -5,11 +5,21 @@
  * @module
  */
 
-import { isPublication } from "../yaml/arguments.ts";
-import { truncateRepr } from "../text/truncate.ts";
-import { InvocationError } from "../errors.ts";
+import { isPublication } from "#lib/yaml/arguments.ts";
+import { truncateRepr } from "#lib/text/truncate.ts";
+import { InvocationError } from "#lib/errors.ts";
 import type { ModuleFunction, Parameter, Parameters, ParameterType, Rest } from "./module.ts";
-import { isFloat, isInt, isMap, str, toNumber, toValue, typeName, type Value, type ValueMap } from "../values/value.ts";
+import {
+  isFloat,
+  isInt,
+  isMap,
+  str,
+  toNumber,
+  toValue,
+  typeName,
+  type Value,
+  type ValueMap,
+} from "#lib/values/value.ts";
 
 /** The parts of a function that binding needs: everything but its code. */
 export type Signature = Omit<ModuleFunction<never>, "run">;

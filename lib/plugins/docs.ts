@@ -5,8 +5,8 @@
  * @module
  */
 
-import { compileGlob } from "../text/glob.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A named function with its documentation. */
 export interface Documented {

@@ -8,7 +8,7 @@
  */
 
 import { invoke } from "./call.ts";
-import { type CallArgs, compoundArgs, fromWireArgs } from "../yaml/arguments.ts";
+import { type CallArgs, compoundArgs, fromWireArgs } from "#lib/yaml/arguments.ts";
 import {
   CommandError,
   CommandNotFoundError,
@@ -19,14 +19,14 @@ import {
   RenderError,
   RequestTimeoutError,
   UnavailableError,
-} from "../errors.ts";
+} from "#lib/errors.ts";
 import { asDocstring } from "./docs.ts";
 import type { JobContext } from "./job_context.ts";
 import { refuseMisspelt, refuseUnknownKeywords } from "./keywords.ts";
 import type { ModuleFunction } from "./module.ts";
 import { explainUnavailable } from "./unavailable.ts";
-import { equals, isMap, truthy, type Value, type ValueMap } from "../values/value.ts";
-import { refusedAccess } from "../os/deno_texts.ts";
+import { equals, isMap, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { refusedAccess } from "#lib/os/deno_texts.ts";
 
 /** The fields of a return for one function. */
 export interface ExecutionResult {

@@ -5,11 +5,11 @@
  * @module
  */
 
-import type { ChildRunner } from "../host/child_process.ts";
-import type { DetachedCommand } from "../host/detached_commands.ts";
+import type { ChildRunner } from "#lib/programs/child_process.ts";
+import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
-import type { MinionOpts } from "../config/options.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A running job of this minion, as in `saltutil.running` and Salt's `proc/<jid>` files. */
 export interface RunningJob {

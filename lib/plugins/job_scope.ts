@@ -3,13 +3,13 @@
  * @module
  */
 
-import type { ChildRunner } from "../host/child_process.ts";
-import type { DetachedCommand } from "../host/detached_commands.ts";
+import type { ChildRunner } from "#lib/programs/child_process.ts";
+import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
 import { callFunction } from "./execution.ts";
 import type { Catalogue, CommandWatch, JobContext, Jobs, Outside } from "./job_context.ts";
-import type { Logger } from "../process/log.ts";
-import type { MinionOpts } from "../config/options.ts";
-import { str, type Value, type ValueMap } from "../values/value.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export interface ScopeParts {
   readonly opts: MinionOpts;

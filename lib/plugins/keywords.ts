@@ -4,9 +4,9 @@
  * @module
  */
 
-import { InvocationError } from "../errors.ts";
-import { didYouMean, nearestName } from "../text/nearest_name.ts";
-import { str, type ValueMap } from "../values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { didYouMean, nearestName } from "#lib/text/nearest_name.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 import type { Parameters } from "./module.ts";
 
 /** The keywords without the published fields among them, whose names begin with `__`. */

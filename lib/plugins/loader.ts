@@ -8,11 +8,11 @@
  * @module
  */
 
-import { messageOf } from "../errors.ts";
+import { messageOf } from "#lib/errors.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
 import { parsePermissions } from "./permissions.ts";
 import { functionsRefusal, parseVirtual, refusal, type Virtual, type VirtualHost } from "./virtual.ts";
-import { compareStrings, toValue, type Value } from "../values/value.ts";
+import { compareStrings, toValue, type Value } from "#lib/values/value.ts";
 
 /** One function of a family. */
 export interface FamilyEntry<C> {

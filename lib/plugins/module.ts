@@ -7,7 +7,7 @@
  */
 
 import type { Permissions } from "./permissions.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /**
  * The types of parameters. `str` also takes numbers, as their text, because YAML on the command line made numbers of

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { compareStrings } from "../values/value.ts";
+import { compareStrings } from "#lib/values/value.ts";
 
 /** A permission of Deno; not `import`: only the module's files are loaded. */
 export type PermissionName = "env" | "ffi" | "net" | "read" | "run" | "sys" | "write";

@@ -5,7 +5,7 @@
  */
 
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** Records what a pillar depends on, so that it is compiled again when that has changed. */
 export interface PillarNotes {

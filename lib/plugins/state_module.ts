@@ -2,7 +2,7 @@
  * The form of a state function: documentation and parameters as data, and the code, as of an execution module's function. A
  * file `modules/states/file.ts` with an export `managed` made by {@linkcode stateFn} defines `file.managed`.
  *
- * What it returns is checked by the runtime (lib/state_run), which adds the fields that Salt's returns have: `__sls__`,
+ * What it returns is checked by the runtime (lib/states/run), which adds the fields that Salt's returns have: `__sls__`,
  * `__run_num__`, `start_time`, `duration`, ….
  * Source: docs.saltproject.io "State Modules"; Salt 3008.3, `State.call`, `State.verify_ret` of `salt/state.py`.
  * @module
@@ -10,7 +10,7 @@
 
 import type { StateContext } from "./job_context.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
-import { isMap, map, str, typeName, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, map, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The result of a state function. */
 export interface StateResult {

@@ -5,7 +5,7 @@
  */
 
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The context of a source. */
 export interface TopContext {

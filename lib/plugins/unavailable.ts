@@ -3,11 +3,11 @@
  * @module
  */
 
-import { UnavailableError } from "../errors.ts";
+import { UnavailableError } from "#lib/errors.ts";
 import { collectDocs, type Documented } from "./docs.ts";
-import { editDistance, nearestName } from "../text/nearest_name.ts";
-import { truncateList } from "../text/truncate.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import { editDistance, nearestName } from "#lib/text/nearest_name.ts";
+import { truncateList } from "#lib/text/truncate.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The methods of a family of modules that are needed here. */
 export interface Searched {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { isMap, str, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Grains and their values, as text; a host has them if each named grain is one of its values. */
 export type GrainValues = Readonly<Record<string, readonly string[]>>;

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { map, type Value, type ValueMap } from "../values/value.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The commands whose answers are acknowledgements. */
 export type Acknowledged = "_return" | "_minion_event";

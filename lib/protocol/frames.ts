@@ -5,7 +5,7 @@
  * @module
  */
 
-import { joinBytes } from "../values/join_bytes.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
 
 /** Who sends a frame: the process itself, in JSON (0), or the code that it runs, in MessagePack (1). */
 export type FrameSender = 0 | 1;

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { AuthenticationError, KeyError } from "../errors.ts";
+import { AuthenticationError, KeyError } from "#lib/errors.ts";
 import { hideResult } from "./no_log.ts";
 import { asBytes } from "./payload.ts";
 import { type ReturnKey, sealReturn } from "./return_key.ts";
-import type { ValueMap } from "../values/value.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 /** The field of a return with the encrypted content. */
 const SEALED = "sealed";

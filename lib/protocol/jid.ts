@@ -5,8 +5,8 @@
  * @module
  */
 
-import { hashHex } from "../crypto/hash.ts";
-import { MONTHS } from "../text/calendar.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { MONTHS } from "#lib/text/calendar.ts";
 
 const MONTH_NAMES = MONTHS.map((month) => month.slice(0, 3));
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isMap, map, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The output streams of a command. */
 export type Stream = "stdout" | "stderr";

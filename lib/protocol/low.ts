@@ -5,8 +5,8 @@
  * @module
  */
 
-import { fromNamedArgs, type ReadArgs } from "../yaml/arguments.ts";
-import { isMap, type Value, type ValueMap } from "../values/value.ts";
+import { fromNamedArgs, type ReadArgs } from "#lib/yaml/arguments.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { FunctionKind } from "./tags.ts";
 
 /** Fields of a request that are not arguments: credentials, and fields of the request itself. */

@@ -5,7 +5,7 @@
  */
 
 import { MASK } from "./no_log.ts";
-import { isMap, truthy, typeName, type Value } from "../values/value.ts";
+import { isMap, truthy, typeName, type Value } from "#lib/values/value.ts";
 
 /** `value` with a mask in place of each text, number and true; keys stay, and so do empty values, zero and false. */
 export function masked(value: Value): Value {

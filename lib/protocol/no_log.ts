@@ -5,7 +5,7 @@
  * @module
  */
 
-import { truthy, type Value, type ValueMap } from "../values/value.ts";
+import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Replaces hidden values; the same text as Salt's. */
 export const MASK = "**********";

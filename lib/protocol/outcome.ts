@@ -4,7 +4,7 @@
  */
 
 import { plainRetcode } from "./retcode.ts";
-import type { Value } from "../values/value.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /** The outcomes, from the best to the worst. */
 export const OUTCOMES = [

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { WireError } from "../errors.ts";
-import { type Bounds, decode, encode } from "../values/msgpack.ts";
-import { isMap, map, type Value, type ValueMap } from "../values/value.ts";
+import { WireError } from "#lib/errors.ts";
+import { type Bounds, decode, encode } from "#lib/values/msgpack.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Our protocol version: session keys for each minion; `ts`, `tok` and `id` in every request. */
 export const PROTOCOL_VERSION = 3;

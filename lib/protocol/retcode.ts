@@ -3,7 +3,7 @@
  * @module
  */
 
-import { isMap, toNumber, type Value } from "../values/value.ts";
+import { isMap, toNumber, type Value } from "#lib/values/value.ts";
 
 /** One number for a return code: the highest of all functions, but never 0 if one of them is not 0. */
 export function plainRetcode(retcode: Value): number {

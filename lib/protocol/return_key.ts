@@ -8,10 +8,10 @@
 
 import { hkdf } from "@noble/hashes/hkdf.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { Crypticle, KEY_BYTES } from "../crypto/crypticle.ts";
-import { AuthenticationError, KeyError } from "../errors.ts";
+import { Crypticle, KEY_BYTES } from "#lib/crypto/crypticle.ts";
+import { AuthenticationError, KeyError } from "#lib/errors.ts";
 import { isReturnKey } from "./no_log.ts";
-import type { Value } from "../values/value.ts";
+import type { Value } from "#lib/values/value.ts";
 
 const ALGORITHM = "X25519";
 const PUBLIC_BYTES = 32;

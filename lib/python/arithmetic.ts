@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Float, float, int } from "../values/value.ts";
+import { Float, float, int } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { floatOf, intOf } from "./kinds.ts";
 import type { Obj } from "./object.ts";

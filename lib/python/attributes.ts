@@ -3,7 +3,7 @@
  * @module
  */
 
-import { float, int } from "../values/value.ts";
+import { float, int } from "#lib/values/value.ts";
 import { DICT_METHODS, SET_METHODS } from "./dict_methods.ts";
 import { pythonError } from "./errors.ts";
 import { floatOf, intOf, typeName } from "./kinds.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { compareStrings } from "../values/value.ts";
+import { compareStrings } from "#lib/values/value.ts";
 import { dictHas } from "./dict.ts";
 import { equals } from "./equality.ts";
 import { pythonError } from "./errors.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { Dict, PLAIN_ENTRIES } from "../values/dict.ts";
+import { Dict, PLAIN_ENTRIES } from "#lib/values/dict.ts";
 import { checkItems } from "./errors.ts";
 import { findKey, noteKey } from "./equality.ts";
 import type { Obj, ObjMap } from "./object.ts";

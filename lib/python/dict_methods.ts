@@ -4,7 +4,7 @@
  * @module
  */
 
-import { orderedAs } from "../values/ordered.ts";
+import { orderedAs } from "#lib/values/ordered.ts";
 import { dictCopy, dictGet, dictSet, dictTake } from "./dict.ts";
 import { pythonError } from "./errors.ts";
 import { isIterable, toList } from "./iterate.ts";

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { countStep } from "../values/stop_word.ts";
-import { Float } from "../values/value.ts";
+import { countStep } from "#lib/values/stop_word.ts";
+import { Float } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { floatOf, intOf } from "./kinds.ts";
 import { type Obj, type ObjMap, PyObject } from "./object.ts";

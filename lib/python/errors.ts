@@ -3,7 +3,7 @@
  * @module
  */
 
-import { TemplateError } from "../errors.ts";
+import { TemplateError } from "#lib/errors.ts";
 
 /** Python's exceptions that operations on values raise. */
 export type PythonErrorType =

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { Float, typeName as valueTypeName } from "../values/value.ts";
+import { Float, typeName as valueTypeName } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { Markup } from "./markup.ts";
 import { type Obj, PyObject } from "./object.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { str as valueStr } from "../values/value.ts";
+import { str as valueStr } from "#lib/values/value.ts";
 import { type Obj, PyObject } from "./object.ts";
 
 /** A marked text. */

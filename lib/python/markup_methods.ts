@@ -4,7 +4,7 @@
  * @module
  */
 
-import { escapeHtml, stripTags, unescapeHtml } from "../text/html.ts";
+import { escapeHtml, stripTags, unescapeHtml } from "#lib/text/html.ts";
 import { toList } from "./iterate.ts";
 import { textOf } from "./kinds.ts";
 import { Markup } from "./markup.ts";

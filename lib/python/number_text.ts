@@ -3,7 +3,7 @@
  * @module
  */
 
-import { floatRepr } from "../values/value.ts";
+import { floatRepr } from "#lib/values/value.ts";
 import { exponentDigits, fixedText } from "./float_text.ts";
 
 /** How a float is written. */

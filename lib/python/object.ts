@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Float } from "../values/value.ts";
+import type { Float } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 
 /** One object of Python; every `Value` is one. */

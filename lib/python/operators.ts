@@ -3,11 +3,11 @@
  * @module
  */
 
-import { joinBytes } from "../values/join_bytes.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
 import { arithmetic, negate, type Operator } from "./arithmetic.ts";
 import { checkItems, checkText, pythonError } from "./errors.ts";
 import { floatOf, indexOf, intOf, textOf, typeName } from "./kinds.ts";
-import { escapeHtml } from "../text/html.ts";
+import { escapeHtml } from "#lib/text/html.ts";
 import { Markup } from "./markup.ts";
 import { type CallContext, type Obj, PyObject } from "./object.ts";
 import { formatPercent } from "./percent_format.ts";

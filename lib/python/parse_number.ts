@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type Float, float, int } from "../values/value.ts";
-import { strip } from "../values/python_text.ts";
+import { type Float, float, int } from "#lib/values/value.ts";
+import { strip } from "#lib/values/python_text.ts";
 
 const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16 };
 

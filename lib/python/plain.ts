@@ -3,9 +3,9 @@
  * @module
  */
 
-import { orderedAs } from "../values/ordered.ts";
-import { countStep } from "../values/stop_word.ts";
-import { typeName as valueTypeName, type Value, type ValueMap } from "../values/value.ts";
+import { orderedAs } from "#lib/values/ordered.ts";
+import { countStep } from "#lib/values/stop_word.ts";
+import { typeName as valueTypeName, type Value, type ValueMap } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { toList } from "./iterate.ts";
 import { Markup } from "./markup.ts";

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { countStep } from "../values/stop_word.ts";
-import { repr as valueRepr } from "../values/value.ts";
+import { countStep } from "#lib/values/stop_word.ts";
+import { repr as valueRepr } from "#lib/values/value.ts";
 import { checkText, pythonError } from "./errors.ts";
 import { type Obj, PyObject } from "./object.ts";
 

@@ -12,7 +12,7 @@ import { indexOf, intOf, textOf, truthy, typeName } from "./kinds.ts";
 import { type Body, native, type Param } from "./native.ts";
 import type { Kwargs, Obj, Run } from "./object.ts";
 import { formatString } from "./str_format.ts";
-import { capitalize, type CharKind, isAll, isLower, isTitle, isUpper, swapCase, title } from "../text/text_case.ts";
+import { capitalize, type CharKind, isAll, isLower, isTitle, isUpper, swapCase, title } from "#lib/text/text_case.ts";
 import { type Ends, expandTabs, splitLinesKeeping, splitRight, splitText, stripText } from "./text_split.ts";
 import { Tuple } from "./tuple.ts";
 

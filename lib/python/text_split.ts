@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LINE_ENDS, SPACE, strip as stripSpace } from "../values/python_text.ts";
+import { LINE_ENDS, SPACE, strip as stripSpace } from "#lib/values/python_text.ts";
 import { pythonError } from "./errors.ts";
 
 const IS_SPACE = new RegExp(`[${SPACE}]`);

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { countStep } from "../values/stop_word.ts";
+import { countStep } from "#lib/values/stop_word.ts";
 import type { Assertion, CharTest, RegexNode } from "./nodes.ts";
 
 /** Maximum number of steps of an expression beyond its own length, after its repeats are written out. */

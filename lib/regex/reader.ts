@@ -4,8 +4,8 @@
  * @module
  */
 
-import { messageOf, RegexError } from "../errors.ts";
-import { repr } from "../values/value.ts";
+import { messageOf, RegexError } from "#lib/errors.ts";
+import { repr } from "#lib/values/value.ts";
 import { type Assertion, type CharTest, type RegexNode, type Width, widthOf } from "./nodes.ts";
 import { classEscape, PythonSet } from "./set.ts";
 

@@ -15,8 +15,8 @@
  * @module
  */
 
-import { RegexError } from "../errors.ts";
-import { codePoints } from "../values/code_points.ts";
+import { RegexError } from "#lib/errors.ts";
+import { codePoints } from "#lib/values/code_points.ts";
 import { type Capture, RegexProgram, type Span } from "./program.ts";
 import { RegexReader } from "./reader.ts";
 

@@ -6,12 +6,12 @@
  * @module
  */
 
-import { codePoints } from "../values/code_points.ts";
-import { CONTROL_ESCAPES } from "../values/control_escapes.ts";
-import { CommandError, RegexError } from "../errors.ts";
+import { codePoints } from "#lib/values/code_points.ts";
+import { CONTROL_ESCAPES } from "#lib/values/control_escapes.ts";
+import { CommandError, RegexError } from "#lib/errors.ts";
 import { type PythonRegex, pythonRegex } from "./regex.ts";
 import type { Capture, Span } from "./program.ts";
-import { isInt, isMap, str, type Value } from "../values/value.ts";
+import { isInt, isMap, str, type Value } from "#lib/values/value.ts";
 
 /** Python's flags, as `re.RegexFlag` numbers them; those without a letter change nothing here. */
 const FLAGS: Readonly<Record<string, readonly [bit: number, letter: string]>> = {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { RegexError } from "../errors.ts";
+import { RegexError } from "#lib/errors.ts";
 
 /** Python's classes as the inside of a set: for str patterns, and with the flag `a`. */
 const CLASSES: Readonly<Record<string, readonly [unicode: string, ascii: string]>> = {

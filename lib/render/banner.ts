@@ -4,8 +4,8 @@
  * @module
  */
 
-import { fillText } from "../text/textwrap.ts";
-import { strip } from "../values/python_text.ts";
+import { fillText } from "#lib/text/textwrap.ts";
+import { strip } from "#lib/values/python_text.ts";
 
 /** The parts of a banner. */
 export interface Banner {

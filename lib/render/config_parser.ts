@@ -4,8 +4,8 @@
  * @module
  */
 
-import { CommandError } from "../errors.ts";
-import { isMap, repr, str, type ValueMap } from "../values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isMap, repr, str, type ValueMap } from "#lib/values/value.ts";
 
 /** The section with options that all other sections have too. */
 const DEFAULT = "DEFAULT";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { CommandError, YamlError } from "../errors.ts";
-import type { JobContext } from "../plugins/job_context.ts";
-import type { Value } from "../values/value.ts";
-import { loadYaml } from "../yaml/load.ts";
+import { CommandError, YamlError } from "#lib/errors.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { Value } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
 import { jobRenderHost } from "./job_host.ts";
 import { renderValue } from "./render_value.ts";
 

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { optsValues } from "../config/opts_map.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
 import { ownRenderer } from "./own_renderer.ts";
-import { bind } from "../plugins/call.ts";
-import type { JobContext } from "../plugins/job_context.ts";
-import type { ModuleFunction } from "../plugins/module.ts";
-import type { RenderHost, SaltFunction, SaltFunctions, TemplateFiles } from "../templates/host.ts";
-import { toValue } from "../values/value.ts";
+import { bind } from "#lib/plugins/call.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import type { RenderHost, SaltFunction, SaltFunctions, TemplateFiles } from "#lib/jinja/salt/host.ts";
+import { toValue } from "#lib/values/value.ts";
 
 /** Calls `fun` at once: one that does not wait gives its result without a promise, so that the template does not wait either. */
 function direct(name: string, fun: ModuleFunction<JobContext>, context: JobContext): SaltFunction {

@@ -6,12 +6,12 @@
  * @module
  */
 
-import { messageOf, RenderError } from "../errors.ts";
-import { invoke } from "../plugins/call.ts";
-import type { JobContext } from "../plugins/job_context.ts";
-import type { ModuleFunction } from "../plugins/module.ts";
-import type { OwnRenderer } from "../templates/host.ts";
-import { toValue, type Value, type ValueMap } from "../values/value.ts";
+import { messageOf, RenderError } from "#lib/errors.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import type { OwnRenderer } from "#lib/jinja/salt/host.ts";
+import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The renderer `name` of the user, if there is one. */
 export async function ownRenderer(name: string, context: JobContext): Promise<OwnRenderer | undefined> {

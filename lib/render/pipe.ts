@@ -4,12 +4,12 @@
  * @module
  */
 
-import { RenderError } from "../errors.ts";
-import { NOT_BUILT, RENDERERS } from "../../modules/renderers/_built_in.ts";
-import type { RenderHost } from "../templates/host.ts";
-import type { Renderer, RenderRequest } from "../templates/renderer.ts";
-import { didYouMean } from "../text/nearest_name.ts";
-import { str, type Value } from "../values/value.ts";
+import { RenderError } from "#lib/errors.ts";
+import { NOT_BUILT, RENDERERS } from "#modules/renderers/_built_in.ts";
+import type { RenderHost } from "#lib/jinja/salt/host.ts";
+import type { Renderer, RenderRequest } from "#lib/jinja/salt/renderer.ts";
+import { didYouMean } from "#lib/text/nearest_name.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 /** One renderer of a pipe. */
 export interface Step {

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { RenderError, type RenderPlace } from "../errors.ts";
-import type { RenderHost } from "../templates/host.ts";
-import type { Positions, RenderRequest } from "../templates/renderer.ts";
-import { TextOrigin } from "../templates/text_origin.ts";
-import type { Value } from "../values/value.ts";
-import { NOT_BUILT, RENDERERS } from "../../modules/renderers/_built_in.ts";
+import { RenderError, type RenderPlace } from "#lib/errors.ts";
+import type { RenderHost } from "#lib/jinja/salt/host.ts";
+import type { Positions, RenderRequest } from "#lib/jinja/salt/renderer.ts";
+import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import type { Value } from "#lib/values/value.ts";
+import { NOT_BUILT, RENDERERS } from "#modules/renderers/_built_in.ts";
 import { pipeOf } from "./pipe.ts";
 
 export type { Positions, RenderHost, RenderPlace, RenderRequest };

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { RenderError } from "../errors.ts";
-import { typeName } from "../python/kinds.ts";
-import { RENDERERS } from "../../modules/renderers/_built_in.ts";
-import type { RenderHost } from "../templates/host.ts";
-import { TextOrigin } from "../templates/text_origin.ts";
-import type { Value } from "../values/value.ts";
+import { RenderError } from "#lib/errors.ts";
+import { typeName } from "#lib/python/kinds.ts";
+import { RENDERERS } from "#modules/renderers/_built_in.ts";
+import type { RenderHost } from "#lib/jinja/salt/host.ts";
+import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /**
  * The renderer's result for `data`, whose maps and lists are changed in place, as in Salt.

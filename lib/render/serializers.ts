@@ -4,15 +4,15 @@
  * @module
  */
 
-import { CommandError, InvocationError, JsonError, messageOf, MsgpackError, YamlError } from "../errors.ts";
-import { jsonText } from "../template_filters/json_text.ts";
-import { yamlexText } from "../template_filters/yaml_words.ts";
-import { isInt, isMap, repr, str, truthy, type Value, type ValueMap } from "../values/value.ts";
-import { decode, encode } from "../values/msgpack.ts";
-import { parseJson } from "../values/json_read.ts";
-import { dumpYaml } from "../yaml/dump.ts";
-import { loadYaml } from "../yaml/load.ts";
-import { loadYamlex } from "../yaml/yamlex.ts";
+import { CommandError, InvocationError, JsonError, messageOf, MsgpackError, YamlError } from "#lib/errors.ts";
+import { jsonText } from "#lib/jinja/filters/json_text.ts";
+import { yamlexText } from "#lib/jinja/filters/yaml_words.ts";
+import { isInt, isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { loadYamlex } from "#lib/yaml/yamlex.ts";
 import { readConfigParser, writeConfigParser } from "./config_parser.ts";
 import { writeToml } from "./toml_writer.ts";
 
@@ -118,7 +118,7 @@ export const SERIALIZERS: Readonly<Record<string, Serializer>> = {
       return writeToml(value);
     },
     deserialize: async (source) => {
-      const { readToml } = await import("../../modules/renderers/_toml.ts");
+      const { readToml } = await import("#modules/renderers/_toml.ts");
       const read = await readToml(sourceText(source));
       if ("value" in read) return read.value;
       throw new CommandError(`${read.problem.message}; line ${read.problem.line}`);

@@ -7,8 +7,8 @@
  * @module
  */
 
-import { CommandError } from "../errors.ts";
-import { Float, isInt, isMap, repr, str, type Value, type ValueMap } from "../values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { Float, isInt, isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Maximum nesting of tables: deeper ones probably contain themselves. */
 const MAX_DEPTH = 200;

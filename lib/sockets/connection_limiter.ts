@@ -11,13 +11,13 @@ import { type ByteCounts, largestConnections, type MemoryRule, total } from "./c
 import { type ConnectionLimits, ConnectionShares } from "./connection_shares.ts";
 import { CutConnections } from "./cut_connections.ts";
 import { waitForDescriptor } from "./epoll.ts";
-import { peerAddress, shutDownConnection, tcpByteCounts } from "../libc/libc.ts";
+import { peerAddress, shutDownConnection, tcpByteCounts } from "#lib/libc/libc.ts";
 import { CONNECTION_EVENTS, type ZmqSocket } from "./libzmq.ts";
-import { addressText } from "../text/ip_address.ts";
-import type { Logger } from "../process/log.ts";
+import { addressText } from "#lib/text/ip_address.ts";
+import type { Logger } from "#lib/runtime/log.ts";
 import { SocketWait } from "./wait.ts";
-import { leased } from "../process/thread_lease.ts";
-import { sleep } from "../os/sleep.ts";
+import { leased } from "#lib/runtime/thread_lease.ts";
+import { sleep } from "#lib/os/sleep.ts";
 
 /** Minimum time between two warnings of one kind, in milliseconds. */
 const WARNING_MS = 10_000;
@@ -136,7 +136,7 @@ export class ConnectionLimiter {
 
   /**
    * Checks the memory that connections hold, and closes the largest if it is too much. Call it as often as the process
-   * may grow much (lib/process/cpu_time_watch.ts). Cheap unless the process has grown: reading the counts of thousands
+   * may grow much (lib/runtime/cpu_time_watch.ts). Cheap unless the process has grown: reading the counts of thousands
    * of connections takes milliseconds.
    * @param rss Memory of the process now, in bytes.
    */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { TcpByteCounts } from "../libc/libc.ts";
+import type { TcpByteCounts } from "#lib/libc/libc.ts";
 
 /** Counts of a connection. */
 export interface ByteCounts extends TcpByteCounts {

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { IdleMemory } from "../process/idle_memory.ts";
-import { trimMemory } from "../libc/libc.ts";
+import { IdleMemory } from "#lib/runtime/idle_memory.ts";
+import { trimMemory } from "#lib/libc/libc.ts";
 import { closeAbandoned, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
-import { leased } from "../process/thread_lease.ts";
-import { keepNotes, MAX_SOCKETS, ownNotes, ThreadNotes } from "../process/thread_notes.ts";
+import { leased } from "#lib/runtime/thread_lease.ts";
+import { keepNotes, MAX_SOCKETS, ownNotes, ThreadNotes } from "#lib/runtime/thread_notes.ts";
 
 /** Counts the work of a thread with sockets: all of it goes through them. */
 export const socketMemory = new IdleMemory(trimMemory);

@@ -6,8 +6,8 @@
  * @module
  */
 
-import { hasUnread, holdConnection, isSameSocket, releaseConnection } from "../libc/libc.ts";
-import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+import { hasUnread, holdConnection, isSameSocket, releaseConnection } from "#lib/libc/libc.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** Number of connections with a second descriptor. */
 const HELD = 64;

@@ -11,9 +11,9 @@ import { waitForDescriptor } from "./epoll.ts";
 import type { Frames, SocketKind, SocketOption, ZmqSocket } from "./libzmq.ts";
 import { configure, type SocketSettings } from "./settings.ts";
 import { SocketWait } from "./wait.ts";
-import { leased } from "../process/thread_lease.ts";
+import { leased } from "#lib/runtime/thread_lease.ts";
 import { closeSocket, openInherited, openSocket, socketMemory } from "./context.ts";
-import { sleep } from "../os/sleep.ts";
+import { sleep } from "#lib/os/sleep.ts";
 
 /** After so many messages without waiting, other work of this thread gets a turn. */
 const IN_A_ROW = 256;
@@ -247,7 +247,7 @@ export class Duplex extends Endpoint {
 
   /**
    * Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed.
-   * @param onReceived Called with the message in the same turn, see lib/process/thread_lease.ts.
+   * @param onReceived Called with the message in the same turn, see lib/runtime/thread_lease.ts.
    */
   receive(timeoutMs = -1, onReceived?: (frames: Frames) => void): Promise<Frames | undefined> {
     return this.receiveWithin(timeoutMs, onReceived);
@@ -255,7 +255,7 @@ export class Duplex extends Endpoint {
 
   /**
    * Sends a message. @returns Whether it was sent within `timeoutMs` (default: no limit).
-   * @param onSent Called in the same turn, see lib/process/thread_lease.ts.
+   * @param onSent Called in the same turn, see lib/runtime/thread_lease.ts.
    */
   send(frames: Frames, timeoutMs = -1, onSent?: () => void): Promise<boolean> {
     return this.sendWithin(frames, timeoutMs, onSent);

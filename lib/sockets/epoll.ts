@@ -9,12 +9,12 @@
  * @module
  */
 
-import { freeMemory, nativeBytes, ReadWait } from "../libc/libc.ts";
-import { type EpollCalls, epollCalls } from "../libc/epoll.ts";
-import { sleep } from "../os/sleep.ts";
+import { freeMemory, nativeBytes, ReadWait } from "#lib/libc/libc.ts";
+import { type EpollCalls, epollCalls } from "#lib/libc/epoll.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import type { DescriptorWait } from "./wait.ts";
-import { leased } from "../process/thread_lease.ts";
-import { ownNotes, type ThreadNotes, WAIT_NOTES } from "../process/thread_notes.ts";
+import { leased } from "#lib/runtime/thread_lease.ts";
+import { ownNotes, type ThreadNotes, WAIT_NOTES } from "#lib/runtime/thread_notes.ts";
 
 const EPOLLIN = 0x1;
 const EPOLLONESHOT = 0x4000_0000;

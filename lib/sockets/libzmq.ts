@@ -4,15 +4,15 @@
  * The library is the one that npm:zeromq ships for each platform: an addon for Node that also exports the C API. Called
  * directly it needs neither Node's compatibility layer nor the package's JavaScript, which saves 6 MB and 40 ms in each
  * isolate, and a message is received without a promise. Each call that uses a context or a socket is a turn of the
- * thread's lease (lib/process/thread_lease.ts), if it has one.
+ * thread's lease (lib/runtime/thread_lease.ts), if it has one.
  * Source: zmq(7) and the pages below it.
  * @module
  */
 
 import manifest from "zeromq/build/manifest.json" with { type: "json" };
-import { messageOf, SocketError } from "../errors.ts";
-import { type ForeignFunctions, openLibrary } from "../libc/foreign_library.ts";
-import { leased } from "../process/thread_lease.ts";
+import { messageOf, SocketError } from "#lib/errors.ts";
+import { type ForeignFunctions, openLibrary } from "#lib/libc/foreign_library.ts";
+import { leased } from "#lib/runtime/thread_lease.ts";
 
 const SYMBOLS = {
   zmq_ctx_new: { parameters: [], result: "pointer" },

@@ -5,9 +5,9 @@
  * @module
  */
 
-import { RequestTimeoutError } from "../errors.ts";
-import { bracketHost } from "../text/host_port.ts";
-import { sleep } from "../os/sleep.ts";
+import { RequestTimeoutError } from "#lib/errors.ts";
+import { bracketHost } from "#lib/text/host_port.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import type { SocketSettings } from "./settings.ts";
 import { Duplex } from "./endpoint.ts";
 

@@ -1,20 +1,20 @@
 /**
  * A thread with sockets that is restarted when it dies; the new one continues with the sockets of the old one. A thread
  * counts as dead when it is declared dead: its real thread may hang in a system call and continue later. Therefore the
- * next thread is started only after the old one's lease (lib/process/thread_lease.ts) is revoked and free; then the old
+ * next thread is started only after the old one's lease (lib/runtime/thread_lease.ts) is revoked and free; then the old
  * one's libzmq objects and descriptors are closed. Knows nothing of what the thread does.
  * @module
  */
 
-import { describeError } from "../errors.ts";
+import { describeError } from "#lib/errors.ts";
 import { closeWaitOf } from "./epoll.ts";
-import type { Logger } from "../process/log.ts";
-import { Thread } from "../process/thread.ts";
-import { revokeLease } from "../process/thread_lease.ts";
-import { ThreadNotes } from "../process/thread_notes.ts";
-import type { TimeBudget } from "../os/time_budget.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { Thread } from "#lib/runtime/thread.ts";
+import { revokeLease } from "#lib/runtime/thread_lease.ts";
+import { ThreadNotes } from "#lib/runtime/thread_notes.ts";
+import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { closeSocketsOf, successorNotes } from "./context.ts";
-import { clearTimeout, setTimeout, type Timer } from "../os/timers.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /**
  * Wait before a restart, in milliseconds: an error at start-up must not loop without a pause, and running work may

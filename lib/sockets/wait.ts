@@ -6,7 +6,7 @@
  * @module
  */
 
-import { clearTimeout, setTimeout } from "../os/timers.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 
 /** Waits until one descriptor is readable. */
 export interface DescriptorWait {

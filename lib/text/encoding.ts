@@ -4,7 +4,7 @@
  * @module
  */
 
-import { InvocationError } from "../errors.ts";
+import { InvocationError } from "#lib/errors.ts";
 import { decodeUtf32, encodeUtf32, utf32Mark } from "./utf32.ts";
 
 /** Decoded text. Invalid bytes have become U+FFFD. */

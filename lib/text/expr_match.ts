@@ -5,8 +5,8 @@
  */
 
 import { compileGlob } from "./glob.ts";
-import { type PythonRegex, pythonRegex } from "../regex/regex.ts";
-import { RegexError } from "../errors.ts";
+import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
+import { RegexError } from "#lib/errors.ts";
 
 /** A test for texts that `expression` matches as a glob, or as a regular expression from start to end. */
 export function compileExpression(expression: string): (text: string) => boolean {

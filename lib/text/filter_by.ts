@@ -4,10 +4,10 @@
  * @module
  */
 
-import { CommandError } from "../errors.ts";
+import { CommandError } from "#lib/errors.ts";
 import { matchesGlob } from "./glob.ts";
-import { updateMap } from "../values/dict_update.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "../values/value.ts";
+import { updateMap } from "#lib/values/dict_update.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The options of a look-up. */
 export interface FilterOptions {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { codePoints } from "../values/code_points.ts";
+import { codePoints } from "#lib/values/code_points.ts";
 
 /** One character of a set, or a range of them, ends included. */
 type Range = readonly [low: number, high: number];

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { compareStrings } from "../values/value.ts";
+import { compareStrings } from "#lib/values/value.ts";
 
 /** Number of digits to which a number is padded when it is compared with a word. */
 const PADDED = 8;

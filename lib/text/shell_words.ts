@@ -4,7 +4,7 @@
  * @module
  */
 
-import { InvocationError } from "../errors.ts";
+import { InvocationError } from "#lib/errors.ts";
 
 /** Characters that mean only themselves to a shell, outside of quotes and in them. */
 const HARMLESS = "[\\w@%+=:,./-]";

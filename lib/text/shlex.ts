@@ -7,7 +7,7 @@
  * @module
  */
 
-import { InvocationError } from "../errors.ts";
+import { InvocationError } from "#lib/errors.ts";
 
 const WHITESPACE = " \t\r\n";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { LINE_ENDS } from "../values/python_text.ts";
+import { LINE_ENDS } from "#lib/values/python_text.ts";
 
 const LINE_END = new RegExp(`\r\n|[${LINE_ENDS}]`);
 

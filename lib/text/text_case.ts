@@ -4,7 +4,7 @@
  * @module
  */
 
-import { SPACE } from "../values/python_text.ts";
+import { SPACE } from "#lib/values/python_text.ts";
 
 const CASED = /[\p{Lu}\p{Ll}\p{Lt}\p{Uppercase}\p{Lowercase}]/u;
 const UPPER = /[\p{Lu}\p{Uppercase}]/u;

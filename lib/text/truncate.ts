@@ -3,7 +3,7 @@
  * @module
  */
 
-import { repr, str, type Value } from "../values/value.ts";
+import { repr, str, type Value } from "#lib/values/value.ts";
 
 const LONGEST = 200;
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { countStep } from "../values/stop_word.ts";
+import { countStep } from "#lib/values/stop_word.ts";
 
 /** A run of equal lines: where it begins in both texts, and how long it is. */
 interface Block {

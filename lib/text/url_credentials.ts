@@ -5,7 +5,7 @@
  */
 
 import { quoteUrlPart } from "./url_parts.ts";
-import { InvocationError } from "../errors.ts";
+import { InvocationError } from "#lib/errors.ts";
 
 /** `text` with the credentials of each http or https URL hidden. */
 export function hideCredentials(text: string): string {

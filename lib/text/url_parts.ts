@@ -4,7 +4,7 @@
  * @module
  */
 
-import { InvocationError } from "../errors.ts";
+import { InvocationError } from "#lib/errors.ts";
 
 /** `value` as a part of a URL's path or query, or of its user: all but letters, digits and `-._~` is percent-encoded, also a slash. */
 export function quoteUrlPart(value: string): string {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { JsonError } from "../errors.ts";
+import { JsonError } from "#lib/errors.ts";
 import { mapOf } from "./dict.ts";
 import { float, int, type Value } from "./value.ts";
 

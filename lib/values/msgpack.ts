@@ -6,7 +6,7 @@
  * @module
  */
 
-import { MsgpackError } from "../errors.ts";
+import { MsgpackError } from "#lib/errors.ts";
 import { type Bounds, Reader } from "./msgpack_reader.ts";
 import { type Packable, Packed, Writer } from "./msgpack_writer.ts";
 import type { Value } from "./value.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { MsgpackError } from "../errors.ts";
+import { MsgpackError } from "#lib/errors.ts";
 import { decode } from "./msgpack.ts";
 import type { Value } from "./value.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { Dict, PLAIN_ENTRIES, PLAIN_KEY_LENGTH } from "./dict.ts";
-import { MsgpackError } from "../errors.ts";
+import { MsgpackError } from "#lib/errors.ts";
 import { float, int, type Value, type ValueMap } from "./value.ts";
 
 /** Salt's extension type for a date and time. */

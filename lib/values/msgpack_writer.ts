@@ -6,7 +6,7 @@
  */
 
 import { countStep } from "./stop_word.ts";
-import { MsgpackError } from "../errors.ts";
+import { MsgpackError } from "#lib/errors.ts";
 import { Float, type Value } from "./value.ts";
 
 /** A value that is encoded already. A large value that goes to several places is encoded once. */

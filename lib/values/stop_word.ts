@@ -5,7 +5,7 @@
  * @module
  */
 
-import { JobEndedError } from "../errors.ts";
+import { JobEndedError } from "#lib/errors.ts";
 
 /** Number of steps between two looks at the word, less one: a few microseconds of work. A power of two less one. */
 const BETWEEN_LOOKS = 1023;

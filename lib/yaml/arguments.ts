@@ -7,8 +7,8 @@
  * @module
  */
 
-import { strip } from "../values/python_text.ts";
-import { isInt, isMap, str, type Value, type ValueMap } from "../values/value.ts";
+import { strip } from "#lib/values/python_text.ts";
+import { isInt, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "./load.ts";
 import { MAX_ALIASED } from "./nodes.ts";
 

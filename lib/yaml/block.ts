@@ -7,7 +7,7 @@
  */
 
 import { scalarType, scalarValue } from "./scalar.ts";
-import type { Value, ValueMap } from "../values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A parsed document. */
 export interface BlockDocument {

@@ -8,9 +8,9 @@
  * @module
  */
 
-import { countStep } from "../values/stop_word.ts";
-import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "../values/value.ts";
-import { isOrdered } from "../values/ordered.ts";
+import { countStep } from "#lib/values/stop_word.ts";
+import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isOrdered } from "#lib/values/ordered.ts";
 import { scalarType } from "./scalar.ts";
 import { isBreak, isPrintable, YamlWriter } from "./writer.ts";
 

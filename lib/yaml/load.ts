@@ -11,8 +11,8 @@
  * @module
  */
 
-import type { YamlError } from "../errors.ts";
-import { equals, Float, repr, str, type Value, type ValueMap } from "../values/value.ts";
+import type { YamlError } from "#lib/errors.ts";
+import { equals, Float, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { readBlocks } from "./block.ts";
 import { plainMapping } from "./plain.ts";
 import { composeYaml, type MappingNode, MAX_ALIASED, YAML_TAG, type YamlNode } from "./nodes.ts";

@@ -5,7 +5,7 @@
  */
 
 import { resolvePlainScalar } from "./scalar.ts";
-import type { ValueMap } from "../values/value.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 /** A mapping, and the line (from 1) of each of its keys. */
 export interface PlainMapping {

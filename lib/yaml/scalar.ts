@@ -6,7 +6,7 @@
  * @module
  */
 
-import { float, int, type Value } from "../values/value.ts";
+import { float, int, type Value } from "#lib/values/value.ts";
 
 /** The types that YAML 1.1 recognises in plain text, by the last part of their tags. */
 export type ScalarType = "null" | "bool" | "int" | "float" | "timestamp" | "merge" | "value" | "str";

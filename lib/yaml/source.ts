@@ -4,7 +4,7 @@
  * @module
  */
 
-import { YamlError } from "../errors.ts";
+import { YamlError } from "#lib/errors.ts";
 
 /** Maximum number of lines that {@linkcode YamlSource.indent} moves: each makes its caller parse again. */
 const MAX_INDENTED_LINES = 1_000;

@@ -6,7 +6,7 @@
  */
 
 import { yamlifyArg } from "./arguments.ts";
-import { isMap, str, toNumber, type Value, type ValueMap } from "../values/value.ts";
+import { isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Salt's default separator between the steps of a path. */
 export const DEFAULT_TARGET_DELIM = ":";

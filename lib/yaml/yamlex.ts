@@ -8,9 +8,9 @@
  * @module
  */
 
-import type { YamlError } from "../errors.ts";
-import { joinAggregates, type Joining, markAggregate } from "../values/aggregate.ts";
-import { int, isMap, type Value, type ValueMap } from "../values/value.ts";
+import type { YamlError } from "#lib/errors.ts";
+import { joinAggregates, type Joining, markAggregate } from "#lib/values/aggregate.ts";
+import { int, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import { composeYaml, type MappingNode, type ScalarNode, YAML_TAG, type YamlNode } from "./nodes.ts";
 import { type Offsets, YamlPlaces } from "./load.ts";
 import { scalarType, scalarValue } from "./scalar.ts";

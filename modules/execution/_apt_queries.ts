@@ -4,22 +4,22 @@
  * @module
  */
 
-import { CommandNotFoundError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord, outputOf, runProgram } from "../../lib/host/run_program.ts";
-import { which as findProgram } from "../../lib/host/which.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import * as apt from "../../lib/debian_packages/apt.ts";
-import * as dpkg from "../../lib/debian_packages/dpkg.ts";
-import { runApt } from "../../lib/debian_packages/run_apt.ts";
-import { parseSelections, parseServicesToRestart, parseShow } from "../../lib/debian_packages/apt_output.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { splitInput } from "../../lib/values/split_input.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
+import { CommandNotFoundError, InvocationError } from "#lib/errors.ts";
+import { checkedWord, outputOf, runProgram } from "#lib/programs/run_program.ts";
+import { which as findProgram } from "#lib/programs/which.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import * as apt from "#lib/host/debian_packages/apt.ts";
+import * as dpkg from "#lib/host/debian_packages/dpkg.ts";
+import { runApt } from "#lib/host/debian_packages/run_apt.ts";
+import { parseSelections, parseServicesToRestart, parseShow } from "#lib/host/debian_packages/apt_output.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { splitInput } from "#lib/values/split_input.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
 
 export const file_list: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { which as findProgram } from "../../lib/host/which.ts";
-import * as apt from "../../lib/debian_packages/apt.ts";
-import { archiveLine, hasArchives } from "../../lib/debian_packages/apt_definition.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { which as findProgram } from "#lib/programs/which.ts";
+import * as apt from "#lib/host/debian_packages/apt.ts";
+import { archiveLine, hasArchives } from "#lib/host/debian_packages/apt_definition.ts";
 import {
   addKey,
   deleteKey,
@@ -16,15 +16,15 @@ import {
   listKeys,
   type NewKey,
   personalArchive,
-} from "../../lib/debian_packages/apt_keys.ts";
-import { runApt } from "../../lib/debian_packages/run_apt.ts";
-import * as repositories from "../../lib/debian_packages/apt_repositories.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/debian_packages/apt_keys.ts";
+import { runApt } from "#lib/host/debian_packages/run_apt.ts";
+import * as repositories from "#lib/host/debian_packages/apt_repositories.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const list_repos: ModuleFunction<JobContext> = fn({
   doc: describe("Return the repositories by their address, those that are disabled among them.", "pkg.list_repos"),

@@ -5,21 +5,21 @@
  */
 
 import { runTool, sourceFiles } from "./_file_host.ts";
-import { isZipLink } from "../../lib/archives/zip_extracting.ts";
-import { readZipDirectory } from "../../lib/archives/zip_directory.ts";
-import { guessArchiveFormat } from "../../lib/archives/archive_format.ts";
-import { NoTarError, readTar } from "../../lib/archives/tar_members.ts";
-import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
-import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { sourcePath } from "../../lib/filesystem/sources.ts";
-import { tarStream } from "../../lib/filesystem/tar_stream.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import { which } from "../../lib/host/which.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compareStrings, isInt, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { isZipLink } from "#lib/host/archives/zip_extracting.ts";
+import { readZipDirectory } from "#lib/host/archives/zip_directory.ts";
+import { guessArchiveFormat } from "#lib/host/archives/archive_format.ts";
+import { NoTarError, readTar } from "#lib/host/archives/tar_members.ts";
+import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
+import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { sourcePath } from "#lib/host/filesystem/sources.ts";
+import { tarStream } from "#lib/host/filesystem/tar_stream.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { which } from "#lib/programs/which.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compareStrings, isInt, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 const SOURCE = { saltenv: str("base"), source_hash: any(null), use_etag: bool(false) };
 

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { joined, type ModuleTable, type VirtualNames } from "../../lib/plugins/loader.ts";
+import { joined, type ModuleTable, type VirtualNames } from "#lib/plugins/loader.ts";
 
 /** The table of built-in execution modules. */
 export const EXECUTION_MODULES: ModuleTable = {

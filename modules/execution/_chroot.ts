@@ -4,15 +4,15 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { absolutePath, realPath } from "../../lib/filesystem/paths.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { sendSignal } from "../../lib/libc/libc.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { processIds } from "../../lib/processes/process_attributes.ts";
-import { map, str, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { absolutePath, realPath } from "#lib/host/filesystem/paths.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { sendSignal } from "#lib/libc/libc.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { processIds } from "#lib/host/processes/process_attributes.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 /** A command and its root directory. */
 export interface ChrootCommand {

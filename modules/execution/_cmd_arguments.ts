@@ -5,15 +5,15 @@
  * @module
  */
 
-import { bind } from "../../lib/plugins/call.ts";
-import { type CommandRequest, type CommandResult, DEFAULT_SHELL, runCommand } from "../../lib/host/command.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { didYouMean } from "../../lib/text/nearest_name.ts";
-import { matchesGlob } from "../../lib/text/glob.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type Bound, float, type Parameters, type Rest, str } from "../../lib/plugins/module.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { bind } from "#lib/plugins/call.ts";
+import { type CommandRequest, type CommandResult, DEFAULT_SHELL, runCommand } from "#lib/programs/command.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { didYouMean } from "#lib/text/nearest_name.ts";
+import { matchesGlob } from "#lib/text/glob.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type Bound, float, type Parameters, type Rest, str } from "#lib/plugins/module.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 /** Every argument of `cmd.*` beside the command itself. */
 export const CMD_ARGUMENTS = {

@@ -5,13 +5,13 @@
  */
 
 import { asMap, BEFORE_SHELL, document, executeCommand, knownKeywords, pick, SUCCESS } from "./_cmd_arguments.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { copyScript } from "../../lib/host/script_source.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { copyScript } from "#lib/programs/script_source.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { findUser } from "#lib/os/users.ts";
+import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const SCRIPT = {
   source: str(),
@@ -71,7 +71,7 @@ export const script: ModuleFunction<JobContext> = fn({
       signal: context.signal,
       async fetch(url) {
         // Most functions of this module need nothing of it.
-        const { fileClientOf } = await import("../../lib/fileclient/open.ts");
+        const { fileClientOf } = await import("#lib/files/client/open.ts");
         return await fileClientOf(context).cacheFile(url, saltenv);
       },
       ...render !== undefined && { render },

@@ -5,13 +5,13 @@
  */
 
 import { cached, environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./_cp_fetching.ts";
-import { FILE_CLIENT, fileClientOf } from "../../lib/fileclient/open.ts";
-import { cachedCopy, cacheDestination } from "../../lib/fileclient/cache_paths.ts";
-import { cachedFiles, cacheLocalFile } from "../../lib/fileclient/local_cache.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { any, bool, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { FILE_CLIENT, fileClientOf } from "#lib/files/client/open.ts";
+import { cachedCopy, cacheDestination } from "#lib/files/client/cache_paths.ts";
+import { cachedFiles, cacheLocalFile } from "#lib/files/client/local_cache.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { any, bool, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 /** Patterns of a list, or one. */
 function patterns(given: Value): string | string[] | undefined {

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { CachePlace } from "../../lib/fileclient/cache_paths.ts";
-import { withoutPassword } from "../../lib/fileclient/downloads.ts";
-import { fetchedByJob, fileClientOf } from "../../lib/fileclient/open.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { str } from "../../lib/plugins/module.ts";
+import type { CachePlace } from "#lib/files/client/cache_paths.ts";
+import { withoutPassword } from "#lib/files/client/downloads.ts";
+import { fetchedByJob, fileClientOf } from "#lib/files/client/open.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { str } from "#lib/plugins/module.ts";
 
 /** The environment, or the default one. */
 export function environment(saltenv: string | null, { opts }: JobContext): string {

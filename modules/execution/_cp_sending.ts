@@ -4,17 +4,17 @@
  * @module
  */
 
-import { holdTarget } from "../../lib/os/held_path.ts";
-import { createDirectory, openToWrite, writeWithUmask } from "../../lib/os/new_files.ts";
-import { pushDirectory, pushFile, type PushHost } from "../../lib/fileclient/pushing.ts";
-import { baseName } from "../../lib/filesystem/paths.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { any, bool, dict, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { gunzip } from "../../lib/values/gzip.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { holdTarget } from "#lib/os/held_path.ts";
+import { createDirectory, openToWrite, writeWithUmask } from "#lib/os/new_files.ts";
+import { pushDirectory, pushFile, type PushHost } from "#lib/files/client/pushing.ts";
+import { baseName } from "#lib/host/filesystem/paths.ts";
+import { messageOf } from "#lib/errors.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { any, bool, dict, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { gunzip } from "#lib/values/gzip.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 /** Salt's answer if a file cannot be written there. */
 const UNAVAILABLE = "Destination unavailable";

@@ -6,8 +6,8 @@
  */
 
 import { applying, install, type IpFunctions, isTest, reading, startOrStop } from "./_ip_functions.ts";
-import { bondScript, debianBond } from "../../lib/network/debian_bonding.ts";
-import { debianInterface, debianSource, peerFile } from "../../lib/network/debian_interface.ts";
+import { bondScript, debianBond } from "#lib/host/network/debian_bonding.ts";
+import { debianInterface, debianSource, peerFile } from "#lib/host/network/debian_interface.ts";
 import {
   changedResolver,
   checkedSettings,
@@ -18,15 +18,15 @@ import {
   routeScript,
   routesOf,
   shownSettings,
-} from "../../lib/network/debian_settings.ts";
-import { isAmong, linesWithEnds, required, settingError, wrongSetting } from "../../lib/network/interface_settings.ts";
-import { adapterText, parseInterfaces, sourceText } from "../../lib/network/interfaces_file.ts";
-import { ScriptFiles } from "../../lib/network/script_files.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/network/debian_settings.ts";
+import { isAmong, linesWithEnds, required, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
+import { adapterText, parseInterfaces, sourceText } from "#lib/host/network/interfaces_file.ts";
+import { ScriptFiles } from "#lib/host/network/script_files.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const INTERFACES = "/etc/network/interfaces";
 const INTERFACES_DIRECTORY = "/etc/network/interfaces.d";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { attributeLetters } from "../../lib/filesystem/attributes.ts";
+import { attributeLetters } from "#lib/host/filesystem/attributes.ts";
 import { fileHost, home, sourceFiles } from "./_file_host.ts";
 import {
   contentsOf,
@@ -17,18 +17,18 @@ import {
   textOr,
 } from "./_file_managed_arguments.ts";
 import { signatureCheck } from "./_file_signatures.ts";
-import type { SourceSum } from "../../lib/filesystem/checksums.ts";
-import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { diffFiles, ignoresSomething, type Ignoring } from "../../lib/filesystem/diffs.ts";
-import { type ManagedFile, metaChanges } from "../../lib/filesystem/managing.ts";
-import { checkPermissions, readResult, resultMap } from "../../lib/filesystem/permission_check.ts";
-import { chooseSource, findManaged, sourcePath, type SourcePlace } from "../../lib/filesystem/sources.ts";
-import { fileStatus } from "../../lib/filesystem/status.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { SourceSum } from "#lib/host/filesystem/checksums.ts";
+import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { diffFiles, ignoresSomething, type Ignoring } from "#lib/host/filesystem/diffs.ts";
+import { type ManagedFile, metaChanges } from "#lib/host/filesystem/managing.ts";
+import { checkPermissions, readResult, resultMap } from "#lib/host/filesystem/permission_check.ts";
+import { chooseSource, findManaged, sourcePath, type SourcePlace } from "#lib/host/filesystem/sources.ts";
+import { fileStatus } from "#lib/host/filesystem/status.ts";
+import { CommandError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const check_perms: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -1,27 +1,27 @@
 /**
  * The functions of the module `file` that change the contents of a file by lines, at its ends, at a place, by `sed` and by `patch`. Those by
- * regular expressions are in `_file_replacing.ts`. The edits themselves are in `lib/filesystem`, as functions of texts.
+ * regular expressions are in `_file_replacing.ts`. The edits themselves are in `lib/host/filesystem`, as functions of texts.
  * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 
-import { followForChange } from "../../lib/os/held_path.ts";
-import { openThere, readForChange } from "../../lib/os/new_files.ts";
+import { followForChange } from "#lib/os/held_path.ts";
+import { openThere, readForChange } from "#lib/os/new_files.ts";
 import { callRunAll, home, linesOf, runTool } from "./_file_host.ts";
-import { copyKeeping, keptLines, overwriteFile, readText, replaceFile } from "../../lib/filesystem/contents.ts";
-import { editLine, lineMode } from "../../lib/filesystem/line_editing.ts";
-import { realPath } from "../../lib/filesystem/paths.ts";
-import { psed as psedText, sedEscape } from "../../lib/filesystem/text_replacing.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { which } from "../../lib/host/which.ts";
-import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { strftime } from "../../lib/text/strftime.ts";
-import { unifiedDiff } from "../../lib/text/unified_diff.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { copyKeeping, keptLines, overwriteFile, readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { editLine, lineMode } from "#lib/host/filesystem/line_editing.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import { psed as psedText, sedEscape } from "#lib/host/filesystem/text_replacing.ts";
+import { CommandError } from "#lib/errors.ts";
+import { which } from "#lib/programs/which.ts";
+import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const line: ModuleFunction<JobContext> = fn({
   doc: describe(

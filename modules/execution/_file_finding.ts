@@ -1,26 +1,26 @@
 /**
- * The functions of the module `file` that find files, and that tell whether a file contains a text. The logic is in `lib/filesystem`.
+ * The functions of the module `file` that find files, and that tell whether a file contains a text. The logic is in `lib/host/filesystem`.
  * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 
 import { callRunAll, home, runTool } from "./_file_host.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { readText, textWindows, universalLines } from "../../lib/filesystem/contents.ts";
-import { readSearch, runSearch, type Search, sortResults } from "../../lib/filesystem/finding.ts";
-import { globAny } from "../../lib/filesystem/paths.ts";
-import { systemError } from "../../lib/os/deno_texts.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { found } from "../../lib/regex/replace.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { withoutLeading } from "../../lib/filesystem/text_replacing.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
-import { strip } from "../../lib/values/python_text.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { readText, textWindows, universalLines } from "#lib/host/filesystem/contents.ts";
+import { readSearch, runSearch, type Search, sortResults } from "#lib/host/filesystem/finding.ts";
+import { globAny } from "#lib/host/filesystem/paths.ts";
+import { systemError } from "#lib/os/deno_texts.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { found } from "#lib/regex/replace.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { withoutLeading } from "#lib/host/filesystem/text_replacing.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
+import { strip } from "#lib/values/python_text.ts";
 
 export const find: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
-import type { FileHost, ToolOptions, ToolResult } from "../../lib/filesystem/file_host.ts";
-import type { FileClient } from "../../lib/fileclient/file_client.ts";
-import type { SourceFiles } from "../../lib/filesystem/source_files.ts";
-import { expandUser } from "../../lib/filesystem/paths.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import type { Rest } from "../../lib/plugins/module.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import type { FileHost, ToolOptions, ToolResult } from "#lib/host/filesystem/file_host.ts";
+import type { FileClient } from "#lib/files/client/file_client.ts";
+import type { SourceFiles } from "#lib/host/filesystem/source_files.ts";
+import { expandUser } from "#lib/host/filesystem/paths.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { Rest } from "#lib/plugins/module.ts";
 
 /**
  * Runs a program by `cmd.run_all`, as Salt's modules do: its return code becomes the job's, unless the caller excludes
@@ -52,7 +52,7 @@ export async function callRunAll(
   return await callForMap(context, "cmd.run_all", [[...words]], kwargs);
 }
 
-/** The minion's functions for `lib/filesystem`. */
+/** The minion's functions for `lib/host/filesystem`. */
 export function fileHost(context: JobContext): FileHost {
   return {
     test: context.opts.test === true,
@@ -86,10 +86,10 @@ export function sourceFiles(context: JobContext): SourceFiles {
 }
 
 /** The module that opens file clients, once it is loaded: to import it again takes its time, too. */
-let opening: typeof import("../../lib/fileclient/open.ts") | undefined;
+let opening: typeof import("#lib/files/client/open.ts") | undefined;
 
 async function openClient(context: JobContext): Promise<FileClient> {
-  opening ??= await import("../../lib/fileclient/open.ts");
+  opening ??= await import("#lib/files/client/open.ts");
   return opening.fileClientOf(context);
 }
 

@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { SourceSum } from "../../lib/filesystem/checksums.ts";
-import { type Ignoring } from "../../lib/filesystem/diffs.ts";
-import { type ManagedRequest } from "../../lib/filesystem/sources.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, str } from "../../lib/plugins/module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { SourceSum } from "#lib/host/filesystem/checksums.ts";
+import { type Ignoring } from "#lib/host/filesystem/diffs.ts";
+import { type ManagedRequest } from "#lib/host/filesystem/sources.ts";
+import { CommandError } from "#lib/errors.ts";
+import { type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, str } from "#lib/plugins/module.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of SELinux contexts. */
 export const SELINUX = { seuser: str(null), serole: str(null), setype: str(null), serange: str(null) };

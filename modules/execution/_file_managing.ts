@@ -4,7 +4,7 @@
  * @module
  */
 
-import { attributeLetters } from "../../lib/filesystem/attributes.ts";
+import { attributeLetters } from "#lib/host/filesystem/attributes.ts";
 import { fileHost, home, sourceFiles } from "./_file_host.ts";
 import {
   contentsOf,
@@ -19,13 +19,13 @@ import {
   textOr,
 } from "./_file_managed_arguments.ts";
 import { signatureCheck, SIGNATURES } from "./_file_signatures.ts";
-import { manageFile } from "../../lib/filesystem/managing.ts";
-import { readResult, resultMap } from "../../lib/filesystem/permission_check.ts";
-import { chooseSource, findManaged } from "../../lib/filesystem/sources.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, str as text, truthy } from "../../lib/values/value.ts";
+import { manageFile } from "#lib/host/filesystem/managing.ts";
+import { readResult, resultMap } from "#lib/host/filesystem/permission_check.ts";
+import { chooseSource, findManaged } from "#lib/host/filesystem/sources.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { map, str as text, truthy } from "#lib/values/value.ts";
 
 export const source_list: ModuleFunction<JobContext> = fn({
   doc: describe(

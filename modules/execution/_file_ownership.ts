@@ -1,23 +1,23 @@
 /**
- * The functions of the module `file` for owners, modes, attributes and SELinux contexts. The logic is in `lib/filesystem`.
+ * The functions of the module `file` for owners, modes, attributes and SELinux contexts. The logic is in `lib/host/filesystem`.
  * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 
 import { fileHost, home, runTool } from "./_file_host.ts";
-import { InvocationError } from "../../lib/errors.ts";
+import { InvocationError } from "#lib/errors.ts";
 import {
   changeAttributes,
   listAttributes,
   selinuxContext,
   setSelinuxContext,
-} from "../../lib/filesystem/attributes.ts";
-import { changeOwner, gidToGroup, groupToGid, setMode, uidToUser, userToUid } from "../../lib/filesystem/ownership.ts";
-import { fileStatus } from "../../lib/filesystem/status.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isInt, str as text, truthy } from "../../lib/values/value.ts";
+} from "#lib/host/filesystem/attributes.ts";
+import { changeOwner, gidToGroup, groupToGid, setMode, uidToUser, userToUid } from "#lib/host/filesystem/ownership.ts";
+import { fileStatus } from "#lib/host/filesystem/status.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isInt, str as text, truthy } from "#lib/values/value.ts";
 
 const FOLLOW = { path: str(), follow_symlinks: bool(true) };
 

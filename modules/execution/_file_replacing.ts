@@ -1,6 +1,6 @@
 /**
  * The functions of the module `file` that look for a regular expression in files, and that replace what they find: with other text, with a
- * block, with a comment. The edits themselves are in `lib/filesystem`, as functions of texts.
+ * block, with a comment. The edits themselves are in `lib/host/filesystem`, as functions of texts.
  *
  * A backup is written before the file, and what is at its path is replaced, not followed: a link that another user planted there leads
  * root nowhere.
@@ -8,10 +8,10 @@
  * @module
  */
 
-import { followForChange, inDirectoryOf } from "../../lib/os/held_path.ts";
-import { readForChange } from "../../lib/os/new_files.ts";
+import { followForChange, inDirectoryOf } from "#lib/os/held_path.ts";
+import { readForChange } from "#lib/os/new_files.ts";
 import { fileHost, home } from "./_file_host.ts";
-import { replaceBlock } from "../../lib/filesystem/block_replacing.ts";
+import { replaceBlock } from "#lib/host/filesystem/block_replacing.ts";
 import {
   copyKeeping,
   decodeUtf8,
@@ -21,21 +21,21 @@ import {
   overwriteFile,
   readText,
   replaceFile,
-} from "../../lib/filesystem/contents.ts";
-import { isLink, linkTarget, realPath } from "../../lib/filesystem/paths.ts";
-import { checkPermissions, readResult } from "../../lib/filesystem/permission_check.ts";
-import { fileStatus } from "../../lib/filesystem/status.ts";
-import { commentLines, replaceIn, type Replacing, searchIn } from "../../lib/filesystem/text_replacing.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { systemReason } from "../../lib/os/deno_texts.ts";
-import { isAnything, isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { encodeText, textDecoder } from "../../lib/text/encoding.ts";
-import { byteText, MULTILINE, regexFlags, textBytes } from "../../lib/regex/replace.ts";
-import { unifiedDiff } from "../../lib/text/unified_diff.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+} from "#lib/host/filesystem/contents.ts";
+import { isLink, linkTarget, realPath } from "#lib/host/filesystem/paths.ts";
+import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
+import { fileStatus } from "#lib/host/filesystem/status.ts";
+import { commentLines, replaceIn, type Replacing, searchIn } from "#lib/host/filesystem/text_replacing.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { systemReason } from "#lib/os/deno_texts.ts";
+import { isAnything, isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { encodeText, textDecoder } from "#lib/text/encoding.ts";
+import { byteText, MULTILINE, regexFlags, textBytes } from "#lib/regex/replace.ts";
+import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** Gives a file that was written again what the old one had. */
 async function restore(

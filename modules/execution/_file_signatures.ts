@@ -3,10 +3,10 @@
  * @module
  */
 
-import { checkSignature, type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { any } from "../../lib/plugins/module.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { checkSignature, type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { any } from "#lib/plugins/module.ts";
+import { str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** Parameters of signatures. */
 export const SIGNATURES = {

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { holdTarget, inDirectoryOf, renameHeld } from "../../lib/os/held_path.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import { openToWrite } from "../../lib/os/new_files.ts";
-import { ownUmask } from "../../lib/os/umask.ts";
+import { holdTarget, inDirectoryOf, renameHeld } from "#lib/os/held_path.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { openToWrite } from "#lib/os/new_files.ts";
+import { ownUmask } from "#lib/os/umask.ts";
 import { fileHost, home } from "./_file_host.ts";
-import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "../../lib/filesystem/backups.ts";
-import { parseMode } from "../../lib/filesystem/ownership.ts";
-import { dirName, isLink, joinPath, linkTarget, mustBeAbsolute, normalPath } from "../../lib/filesystem/paths.ts";
-import { checkPermissions, readResult } from "../../lib/filesystem/permission_check.ts";
-import { fileStatus } from "../../lib/filesystem/status.ts";
+import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "#lib/host/filesystem/backups.ts";
+import { parseMode } from "#lib/host/filesystem/ownership.ts";
+import { dirName, isLink, joinPath, linkTarget, mustBeAbsolute, normalPath } from "#lib/host/filesystem/paths.ts";
+import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
+import { fileStatus } from "#lib/host/filesystem/status.ts";
 import {
   copyContents,
   copyOver,
@@ -24,16 +24,16 @@ import {
   moveAny,
   removeAny,
   removeEmpty,
-} from "../../lib/filesystem/trees.ts";
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { asCommandError } from "../../lib/os/command_error.ts";
-import { pythonOsError, systemReason } from "../../lib/os/deno_texts.ts";
-import { isAnything, isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
-import { makeNode, type Node } from "../../lib/libc/inodes.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isInt, map, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+} from "#lib/host/filesystem/trees.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { pythonOsError, systemReason } from "#lib/os/deno_texts.ts";
+import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import { makeNode, type Node } from "#lib/libc/inodes.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isInt, map, str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** Owner, group and mode of new files and directories. */
 interface Owned {

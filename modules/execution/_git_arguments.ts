@@ -4,11 +4,11 @@
  * @module
  */
 
-import { optionWords } from "../../lib/git/options.ts";
-import { gitOutput, type GitRun, userPath } from "../../lib/git/run_git.ts";
-import { type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
-import { type Value, type ValueMap } from "../../lib/values/value.ts";
+import { optionWords } from "#lib/host/git/options.ts";
+import { gitOutput, type GitRun, userPath } from "#lib/host/git/run_git.ts";
+import { type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
+import { type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const WHO = { user: str(null), password: str(null) };
 export const ENCODING = { output_encoding: str(null) };

@@ -4,18 +4,18 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import type { ProgramResult } from "../../lib/host/run_program.ts";
-import { listedWords, revisionWord } from "../../lib/git/options.ts";
-import { parseConfig } from "../../lib/git/output.ts";
-import { type GitRun, runGit, userPath } from "../../lib/git/run_git.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { ProgramResult } from "#lib/programs/run_program.ts";
+import { listedWords, revisionWord } from "#lib/host/git/options.ts";
+import { parseConfig } from "#lib/host/git/output.ts";
+import { type GitRun, runGit, userPath } from "#lib/host/git/run_git.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const RUN = {
   cwd: str(null),

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createDirectory } from "../../lib/os/new_files.ts";
+import { createDirectory } from "#lib/os/new_files.ts";
 import {
   type Common,
   ENCODING,
@@ -19,21 +19,21 @@ import {
   WHO,
   words,
 } from "./_git_arguments.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { listedWords, optionWords, revisionWord, revisionWords } from "../../lib/git/options.ts";
-import { mapUrls, parseFetch, parseReferences, parseRemotes, type Remotes } from "../../lib/git/output.ts";
-import { joinLogin, splitLogin } from "../../lib/git/logins.ts";
-import { knownLogins, storeLogins } from "../../lib/git/stored_logins.ts";
-import { gitOutput, runGit, userPath } from "../../lib/git/run_git.ts";
-import { joinPath } from "../../lib/filesystem/paths.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { describe as document } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { hideCredentials, withCredentials } from "../../lib/text/url_credentials.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { listedWords, optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
+import { mapUrls, parseFetch, parseReferences, parseRemotes, type Remotes } from "#lib/host/git/output.ts";
+import { joinLogin, splitLogin } from "#lib/host/git/logins.ts";
+import { knownLogins, storeLogins } from "#lib/host/git/stored_logins.ts";
+import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
+import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { describe as document } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { hideCredentials, withCredentials } from "#lib/text/url_credentials.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text, type ValueMap } from "#lib/values/value.ts";
 
 export const clone: ModuleFunction<JobContext> = fn({
   doc: document(

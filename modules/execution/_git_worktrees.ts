@@ -5,18 +5,18 @@
  */
 
 import { ENCODING, OPTIONS, RUN, runOf, WHO } from "./_git_arguments.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { baseName } from "../../lib/filesystem/paths.ts";
-import { optionWords, revisionWord, revisionWords } from "../../lib/git/options.ts";
-import { gitOutput, runGit, userPath } from "../../lib/git/run_git.ts";
-import { isAtLeast, isWorktree, listWorktrees, requireWorktrees } from "../../lib/git/worktrees.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { describe as document } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text, truthy } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { baseName } from "#lib/host/filesystem/paths.ts";
+import { optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
+import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
+import { isAtLeast, isWorktree, listWorktrees, requireWorktrees } from "#lib/host/git/worktrees.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { describe as document } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text, truthy } from "#lib/values/value.ts";
 
 export const is_worktree: ModuleFunction<JobContext> = fn({
   doc: document("Return whether a directory is a worktree of a repository elsewhere.", "git.is_worktree /path/to/repo"),

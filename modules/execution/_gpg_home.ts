@@ -4,14 +4,14 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/new_files.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { Gpg } from "../../lib/gnupg/gpg.ts";
-import { asCommandError } from "../../lib/os/command_error.ts";
-import { isDirectory, pathExists } from "../../lib/os/file_kind.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { Gpg } from "#lib/host/gnupg/gpg.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments that select the keys. */
 export interface Keychain {

@@ -5,15 +5,15 @@
  */
 
 import { KEYCHAIN, type Keychain, openGpg, passphraseOf, withOwnership, writeOutput } from "./_gpg_home.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import type { Gpg } from "../../lib/gnupg/gpg.ts";
-import { foundKeys, type GpgKey, isKey, listedKeys, shownKey } from "../../lib/gnupg/keys.ts";
-import { deletionProblem, imported, madeKey } from "../../lib/gnupg/results.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { Gpg } from "#lib/host/gnupg/gpg.ts";
+import { foundKeys, type GpgKey, isKey, listedKeys, shownKey } from "#lib/host/gnupg/keys.ts";
+import { deletionProblem, imported, madeKey } from "#lib/host/gnupg/results.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const DEFAULT_KEY_SERVER = "keys.openpgp.org";
 

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { isBrokenGrainsFile, readGrainsFile, writeGrainsFile } from "../../lib/host/grains_file.ts";
-import { messageOf } from "../../lib/errors.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { traverse } from "../../lib/yaml/traverse.ts";
-import { equals, isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isBrokenGrainsFile, readGrainsFile, writeGrainsFile } from "#lib/programs/grains_file.ts";
+import { messageOf } from "#lib/errors.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { traverse } from "#lib/yaml/traverse.ts";
+import { equals, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How a grain is set. */
 export interface SettingOptions {

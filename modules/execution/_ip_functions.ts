@@ -4,11 +4,11 @@
  * @module
  */
 
-import { isYes } from "../../lib/network/interface_settings.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isYes } from "#lib/host/network/interface_settings.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The functions of a module `ip`. */
 export type IpFunctions = Readonly<

@@ -5,21 +5,21 @@
  * @module
  */
 
-import { startedBy } from "../../lib/process/starting_user.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { dirName } from "../../lib/filesystem/paths.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { operatorCommand } from "../../lib/process/self_command.ts";
-import { makeJid } from "../../lib/protocol/jid.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { startedBy } from "#lib/runtime/starting_user.ts";
+import { CommandError } from "#lib/errors.ts";
+import { dirName } from "#lib/host/filesystem/paths.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { operatorCommand } from "#lib/runtime/self_command.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const NOT_LOCAL = "This command can only be executed on a minion that is located on the master.";
 

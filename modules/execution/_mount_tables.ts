@@ -6,15 +6,15 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Rest, str } from "../../lib/plugins/module.ts";
-import { automounts, automountWords, removeAutomount, setAutomount } from "../../lib/storage/automounts.ts";
-import { FSTAB, removeEntry, setEntry, tableEntries, type TableForm, VFSTAB } from "../../lib/storage/fstab.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, type Rest, str } from "#lib/plugins/module.ts";
+import { automounts, automountWords, removeAutomount, setAutomount } from "#lib/host/storage/automounts.ts";
+import { FSTAB, removeEntry, setEntry, tableEntries, type TableForm, VFSTAB } from "#lib/host/storage/fstab.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text, truthy, type Value } from "#lib/values/value.ts";
 
 function tableFunction(name: string, file: string): ModuleFunction<JobContext> {
   return fn({

@@ -5,7 +5,7 @@
  */
 
 import { readInterfaces } from "./_network_reading.ts";
-import { CommandError } from "../../lib/errors.ts";
+import { CommandError } from "#lib/errors.ts";
 import {
   chosenInterfaces,
   hostAddresses,
@@ -18,12 +18,12 @@ import {
   networkDetails,
   networkParts,
   reversePointer,
-} from "../../lib/network/interfaces.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type Bound, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { hasIpProperty, ipInterfaceText } from "../../lib/text/ip_network.ts";
-import { repr, str as text } from "../../lib/values/value.ts";
+} from "#lib/host/network/interfaces.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type Bound, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { hasIpProperty, ipInterfaceText } from "#lib/text/ip_network.ts";
+import { repr, str as text } from "#lib/values/value.ts";
 
 /** A map of maps, as results are. */
 function asMaps(all: Interfaces): Map<string, Record<string, unknown>> {

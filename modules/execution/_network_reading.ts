@@ -5,10 +5,10 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { type Interfaces, parseIfconfig, parseIpOutput } from "../../lib/network/interfaces.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { type Interfaces, parseIfconfig, parseIpOutput } from "#lib/host/network/interfaces.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
 
 /** What programs write to both outputs. */
 export async function output(words: readonly string[], context: JobContext, timeout?: number): Promise<string> {

@@ -5,9 +5,9 @@
  */
 
 import { output } from "./_network_reading.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord, needPrograms } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord, needPrograms } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
 import {
   parseArp,
   parseIpRoutes,
@@ -17,11 +17,11 @@ import {
   parseNetstatRoutes6,
   parseRouteTo,
   type Route,
-} from "../../lib/network/routes.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { repr } from "../../lib/values/value.ts";
+} from "#lib/host/network/routes.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { repr } from "#lib/values/value.ts";
 
 export const arp: ModuleFunction<JobContext> = fn({
   doc: describe("Return the IPv4 addresses of the neighbours by hardware address, as `arp` tells.", "network.arp"),

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** The names that `hold` and its like are given. @throws {InvocationError} If it is none, or both lists. */
 export function namedPackages(

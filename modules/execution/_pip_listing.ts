@@ -6,12 +6,12 @@
 
 import { frozen, listFrozen, packagesOf, upgradesOf } from "./_pip_packages.ts";
 import { isBelow, runPip, versionOf, WHERE } from "./_pip_running.ts";
-import { checkedUrl } from "../../lib/language_packages/pip_command.ts";
-import { parseVersions } from "../../lib/language_packages/pip_output.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, str as text } from "../../lib/values/value.ts";
+import { checkedUrl } from "#lib/host/language_packages/pip_command.ts";
+import { parseVersions } from "#lib/host/language_packages/pip_output.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { map, str as text } from "#lib/values/value.ts";
 
 export const freeze: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -5,10 +5,10 @@
  */
 
 import { isBelow, outputOf, type Pip, versionOf } from "./_pip_running.ts";
-import { normalizedName, parseFreeze, parseList, parseOutdated } from "../../lib/language_packages/pip_output.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { str as text, type ValueMap } from "../../lib/values/value.ts";
+import { normalizedName, parseFreeze, parseList, parseOutdated } from "#lib/host/language_packages/pip_output.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { str as text, type ValueMap } from "#lib/values/value.ts";
 
 /** The lines of `pip freeze`. */
 export async function frozen(pip: Pip, more: ValueMap, context: JobContext): Promise<string[]> {

@@ -5,16 +5,16 @@
  */
 
 import { callRunAll } from "./_file_host.ts";
-import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
-import { pipEnvironment, pipWords } from "../../lib/language_packages/pip_command.ts";
-import { PrivateRequirements, withoutPasswords } from "../../lib/language_packages/pip_passwords.ts";
-import { parseVersion } from "../../lib/language_packages/pip_output.ts";
-import { changeFailure } from "../../lib/packages/changes.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { str } from "../../lib/plugins/module.ts";
-import { compareLooseVersions } from "../../lib/text/loose_version.ts";
-import { str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
+import { pipEnvironment, pipWords } from "#lib/host/language_packages/pip_command.ts";
+import { PrivateRequirements, withoutPasswords } from "#lib/host/language_packages/pip_passwords.ts";
+import { parseVersion } from "#lib/host/language_packages/pip_output.ts";
+import { changeFailure } from "#lib/host/packages/changes.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { str } from "#lib/plugins/module.ts";
+import { compareLooseVersions } from "#lib/text/loose_version.ts";
+import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Which pip runs, as whom, and where. */
 export interface Pip {

@@ -5,13 +5,13 @@
  */
 
 import { CONNECTION, type Connection, execute, rowsOf } from "./_psql.ts";
-import { identifier, type Row } from "../../lib/databases/psql.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compareLooseVersions } from "../../lib/text/loose_version.ts";
-import { truthy } from "../../lib/values/value.ts";
+import { identifier, type Row } from "#lib/host/postgres/psql.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compareLooseVersions } from "#lib/text/loose_version.ts";
+import { truthy } from "#lib/values/value.ts";
 
 async function available(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
   const rows = await rowsOf("select * from pg_available_extensions();", connection, context);

@@ -15,12 +15,12 @@ import {
   type PrivilegeObject,
   privilegesQuery,
   privilegeWords,
-} from "../../lib/databases/postgres_privileges.ts";
-import { identifier } from "../../lib/databases/psql.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { truthy } from "../../lib/values/value.ts";
+} from "#lib/host/postgres/postgres_privileges.ts";
+import { identifier } from "#lib/host/postgres/psql.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { truthy } from "#lib/values/value.ts";
 
 const CONNECTION = {
   prepend: str("public"),

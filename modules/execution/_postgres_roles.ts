@@ -12,12 +12,12 @@ import {
   type RoleKind,
   type RoleOptions,
   rolesQuery,
-} from "../../lib/databases/postgres_roles.ts";
-import { identifier } from "../../lib/databases/psql.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
-import { map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/postgres/postgres_roles.ts";
+import { identifier } from "#lib/host/postgres/psql.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
+import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const { runas, ...PLACE } = CONNECTION;
 

@@ -5,11 +5,11 @@
  */
 
 import { type Connection, execute, rowsOf } from "./_psql.ts";
-import { identifier, type Row } from "../../lib/databases/psql.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { identifier, type Row } from "#lib/host/postgres/psql.ts";
+import { CommandError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
 
 /** The parameters of functions of schemas, in which `user` runs psql. */
 const SCHEMA_CONNECTION = {

@@ -5,11 +5,11 @@
  */
 
 import { callRunAll } from "./_file_host.ts";
-import { parseRows, passwordLine, type PsqlPlace, psqlWords, type Row, rowsCommand } from "../../lib/databases/psql.ts";
-import { which } from "../../lib/host/which.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { str } from "../../lib/plugins/module.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { parseRows, passwordLine, type PsqlPlace, psqlWords, type Row, rowsCommand } from "#lib/host/postgres/psql.ts";
+import { which } from "#lib/programs/which.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { str } from "#lib/plugins/module.ts";
+import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The parameters of most functions: which server, which database to be connected to, and as whom. */
 export const CONNECTION = {

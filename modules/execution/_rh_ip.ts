@@ -5,10 +5,10 @@
  */
 
 import { applying, install, type IpFunctions, isTest, reading, startOrStop } from "./_ip_functions.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { isIpv6Setting, required, settingError, wrongSetting } from "../../lib/network/interface_settings.ts";
-import { routesOf } from "../../lib/network/debian_settings.ts";
-import { ifcfgText, rhInterface, type RhInterfaceOptions } from "../../lib/network/rh_interface.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isIpv6Setting, required, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
+import { routesOf } from "#lib/host/network/debian_settings.ts";
+import { ifcfgText, rhInterface, type RhInterfaceOptions } from "#lib/host/network/rh_interface.ts";
 import {
   checkedNetwork,
   linesOf,
@@ -16,13 +16,13 @@ import {
   oldRoutesText,
   routesText,
   settingsIn,
-} from "../../lib/network/rh_settings.ts";
-import { ScriptFiles } from "../../lib/network/script_files.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { pythonError } from "../../lib/python/errors.ts";
-import { isMap, str as text, toNumber, truthy, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/network/rh_settings.ts";
+import { ScriptFiles } from "#lib/host/network/script_files.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { pythonError } from "#lib/python/errors.ts";
+import { isMap, str as text, toNumber, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const SCRIPTS = "/etc/sysconfig/network-scripts";
 const NETWORK = "/etc/sysconfig/network";

@@ -3,10 +3,10 @@
  * @module
  */
 
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import type { ModuleFunction, Rest } from "../../lib/plugins/module.ts";
-import { str as text, type ValueMap } from "../../lib/values/value.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import type { ModuleFunction, Rest } from "#lib/plugins/module.ts";
+import { str as text, type ValueMap } from "#lib/values/value.ts";
 
 /** Systems with rpm of another family than RedHat's and Suse's, by the grain `os`. */
 export const OTHER_SYSTEMS = [

@@ -4,13 +4,13 @@
  * @module
  */
 
-import * as rpm from "../../lib/packages/rpm.ts";
+import * as rpm from "#lib/host/packages/rpm.ts";
 import { ofNames } from "./_rpm_declarations.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { type JobContext } from "../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../lib/plugins/module.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { type ValueMap } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { type JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { type ValueMap } from "#lib/values/value.ts";
 
 export const info_installed: ModuleFunction<JobContext> = ofNames(
   describe(

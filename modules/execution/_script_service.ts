@@ -3,11 +3,11 @@
  * @module
  */
 
-import { runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { serviceName, statusOf } from "../../lib/services/service_names.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { serviceName, statusOf } from "#lib/host/services/service_names.ts";
 
 /** The command line of an action of a service. */
 export type ServiceWords = (name: string, action: string, context: JobContext) => readonly string[];

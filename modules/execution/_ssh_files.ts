@@ -4,18 +4,18 @@
  * @module
  */
 
-import type { Fingerprint } from "../../lib/config_files/authorized_keys.ts";
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { HASH_TYPES } from "../../lib/crypto/hash_types.ts";
-import { replaceFile } from "../../lib/filesystem/contents.ts";
-import { dirName, isLink } from "../../lib/filesystem/paths.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import { inDirectoryOf } from "../../lib/os/held_path.ts";
-import { isTrustedPath } from "../../lib/os/trusted_path.ts";
-import { createDirectory } from "../../lib/os/new_files.ts";
-import { findUser, type User } from "../../lib/os/users.ts";
-import { str } from "../../lib/plugins/module.ts";
+import type { Fingerprint } from "#lib/host/etc_files/authorized_keys.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
+import { replaceFile } from "#lib/host/filesystem/contents.ts";
+import { dirName, isLink } from "#lib/host/filesystem/paths.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { inDirectoryOf } from "#lib/os/held_path.ts";
+import { isTrustedPath } from "#lib/os/trusted_path.ts";
+import { createDirectory } from "#lib/os/new_files.ts";
+import { findUser, type User } from "#lib/os/users.ts";
+import { str } from "#lib/plugins/module.ts";
 
 export const HASH = { fingerprint_hash_type: str(null) };
 

@@ -4,19 +4,19 @@
  * @module
  */
 
-import { holdTarget } from "../../lib/os/held_path.ts";
+import { holdTarget } from "#lib/os/held_path.ts";
 import { fingerprints, HASH, makeUsersDirectory, refuseLinks, userOf, writeUsers } from "./_ssh_files.ts";
 import { runTool } from "./_file_host.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { foundLines, type KnownHost, parseKnownHosts } from "../../lib/config_files/authorized_keys.ts";
-import { readText } from "../../lib/filesystem/contents.ts";
-import { dirName, joinPath } from "../../lib/filesystem/paths.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { foundLines, type KnownHost, parseKnownHosts } from "#lib/host/etc_files/authorized_keys.ts";
+import { readText } from "#lib/host/filesystem/contents.ts";
+import { dirName, joinPath } from "#lib/host/filesystem/paths.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { findUser } from "#lib/os/users.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 const DEFAULT_PORT = 22;
 

@@ -4,18 +4,18 @@
  * @module
  */
 
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { applyHigh, applyHighstate, applySls, applyTopFile } from "../../lib/state_run/apply.ts";
-import { RUN_KEYWORDS } from "../../lib/state_run/call_keywords.ts";
-import { survivingCommands } from "../../lib/state_control/interrupted_run.ts";
-import type { ApplyCall } from "../../lib/state_run/prepared.ts";
-import { applyPlan, makePlan } from "../../lib/state_run/planning.ts";
-import { clearRequest, keepRequest, requestNamed } from "../../lib/state_control/requests.ts";
-import { applyId, applyLow, applySingle } from "../../lib/state_run/single.ts";
-import { applyTemplate, applyTemplateText } from "../../lib/state_run/template.ts";
-import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { applyHigh, applyHighstate, applySls, applyTopFile } from "#lib/states/run/apply.ts";
+import { RUN_KEYWORDS } from "#lib/states/run/call_keywords.ts";
+import { survivingCommands } from "#lib/states/control/interrupted_run.ts";
+import type { ApplyCall } from "#lib/states/run/prepared.ts";
+import { applyPlan, makePlan } from "#lib/states/run/planning.ts";
+import { clearRequest, keepRequest, requestNamed } from "#lib/states/control/requests.ts";
+import { applyId, applyLow, applySingle } from "#lib/states/run/single.ts";
+import { applyTemplate, applyTemplateText } from "#lib/states/run/template.ts";
+import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { ARGUMENTS, checkNames, COMMON, RUN_ARGUMENTS, testWord, unlessConflict } from "./_state_arguments.ts";
 
 /** What all of them share. */

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { conflictOf } from "../../lib/highstate/conflicts.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { COMPILE_KEYWORDS } from "../../lib/state_run/call_keywords.ts";
-import { RETCODE } from "../../lib/highstate/retcode.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { nearestName } from "../../lib/text/nearest_name.ts";
-import { str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { conflictOf } from "#lib/states/tree/conflicts.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { COMPILE_KEYWORDS } from "#lib/states/run/call_keywords.ts";
+import { RETCODE } from "#lib/states/tree/retcode.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { nearestName } from "#lib/text/nearest_name.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The documentation of arguments that all functions have. */
 export const ARGUMENTS = `

@@ -4,17 +4,17 @@
  * @module
  */
 
-import { runningStates } from "../../lib/highstate/conflicts.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { disabledRuns, setDisabledRuns } from "../../lib/state_control/disabling.ts";
-import { clearHigh } from "../../lib/state_run/high_cache.ts";
-import { lastRun } from "../../lib/state_control/last_run.ts";
-import { ALL_STATES, knownPauses, pauseRun, resumeRun } from "../../lib/state_control/pauses.ts";
-import { clearRequest, readRequests } from "../../lib/state_control/requests.ts";
-import { awaitEvents } from "../../lib/state_control/watching_events.ts";
-import type { Value } from "../../lib/values/value.ts";
+import { runningStates } from "#lib/states/tree/conflicts.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, float, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { disabledRuns, setDisabledRuns } from "#lib/states/control/disabling.ts";
+import { clearHigh } from "#lib/states/run/high_cache.ts";
+import { lastRun } from "#lib/states/control/last_run.ts";
+import { ALL_STATES, knownPauses, pauseRun, resumeRun } from "#lib/states/control/pauses.ts";
+import { clearRequest, readRequests } from "#lib/states/control/requests.ts";
+import { awaitEvents } from "#lib/states/control/watching_events.ts";
+import type { Value } from "#lib/values/value.ts";
 
 const JID = "jid\n    The job of the run.";
 const STATE_ID = "state_id\n    The ID of a state. Default: any.";

@@ -4,11 +4,11 @@
  * @module
  */
 
-import * as show from "../../lib/highstate/show.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
-import type { Value } from "../../lib/values/value.ts";
+import * as show from "#lib/states/tree/show.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import type { Value } from "#lib/values/value.ts";
 import { ARGUMENTS, checkNames, COMMON, testWord, unlessConflict as orConflict } from "./_state_arguments.ts";
 
 type OfSls = (mods: Value, call: show.Call) => Promise<Value>;

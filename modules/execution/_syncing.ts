@@ -4,11 +4,11 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext, type Refresh } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext, type Refresh } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction } from "#lib/plugins/module.ts";
+import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** The refreshes after changes of a family. */
 type Reloads = readonly Refresh[] | { readonly event: string };
@@ -110,8 +110,8 @@ async function syncOne(
 ): Promise<string[]> {
   // Most functions of this module need nothing of it.
   const [{ syncLogged }, { fileClientOf }] = await Promise.all([
-    import("../../lib/fileclient/extension_sync.ts"),
-    import("../../lib/fileclient/open.ts"),
+    import("#lib/files/client/extension_sync.ts"),
+    import("#lib/files/client/open.ts"),
   ]);
   return await syncLogged(directory, { ...given, saltenvs: given.envs }, {
     opts: context.opts,

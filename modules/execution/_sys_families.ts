@@ -6,14 +6,14 @@
  */
 
 import { argspecsOf, functionsOf, modulesOf } from "./_sys_selecting.ts";
-import type { Argspec } from "../../lib/plugins/call.ts";
-import { asDocstring, collectDocs, describe, selects } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { SEARCH_PATH } from "../../lib/plugins/permissions.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { compareStrings, isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { RENDERER_DOCS } from "../renderers/_docs.ts";
+import type { Argspec } from "#lib/plugins/call.ts";
+import { asDocstring, collectDocs, describe, selects } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { compareStrings, isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { RENDERER_DOCS } from "#modules/renderers/_docs.ts";
 
 /** Where a family's functions are from. */
 interface Source {

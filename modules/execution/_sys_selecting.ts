@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type Argspec, argspec, type Signature } from "../../lib/plugins/call.ts";
-import { selects } from "../../lib/plugins/docs.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
+import { type Argspec, argspec, type Signature } from "#lib/plugins/call.ts";
+import { selects } from "#lib/plugins/docs.ts";
+import { compileGlob } from "#lib/text/glob.ts";
 
 function moduleOf(name: string): string {
   return name.split(".", 1)[0];

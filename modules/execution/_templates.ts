@@ -4,13 +4,13 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { fileClientOf } from "../../lib/fileclient/open.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { jobRenderHost } from "../../lib/render/job_host.ts";
-import { renderTemplate } from "../../lib/render/render.ts";
-import { str, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { fileClientOf } from "#lib/files/client/open.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { jobRenderHost } from "#lib/render/job_host.ts";
+import { renderTemplate } from "#lib/render/render.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The engines that there are. */
 const ENGINES: readonly string[] = ["jinja"];

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../lib/plugins/module.ts";
-import { repr, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { repr, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const arg: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { referencedBytes } from "../../lib/crypto/asymmetric_keys.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { pathExists } from "../../lib/os/file_kind.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { pemOf, type Reference } from "../../lib/x509/loading.ts";
-import { pemEntry } from "../../lib/x509/pem_entry.ts";
+import { referencedBytes } from "#lib/crypto/asymmetric_keys.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { pemOf, type Reference } from "#lib/host/x509/loading.ts";
+import { pemEntry } from "#lib/host/x509/pem_entry.ts";
 
 /** @throws {CommandError} If the encoding is none of those. */
 export function checkEncoding(encoding: string, known: readonly string[]): void {

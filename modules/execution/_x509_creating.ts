@@ -4,16 +4,16 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/new_files.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
 import { askRemote, checkEncoding, encoded, localPolicy, writePem } from "./_x509_common.ts";
-import { loadPrivateKey, loadPublicKey } from "../../lib/crypto/asymmetric_keys.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
-import { pathExists } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameter, str } from "../../lib/plugins/module.ts";
-import { str as textOf, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { loadPrivateKey, loadPublicKey } from "#lib/crypto/asymmetric_keys.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, type Parameter, str } from "#lib/plugins/module.ts";
+import { str as textOf, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import {
   planCertificate,
   planList,
@@ -22,8 +22,8 @@ import {
   signCertificate,
   signList,
   signRequest,
-} from "../../lib/x509/building.ts";
-import type { Certificate } from "../../lib/x509/documents.ts";
+} from "#lib/host/x509/building.ts";
+import type { Certificate } from "#lib/host/x509/documents.ts";
 import {
   loadCertificate,
   loadRevocationList,
@@ -32,10 +32,10 @@ import {
   pkcs7Of,
   referenceOf,
   spkiOf,
-} from "../../lib/x509/loading.ts";
-import { attributeOf } from "../../lib/x509/names.ts";
-import { currentNames, withPolicy } from "../../lib/x509/old_names.ts";
-import { checkDigest } from "../../lib/x509/signing.ts";
+} from "#lib/host/x509/loading.ts";
+import { attributeOf } from "#lib/host/x509/names.ts";
+import { currentNames, withPolicy } from "#lib/host/x509/old_names.ts";
+import { checkDigest } from "#lib/host/x509/signing.ts";
 import type { KeyObject } from "node:crypto";
 
 const CERTIFICATE_ENCODINGS = ["der", "pem", "pkcs7_der", "pkcs7_pem", "pkcs12"] as const;

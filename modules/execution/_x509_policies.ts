@@ -6,13 +6,13 @@
 
 import { askRemote, localPolicy } from "./_x509_common.ts";
 import { localCertificate } from "./_x509_creating.ts";
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isMap, map, str as textOf, type Value } from "../../lib/values/value.ts";
-import { loadCertificate, pemOf, referenceOf } from "../../lib/x509/loading.ts";
-import { currentNames, withPolicy } from "../../lib/x509/old_names.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isMap, map, str as textOf, type Value } from "#lib/values/value.ts";
+import { loadCertificate, pemOf, referenceOf } from "#lib/host/x509/loading.ts";
+import { currentNames, withPolicy } from "#lib/host/x509/old_names.ts";
 
 export const get_signing_policy: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -5,24 +5,24 @@
  */
 
 import { textOf, textOrUndefined } from "./_x509_common.ts";
-import { loadPrivateKey } from "../../lib/crypto/asymmetric_keys.ts";
-import { hashBytes } from "../../lib/crypto/hash.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { globAny } from "../../lib/filesystem/paths.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { keyKind, type Signed } from "../../lib/x509/documents.ts";
+import { loadPrivateKey } from "#lib/crypto/asymmetric_keys.ts";
+import { hashBytes } from "#lib/crypto/hash.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { globAny } from "#lib/host/filesystem/paths.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { keyKind, type Signed } from "#lib/host/x509/documents.ts";
 import {
   colonHex,
   numberHex,
   shownEntryExtensions,
   shownExtensions,
   timeText,
-} from "../../lib/x509/extension_texts.ts";
-import { identifierOf } from "../../lib/x509/extension_values.ts";
+} from "#lib/host/x509/extension_texts.ts";
+import { identifierOf } from "#lib/host/x509/extension_values.ts";
 import {
   loadCertificate,
   loadRevocationList,
@@ -31,11 +31,11 @@ import {
   publicKeyOf,
   referenceOf,
   spkiOf,
-} from "../../lib/x509/loading.ts";
-import { attributeOf, type Name, nameText } from "../../lib/x509/names.ts";
-import { NAME_OIDS, shownName } from "../../lib/x509/oids.ts";
-import { pemEntry } from "../../lib/x509/pem_entry.ts";
-import { isPair, isSignedBy } from "../../lib/x509/signing.ts";
+} from "#lib/host/x509/loading.ts";
+import { attributeOf, type Name, nameText } from "#lib/host/x509/names.ts";
+import { NAME_OIDS, shownName } from "#lib/host/x509/oids.ts";
+import { pemEntry } from "#lib/host/x509/pem_entry.ts";
+import { isPair, isSignedBy } from "#lib/host/x509/signing.ts";
 
 const DAY_MS = 86_400_000;
 

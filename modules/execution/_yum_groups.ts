@@ -4,15 +4,15 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
-import { installedRpms } from "../../lib/packages/rpm.ts";
-import { yumOptions, yumProgram } from "../../lib/packages/yum.ts";
-import { GROUP_KINDS, parseDnf5Groups, parseGroup, parseGroups } from "../../lib/packages/yum_output.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compareStrings, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { installedRpms } from "#lib/host/packages/rpm.ts";
+import { yumOptions, yumProgram } from "#lib/host/packages/yum.ts";
+import { GROUP_KINDS, parseDnf5Groups, parseGroup, parseGroups } from "#lib/host/packages/yum_output.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compareStrings, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const group_list: ModuleFunction<JobContext> = fn({
   doc: describe("Return the groups of packages: installed, available, environments, languages.", "pkg.group_list"),

@@ -5,19 +5,19 @@
  */
 
 import { ofNames } from "./_rpm_declarations.ts";
-import { diffFiles, downloadedPackages } from "../../lib/packages/rpm_files.ts";
-import { availableVersions, downloadPackages, offeredPackages, patches } from "../../lib/packages/yum_queries.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { isDnf, listingOf, refreshYum, runYum, yumOptions, yumProgram } from "../../lib/packages/yum.ts";
-import * as repositories from "../../lib/packages/yum_repositories.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text } from "../../lib/values/value.ts";
+import { diffFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
+import { availableVersions, downloadPackages, offeredPackages, patches } from "#lib/host/packages/yum_queries.ts";
+import { CommandError } from "#lib/errors.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { isDnf, listingOf, refreshYum, runYum, yumOptions, yumProgram } from "#lib/host/packages/yum.ts";
+import * as repositories from "#lib/host/packages/yum_repositories.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text } from "#lib/values/value.ts";
 
 export const list_repo_pkgs: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -5,21 +5,21 @@
  */
 
 import { ofNames } from "./_rpm_declarations.ts";
-import { diffFiles, downloadedPackages } from "../../lib/packages/rpm_files.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
-import { OfferedPackages } from "../../lib/packages/offered_packages.ts";
-import { rpmWords, runRpm } from "../../lib/packages/rpm.ts";
-import { attributesOf, runZypper, zypperXml } from "../../lib/packages/zypper.ts";
-import { downloadsOf, parseProvides } from "../../lib/packages/zypper_output.ts";
-import * as zypper from "../../lib/packages/zypper_packages.ts";
-import * as repositories from "../../lib/packages/zypper_repositories.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { diffFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { OfferedPackages } from "#lib/host/packages/offered_packages.ts";
+import { rpmWords, runRpm } from "#lib/host/packages/rpm.ts";
+import { attributesOf, runZypper, zypperXml } from "#lib/host/packages/zypper.ts";
+import { downloadsOf, parseProvides } from "#lib/host/packages/zypper_output.ts";
+import * as zypper from "#lib/host/packages/zypper_packages.ts";
+import * as repositories from "#lib/host/packages/zypper_repositories.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const ROOT = { root: str(null) };
 

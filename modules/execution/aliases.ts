@@ -4,16 +4,16 @@
  * @module
  */
 
-import { type AliasLine, formatAliases, parseAliases } from "../../lib/config_files/aliases_file.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
-import { realPath } from "../../lib/filesystem/paths.ts";
-import { which } from "../../lib/host/which.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { type AliasLine, formatAliases, parseAliases } from "#lib/host/etc_files/aliases_file.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import { which } from "#lib/programs/which.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 async function aliasesFile({ call }: JobContext): Promise<string> {
   return realPath(text(await call("config.option", ["aliases.file"])));

@@ -5,13 +5,13 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { linkTarget } from "../../lib/filesystem/paths.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { parseLink } from "../../lib/host/alternatives.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
+import { linkTarget } from "#lib/host/filesystem/paths.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { parseLink } from "#lib/programs/alternatives.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
 
 export const virtual: Virtual = {
   serves: [{

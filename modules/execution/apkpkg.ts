@@ -4,19 +4,19 @@
  * @module
  */
 
-import { checkedWord, type ProgramResult, runProgram } from "../../lib/host/run_program.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { parseInstalled, parseUpgrades, splitPackage } from "../../lib/packages/apk_output.ts";
-import { changeFailure, changePackages, changesBetween } from "../../lib/packages/changes.ts";
-import { asVersions, type PackageVersions, versionsOf } from "../../lib/packages/package_list.ts";
-import { noteRefresh } from "../../lib/packages/refresh_tag.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { isMap, repr, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
+import { CommandError } from "#lib/errors.ts";
+import { parseInstalled, parseUpgrades, splitPackage } from "#lib/host/packages/apk_output.ts";
+import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
+import { asVersions, type PackageVersions, versionsOf } from "#lib/host/packages/package_list.ts";
+import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { isMap, repr, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "pkg",

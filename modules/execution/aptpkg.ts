@@ -6,19 +6,19 @@
  */
 
 import { namedPackages } from "./_package_names.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import * as apt from "../../lib/debian_packages/apt.ts";
-import * as dpkg from "../../lib/debian_packages/dpkg.ts";
-import { compareDebianVersions } from "../../lib/debian_packages/debian_version.ts";
-import { asVersions, versionsOf } from "../../lib/packages/package_list.ts";
-import { parseTargets } from "../../lib/packages/package_targets.ts";
-import { withoutEpochs } from "../../lib/packages/version_match.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import * as apt from "#lib/host/debian_packages/apt.ts";
+import * as dpkg from "#lib/host/debian_packages/dpkg.ts";
+import { compareDebianVersions } from "#lib/host/debian_packages/debian_version.ts";
+import { asVersions, versionsOf } from "#lib/host/packages/package_list.ts";
+import { parseTargets } from "#lib/host/packages/package_targets.ts";
+import { withoutEpochs } from "#lib/host/packages/version_match.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "./_pkg_keywords.ts";
 
 export const virtual: Virtual = {

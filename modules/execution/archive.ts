@@ -6,19 +6,19 @@
  */
 
 import { callRunAll, runTool } from "./_file_host.ts";
-import { writeZip, type ZipEntry } from "../../lib/archives/zip_writing.ts";
-import { extractMember } from "../../lib/archives/zip_extracting.ts";
-import { readZipDirectory, type ZipMember } from "../../lib/archives/zip_directory.ts";
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { globAny, joinPath, relativePath, walk } from "../../lib/filesystem/paths.ts";
-import { needOneOf, needPrograms } from "../../lib/host/run_program.ts";
-import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+import { writeZip, type ZipEntry } from "#lib/host/archives/zip_writing.ts";
+import { extractMember } from "#lib/host/archives/zip_extracting.ts";
+import { readZipDirectory, type ZipMember } from "#lib/host/archives/zip_directory.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { globAny, joinPath, relativePath, walk } from "#lib/host/filesystem/paths.ts";
+import { needOneOf, needPrograms } from "#lib/programs/run_program.ts";
+import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 const RUN = { template: str(null), runas: str(null) };
 

@@ -4,18 +4,18 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/new_files.ts";
-import { loadPrivateKey, loadPublicKey, publicFingerprint } from "../../lib/crypto/asymmetric_keys.ts";
-import { signData, type Signed, verifyData } from "../../lib/crypto/asymmetric_signatures.ts";
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { asCommandError } from "../../lib/os/command_error.ts";
-import { systemError } from "../../lib/os/deno_texts.ts";
-import { isFile, pathExists } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { str as textOf, truthy, type Value } from "../../lib/values/value.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
+import { loadPrivateKey, loadPublicKey, publicFingerprint } from "#lib/crypto/asymmetric_keys.ts";
+import { signData, type Signed, verifyData } from "#lib/crypto/asymmetric_signatures.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { systemError } from "#lib/os/deno_texts.ts";
+import { isFile, pathExists } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { str as textOf, truthy, type Value } from "#lib/values/value.ts";
 
 /** A key as given: a text or bytes. */
 function keyOf(given: Value): string | Uint8Array {

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { type AtJob, parseJobs, parseMade, parseTag } from "../../lib/accounts/at_jobs.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { type AtJob, parseJobs, parseMade, parseTag } from "#lib/host/accounts/at_jobs.ts";
+import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["at"], otherwise: "The at module could not be loaded: at command not found" }],

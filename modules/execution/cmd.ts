@@ -2,21 +2,21 @@
  * Execution module `cmd`: running commands on the minion's host, through a shell or without one. Its functions
  * for scripts are in `_cmd_scripts.ts`.
  *
- * The arguments of a command are in `modules/execution/_cmd_arguments.ts`, how it is run in `lib/host/command.ts`.
+ * The arguments of a command are in `modules/execution/_cmd_arguments.ts`, how it is run in `lib/programs/command.ts`.
  * Whoever may call these functions has the rights of the minion's user. Source: the functions of Salt 3008.3
  * `salt/modules/cmdmod.py`; Windows' are left out.
  * @module
  */
 
 import { asMap, BEFORE_SHELL, document, executeCommand, pick, SUCCESS } from "./_cmd_arguments.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { str as text, truthy } from "../../lib/values/value.ts";
-import { which as find } from "../../lib/host/which.ts";
+import { CommandError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { str as text, truthy } from "#lib/values/value.ts";
+import { which as find } from "#lib/programs/which.ts";
 
 const THE_COMMAND = { cmd: "The command: a line, or a list of words." };
 
@@ -254,7 +254,7 @@ export const shell_info: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { shell: str(), list_modules: bool(false) },
   async run({ shell }, context) {
-    const { shellInfo } = await import("../../lib/host/shell_info.ts");
+    const { shellInfo } = await import("#lib/programs/shell_info.ts");
     return await shellInfo(shell, context);
   },
 });

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { describe } from "../../lib/plugins/docs.ts";
-import { filterGlob } from "../../lib/text/glob.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { masterOpts, type OmittedSources, optionSources } from "../../lib/config/option_sources.ts";
-import { optsValues } from "../../lib/config/opts_map.ts";
-import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { filterGlob } from "#lib/text/glob.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { masterOpts, type OmittedSources, optionSources } from "#lib/config/option_sources.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Default values. Salt's list has more, of modules that do not exist here. */
 const DEFAULTS: ValueMap = map({

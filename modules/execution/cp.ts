@@ -6,17 +6,17 @@
  */
 
 import { cached, environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./_cp_fetching.ts";
-import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "../../lib/fileclient/open.ts";
-import { externalPath } from "../../lib/fileclient/cache_paths.ts";
-import { directoryOnHost } from "../../lib/fileclient/directories.ts";
-import { placeOnHost } from "../../lib/fileclient/placing.ts";
-import { dirName } from "../../lib/filesystem/paths.ts";
-import { withoutPassword } from "../../lib/fileclient/downloads.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "#lib/files/client/open.ts";
+import { externalPath } from "#lib/files/client/cache_paths.ts";
+import { directoryOnHost } from "#lib/files/client/directories.ts";
+import { placeOnHost } from "#lib/files/client/placing.ts";
+import { dirName } from "#lib/host/filesystem/paths.ts";
+import { withoutPassword } from "#lib/files/client/downloads.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const get_file: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { changeCrontab, cronField, installCrontab, readCrontab } from "../../lib/accounts/cron.ts";
+import { changeCrontab, cronField, installCrontab, readCrontab } from "#lib/host/accounts/cron.ts";
 import {
   type CronTime,
   parseCrontab,
@@ -14,11 +14,11 @@ import {
   setJob,
   setVariable,
   TIME_FIELDS,
-} from "../../lib/accounts/crontab.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+} from "#lib/host/accounts/crontab.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["crontab"], otherwise: "Cannot load cron module: crontab command not found" }],

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { readFileIfExists, removeIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
-import { equals, isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { equals, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
 
 // The directory, because a file is written under another name first.
 const READ: Permissions = { read: ["{cachedir}"] };

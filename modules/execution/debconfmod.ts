@@ -4,13 +4,13 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import { checkedWord, outputOf, runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { checkedWord, outputOf, runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "debconf",

@@ -5,9 +5,9 @@
  */
 
 import { debianIp } from "./_debian_ip.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 
 export const virtual: Virtual = {
   name: "ip",

@@ -5,14 +5,14 @@
  */
 
 import { scriptFunction, scriptStatus, serviceProgram, serviceQuestion } from "./_script_service.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { currentRunlevel, namesIn, startedIn } from "../../lib/services/init_scripts.ts";
-import { serviceName } from "../../lib/services/service_names.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { currentRunlevel, namesIn, startedIn } from "#lib/host/services/init_scripts.ts";
+import { serviceName } from "#lib/host/services/service_names.ts";
 
 export const virtual: Virtual = {
   name: "service",

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { copyDeep, updateInPlace } from "../../lib/values/dict_update.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { traverseOr } from "../../lib/yaml/traverse.ts";
-import { isMap, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { copyDeep, updateInPlace } from "#lib/values/dict_update.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { traverseOr } from "#lib/yaml/traverse.ts";
+import { isMap, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** @throws {InvocationError} As Salt's, if it is not a map. */
 function asMap(value: Value, { none }: { readonly none: boolean }): ValueMap {
@@ -22,7 +22,7 @@ function asMap(value: Value, { none }: { readonly none: boolean }): ValueMap {
 
 /** A formula's defaults; None if there is no file of them. */
 async function defaultsOf(formula: string, context: JobContext): Promise<Value> {
-  const { fileClientOf } = await import("../../lib/fileclient/open.ts");
+  const { fileClientOf } = await import("#lib/files/client/open.ts");
   for (const ending of ["yaml", "json"]) {
     const path = await fileClientOf(context).cacheFile(`salt://${formula}/defaults.${ending}`, "base");
     if (path === undefined) continue;

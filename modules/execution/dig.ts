@@ -4,13 +4,13 @@
  * @module
  */
 
-import { checkedWord } from "../../lib/host/run_program.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
 import { runTool } from "./_file_host.ts";
-import { isAddress, parseSpf } from "../../lib/network/dns_records.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { isAddress, parseSpf } from "#lib/host/network/dns_records.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 
 export const virtual: Virtual = {
   serves: [{

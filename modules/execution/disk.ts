@@ -5,17 +5,17 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord, needOneOf, needPrograms } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { parseBlkid, parseHdparm, parseIostat, parseSmart } from "../../lib/storage/block_devices.ts";
-import { dfFlags, parseInodeUsage, parsePercent, parseUsage } from "../../lib/storage/disk_usage.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { str as text, toNumber, type Value } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { checkedWord, needOneOf, needPrograms } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { parseBlkid, parseHdparm, parseIostat, parseSmart } from "#lib/host/storage/block_devices.ts";
+import { dfFlags, parseInodeUsage, parsePercent, parseUsage } from "#lib/host/storage/disk_usage.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { str as text, toNumber, type Value } from "#lib/values/value.ts";
 
 async function output(words: readonly string[], context: JobContext): Promise<string> {
   return (await runTool(context, words, { joined: true })).stdout;

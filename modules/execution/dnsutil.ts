@@ -4,17 +4,17 @@
  * @module
  */
 
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
-import { which } from "../../lib/host/which.ts";
-import { hostNames, parseZone, withoutHosts } from "../../lib/network/dns_records.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { strftime } from "../../lib/text/strftime.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { which } from "#lib/programs/which.ts";
+import { hostNames, parseZone, withoutHosts } from "#lib/host/network/dns_records.ts";
+import { pythonOsError } from "#lib/os/deno_texts.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { str as text, truthy, type Value } from "#lib/values/value.ts";
 
 const NO_DIG = "This function requires dig, which is not currently available";
 

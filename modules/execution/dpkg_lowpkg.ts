@@ -4,22 +4,22 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import * as apt from "../../lib/debian_packages/apt.ts";
-import * as dpkg from "../../lib/debian_packages/dpkg.ts";
-import { parseAvailable, parseInstalledNames } from "../../lib/debian_packages/apt_output.ts";
-import { changesBetween } from "../../lib/packages/changes.ts";
-import { asVersions } from "../../lib/packages/package_list.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { map, str as text, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import * as apt from "#lib/host/debian_packages/apt.ts";
+import * as dpkg from "#lib/host/debian_packages/dpkg.ts";
+import { parseAvailable, parseInstalledNames } from "#lib/host/debian_packages/apt_output.ts";
+import { changesBetween } from "#lib/host/packages/changes.ts";
+import { asVersions } from "#lib/host/packages/package_list.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { map, str as text, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "lowpkg",

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { isMap, map, str as text, type Value } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { isMap, map, str as text, type Value } from "#lib/values/value.ts";
 
 const ENVIRONMENT: Permissions = { env: true };
 

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { isMasterless } from "../../lib/config/masterless.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { isDone } from "../../lib/protocol/acknowledgement.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { isMap, map, toValue, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isMasterless } from "#lib/config/masterless.ts";
+import { messageOf } from "#lib/errors.ts";
+import { isDone } from "#lib/protocol/acknowledgement.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isMap, map, toValue, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const fire: ModuleFunction<JobContext> = fn({
   doc: describe(

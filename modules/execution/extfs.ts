@@ -5,19 +5,19 @@
  */
 
 import { callRunAll, runTool } from "./_file_host.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import {
   MKFS_OPTIONS,
   optionWords,
   parseDumpe2fs,
   TUNE_OPTIONS,
   withoutProgress,
-} from "../../lib/storage/ext_file_system.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { str as text, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/storage/ext_file_system.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { str as text, type ValueMap } from "#lib/values/value.ts";
 
 function given(kwargs: ValueMap): Map<string, string> {
   return new Map([...kwargs].map(([key, value]) => [text(key), text(value)]));

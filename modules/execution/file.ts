@@ -3,16 +3,16 @@
  * `_file_checking.ts`, `_file_editing.ts`, `_file_finding.ts`, `_file_managing.ts`, `_file_ownership.ts`, `_file_replacing.ts` and `_file_trees.ts`.
  *
  * All that takes a path needs all permissions: Deno lets nothing less look at `/proc`, `/sys` and `/dev`, and the names of owners may come from a
- * directory service. The logic is in `lib/filesystem`.
+ * directory service. The logic is in `lib/host/filesystem`.
  * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 
 import { home, sourceFiles } from "./_file_host.ts";
 import { signatureCheck, SIGNATURES } from "./_file_signatures.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "../../lib/filesystem/checksums.ts";
-import { readText } from "../../lib/filesystem/contents.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "#lib/host/filesystem/checksums.ts";
+import { readText } from "#lib/host/filesystem/contents.ts";
 import {
   baseName,
   dirName,
@@ -24,19 +24,19 @@ import {
   mustBeAbsolute,
   normalPath,
   realPath,
-} from "../../lib/filesystem/paths.ts";
-import { fileStatus, timesOf } from "../../lib/filesystem/status.ts";
-import { hashFileFetcher } from "../../lib/filesystem/sources.ts";
-import { openFiles } from "../../lib/filesystem/open_files.ts";
-import { diskUsage } from "../../lib/filesystem/trees.ts";
-import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { systemReason } from "../../lib/os/deno_texts.ts";
-import { deviceNumbers, fileSystemFacts } from "../../lib/libc/inodes.ts";
-import { mayAccess } from "../../lib/libc/files.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { float, map, str as text } from "../../lib/values/value.ts";
+} from "#lib/host/filesystem/paths.ts";
+import { fileStatus, timesOf } from "#lib/host/filesystem/status.ts";
+import { hashFileFetcher } from "#lib/host/filesystem/sources.ts";
+import { openFiles } from "#lib/host/filesystem/open_files.ts";
+import { diskUsage } from "#lib/host/filesystem/trees.ts";
+import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { systemReason } from "#lib/os/deno_texts.ts";
+import { deviceNumbers, fileSystemFacts } from "#lib/libc/inodes.ts";
+import { mayAccess } from "#lib/libc/files.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { float, map, str as text } from "#lib/values/value.ts";
 
 export const stats: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { firewallCmd, firewallWords, parseForwards, parseZones } from "../../lib/firewall/firewall_cmd.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, type Parameters, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { firewallCmd, firewallWords, parseForwards, parseZones } from "#lib/host/firewall/firewall_cmd.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

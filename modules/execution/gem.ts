@@ -4,14 +4,14 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
-import { parseList, parseOutdated, parseSources, parseVersion } from "../../lib/language_packages/gem_output.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { hasPassword } from "../../lib/text/url_credentials.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { parseList, parseOutdated, parseSources, parseVersion } from "#lib/host/language_packages/gem_output.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { hasPassword } from "#lib/text/url_credentials.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 /** Which gem runs, and as whom. */
 interface Gem {

@@ -5,12 +5,12 @@
  */
 
 import { scriptFunction, scriptStatus, serviceQuestion } from "./_script_service.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { disableIn, enableIn, serviceRunlevels } from "../../lib/services/openrc.ts";
-import { str as text, type ValueMap } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { disableIn, enableIn, serviceRunlevels } from "#lib/host/services/openrc.ts";
+import { str as text, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "service",

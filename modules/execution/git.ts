@@ -17,20 +17,20 @@ import {
   WHO,
   words,
 } from "./_git_arguments.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { baseName } from "../../lib/filesystem/paths.ts";
-import { listedWords, optionWords, revisionWord, revisionWords } from "../../lib/git/options.ts";
-import { parseStatus } from "../../lib/git/output.ts";
-import { gitOutput, type GitRun, gitVersion, runGit, userPath } from "../../lib/git/run_git.ts";
-import { describe as document } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { isInt, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { baseName } from "#lib/host/filesystem/paths.ts";
+import { listedWords, optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
+import { parseStatus } from "#lib/host/git/output.ts";
+import { gitOutput, type GitRun, gitVersion, runGit, userPath } from "#lib/host/git/run_git.ts";
+import { describe as document } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { isInt, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["git"], otherwise: "The git execution module cannot be loaded: git unavailable." }],

@@ -5,16 +5,16 @@
  */
 
 import { KEYCHAIN, neededPassphrase, openGpg, writeOutput } from "./_gpg_home.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import type { GpgInput } from "../../lib/gnupg/gpg.ts";
-import { crypted, type Signature, type Verification, verification } from "../../lib/gnupg/verification.ts";
-import { asCommandError } from "../../lib/os/command_error.ts";
-import { pathExists } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { GpgInput } from "#lib/host/gnupg/gpg.ts";
+import { crypted, type Signature, type Verification, verification } from "#lib/host/gnupg/verification.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

@@ -5,14 +5,14 @@
  */
 
 import { appendToGrain, removeFromGrain, setGrain, setGrains } from "./_grains_setting.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { filterBy } from "../../lib/text/filter_by.ts";
-import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
-import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { filterBy } from "#lib/text/filter_by.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
+import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(

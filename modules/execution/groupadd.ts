@@ -4,13 +4,13 @@
  * @module
  */
 
-import { groupEntries } from "../../lib/accounts/account_entries.ts";
-import * as groups from "../../lib/accounts/groups.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { bool, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text } from "../../lib/values/value.ts";
+import { groupEntries } from "#lib/host/accounts/account_entries.ts";
+import * as groups from "#lib/host/accounts/groups.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "group",

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/new_files.ts";
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { hmacHex, isHmacHash } from "../../lib/crypto/hmac.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
-import { sameText } from "../../lib/crypto/same_text.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { hmacHex, isHmacHash } from "#lib/crypto/hmac.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
+import { sameText } from "#lib/crypto/same_text.ts";
 
 function bytesOf(value: Value): Uint8Array {
   return value instanceof Uint8Array ? value : new TextEncoder().encode(text(value));

@@ -4,24 +4,17 @@
  * @module
  */
 
-import {
-  formatHosts,
-  hasPair,
-  type Hosts,
-  parseHosts,
-  removeHost,
-  setHost,
-} from "../../lib/config_files/hosts_file.ts";
-import { CommandError, messageOf } from "../../lib/errors.ts";
-import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
-import { realPath } from "../../lib/filesystem/paths.ts";
-import { systemError } from "../../lib/os/deno_texts.ts";
-import { isAnything, isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { map, str as text } from "../../lib/values/value.ts";
+import { formatHosts, hasPair, type Hosts, parseHosts, removeHost, setHost } from "#lib/host/etc_files/hosts_file.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import { systemError } from "#lib/os/deno_texts.ts";
+import { isAnything, isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { map, str as text } from "#lib/values/value.ts";
 
 const READ: Permissions = { read: true };
 // A new file gets the owner, the attributes and the label of the old one, which takes calls of the C library.

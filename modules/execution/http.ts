@@ -4,21 +4,21 @@
  * @module
  */
 
-import { writeWithUmask } from "../../lib/os/new_files.ts";
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { HttpError, httpRequest, type HttpResponse } from "../../lib/network/http_request.ts";
-import { xmlValue } from "../../lib/network/xml_value.ts";
-import { readFileIfExists, readTextFileIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { SALT_VERSION } from "../../lib/version.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { HttpError, httpRequest, type HttpResponse } from "#lib/host/network/http_request.ts";
+import { xmlValue } from "#lib/host/network/xml_value.ts";
+import { readFileIfExists, readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { SALT_VERSION } from "#lib/version.ts";
 
 /** Keywords that are taken. */
 const TAKEN = [

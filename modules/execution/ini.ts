@@ -4,19 +4,19 @@
  * @module
  */
 
-import { IniSection } from "../../lib/config_files/ini_file.ts";
-import { replaceFile } from "../../lib/filesystem/contents.ts";
-import { realPath } from "../../lib/filesystem/paths.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { sameBytes } from "../../lib/crypto/same_bytes.ts";
-import { readFileIfExists } from "../../lib/os/atomic_file.ts";
-import { asCommandError } from "../../lib/os/command_error.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { encodeText, textDecoder } from "../../lib/text/encoding.ts";
-import { isMap, str as text, type Value } from "../../lib/values/value.ts";
+import { IniSection } from "#lib/host/etc_files/ini_file.ts";
+import { replaceFile } from "#lib/host/filesystem/contents.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import { CommandError } from "#lib/errors.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
+import { readFileIfExists } from "#lib/os/atomic_file.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { encodeText, textDecoder } from "#lib/text/encoding.ts";
+import { isMap, str as text, type Value } from "#lib/values/value.ts";
 
 const HOW = { separator: str("="), encoding: str(null) };
 

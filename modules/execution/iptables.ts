@@ -4,21 +4,21 @@
  * @module
  */
 
-import { createDirectory } from "../../lib/os/new_files.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { dirName } from "../../lib/filesystem/paths.ts";
-import { parseSaved } from "../../lib/firewall/iptables_output.ts";
-import { ruleOf } from "../../lib/firewall/iptables_rule.ts";
-import { checkedWord, type ProgramResult, runProgram } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { isMap, str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
+import { createDirectory } from "#lib/os/new_files.ts";
+import { CommandError } from "#lib/errors.ts";
+import { dirName } from "#lib/host/filesystem/paths.ts";
+import { parseSaved } from "#lib/host/firewall/iptables_output.ts";
+import { ruleOf } from "#lib/host/firewall/iptables_rule.ts";
+import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { isMap, str as text, truthy, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { fingerprint } from "../../lib/crypto/pem.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { fingerprint } from "#lib/crypto/pem.ts";
 
 export const finger: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text } from "#lib/values/value.ts";
 
 const NO_KEYBOARD =
   "The keyboard execution module cannot be loaded: it is for Red Hat, Debian and Gentoo, or for hosts with localectl.";

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   availableModules,
   forgetModule,
@@ -15,7 +15,7 @@ import {
   persistentModules,
   persistModule,
   runForModule,
-} from "../../lib/settings/kernel_modules.ts";
+} from "#lib/host/kernel/kernel_modules.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The kmod module is for Linux." }],

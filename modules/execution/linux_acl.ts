@@ -4,15 +4,15 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { parseAcls } from "../../lib/filesystem/acl_output.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { parseAcls } from "#lib/host/filesystem/acl_output.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "acl",

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { realPath } from "../../lib/filesystem/paths.ts";
-import { checkedWord, type ProgramResult, runProgram } from "../../lib/host/run_program.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { parseLogicalVolumes, parsePhysicalVolumes, parseVolumeGroups } from "../../lib/storage/lvm_output.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { parseLogicalVolumes, parsePhysicalVolumes, parseVolumeGroups } from "#lib/host/storage/lvm_output.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "lvm",

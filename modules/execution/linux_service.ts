@@ -5,14 +5,14 @@
  */
 
 import { runScript, scriptFunction, serviceQuestion, type ServiceWords } from "./_script_service.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { namesIn } from "../../lib/services/init_scripts.ts";
-import { serviceName } from "../../lib/services/service_names.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { namesIn } from "#lib/host/services/init_scripts.ts";
+import { serviceName } from "#lib/host/services/service_names.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "service",

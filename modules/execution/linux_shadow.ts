@@ -4,16 +4,16 @@
  * @module
  */
 
-import { shadowEntries, type ShadowEntry } from "../../lib/accounts/account_entries.ts";
-import { hashPassword } from "../../lib/accounts/password_hash.ts";
-import { findShadowEntry, runPasswd, setAge, setPasswordHash } from "../../lib/accounts/passwords.ts";
-import { rootOption, userName } from "../../lib/accounts/users.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text, toNumber, type Value } from "../../lib/values/value.ts";
+import { shadowEntries, type ShadowEntry } from "#lib/host/accounts/account_entries.ts";
+import { hashPassword } from "#lib/host/accounts/password_hash.ts";
+import { findShadowEntry, runPasswd, setAge, setPasswordHash } from "#lib/host/accounts/passwords.ts";
+import { rootOption, userName } from "#lib/host/accounts/users.ts";
+import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text, toNumber, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "shadow",

@@ -4,19 +4,19 @@
  * @module
  */
 
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   allParameters,
   getParameter,
   parseParameterFile,
   persistParameter,
   setParameter,
-} from "../../lib/settings/sysctl.ts";
-import { isMap, str as text, truthy } from "../../lib/values/value.ts";
+} from "#lib/host/kernel/sysctl.ts";
+import { isMap, str as text, truthy } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "sysctl",

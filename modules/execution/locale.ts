@@ -4,18 +4,18 @@
  * @module
  */
 
-import { escapeRegex } from "../../lib/regex/escape.ts";
+import { escapeRegex } from "#lib/regex/escape.ts";
 import { callRunAll, runTool } from "./_file_host.ts";
-import { CommandError, messageOf } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { joinLocale, normalLocale, parseLocalectl, splitLocale } from "../../lib/settings/locales.ts";
-import { map, str as text, toNumber, truthy } from "../../lib/values/value.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { joinLocale, normalLocale, parseLocalectl, splitLocale } from "#lib/host/kernel/locales.ts";
+import { map, str as text, toNumber, truthy } from "#lib/values/value.ts";
 
 /** Whether systemd started this system. */
 function isBooted(): boolean {

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { str } from "../../lib/values/value.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import { str } from "#lib/values/value.ts";
 
 /** A function that writes a line of a level. The minion's log has no level above `error`. */
 function writes(level: "error" | "warning" | "info" | "debug", name: string): ModuleFunction<JobContext> {

@@ -4,19 +4,19 @@
  * @module
  */
 
-import { escapeRegex } from "../../lib/regex/escape.ts";
+import { escapeRegex } from "#lib/regex/escape.ts";
 import {
   type LogrotateSetting,
   type LogrotateStanza,
   parseLogrotate,
   stanzaText,
-} from "../../lib/config_files/logrotate.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { asCommandError } from "../../lib/os/command_error.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compareStrings, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+} from "#lib/host/etc_files/logrotate.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compareStrings, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** What is in a file and in those that it includes; `include files` says which of them names what. */
 type Conf = Map<string, LogrotateSetting | LogrotateStanza | Map<string, string[]>>;

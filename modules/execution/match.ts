@@ -4,16 +4,16 @@
  * @module
  */
 
-import { CommandError, UnavailableError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { matchesOwn } from "../../lib/target/own_match.ts";
-import { isTargetType, type TargetType } from "../../lib/target/target.ts";
-import { matchesGlob } from "../../lib/text/glob.ts";
-import { updateMap } from "../../lib/values/dict_update.ts";
-import { DEFAULT_TARGET_DELIM } from "../../lib/yaml/traverse.ts";
-import { isMap, repr, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, UnavailableError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { matchesOwn } from "#lib/targeting/own_match.ts";
+import { isTargetType, type TargetType } from "#lib/targeting/target.ts";
+import { matchesGlob } from "#lib/text/glob.ts";
+import { updateMap } from "#lib/values/dict_update.ts";
+import { DEFAULT_TARGET_DELIM } from "#lib/yaml/traverse.ts";
+import { isMap, repr, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const compound: ModuleFunction<JobContext> = fn({
   doc: describe(

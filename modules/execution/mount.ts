@@ -5,15 +5,15 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandError, CommandNotFoundError, messageOf } from "../../lib/errors.ts";
-import { absolutePath, realPath } from "../../lib/filesystem/paths.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { writeFileAtomic } from "../../lib/os/atomic_file.ts";
-import { isAnything, isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { CommandError, CommandNotFoundError, messageOf } from "#lib/errors.ts";
+import { absolutePath, realPath } from "#lib/host/filesystem/paths.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { isAnything, isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import {
   mountPointOf,
   parseActiveMounts,
@@ -21,10 +21,10 @@ import {
   parseMountList,
   parseSwaps,
   type Swap,
-} from "../../lib/storage/mounts.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { dumpYaml } from "../../lib/yaml/dump.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/storage/mounts.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options with the numbers of users and groups in place of their names. */
 async function numbered(opts: readonly string[], { call }: JobContext): Promise<string[]> {

@@ -2,30 +2,30 @@
  * Execution module `network`: sockets and the name of the host, settings of interfaces, and reaching other hosts. Its other functions are in
  * `_network_addresses.ts` and `_network_routes.ts`.
  *
- * The parsers of what programs tell are in `lib/network`.
+ * The parsers of what programs tell are in `lib/host/network`.
  * Source: the functions of Salt 3008.3 `salt/modules/network.py` for Linux.
  * @module
  */
 
 import { output, readInterfaces } from "./_network_reading.ts";
 import { runTool } from "./_file_host.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { replaceFile } from "../../lib/filesystem/contents.ts";
-import { HostFiles } from "../../lib/host/files.ts";
-import { checkedWord, needPrograms } from "../../lib/host/run_program.ts";
-import { establishedConnections } from "../../lib/host/tcp_table.ts";
-import { which } from "../../lib/host/which.ts";
-import { connectTo } from "../../lib/network/connecting.ts";
-import { fullName, renamedInHosts, renamedInSysconfig, systemResolver } from "../../lib/network/host_names.ts";
-import { hostAddresses } from "../../lib/network/interfaces.ts";
-import { parseNetstat, parseSs } from "../../lib/network/open_sockets.ts";
-import { parseBuffers, parseTraceroute, sanitizeHost } from "../../lib/network/host_tools.ts";
-import { wakeUp } from "../../lib/network/wake_up.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import { replaceFile } from "#lib/host/filesystem/contents.ts";
+import { HostFiles } from "#lib/programs/files.ts";
+import { checkedWord, needPrograms } from "#lib/programs/run_program.ts";
+import { establishedConnections } from "#lib/programs/tcp_table.ts";
+import { which } from "#lib/programs/which.ts";
+import { connectTo } from "#lib/host/network/connecting.ts";
+import { fullName, renamedInHosts, renamedInSysconfig, systemResolver } from "#lib/host/network/host_names.ts";
+import { hostAddresses } from "#lib/host/network/interfaces.ts";
+import { parseNetstat, parseSs } from "#lib/host/network/open_sockets.ts";
+import { parseBuffers, parseTraceroute, sanitizeHost } from "#lib/host/network/host_tools.ts";
+import { wakeUp } from "#lib/host/network/wake_up.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 export const wol: ModuleFunction<JobContext> = fn({
   doc: describe(

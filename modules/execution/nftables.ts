@@ -4,17 +4,17 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { replaceFile } from "../../lib/filesystem/contents.ts";
-import * as nftables from "../../lib/firewall/nft.ts";
-import { FAMILY_NAMES, ruleOf } from "../../lib/firewall/nft_rule.ts";
-import { runProgram } from "../../lib/host/run_program.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, str as text, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { replaceFile } from "#lib/host/filesystem/contents.ts";
+import * as nftables from "#lib/host/firewall/nft.ts";
+import { FAMILY_NAMES, ruleOf } from "#lib/host/firewall/nft_rule.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isMap, str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

@@ -4,17 +4,17 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { parseEnvironment } from "../../lib/host/command_environment.ts";
-import { checkedWord, type ProgramResult, runProgram } from "../../lib/host/run_program.ts";
-import { findJson } from "../../lib/language_packages/npm_output.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { hasPassword } from "../../lib/text/url_credentials.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { parseEnvironment } from "#lib/programs/command_environment.ts";
+import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
+import { findJson } from "#lib/host/language_packages/npm_output.ts";
+import { findUser } from "#lib/os/users.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { hasPassword } from "#lib/text/url_credentials.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

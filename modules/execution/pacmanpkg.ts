@@ -4,26 +4,26 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord, type ProgramResult, runProgram } from "../../lib/host/run_program.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { changeFailure, changePackages, changesBetween } from "../../lib/packages/changes.ts";
-import { OfferedPackages } from "../../lib/packages/offered_packages.ts";
-import { asVersions, type PackageVersions, versionsOf } from "../../lib/packages/package_list.ts";
-import { parseTargets } from "../../lib/packages/package_targets.ts";
-import * as output from "../../lib/packages/pacman_output.ts";
-import { noteRefresh } from "../../lib/packages/refresh_tag.ts";
-import { scopeWords } from "../../lib/packages/scope.ts";
-import { splitComparison } from "../../lib/packages/version_match.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { refuseOtherKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { splitInput } from "../../lib/values/split_input.ts";
-import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
+import { OfferedPackages } from "#lib/host/packages/offered_packages.ts";
+import { asVersions, type PackageVersions, versionsOf } from "#lib/host/packages/package_list.ts";
+import { parseTargets } from "#lib/host/packages/package_targets.ts";
+import * as output from "#lib/host/packages/pacman_output.ts";
+import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
+import { scopeWords } from "#lib/host/packages/scope.ts";
+import { splitComparison } from "#lib/host/packages/version_match.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { splitInput } from "#lib/values/split_input.ts";
+import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "pkg",

@@ -4,18 +4,18 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { askPillar } from "../../lib/plugins/ask_pillar.ts";
-import { filterBy } from "../../lib/text/filter_by.ts";
-import { fn, type JobContext, type PillarQuery } from "../../lib/plugins/job_context.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { masked, obfuscated } from "../../lib/protocol/masked.ts";
-import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "../../lib/yaml/traverse.ts";
-import { updateMap } from "../../lib/values/dict_update.ts";
-import { equals, isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { askPillar } from "#lib/plugins/ask_pillar.ts";
+import { filterBy } from "#lib/text/filter_by.ts";
+import { fn, type JobContext, type PillarQuery } from "#lib/plugins/job_context.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { masked, obfuscated } from "#lib/protocol/masked.ts";
+import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
+import { updateMap } from "#lib/values/dict_update.ts";
+import { equals, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What all functions say of masks. */
 const MASKED = "Values are masked unless `unmask` is True, or a template asks.";
@@ -105,7 +105,7 @@ async function freshPillar(
 }
 
 async function decrypted(pillar: Value, renderer: string, context: JobContext): Promise<Value> {
-  const { decryptOverride } = await import("../../lib/render/decrypt_override.ts");
+  const { decryptOverride } = await import("#lib/render/decrypt_override.ts");
   return await decryptOverride(pillar, renderer, context);
 }
 

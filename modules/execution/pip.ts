@@ -6,8 +6,8 @@
 
 import { packagesOf, upgradesOf } from "./_pip_packages.ts";
 import { forgetVersion, isBelow, runPip, versionOf, WHERE } from "./_pip_running.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { isDirectory, isThere } from "../../lib/os/file_kind.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isDirectory, isThere } from "#lib/os/file_kind.ts";
 import {
   checkedUrl,
   extraWords,
@@ -16,16 +16,16 @@ import {
   proxyWords,
   repeated,
   timeoutWords,
-} from "../../lib/language_packages/pip_command.ts";
-import { normalizedName } from "../../lib/language_packages/pip_output.ts";
-import { Requirements } from "../../lib/language_packages/pip_requirements.ts";
-import { changesBetween } from "../../lib/packages/changes.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { compareLooseVersions } from "../../lib/text/loose_version.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/language_packages/pip_command.ts";
+import { normalizedName } from "#lib/host/language_packages/pip_output.ts";
+import { Requirements } from "#lib/host/language_packages/pip_requirements.ts";
+import { changesBetween } from "#lib/host/packages/changes.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compareLooseVersions } from "#lib/text/loose_version.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -17,15 +17,15 @@ import {
   runServerProgram,
   withSecretFile,
 } from "./_psql.ts";
-import { identifier, quoted, type Row } from "../../lib/databases/psql.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text, truthy } from "../../lib/values/value.ts";
+import { identifier, quoted, type Row } from "#lib/host/postgres/psql.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text, truthy } from "#lib/values/value.ts";
 
 export const virtual: Virtual = { serves: [{ programs: ["psql"], otherwise: "psql was not found" }] };
 

@@ -1,22 +1,22 @@
 /**
  * Execution module `ps`: processes, and how processors, memory, disks and network are used. What Salt has psutil for is in
- * `lib/processes`.
+ * `lib/host/processes`.
  * Source: the functions of Salt 3008.3 `salt/modules/ps.py`.
  * @module
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord, needPrograms, runProgram } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { sendSignal } from "../../lib/libc/libc.ts";
-import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, float as seconds, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { logins } from "../../lib/processes/logged_in.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { checkedWord, needPrograms, runProgram } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { sendSignal } from "#lib/libc/libc.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, float as seconds, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { logins } from "#lib/host/processes/logged_in.ts";
 import {
   bootTime,
   NoProcessError,
@@ -24,7 +24,7 @@ import {
   ProcessFiles,
   processIds,
   totalMemory,
-} from "../../lib/processes/process_attributes.ts";
+} from "#lib/host/processes/process_attributes.ts";
 import {
   busyPercent,
   counters,
@@ -39,11 +39,11 @@ import {
   type Partition,
   swapMemory,
   virtualMemory,
-} from "../../lib/processes/system_usage.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { strftime } from "../../lib/text/strftime.ts";
-import { float, str as text, type Value } from "../../lib/values/value.ts";
+} from "#lib/host/processes/system_usage.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { float, str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The ps module cannot be loaded: it reads Linux's /proc." }],

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { InvocationError, NoMasterError, RequestTimeoutError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { yamlifyArg } from "../../lib/yaml/arguments.ts";
-import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError, NoMasterError, RequestTimeoutError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { yamlifyArg } from "#lib/yaml/arguments.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Time between two requests for returns, in milliseconds. */
 const LOOK_MS = 300;

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { checkedWord, runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { parseModes, parseReport, parseStatistics } from "../../lib/storage/quota_output.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { parseModes, parseReport, parseStatistics } from "#lib/host/storage/quota_output.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

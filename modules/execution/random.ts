@@ -4,15 +4,15 @@
  * @module
  */
 
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { PythonRandom } from "../../lib/crypto/python_random.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { cryptPassword } from "../../lib/libc/crypt.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { HASH_TYPES } from "../../lib/crypto/hash_types.ts";
-import { int as number, isInt, str as text, type Value } from "../../lib/values/value.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { PythonRandom } from "#lib/crypto/python_random.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { cryptPassword } from "#lib/libc/crypt.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
+import { int as number, isInt, str as text, type Value } from "#lib/values/value.ts";
 
 /** An int from 0 to below `limit`, of the system's randomness: every one equally likely. */
 function secureBelow(limit: number): number {

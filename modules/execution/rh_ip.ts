@@ -6,9 +6,9 @@
  */
 
 import { rhIp } from "./_rh_ip.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 
 const OTHERWISE =
   "The rh_ip execution module cannot be loaded: this module is only available on RHEL/Fedora based distributions.";

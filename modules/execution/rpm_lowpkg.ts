@@ -5,18 +5,18 @@
  */
 
 import { ofNames, OTHER_SYSTEMS } from "./_rpm_declarations.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord, needPrograms } from "../../lib/host/run_program.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import * as rpm from "../../lib/packages/rpm.ts";
-import { rpmOrder } from "../../lib/packages/rpm_version.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { quoteShellWord } from "../../lib/text/shell_words.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord, needPrograms } from "#lib/programs/run_program.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import * as rpm from "#lib/host/packages/rpm.ts";
+import { rpmOrder } from "#lib/host/packages/rpm_version.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { quoteShellWord } from "#lib/text/shell_words.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "lowpkg",

@@ -6,16 +6,16 @@
  * @module
  */
 
-import { readFileIfExists } from "../../lib/os/atomic_file.ts";
-import { CommandError, messageOf, RequestTimeoutError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { matchesGlob } from "../../lib/text/glob.ts";
-import { fn, type JobContext, type RunningJob } from "../../lib/plugins/job_context.ts";
-import { keptReturn, keptReturns } from "../../lib/jobs/kept_returns.ts";
-import { any, bool, float, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { decode } from "../../lib/values/msgpack.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
+import { readFileIfExists } from "#lib/os/atomic_file.ts";
+import { CommandError, messageOf, RequestTimeoutError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { matchesGlob } from "#lib/text/glob.ts";
+import { fn, type JobContext, type RunningJob } from "#lib/plugins/job_context.ts";
+import { keptReturn, keptReturns } from "#lib/jobs/kept_returns.ts";
+import { any, bool, float, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { isMap, map, type ValueMap } from "#lib/values/value.ts";
 
 const SIGKILL = 9;
 const SIGTERM = 15;

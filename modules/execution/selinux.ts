@@ -5,16 +5,16 @@
  */
 
 import { callRunAll, runTool } from "./_file_host.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { readText, replaceFile } from "../../lib/filesystem/contents.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { pythonOsError } from "#lib/os/deno_texts.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   configuredMode,
   fileTypeWords,
@@ -26,8 +26,8 @@ import {
   parseRelabelling,
   protocolAndPort,
   withMode,
-} from "../../lib/settings/selinux_output.ts";
-import { str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/kernel/selinux_output.ts";
+import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const needs = (program: string) => ({ programs: [program], otherwise: `${program} is not in the path` });
 

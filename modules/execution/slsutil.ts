@@ -4,17 +4,17 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { FILE_CLIENT, fileClientOf } from "../../lib/fileclient/open.ts";
-import { dirName, joinPath, normalPath } from "../../lib/filesystem/paths.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, dict, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { bannerText } from "../../lib/render/banner.ts";
-import { type Serializer, SERIALIZERS } from "../../lib/render/serializers.ts";
-import { copyDeep, updateInPlace } from "../../lib/values/dict_update.ts";
-import { isMergeStrategy, mergeMaps } from "../../lib/values/dict_merge.ts";
-import { str as text, truthy, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { FILE_CLIENT, fileClientOf } from "#lib/files/client/open.ts";
+import { dirName, joinPath, normalPath } from "#lib/host/filesystem/paths.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, dict, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { bannerText } from "#lib/render/banner.ts";
+import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
+import { copyDeep, updateInPlace } from "#lib/values/dict_update.ts";
+import { isMergeStrategy, mergeMaps } from "#lib/values/dict_merge.ts";
+import { str as text, truthy, type ValueMap } from "#lib/values/value.ts";
 
 export const update: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -101,8 +101,8 @@ Other keyword arguments are variables of the templates.`,
       ...own === undefined ? {} : { context: own },
     };
     // Loaded when it is called: most of this module's functions need no templates.
-    const { renderSls } = await import("../../lib/render/render.ts");
-    const { jobRenderHost } = await import("../../lib/render/job_host.ts");
+    const { renderSls } = await import("#lib/render/render.ts");
+    const { jobRenderHost } = await import("#lib/render/job_host.ts");
     return (await renderSls(request, jobRenderHost(context, fileClientOf(context)))).data;
   },
 });

@@ -17,18 +17,18 @@ import {
   parseAuthorizedKeys,
   removeKey,
   replaceKey,
-} from "../../lib/config_files/authorized_keys.ts";
-import { readText } from "../../lib/filesystem/contents.ts";
-import { baseName, dirName, joinPath } from "../../lib/filesystem/paths.ts";
-import { sourcePath } from "../../lib/filesystem/sources.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { findUser, hostUsers } from "../../lib/os/users.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+} from "#lib/host/etc_files/authorized_keys.ts";
+import { readText } from "#lib/host/filesystem/contents.ts";
+import { baseName, dirName, joinPath } from "#lib/host/filesystem/paths.ts";
+import { sourcePath } from "#lib/host/filesystem/sources.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { findUser, hostUsers } from "#lib/os/users.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["ssh"], otherwise: "The module requires the ssh binary." }],

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { lint as lintStates } from "../../lib/highstate/lint.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
+import { lint as lintStates } from "#lib/states/tree/lint.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import { ARGUMENTS, COMMON } from "./_state_arguments.ts";
 
 export const lint: ModuleFunction<JobContext> = fn({

@@ -7,20 +7,20 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import { type CommandResult, runCommand } from "../../lib/host/command.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { matchesGlob } from "../../lib/text/glob.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import * as proc from "../../lib/host/proc_stats.ts";
-import { listProcesses } from "../../lib/host/processes.ts";
-import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { strftime } from "../../lib/text/strftime.ts";
-import { addressesConnectedTo } from "../../lib/host/tcp_table.ts";
-import { float, isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { which } from "../../lib/host/which.ts";
+import { messageOf } from "#lib/errors.ts";
+import { type CommandResult, runCommand } from "#lib/programs/command.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { matchesGlob } from "#lib/text/glob.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import * as proc from "#lib/programs/proc_stats.ts";
+import { listProcesses } from "#lib/programs/processes.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { addressesConnectedTo } from "#lib/programs/tcp_table.ts";
+import { float, isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { which } from "#lib/programs/which.ts";
 
 const UNSUPPORTED = "This method is unsupported on the current operating system!";
 
@@ -315,8 +315,8 @@ export const ping_master: ModuleFunction<JobContext> = fn({
     const [host] = await addressesOf(text(master));
     if (host === undefined) return false;
     // Imported here: ZeroMQ need not be loaded for the rest of the module.
-    const { RequestChannel, tcpAddress } = await import("../../lib/sockets/request_channel.ts");
-    const { clearRequest } = await import("../../lib/protocol/payload.ts");
+    const { RequestChannel, tcpAddress } = await import("#lib/sockets/request_channel.ts");
+    const { clearRequest } = await import("#lib/protocol/payload.ts");
     using channel = new RequestChannel(tcpAddress(host, opts.master_port));
     try {
       await channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: opts.auth_timeout * 1000, tries: 1 });

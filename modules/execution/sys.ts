@@ -6,11 +6,11 @@
  */
 
 import { argspecsOf, functionsOf, modulesOf } from "./_sys_selecting.ts";
-import { collectDocs, describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { SEARCH_PATH } from "../../lib/plugins/permissions.ts";
-import { str as text } from "../../lib/values/value.ts";
+import { collectDocs, describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
+import { str as text } from "#lib/values/value.ts";
 
 export const doc: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -5,18 +5,18 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { replaceFile } from "../../lib/filesystem/contents.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { clockNow, clockText, dateDigits, parseClock, parseDay, type WallClock } from "../../lib/settings/clock.ts";
-import { prettyName, withPrettyName } from "../../lib/settings/machine_info.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { replaceFile } from "#lib/host/filesystem/contents.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { clockNow, clockText, dateDigits, parseClock, parseDay, type WallClock } from "#lib/host/kernel/clock.ts";
+import { prettyName, withPrettyName } from "#lib/host/kernel/machine_info.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "This module is available on Linux alone" }],

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { requireProgram, runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { statusOf } from "../../lib/services/service_names.ts";
-import * as systemd from "../../lib/services/systemd.ts";
-import { isMap, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { CommandError } from "#lib/errors.ts";
+import { requireProgram, runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { statusOf } from "#lib/host/services/service_names.ts";
+import * as systemd from "#lib/host/services/systemd.ts";
+import { isMap, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "service",

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { joinPath } from "../../lib/filesystem/paths.ts";
-import { asCommandError } from "../../lib/os/command_error.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
+import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
 
 const WRITE: Permissions = { read: true, write: true, env: ["TMPDIR"] };
 const NAMES = { suffix: str(""), prefix: str("tmp"), parent: str(null) };

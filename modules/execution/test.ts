@@ -5,14 +5,14 @@
  * @module
  */
 
-import { CommandError, CommandNotFoundError, InvocationError, messageOf, RefusedError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, float, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { SEARCH_PATH } from "../../lib/plugins/permissions.ts";
-import { optsValues } from "../../lib/config/opts_map.ts";
-import { sleep as wait } from "../../lib/os/sleep.ts";
+import { CommandError, CommandNotFoundError, InvocationError, messageOf, RefusedError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, float, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { sleep as wait } from "#lib/os/sleep.ts";
 import {
   float as floatValue,
   int as wholeNumber,
@@ -21,9 +21,9 @@ import {
   str as text,
   truthy,
   type Value,
-} from "../../lib/values/value.ts";
-import { VERSION } from "../../lib/version.ts";
-import { versionsInformation, versionsReport } from "../../lib/host/versions.ts";
+} from "#lib/values/value.ts";
+import { VERSION } from "#lib/version.ts";
+import { versionsInformation, versionsReport } from "#lib/programs/versions.ts";
 import { withoutPublication } from "./_test_arguments.ts";
 
 export { arg, arg_clean, arg_repr, arg_type, kwarg } from "./_test_arguments.ts";

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { runProgram } from "../../lib/host/run_program.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { getClock, getZone, isZone, setClock, setZone } from "../../lib/settings/time_zone.ts";
-import { str as text } from "../../lib/values/value.ts";
+import { runProgram } from "#lib/programs/run_program.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { getClock, getZone, isZone, setClock, setZone } from "#lib/host/kernel/time_zone.ts";
+import { str as text } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

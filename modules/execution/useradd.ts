@@ -4,15 +4,15 @@
  * @module
  */
 
-import { findPasswdEntry, groupEntries, groupNames, passwdEntries } from "../../lib/accounts/account_entries.ts";
-import type { GecosPart } from "../../lib/accounts/gecos.ts";
-import * as users from "../../lib/accounts/users.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { findPasswdEntry, groupEntries, groupNames, passwdEntries } from "#lib/host/accounts/account_entries.ts";
+import type { GecosPart } from "#lib/host/accounts/gecos.ts";
+import * as users from "#lib/host/accounts/users.ts";
+import { CommandError } from "#lib/errors.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "user",

@@ -4,20 +4,20 @@
  * @module
  */
 
-import { holdTarget } from "../../lib/os/held_path.ts";
+import { holdTarget } from "#lib/os/held_path.ts";
 import { callForMap, callRunAll } from "./_file_host.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { baseName, globAny, joinPath } from "../../lib/filesystem/paths.ts";
-import { which } from "../../lib/host/which.ts";
-import { listed } from "../../lib/language_packages/pip_command.ts";
-import { isAnything, isDirectory } from "../../lib/os/file_kind.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { map, repr, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { baseName, globAny, joinPath } from "#lib/host/filesystem/paths.ts";
+import { which } from "#lib/programs/which.ts";
+import { listed } from "#lib/host/language_packages/pip_command.ts";
+import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import { findUser } from "#lib/os/users.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { map, repr, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = { name: "virtualenv" };
 

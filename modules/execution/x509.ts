@@ -5,10 +5,10 @@
  */
 
 import { textOf, writePem } from "./_x509_common.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { referenceOf } from "../../lib/x509/loading.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { referenceOf } from "#lib/host/x509/loading.ts";
 
 export {
   create_certificate,

@@ -5,14 +5,14 @@
  */
 
 import { callRunAll } from "./_file_host.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { which } from "../../lib/host/which.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { which } from "#lib/programs/which.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   parseDevices,
   parseDump,
@@ -21,9 +21,9 @@ import {
   parseInventory,
   parsePruned,
   xfsMounts,
-} from "../../lib/storage/xfs_output.ts";
-import { strftime } from "../../lib/text/strftime.ts";
-import { str as text, truthy, type Value } from "../../lib/values/value.ts";
+} from "#lib/host/storage/xfs_output.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The xfs module only works on Linux" }],

@@ -7,11 +7,11 @@
 
 import { OTHER_SYSTEMS } from "./_rpm_declarations.ts";
 import { namedPackages } from "./_package_names.ts";
-import { versionsOf } from "../../lib/packages/package_list.ts";
-import { parseTargets } from "../../lib/packages/package_targets.ts";
-import { formatRpms, installedRpms, ownArchitecture, type RpmPackages } from "../../lib/packages/rpm.ts";
-import { normalizedName, splitArchitecture } from "../../lib/packages/rpm_architectures.ts";
-import { rpmOrder } from "../../lib/packages/rpm_version.ts";
+import { versionsOf } from "#lib/host/packages/package_list.ts";
+import { parseTargets } from "#lib/host/packages/package_targets.ts";
+import { formatRpms, installedRpms, ownArchitecture, type RpmPackages } from "#lib/host/packages/rpm.ts";
+import { normalizedName, splitArchitecture } from "#lib/host/packages/rpm_architectures.ts";
+import { rpmOrder } from "#lib/host/packages/rpm_version.ts";
 import {
   heldPackages,
   isDnf,
@@ -20,19 +20,19 @@ import {
   requireVersionlock,
   yumOptions,
   yumProgram,
-} from "../../lib/packages/yum.ts";
-import { holdPackages, unholdPackages } from "../../lib/packages/yum_holds.ts";
-import * as yum from "../../lib/packages/yum_install.ts";
-import { HOLD_PATTERN } from "../../lib/packages/yum_output.ts";
-import { downloadedPackages } from "../../lib/packages/rpm_files.ts";
-import { availableVersions, patches } from "../../lib/packages/yum_queries.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { splitInput } from "../../lib/values/split_input.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/packages/yum.ts";
+import { holdPackages, unholdPackages } from "#lib/host/packages/yum_holds.ts";
+import * as yum from "#lib/host/packages/yum_install.ts";
+import { HOLD_PATTERN } from "#lib/host/packages/yum_output.ts";
+import { downloadedPackages } from "#lib/host/packages/rpm_files.ts";
+import { availableVersions, patches } from "#lib/host/packages/yum_queries.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { splitInput } from "#lib/values/split_input.ts";
+import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "./_pkg_keywords.ts";
 
 export const virtual: Virtual = {

@@ -5,29 +5,29 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import { versionsOf } from "../../lib/packages/package_list.ts";
-import { parseTargets } from "../../lib/packages/package_targets.ts";
-import { infoOf, ownArchitecture } from "../../lib/packages/rpm.ts";
-import { ARCHITECTURES, areBoth32Bits, splitArchitecture } from "../../lib/packages/rpm_architectures.ts";
-import { rpmOrder } from "../../lib/packages/rpm_version.ts";
-import { runZypper, zypperXml } from "../../lib/packages/zypper.ts";
-import { parseLocks } from "../../lib/packages/zypper_output.ts";
-import * as zypper from "../../lib/packages/zypper_packages.ts";
-import { belowRoot } from "../../lib/packages/zypper_repositories.ts";
-import { downloadedPackages } from "../../lib/packages/rpm_files.ts";
-import { describe } from "../../lib/plugins/docs.ts";
-import { fn, type JobContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { elementsNamed } from "../../lib/text/xml.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { splitInput } from "../../lib/values/split_input.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { versionsOf } from "#lib/host/packages/package_list.ts";
+import { parseTargets } from "#lib/host/packages/package_targets.ts";
+import { infoOf, ownArchitecture } from "#lib/host/packages/rpm.ts";
+import { ARCHITECTURES, areBoth32Bits, splitArchitecture } from "#lib/host/packages/rpm_architectures.ts";
+import { rpmOrder } from "#lib/host/packages/rpm_version.ts";
+import { runZypper, zypperXml } from "#lib/host/packages/zypper.ts";
+import { parseLocks } from "#lib/host/packages/zypper_output.ts";
+import * as zypper from "#lib/host/packages/zypper_packages.ts";
+import { belowRoot } from "#lib/host/packages/zypper_repositories.ts";
+import { downloadedPackages } from "#lib/host/packages/rpm_files.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
+import { elementsNamed } from "#lib/text/xml.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { splitInput } from "#lib/values/split_input.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "./_pkg_keywords.ts";
 
 export const virtual: Virtual = {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { BackendName } from "../../lib/files/backend_names.ts";
-import type { BackendHost, FileBackend, FileServerOpts } from "../../lib/files/backend.ts";
+import type { BackendName } from "#lib/files/backends/backend_names.ts";
+import type { BackendHost, FileBackend, FileServerOpts } from "#lib/files/backends/backend.ts";
 
 /** What a backend's file exports. */
 export interface BackendModule {

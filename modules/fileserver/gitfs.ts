@@ -5,7 +5,7 @@
  * @module
  */
 
-import { namesIn } from "../../lib/os/directory_names.ts";
+import { namesIn } from "#lib/os/directory_names.ts";
 import {
   type BackendHost,
   type FileBackend,
@@ -17,18 +17,18 @@ import {
   NO_LISTS,
   type UpdateOptions,
   type UpdateTarget,
-} from "../../lib/files/backend.ts";
-import { isExposed } from "../../lib/files/exposed.ts";
-import { digestFile } from "../../lib/files/pieces.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { GitRemote } from "../../lib/git_remotes/remote.ts";
-import { gitfsRemotes } from "../../lib/git_remotes/remote_options.ts";
-import { isHex, RemoteEnvs } from "../../lib/git_remotes/remote_envs.ts";
-import { fileAt } from "../../lib/git_remotes/tree.ts";
-import { isGone } from "../../lib/os/deno_texts.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { BoundedMap } from "../../lib/values/bounded_map.ts";
-import { compareStrings, map, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/files/backends/backend.ts";
+import { isExposed } from "#lib/files/backends/exposed.ts";
+import { digestFile } from "#lib/files/backends/pieces.ts";
+import { messageOf } from "#lib/errors.ts";
+import { GitRemote } from "#lib/files/git/remote.ts";
+import { gitfsRemotes } from "#lib/files/git/remote_options.ts";
+import { isHex, RemoteEnvs } from "#lib/files/git/remote_envs.ts";
+import { fileAt } from "#lib/files/git/tree.ts";
+import { isGone } from "#lib/os/deno_texts.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { compareStrings, map, type ValueMap } from "#lib/values/value.ts";
 
 /** Number of digests that a thread remembers. */
 const MAX_DIGESTS = 20_000;

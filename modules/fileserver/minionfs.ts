@@ -5,7 +5,7 @@
  * @module
  */
 
-import { directoriesIn } from "../../lib/os/directory_names.ts";
+import { directoriesIn } from "#lib/os/directory_names.ts";
 import {
   type BackendHost,
   type FileBackend,
@@ -15,16 +15,16 @@ import {
   type FoundFile,
   NO_LISTS,
   type UpdateTarget,
-} from "../../lib/files/backend.ts";
-import { isExposed } from "../../lib/files/exposed.ts";
-import { findBelow } from "../../lib/files/find_below.ts";
-import { HashCache } from "../../lib/files/hash_cache.ts";
-import { ignoredFiles } from "../../lib/files/ignored.ts";
-import { pushedFiles } from "../../lib/files/received_files.ts";
-import { mountPoint } from "../../lib/files/salt_url.ts";
-import { walkRoots } from "../../lib/files/walk_roots.ts";
-import { isValidId } from "../../lib/protocol/minion_id.ts";
-import { compareStrings, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/files/backends/backend.ts";
+import { isExposed } from "#lib/files/backends/exposed.ts";
+import { findBelow } from "#lib/files/backends/find_below.ts";
+import { HashCache } from "#lib/files/backends/hash_cache.ts";
+import { ignoredFiles } from "#lib/files/backends/ignored.ts";
+import { pushedFiles } from "#lib/files/backends/received_files.ts";
+import { mountPoint } from "#lib/files/backends/salt_url.ts";
+import { walkRoots } from "#lib/files/backends/walk_roots.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { compareStrings, type ValueMap } from "#lib/values/value.ts";
 
 class MinionFiles implements FileBackend {
   readonly #opts: FileServerOpts;

@@ -14,18 +14,18 @@ import {
   NO_LISTS,
   type UpdateOptions,
   type UpdateTarget,
-} from "../../lib/files/backend.ts";
-import { ANY_ENV, environmentDirectories } from "../../lib/files/env_directories.ts";
-import { findBelow } from "../../lib/files/find_below.ts";
-import { HashCache } from "../../lib/files/hash_cache.ts";
-import { ignoredFiles } from "../../lib/files/ignored.ts";
-import { ListCache } from "../../lib/files/list_cache.ts";
-import { loadMtimes, mtimeChanges, readMtimes, storeMtimes } from "../../lib/files/mtime_map.ts";
-import { isBelow, isReallyBelow } from "../../lib/files/safe_path.ts";
-import { rootsOf } from "../../lib/files/root_files.ts";
-import { walkRoots } from "../../lib/files/walk_roots.ts";
-import { absolutePath } from "../../lib/filesystem/paths.ts";
-import { compareStrings, str, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/files/backends/backend.ts";
+import { ANY_ENV, environmentDirectories } from "#lib/files/backends/env_directories.ts";
+import { findBelow } from "#lib/files/backends/find_below.ts";
+import { HashCache } from "#lib/files/backends/hash_cache.ts";
+import { ignoredFiles } from "#lib/files/backends/ignored.ts";
+import { ListCache } from "#lib/files/backends/list_cache.ts";
+import { loadMtimes, mtimeChanges, readMtimes, storeMtimes } from "#lib/files/backends/mtime_map.ts";
+import { isBelow, isReallyBelow } from "#lib/files/backends/safe_path.ts";
+import { rootsOf } from "#lib/files/backends/root_files.ts";
+import { walkRoots } from "#lib/files/backends/walk_roots.ts";
+import { absolutePath } from "#lib/host/filesystem/paths.ts";
+import { compareStrings, str, type ValueMap } from "#lib/values/value.ts";
 
 class Roots implements FileBackend {
   readonly #opts: FileServerOpts;

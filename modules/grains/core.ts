@@ -6,11 +6,11 @@
  * @module
  */
 
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { HostFiles } from "../../lib/host/files.ts";
-import type { MinionOpts } from "../../lib/config/options.ts";
-import { findGroup, findUser } from "../../lib/os/users.ts";
-import { LIBZMQ_VERSION, SALT_VERSION } from "../../lib/version.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { HostFiles } from "#lib/programs/files.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { findGroup, findUser } from "#lib/os/users.ts";
+import { LIBZMQ_VERSION, SALT_VERSION } from "#lib/version.ts";
 import { hardwareGrains } from "./hardware.ts";
 import { type InterfaceAddress, networkGrains } from "./network.ts";
 import { type Grains, osGrains } from "./os.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { HostFiles } from "../../lib/host/files.ts";
-import { escapeRegex } from "../../lib/regex/escape.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
+import type { HostFiles } from "#lib/programs/files.ts";
+import { escapeRegex } from "#lib/regex/escape.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
 import type { Grains } from "./os.ts";
 
 /** All grains of the hardware. @param options.gpus Whether to look for graphics cards. */

@@ -6,11 +6,11 @@
  * @module
  */
 
-import type { HostFiles } from "../../lib/host/files.ts";
-import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "../../lib/text/ip_address.ts";
+import type { HostFiles } from "#lib/programs/files.ts";
+import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "#lib/text/ip_address.ts";
 import type { Grains } from "./os.ts";
 import { resolverGrains } from "./resolver.ts";
-import { clearTimeout, setTimeout, type Timer } from "../../lib/os/timers.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** An address of an interface, as `Deno.networkInterfaces` gives it. */
 export type InterfaceAddress = Pick<Deno.NetworkInterfaceInfo, "name" | "family" | "address" | "mac">;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { escapeRegex } from "../../lib/regex/escape.ts";
-import { type HostFiles, parseAssignments } from "../../lib/host/files.ts";
+import { escapeRegex } from "#lib/regex/escape.ts";
+import { type HostFiles, parseAssignments } from "#lib/programs/files.ts";
 
 /** Grains by name, as plain values. */
 export type Grains = Record<string, unknown>;

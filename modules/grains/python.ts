@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { HostFiles } from "../../lib/host/files.ts";
+import type { HostFiles } from "#lib/programs/files.ts";
 import type { Grains } from "./os.ts";
 
 /** Where a host's Python is. */

@@ -4,15 +4,9 @@
  * @module
  */
 
-import type { HostFiles } from "../../lib/host/files.ts";
-import { isIpv4 } from "../../lib/text/ip_address.ts";
-import {
-  ipAddressText,
-  type IpInterface,
-  networkOf,
-  parseIpAddress,
-  parseIpNetwork,
-} from "../../lib/text/ip_network.ts";
+import type { HostFiles } from "#lib/programs/files.ts";
+import { isIpv4 } from "#lib/text/ip_address.ts";
+import { ipAddressText, type IpInterface, networkOf, parseIpAddress, parseIpNetwork } from "#lib/text/ip_network.ts";
 import type { Grains } from "./os.ts";
 
 /** What resolv.conf says; systemd's own file before the stub that points to it. */

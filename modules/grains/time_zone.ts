@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { HostFiles } from "../../lib/host/files.ts";
+import type { HostFiles } from "#lib/programs/files.ts";
 
 /** The abbreviation now, `UTC` if the host does not say. @param offsetMinutes Minutes east of Greenwich, now. */
 export function timeZoneName(files: HostFiles, offsetMinutes: number): string {

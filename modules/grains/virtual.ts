@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { HostFiles } from "../../lib/host/files.ts";
+import type { HostFiles } from "#lib/programs/files.ts";
 import type { Grains } from "./os.ts";
 
 /** What a host runs on, in Salt's words. */

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { ModuleTable } from "../../lib/plugins/loader.ts";
+import type { ModuleTable } from "#lib/plugins/loader.ts";
 
 /** What `loadFamily` makes the family of sources of. */
 export const PILLAR_SOURCES: ModuleTable = {

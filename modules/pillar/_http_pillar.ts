@@ -4,12 +4,12 @@
  * @module
  */
 
-import { any, bool, dict, str } from "../../lib/plugins/module.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { fillUrl } from "../../lib/text/url_parts.ts";
-import { traverse } from "../../lib/yaml/traverse.ts";
-import { isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { any, bool, dict, str } from "#lib/plugins/module.ts";
+import { messageOf } from "#lib/errors.ts";
+import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { fillUrl } from "#lib/text/url_parts.ts";
+import { traverse } from "#lib/yaml/traverse.ts";
+import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** Longest wait for a page, in milliseconds, and most of its bytes. */
 const WAIT_MS = 30_000, MAX_BYTES = 64 * 2 ** 20;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { equals, isMap, str, truthy, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { equals, isMap, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const STRATEGIES = ["overwrite", "merge-first", "merge-last", "remove"];
 const STRATEGY_KEY = "__";

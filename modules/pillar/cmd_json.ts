@@ -4,11 +4,11 @@
  * @module
  */
 
-import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { fillWord } from "../../lib/text/shell_words.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { any } from "../../lib/plugins/module.ts";
-import { map, repr, str } from "../../lib/values/value.ts";
+import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { fillWord } from "#lib/text/shell_words.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { any } from "#lib/plugins/module.ts";
+import { map, repr, str } from "#lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:

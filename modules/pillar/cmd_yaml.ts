@@ -4,11 +4,11 @@
  * @module
  */
 
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { fillShellCommand } from "../../lib/text/shell_words.ts";
-import { any } from "../../lib/plugins/module.ts";
-import { map, repr, str } from "../../lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { fillShellCommand } from "#lib/text/shell_words.ts";
+import { any } from "#lib/plugins/module.ts";
+import { map, repr, str } from "#lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:

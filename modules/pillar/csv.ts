@@ -4,10 +4,10 @@
  * @module
  */
 
-import { any, list, str } from "../../lib/plugins/module.ts";
-import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { readCsv } from "../../lib/text/csv.ts";
-import type { Value, ValueMap } from "../../lib/values/value.ts";
+import { any, list, str } from "#lib/plugins/module.ts";
+import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { readCsv } from "#lib/text/csv.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { any } from "../../lib/plugins/module.ts";
-import { isMap, str, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { any } from "#lib/plugins/module.ts";
+import { isMap, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { any } from "../../lib/plugins/module.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import { matchesGlob } from "../../lib/text/glob.ts";
-import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { compareStrings, isMap, repr, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { updateMap } from "../../lib/values/dict_update.ts";
+import { any } from "#lib/plugins/module.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { matchesGlob } from "#lib/text/glob.ts";
+import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { compareStrings, isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { updateMap } from "#lib/values/dict_update.ts";
 
 /** Most bytes of all files of one minion, and most of them. */
 const MAX_BYTES = 64 * 2 ** 20, MAX_FILES = 100_000;

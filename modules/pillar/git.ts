@@ -5,21 +5,17 @@
  * @module
  */
 
-import { ConfigError, messageOf } from "../../lib/errors.ts";
-import { commitFiles, mountedDirectory } from "../../lib/git_remotes/commit_files.ts";
-import { ANY_ENV } from "../../lib/files/env_directories.ts";
-import { type PillarRemoteOptions, pillarRemotes } from "../../lib/git_remotes/pillar_remotes.ts";
-import {
-  fetchPillarRepository,
-  openPillarRepositories,
-  type PillarRepository,
-} from "../../lib/git_remotes/pillar_updates.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import { setTimeout } from "../../lib/os/timers.ts";
-import { type PillarContext, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { hideCredentials } from "../../lib/text/url_credentials.ts";
-import { mergeMaps } from "../../lib/values/dict_merge.ts";
-import { str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { ConfigError, messageOf } from "#lib/errors.ts";
+import { commitFiles, mountedDirectory } from "#lib/files/git/commit_files.ts";
+import { ANY_ENV } from "#lib/files/backends/env_directories.ts";
+import { type PillarRemoteOptions, pillarRemotes } from "#lib/files/git/pillar_remotes.ts";
+import { fetchPillarRepository, openPillarRepositories, type PillarRepository } from "#lib/files/git/pillar_updates.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { setTimeout } from "#lib/os/timers.ts";
+import { type PillarContext, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
+import { mergeMaps } from "#lib/values/dict_merge.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const ext_pillar = pillarSource({
   doc: `Merge the pillar of git repositories.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
+import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:

@@ -5,7 +5,7 @@
  */
 
 import { asMap, httpPillar } from "./_http_pillar.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import type { PillarSource } from "../../lib/plugins/pillar_source.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import type { PillarSource } from "#lib/plugins/pillar_source.ts";
 
 export const ext_pillar: PillarSource = httpPillar("YAML", (page, url) => asMap(loadYaml(page, url)));

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { str } from "../../lib/plugins/module.ts";
+import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { str } from "#lib/plugins/module.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:

@@ -4,17 +4,17 @@
  * @module
  */
 
-import { ANY_ENV, environmentDirectories } from "../../lib/files/env_directories.ts";
-import { globPaths } from "../../lib/os/glob_paths.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
+import { ANY_ENV, environmentDirectories } from "#lib/files/backends/env_directories.ts";
+import { globPaths } from "#lib/os/glob_paths.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
 import { mergeStack } from "./_stack_merge.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { type PillarContext, type PillarSource, pillarSource } from "../../lib/plugins/pillar_source.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { strip } from "../../lib/values/python_text.ts";
-import { traverse } from "../../lib/yaml/traverse.ts";
-import { isMap, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { strip } from "#lib/values/python_text.ts";
+import { traverse } from "#lib/yaml/traverse.ts";
+import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Most files that one configuration may list. */
 const MAX_FILES = 10_000;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Renderer } from "../../lib/templates/renderer.ts";
+import type { Renderer } from "#lib/jinja/salt/renderer.ts";
 
 /** How each renderer is loaded. */
 export const RENDERERS: Readonly<Record<string, () => Promise<{ readonly render: Renderer }>>> = {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { RenderError } from "../../lib/errors.ts";
-import { clearTimeout, setTimeout } from "../../lib/os/timers.ts";
+import { RenderError } from "#lib/errors.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 
 /** How long gpg may take for one message, in milliseconds: it may wait for its agent. */
 const LONGEST_MS = 60_000;

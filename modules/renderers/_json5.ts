@@ -5,7 +5,7 @@
  * @module
  */
 
-import { toValue, type Value } from "../../lib/values/value.ts";
+import { toValue, type Value } from "#lib/values/value.ts";
 
 /** The part of the library that is used. */
 interface Json5 {

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { RenderError } from "../../lib/errors.ts";
-import type { Positions, RenderInput } from "../../lib/templates/renderer.ts";
-import type { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
-import type { TextPlace, YamlPlaces } from "../../lib/yaml/load.ts";
+import { RenderError } from "#lib/errors.ts";
+import type { Positions, RenderInput } from "#lib/jinja/salt/renderer.ts";
+import type { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import { typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import type { TextPlace, YamlPlaces } from "#lib/yaml/load.ts";
 
 /** The text to be rendered. @throws {RenderError} If an earlier renderer of the pipe has made data of it. */
 export function needRenderText({ data }: RenderInput, renderer: string): string {

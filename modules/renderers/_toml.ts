@@ -5,7 +5,7 @@
  */
 
 import type { TomlValue } from "smol-toml";
-import { float, int, type Value } from "../../lib/values/value.ts";
+import { float, int, type Value } from "#lib/values/value.ts";
 
 /** Where a text is not TOML, from 1. */
 export interface TomlProblem {

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { RenderError } from "../../lib/errors.ts";
-import { which } from "../../lib/host/which.ts";
-import type { RenderHost } from "../../lib/templates/host.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
-import { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { strictUtf8 } from "../../lib/text/strict_utf8.ts";
-import { isMap, str, truthy, type Value } from "../../lib/values/value.ts";
+import { RenderError } from "#lib/errors.ts";
+import { which } from "#lib/programs/which.ts";
+import type { RenderHost } from "#lib/jinja/salt/host.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import { strictUtf8 } from "#lib/text/strict_utf8.ts";
+import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 import { decrypt } from "./_gpg.ts";
 
 /** What is encrypted. */

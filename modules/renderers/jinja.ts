@@ -4,9 +4,9 @@
  * @module
  */
 
-import { RenderError } from "../../lib/errors.ts";
-import { renderJinja } from "../../lib/templates/render_jinja.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
+import { RenderError } from "#lib/errors.ts";
+import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText } from "./_text.ts";
 
 /** Renders a template to text. @throws {RenderError} In Salt's words, with the place. */

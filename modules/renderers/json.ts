@@ -4,10 +4,10 @@
  * @module
  */
 
-import { JsonError, RenderError } from "../../lib/errors.ts";
-import { excerptOf } from "../../lib/templates/excerpt.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
+import { JsonError, RenderError } from "#lib/errors.ts";
+import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 
 /** Reads JSON; a first line with renderers is left out. @throws {RenderError} With the place, if it is none. */

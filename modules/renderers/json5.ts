@@ -4,9 +4,9 @@
  * @module
  */
 
-import { messageOf, RenderError } from "../../lib/errors.ts";
-import { excerptOf } from "../../lib/templates/excerpt.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
+import { messageOf, RenderError } from "#lib/errors.ts";
+import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 import { readJson5 } from "./_json5.ts";
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { MsgpackError, RenderError } from "../../lib/errors.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
-import { decode } from "../../lib/values/msgpack.ts";
+import { MsgpackError, RenderError } from "#lib/errors.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import { decode } from "#lib/values/msgpack.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 
 /** Reads MessagePack of bytes or of a text's UTF-8. @throws {RenderError} If it is none. */

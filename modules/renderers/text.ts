@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText } from "./_text.ts";
 
 /** The text, unchanged. @throws {RenderError} If the renderer before it made data. */

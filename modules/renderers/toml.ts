@@ -4,9 +4,9 @@
  * @module
  */
 
-import { RenderError } from "../../lib/errors.ts";
-import { excerptOf } from "../../lib/templates/excerpt.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
+import { RenderError } from "#lib/errors.ts";
+import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText } from "./_text.ts";
 import { readToml } from "./_toml.ts";
 

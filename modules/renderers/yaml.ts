@@ -4,13 +4,13 @@
  * @module
  */
 
-import { RenderError, YamlError } from "../../lib/errors.ts";
-import { excerptOf } from "../../lib/templates/excerpt.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
-import { yamlRenderText } from "../../lib/template_filters/yaml_words.ts";
-import { markOrdered } from "../../lib/values/ordered.ts";
-import { truthy } from "../../lib/values/value.ts";
-import { loadYamlPlaces } from "../../lib/yaml/load.ts";
+import { RenderError, YamlError } from "#lib/errors.ts";
+import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import { yamlRenderText } from "#lib/jinja/filters/yaml_words.ts";
+import { markOrdered } from "#lib/values/ordered.ts";
+import { truthy } from "#lib/values/value.ts";
+import { loadYamlPlaces } from "#lib/yaml/load.ts";
 import { needRenderText, positionsIn } from "./_text.ts";
 
 /** Reads YAML. @throws {RenderError} In Salt's words, with the place, if it is none. */

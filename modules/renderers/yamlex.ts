@@ -4,12 +4,12 @@
  * @module
  */
 
-import { RenderError, YamlError } from "../../lib/errors.ts";
-import { yamlexText } from "../../lib/template_filters/yaml_words.ts";
-import { excerptOf } from "../../lib/templates/excerpt.ts";
-import type { RenderInput, RenderOutput } from "../../lib/templates/renderer.ts";
-import { truthy } from "../../lib/values/value.ts";
-import { loadYamlex } from "../../lib/yaml/yamlex.ts";
+import { RenderError, YamlError } from "#lib/errors.ts";
+import { yamlexText } from "#lib/jinja/filters/yaml_words.ts";
+import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
+import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import { truthy } from "#lib/values/value.ts";
+import { loadYamlex } from "#lib/yaml/yamlex.ts";
 import { needRenderText, positionsIn } from "./_text.ts";
 
 /** Reads YAML with aggregates. @throws {RenderError} In Salt's words, with the place, if it is none. */

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import { yamlMistake } from "../../lib/highstate/settings.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { yamlMistake } from "#lib/states/tree/settings.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Whose files and pillar these are. */
 export const OF_MASTER = "The files and pillar are those of the master's own host, whose id ends in `_master`.";

@@ -5,12 +5,12 @@
  */
 
 import { ASKED, givenKeywords, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./_orchestrated.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { masterAsMinion } from "../../lib/config/load.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { succeeded } from "../../lib/state_run/outcome.ts";
-import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { masterAsMinion } from "#lib/config/load.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { succeeded } from "#lib/states/run/outcome.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Runs a function of states on the master's own host. @returns What it gives, under the host's id. */
 async function ofMaster(

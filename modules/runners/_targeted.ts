@@ -3,10 +3,10 @@
  * @module
  */
 
-import { CommandError, TargetError } from "../../lib/errors.ts";
-import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import type { RunnerContext } from "../../lib/client/runner_context.ts";
-import type { Value } from "../../lib/values/value.ts";
+import { CommandError, TargetError } from "#lib/errors.ts";
+import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import type { RunnerContext } from "#lib/client/runner_context.ts";
+import type { Value } from "#lib/values/value.ts";
 
 /** A target, and its kind: `glob`, `list`, `compound`… */
 export interface MinionsTarget {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { Tokens } from "../../lib/auth/tokens.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { requestToken } from "../../lib/client/token_request.ts";
-import { checkMasterRunning } from "../../lib/client/master_running.ts";
-import { str } from "../../lib/plugins/module.ts";
+import { Tokens } from "#lib/auth/tokens.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { requestToken } from "#lib/client/token_request.ts";
+import { checkMasterRunning } from "#lib/client/master_running.ts";
+import { str } from "#lib/plugins/module.ts";
 
 export const mk_token: RunnerFunction = runner({
   doc: runnerDoc(

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { isAlive } from "../../lib/jobs/proc_notes.ts";
-import type { BatchState } from "../../lib/jobs/store.ts";
-import { batchEvent } from "../../lib/protocol/tags.ts";
-import { bool, str } from "../../lib/plugins/module.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { float, map, type ValueMap } from "../../lib/values/value.ts";
+import { isAlive } from "#lib/jobs/proc_notes.ts";
+import type { BatchState } from "#lib/jobs/store.ts";
+import { batchEvent } from "#lib/protocol/tags.ts";
+import { bool, str } from "#lib/plugins/module.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { float, map, type ValueMap } from "#lib/values/value.ts";
 
 export const status: RunnerFunction = runner({
   doc: runnerDoc(

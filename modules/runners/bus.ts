@@ -3,9 +3,9 @@
  * @module
  */
 
-import { readBusState } from "../../lib/bus/state_file.ts";
-import { masterBus } from "../../lib/bus/paths.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
+import { readBusState } from "#lib/bus/state_file.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 
 export const subscribers: RunnerFunction = runner({
   doc: runnerDoc(

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { CommandError, InvocationError, StoreError } from "../../lib/errors.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import type { MasterOpts } from "../../lib/config/options.ts";
-import { optsValues } from "../../lib/config/opts_map.ts";
-import type { LockResult } from "../../lib/files/backend.ts";
-import { BankFiles } from "../../lib/fleet/bank_files.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError, StoreError } from "#lib/errors.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import type { LockResult } from "#lib/files/backends/backend.ts";
+import { BankFiles } from "#lib/fleet/bank_files.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type MinionsTarget, targeted } from "./_targeted.ts";
 
 const TARGETED = `
@@ -126,8 +126,8 @@ type : update
     if (role === "winrepo") throw new CommandError(`${role} is not built yet`);
     if (role === "git_pillar") return await clearedLocks(await pillarLocks(opts, remote));
     const [{ FileServer }, { changeLocks }] = await Promise.all([
-      import("../../lib/fileserver/file_server.ts"),
-      import("../../lib/fileserver/upkeep.ts"),
+      import("#lib/files/server/file_server.ts"),
+      import("#lib/files/server/upkeep.ts"),
     ]);
     const server = new FileServer(opts, { log });
     const { done, errors } = await changeLocks(server, "clearLock", {
@@ -140,7 +140,7 @@ type : update
 
 /** Removes the locks of the repositories of pillar whose URL matches a glob. */
 async function pillarLocks(opts: MasterOpts, remote: string | null): Promise<LockResult> {
-  const { configuredPillarRepositories } = await import("../../lib/git_remotes/pillar_updates.ts");
+  const { configuredPillarRepositories } = await import("#lib/files/git/pillar_updates.ts");
   const matches = remote === null ? () => true : compileGlob(remote);
   const chosen = configuredPillarRepositories(optsValues(opts)).filter(({ options }) => matches(options.url));
   const results = await Promise.all(chosen.map(({ lock }) => lock.clear()));

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { optsValues } from "../../lib/config/opts_map.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { DEFAULT_TARGET_DELIM, traverseOr } from "../../lib/yaml/traverse.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { DEFAULT_TARGET_DELIM, traverseOr } from "#lib/yaml/traverse.ts";
 
 export const get: RunnerFunction = runner({
   doc: runnerDoc(

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { argspec as signatureOf } from "../../lib/plugins/call.ts";
-import { collectDocs } from "../../lib/plugins/docs.ts";
-import { runner as declareRunner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { isMap, type ValueMap } from "../../lib/values/value.ts";
+import { argspec as signatureOf } from "#lib/plugins/call.ts";
+import { collectDocs } from "#lib/plugins/docs.ts";
+import { runner as declareRunner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { isMap, type ValueMap } from "#lib/values/value.ts";
 
 export const runner: RunnerFunction = declareRunner({
   doc: runnerDoc("Return the documentation of every runner.", "doc.runner"),

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { failOnPurpose } from "../../lib/client/fail_on_purpose.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { str } from "../../lib/plugins/module.ts";
+import { failOnPurpose } from "#lib/client/fail_on_purpose.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { str } from "#lib/plugins/module.ts";
 
 export const error: RunnerFunction = runner({
   doc: runnerDoc(

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { dict, str } from "../../lib/plugins/module.ts";
+import { CommandError } from "#lib/errors.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { dict, str } from "#lib/plugins/module.ts";
 
 export const send: RunnerFunction = runner({
   doc: runnerDoc(

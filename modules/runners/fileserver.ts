@@ -4,12 +4,12 @@
  * @module
  */
 
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import type { LockResult } from "../../lib/files/backend.ts";
-import { FileServer, type ListOptions } from "../../lib/fileserver/file_server.ts";
-import { changeLocks, clearCaches, clearFileLists, updateBackends } from "../../lib/fileserver/upkeep.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { compareStrings, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import type { LockResult } from "#lib/files/backends/backend.ts";
+import { FileServer, type ListOptions } from "#lib/files/server/file_server.ts";
+import { changeLocks, clearCaches, clearFileLists, updateBackends } from "#lib/files/server/upkeep.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { compareStrings, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 const BACKEND = `
 

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { optsValues } from "../../lib/config/opts_map.ts";
-import { CommandError, messageOf } from "../../lib/errors.ts";
-import { configuredPillarRepositories, fetchPillarRepository } from "../../lib/git_remotes/pillar_updates.ts";
-import { str } from "../../lib/plugins/module.ts";
-import { hideCredentials } from "../../lib/text/url_credentials.ts";
-import type { ValueMap } from "../../lib/values/value.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { configuredPillarRepositories, fetchPillarRepository } from "#lib/files/git/pillar_updates.ts";
+import { str } from "#lib/plugins/module.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 export const update: RunnerFunction = runner({
   doc: runnerDoc(

@@ -4,19 +4,19 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { isJid } from "../../lib/protocol/jid.ts";
-import type { JobReturn } from "../../lib/jobs/store.ts";
-import type { JobOutcome } from "../../lib/jobs/outcomes.ts";
-import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "../../lib/jobs/listing.ts";
-import { any, bool, int, str } from "../../lib/plugins/module.ts";
-import { LiveLines } from "../../lib/output/live_lines.ts";
-import { outcomeOfReturn, silenceText } from "../../lib/protocol/outcome.ts";
-import { formatOutput } from "../../lib/output/outputters.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { truncateList } from "../../lib/text/truncate.ts";
-import { runningRunners } from "../../lib/client/runner_notes.ts";
-import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import type { JobReturn } from "#lib/jobs/store.ts";
+import type { JobOutcome } from "#lib/jobs/outcomes.ts";
+import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "#lib/jobs/listing.ts";
+import { any, bool, int, str } from "#lib/plugins/module.ts";
+import { LiveLines } from "#lib/output/live_lines.ts";
+import { outcomeOfReturn, silenceText } from "#lib/protocol/outcome.ts";
+import { formatOutput } from "#lib/output/outputters.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { truncateList } from "#lib/text/truncate.ts";
+import { runningRunners } from "#lib/client/runner_notes.ts";
+import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Number of jobs that list_jobs shows on a terminal without a limit. */
 const ON_TERMINAL = 50;

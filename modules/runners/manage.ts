@@ -4,12 +4,12 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { any, bool, float, str } from "../../lib/plugins/module.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import { compareStrings, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { VERSION } from "../../lib/version.ts";
+import { CommandError } from "#lib/errors.ts";
+import { any, bool, float, str } from "#lib/plugins/module.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { compareStrings, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { VERSION } from "#lib/version.ts";
 
 /** The target, and the time limits. */
 const PING = { tgt: any("*"), tgt_type: str("glob"), timeout: float(null), gather_job_timeout: float(null) };

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { TargetError } from "../../lib/errors.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { isValidId } from "../../lib/protocol/minion_id.ts";
-import { map } from "../../lib/values/value.ts";
+import { TargetError } from "#lib/errors.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { map } from "#lib/values/value.ts";
 
 export const compound_matches: RunnerFunction = runner({
   doc: runnerDoc(

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { acceptedFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import { wakeUp } from "../../lib/network/wake_up.ts";
-import { any, int, str } from "../../lib/plugins/module.ts";
-import { isMap, map } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { wakeUp } from "#lib/host/network/wake_up.ts";
+import { any, int, str } from "#lib/plugins/module.ts";
+import { isMap, map } from "#lib/values/value.ts";
 
 const TO = { bcast: str("255.255.255.255"), destport: int(9) };
 

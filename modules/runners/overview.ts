@@ -3,14 +3,14 @@
  * @module
  */
 
-import { readPresence } from "../../lib/fleet/presence_file.ts";
-import { isWatchingJob, jobMinions } from "../../lib/jobs/listing.ts";
-import { plainRetcode } from "../../lib/protocol/retcode.ts";
-import { jidToStartTime } from "../../lib/protocol/jid.ts";
-import { int, str } from "../../lib/plugins/module.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { compareStrings, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
+import { isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
+import { plainRetcode } from "#lib/protocol/retcode.ts";
+import { jidToStartTime } from "#lib/protocol/jid.ts";
+import { int, str } from "#lib/plugins/module.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { compareStrings, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The states of keys, in the order in which a minion with several is shown. */
 const KEY_STATES = ["accepted", "pending", "rejected", "denied"] as const;

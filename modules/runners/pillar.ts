@@ -3,11 +3,11 @@
  * @module
  */
 
-import { BankFiles } from "../../lib/fleet/bank_files.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { plainRequest } from "../../lib/pillar/request.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { BankFiles } from "#lib/fleet/bank_files.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { plainRequest } from "#lib/pillar/request.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 import { targeted } from "./_targeted.ts";
 
 export const show_top: RunnerFunction = runner({

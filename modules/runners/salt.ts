@@ -4,10 +4,10 @@
  * @module
  */
 
-import { invoke } from "../../lib/plugins/call.ts";
-import { batchSize } from "../../lib/jobs/batch_size.ts";
-import { CommandError, messageOf } from "../../lib/errors.ts";
-import { explainUnavailable } from "../../lib/plugins/unavailable.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { batchSize } from "#lib/jobs/batch_size.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { explainUnavailable } from "#lib/plugins/unavailable.ts";
 import {
   type LocalJob,
   type LocalReturn,
@@ -15,9 +15,9 @@ import {
   type RunnerContext,
   runnerDoc,
   type RunnerFunction,
-} from "../../lib/client/runner_context.ts";
-import { any, dict, float, list, str } from "../../lib/plugins/module.ts";
-import { map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/client/runner_context.ts";
+import { any, dict, float, list, str } from "#lib/plugins/module.ts";
+import { map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const cmd: RunnerFunction = runner({
   doc: runnerDoc(

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { openFileClient } from "../../lib/fileclient/client.ts";
-import { syncLogged } from "../../lib/fileclient/extension_sync.ts";
-import type { FileClient } from "../../lib/fileclient/file_client.ts";
-import { openLocalServer } from "../../lib/fileclient/local_server.ts";
-import { any } from "../../lib/plugins/module.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { openFileClient } from "#lib/files/client/client.ts";
+import { syncLogged } from "#lib/files/client/extension_sync.ts";
+import type { FileClient } from "#lib/files/client/file_client.ts";
+import { openLocalServer } from "#lib/files/client/local_server.ts";
+import { any } from "#lib/plugins/module.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 const PARAMS = { saltenv: any("base"), extmod_whitelist: any(null), extmod_blacklist: any(null) };
 

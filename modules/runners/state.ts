@@ -4,15 +4,15 @@
  * @module
  */
 
-import { watchBus } from "../../lib/bus/watch.ts";
-import { masterBus, minionBusIn } from "../../lib/bus/paths.ts";
-import { formatEvent } from "../../lib/bus/event_text.ts";
-import { masterAsMinion } from "../../lib/config/load.ts";
+import { watchBus } from "#lib/bus/watch.ts";
+import { masterBus, minionBusIn } from "#lib/bus/paths.ts";
+import { formatEvent } from "#lib/bus/event_text.ts";
+import { masterAsMinion } from "#lib/config/load.ts";
 import { ASKED, givenKeywords as given, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./_orchestrated.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { any, bool, float, int, str } from "../../lib/plugins/module.ts";
-import { truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { any, bool, float, int, str } from "#lib/plugins/module.ts";
+import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const event: RunnerFunction = runner({
   doc: runnerDoc(

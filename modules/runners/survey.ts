@@ -4,12 +4,12 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import type { Rest } from "../../lib/plugins/module.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { unifiedDiff } from "../../lib/text/unified_diff.ts";
-import { compareStrings, map, str, type Value } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import type { Rest } from "#lib/plugins/module.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { compareStrings, map, str, type Value } from "#lib/values/value.ts";
 
 /** Minions with one result. */
 interface Pool {

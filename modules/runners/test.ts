@@ -4,11 +4,11 @@
  * @module
  */
 
-import { float, str } from "../../lib/plugins/module.ts";
-import { optsValues } from "../../lib/config/opts_map.ts";
-import { runner, runnerDoc, type RunnerFunction } from "../../lib/client/runner_context.ts";
-import { sleep as wait } from "../../lib/os/sleep.ts";
-import { map, str as text, type Value } from "../../lib/values/value.ts";
+import { float, str } from "#lib/plugins/module.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { sleep as wait } from "#lib/os/sleep.ts";
+import { map, str as text, type Value } from "#lib/values/value.ts";
 
 export const arg: RunnerFunction = runner({
   doc: runnerDoc(

@@ -5,11 +5,11 @@
  */
 
 import { Refused } from "./_refused.ts";
-import { type ArchiveFormat, guessArchiveFormat } from "../../lib/archives/archive_format.ts";
-import { relativePath } from "../../lib/filesystem/paths.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { any, type Bound, str } from "../../lib/plugins/module.ts";
-import { str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { type ArchiveFormat, guessArchiveFormat } from "#lib/host/archives/archive_format.ts";
+import { relativePath } from "#lib/host/filesystem/paths.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { any, type Bound, str } from "#lib/plugins/module.ts";
+import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The declaration. */
 export const EXTRACTED = {

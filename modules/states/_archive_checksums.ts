@@ -4,11 +4,11 @@
  * @module
  */
 
-import { createDirectory } from "../../lib/os/new_files.ts";
-import { dirName, joinPath, relativePath } from "../../lib/filesystem/paths.ts";
-import { readTextFileIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { str } from "../../lib/values/value.ts";
+import { createDirectory } from "#lib/os/new_files.ts";
+import { dirName, joinPath, relativePath } from "#lib/host/filesystem/paths.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { str } from "#lib/values/value.ts";
 
 /** A digest with its type. */
 export interface StoredSum {

@@ -5,9 +5,9 @@
  */
 
 import { Refused } from "./_refused.ts";
-import { normalPath } from "../../lib/filesystem/paths.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
-import { isMap, str, type Value } from "../../lib/values/value.ts";
+import { normalPath } from "#lib/host/filesystem/paths.ts";
+import { pythonOsError } from "#lib/os/deno_texts.ts";
+import { isMap, str, type Value } from "#lib/values/value.ts";
 
 /** `archive.list` with `verbose`: names relative to the directory, those of directories with a slash at their ends. */
 export interface Contents {

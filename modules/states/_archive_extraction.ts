@@ -5,14 +5,14 @@
  */
 
 import { Refused } from "./_refused.ts";
-import { NoTarError, readTar } from "../../lib/archives/tar_members.ts";
-import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
-import { tarStream } from "../../lib/filesystem/tar_stream.ts";
-import { which } from "../../lib/host/which.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { NoTarError, readTar } from "#lib/host/archives/tar_members.ts";
+import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
+import { tarStream } from "#lib/host/filesystem/tar_stream.ts";
+import { which } from "#lib/programs/which.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What is extracted, and how. */
 export interface Extraction {

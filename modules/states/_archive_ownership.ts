@@ -7,9 +7,9 @@
 import { bullets, type Contents, placeOf } from "./_archive_contents.ts";
 import { isHostError } from "./_file_common.ts";
 import { Refused } from "./_refused.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { map, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { map, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** The owners that a state asks for, with their numbers; -1: none is asked for. */
 export interface Owners {

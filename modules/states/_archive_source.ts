@@ -7,15 +7,15 @@
 import { storedSum } from "./_archive_checksums.ts";
 import { Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { CommandError, messageOf } from "../../lib/errors.ts";
-import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { expandUser, joinPath, realPath } from "../../lib/filesystem/paths.ts";
-import { checkSignature, missingBackend, type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { stateResult } from "../../lib/plugins/state_module.ts";
-import { hideCredentials } from "../../lib/text/url_credentials.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { expandUser, joinPath, realPath } from "#lib/host/filesystem/paths.ts";
+import { checkSignature, missingBackend, type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { stateResult } from "#lib/plugins/state_module.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments that say which archive is meant. */
 export interface SourceArguments extends Signers {

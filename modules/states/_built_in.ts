@@ -3,7 +3,7 @@
  * @module
  */
 
-import { joined, type ModuleTable } from "../../lib/plugins/loader.ts";
+import { joined, type ModuleTable } from "#lib/plugins/loader.ts";
 
 /** The table of built-in state modules. */
 export const STATE_MODULES: ModuleTable = {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type Bound, type Parameters, str } from "../../lib/plugins/module.ts";
-import { didYouMean } from "../../lib/text/nearest_name.ts";
-import { isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type Bound, type Parameters, str } from "#lib/plugins/module.ts";
+import { didYouMean } from "#lib/text/nearest_name.ts";
+import { isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Every argument of the states of `cmd` beside `name`. */
 export const COMMAND_ARGUMENTS = {

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { type CronEntry, differs, isSameJob, TIME_FIELDS } from "../../lib/accounts/crontab.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { type CronEntry, differs, isSameJob, TIME_FIELDS } from "#lib/host/accounts/crontab.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How an entry is found. */
 export type Found = "absent" | "present" | "update";

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, resultMap, startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, resultMap, startResult, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { saltenvOf } from "./_saltenv.ts";
 
 /** The arguments of `cron.file`, as they are given. */

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Whether the minion has an execution function, `pkg.hold`. */
 export async function hasFunction(name: string, { catalogue }: StateContext): Promise<boolean> {

@@ -5,10 +5,10 @@
  */
 
 import { accumulators } from "./_file_accumulators.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { equals, isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { equals, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function requisites(low: ValueMap, key: string): Value[] {
   const given = low.get(key);

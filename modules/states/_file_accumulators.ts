@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { Value, ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The accumulated texts of this run. */
 export interface Accumulators {

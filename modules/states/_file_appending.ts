@@ -7,17 +7,17 @@
 import { argumentText, home, textList } from "./_file_common.ts";
 import { missingFile, shownDiff } from "./_file_edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplateArguments, templateTexts } from "./_file_sources.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { keptLines, readText } from "../../lib/filesystem/contents.ts";
-import { dirName } from "../../lib/filesystem/paths.ts";
-import { whitespaceRegex } from "../../lib/filesystem/whitespace_regex.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { unifiedDiff } from "../../lib/text/unified_diff.ts";
-import { map, truthy, type Value } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { keptLines, readText } from "#lib/host/filesystem/contents.ts";
+import { dirName } from "#lib/host/filesystem/paths.ts";
+import { whitespaceRegex } from "#lib/host/filesystem/whitespace_regex.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { map, truthy, type Value } from "#lib/values/value.ts";
 
 const DOC = `name
     The path of the file. A missing file is created.

@@ -4,18 +4,18 @@
  * @module
  */
 
-import { pathExists } from "../../lib/os/file_kind.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
 import { home, isHostError, reasonOf } from "./_file_common.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { type Signers, signersOf } from "../../lib/gnupg/file_signature.ts";
-import { realPath } from "../../lib/filesystem/paths.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { hideCredentials } from "../../lib/text/url_credentials.ts";
-import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import { pythonOsError } from "#lib/os/deno_texts.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
+import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** Protocols of other servers than the master's. */
 const REMOTE = ["http", "https", "ftp", "swift", "s3"];

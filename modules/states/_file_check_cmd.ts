@@ -5,9 +5,9 @@
  */
 
 import { refusalOf } from "./_file_trial.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 
 export const mod_run_check_cmd: ModuleFunction<StateContext> = stateFn({
   doc: "Run a command with a file's path as its last argument, as `check_cmd` of this module's states does.\n\n" +

@@ -6,12 +6,12 @@
 
 import { textList } from "./_file_common.ts";
 import { recursePlan, sourcesThere } from "./_file_recurse_sources.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { pathChooser, type Patterns } from "../../lib/fileclient/include_exclude.ts";
-import { absolutePath, dirName, joinPath, relativePath, walk } from "../../lib/filesystem/paths.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { pathChooser, type Patterns } from "#lib/files/client/include_exclude.ts";
+import { absolutePath, dirName, joinPath, relativePath, walk } from "#lib/host/filesystem/paths.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An argument with patterns of paths: a text, or a list of them. */
 export function patternsOf(given: Value): Patterns {

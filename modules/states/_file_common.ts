@@ -4,15 +4,15 @@
  * @module
  */
 
-import { CommandError, RenderError } from "../../lib/errors.ts";
-import { gidToGroup } from "../../lib/filesystem/ownership.ts";
-import { expandUser } from "../../lib/filesystem/paths.ts";
-import { pythonErrorText, systemError } from "../../lib/os/deno_texts.ts";
-import { findUser } from "../../lib/os/users.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { renderedText } from "../../lib/states/high.ts";
-import { isInt, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, RenderError } from "#lib/errors.ts";
+import { gidToGroup } from "#lib/host/filesystem/ownership.ts";
+import { expandUser } from "#lib/host/filesystem/paths.ts";
+import { pythonErrorText, systemError } from "#lib/os/deno_texts.ts";
+import { findUser } from "#lib/os/users.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { renderedText } from "#lib/states/compiler/high.ts";
+import { isInt, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A path argument with `~` made a home directory. */
 export function home(path: string): string {

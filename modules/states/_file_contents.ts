@@ -6,10 +6,10 @@
 
 import { argumentText } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { textDecoder } from "../../lib/text/encoding.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { isMap, map, repr, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { textDecoder } from "#lib/text/encoding.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { isMap, map, repr, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** The arguments of `file.managed` that count. */
 export interface ContentsArguments {

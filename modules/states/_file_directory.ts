@@ -4,7 +4,7 @@
  * @module
  */
 
-import { renameHeld } from "../../lib/os/held_path.ts";
+import { renameHeld } from "#lib/os/held_path.ts";
 import { cleanDirectory, patternsOf, requiredPaths } from "./_file_cleaning.ts";
 import {
   home,
@@ -18,14 +18,14 @@ import {
 } from "./_file_common.ts";
 import { checkDirectory, type DirectoryOptions, limited, readRecurse, walkedTo } from "./_file_directory_check.ts";
 import { permissionResult } from "./_file_permissions.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { dirName, isLink, joinPath } from "../../lib/filesystem/paths.ts";
-import { isAnything, isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isInt, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { dirName, isLink, joinPath } from "#lib/host/filesystem/paths.ts";
+import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isInt, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** What to do with something that is not a directory, or with a link to one. */
 interface InTheWay {

@@ -6,13 +6,13 @@
 
 import { cleaner, patternsOf, requiredPaths } from "./_file_cleaning.ts";
 import { isHostError } from "./_file_common.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { joinPath, walk, type Walked } from "../../lib/filesystem/paths.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { joinPath, walk, type Walked } from "#lib/host/filesystem/paths.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wanted state of a directory. */
 export interface DirectoryOptions {

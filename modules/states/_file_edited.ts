@@ -4,12 +4,12 @@
  * @module
  */
 
-import { pathExists } from "../../lib/os/file_kind.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
 import { isAbsolute, notAbsolute } from "./_file_common.ts";
-import { isText } from "../../lib/filesystem/contents.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { map, type Value } from "../../lib/values/value.ts";
+import { isText } from "#lib/host/filesystem/contents.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { map, type Value } from "#lib/values/value.ts";
 
 /** What keeps a file from being edited: its path is not absolute, or it is not there; `undefined` if nothing does. */
 export function missingFile(name: string): string | undefined {

@@ -15,14 +15,14 @@ import {
   reasonOf,
 } from "./_file_common.ts";
 import { type Plan, plan, problemsBefore } from "./_file_link_plans.ts";
-import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { dirName } from "../../lib/filesystem/paths.ts";
-import { inDirectoryOf } from "../../lib/os/held_path.ts";
-import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { dirName } from "#lib/host/filesystem/paths.ts";
+import { inDirectoryOf } from "#lib/os/held_path.ts";
+import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 async function sameInode(name: string, target: string, context: StateContext): Promise<boolean> {
   const inode = async (path: string): Promise<Value> => {

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { followForChange } from "../../lib/os/held_path.ts";
+import { followForChange } from "#lib/os/held_path.ts";
 import { home, isHostError } from "./_file_common.ts";
-import { decodeUtf8, replaceFile } from "../../lib/filesystem/contents.ts";
-import { editKeyValues } from "../../lib/filesystem/key_value_editing.ts";
-import { realPath } from "../../lib/filesystem/paths.ts";
-import { pathExists } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { decodeUtf8, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** The keys and values that a state tells; or what is wrong. */
 function pairsOf(key: Value, value: Value, pairs: Value): ReadonlyMap<string, Value> | string {

@@ -3,9 +3,9 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { map, str as text, type Value } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { map, str as text, type Value } from "#lib/values/value.ts";
 
 /** What a check in test mode says. */
 export type Plan = Pick<StateResult, "result" | "comment" | "changes">;

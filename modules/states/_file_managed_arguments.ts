@@ -5,8 +5,8 @@
  */
 
 import { contentsCount } from "./_file_contents.ts";
-import { any, bool, type Bound, str } from "../../lib/plugins/module.ts";
-import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { any, bool, type Bound, str } from "#lib/plugins/module.ts";
+import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The parameters, in Salt's order. */
 export const PARAMS = {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { inDirectoryOf } from "../../lib/os/held_path.ts";
+import { inDirectoryOf } from "#lib/os/held_path.ts";
 import {
   defaultOwners,
   home,
@@ -16,14 +16,14 @@ import {
   unknownOwners,
 } from "./_file_common.ts";
 import { permissionResult } from "./_file_permissions.ts";
-import { hashFile } from "../../lib/filesystem/checksums.ts";
-import { baseName, dirName, expandVariables, joinPath, linkTarget, walk } from "../../lib/filesystem/paths.ts";
-import { copyTree, copyWithMode, moveAny } from "../../lib/filesystem/trees.ts";
-import { isAnything, isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { map, str as text, type Value } from "../../lib/values/value.ts";
+import { hashFile } from "#lib/host/filesystem/checksums.ts";
+import { baseName, dirName, expandVariables, joinPath, linkTarget, walk } from "#lib/host/filesystem/paths.ts";
+import { copyTree, copyWithMode, moveAny } from "#lib/host/filesystem/trees.ts";
+import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { map, str as text, type Value } from "#lib/values/value.ts";
 
 /** The directory that a file goes into is not there. */
 function noDirectory(name: string, directory: string): StateResult {

@@ -6,11 +6,11 @@
 
 import { home } from "./_file_common.ts";
 import { permissionsAlone } from "./_file_permissions.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, stateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, stateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 /** A kind of special file: its test, and Salt's words for it. */
 interface Kind {

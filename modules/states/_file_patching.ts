@@ -6,21 +6,21 @@
 
 import { home } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { splitSaltUrl } from "../../lib/files/salt_url.ts";
-import { dirName } from "../../lib/filesystem/paths.ts";
-import { which } from "../../lib/host/which.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import { isDirectory, pathExists } from "../../lib/os/file_kind.ts";
-import { formatNested } from "../../lib/output/nested.ts";
-import { invoke } from "../../lib/plugins/call.ts";
-import { callFunction } from "../../lib/plugins/execution.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { hideCredentials } from "../../lib/text/url_credentials.ts";
-import { isMap, map, str as text, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { splitSaltUrl } from "#lib/files/backends/salt_url.ts";
+import { dirName } from "#lib/host/filesystem/paths.ts";
+import { which } from "#lib/programs/which.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import { formatNested } from "#lib/output/nested.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
+import { isMap, map, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options that the state sets itself. */
 const OWN_OPTIONS = ["-N", "--forward", "-r", "--reject-file", "-o", "--output"];

@@ -4,9 +4,9 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { resultMap, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { resultMap, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wanted permissions of a file. None changes nothing. */
 export interface Permissions {

@@ -5,12 +5,12 @@
  */
 
 import { home, isAbsolute, isHostError, makeDirectoriesAbove, notAbsolute, reasonOf } from "./_file_common.ts";
-import { dirName, isLink } from "../../lib/filesystem/paths.ts";
-import { isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { compareStrings, isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { dirName, isLink } from "#lib/host/filesystem/paths.ts";
+import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { compareStrings, isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: "Make sure that a path does not exist: a file or link is removed, a directory with its contents.\n\n" +

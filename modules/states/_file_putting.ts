@@ -8,16 +8,16 @@ import { copyForTrial, refusalOf, TrialFile } from "./_file_trial.ts";
 import { ACTUAL_CHANGES, isHostError, reasonOf, withoutChanges } from "./_file_common.ts";
 import { ignoresSomething, ignoring, type Managed } from "./_file_managed_arguments.ts";
 import { selinuxOf } from "./_file_permissions.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { signersOf } from "../../lib/gnupg/file_signature.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { startResult, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { sameBytes as equalBytes } from "../../lib/crypto/same_bytes.ts";
-import { encodeText } from "../../lib/text/encoding.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { signersOf } from "#lib/host/gnupg/file_signature.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { startResult, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { sameBytes as equalBytes } from "#lib/crypto/same_bytes.ts";
+import { encodeText } from "#lib/text/encoding.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The file with the source of a list that exists, and the hash for it. @throws {CommandError} If none exists. */
 export async function chosenSource(file: Managed, context: StateContext): Promise<Managed> {

@@ -6,12 +6,12 @@
 
 import { textList } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { pathChooser, type Patterns } from "../../lib/fileclient/include_exclude.ts";
-import { createSaltUrl, splitSaltUrl } from "../../lib/files/salt_url.ts";
-import { dirName, joinPath, normalPath, relativePath } from "../../lib/filesystem/paths.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { isMap, str as text, toNumber, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { pathChooser, type Patterns } from "#lib/files/client/include_exclude.ts";
+import { createSaltUrl, splitSaltUrl } from "#lib/files/backends/salt_url.ts";
+import { dirName, joinPath, normalPath, relativePath } from "#lib/host/filesystem/paths.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { isMap, str as text, toNumber, type Value } from "#lib/values/value.ts";
 
 /** The directories of the file server among `sources`. @throws {CommandError} If there is none, or one is no `salt://`. */
 export async function sourcesThere(sources: Value, context: StateContext): Promise<string[]> {

@@ -7,13 +7,13 @@
 import { cleanDirectory, patternsOf, requiredPaths } from "./_file_cleaning.ts";
 import { home, isAbsolute, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./_file_common.ts";
 import { type RecursePlan, recursePlan, sourcesThere } from "./_file_recurse_sources.ts";
-import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { baseName, dirName, joinPath, normalPath } from "../../lib/filesystem/paths.ts";
-import { isDirectory, pathExists } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { baseName, dirName, joinPath, normalPath } from "#lib/host/filesystem/paths.ts";
+import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The results of the states inside, put together as Salt does. */
 class Together {

@@ -8,14 +8,14 @@ import { accumulators } from "./_file_accumulators.ts";
 import { home } from "./_file_common.ts";
 import { editResult, missingFile, refusedFile, shownDiff } from "./_file_edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, templateTexts } from "./_file_sources.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { keptLines, newlineLines, readText } from "../../lib/filesystem/contents.ts";
-import { systemReason } from "../../lib/os/deno_texts.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { unifiedDiff } from "../../lib/text/unified_diff.ts";
-import { map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { keptLines, newlineLines, readText } from "#lib/host/filesystem/contents.ts";
+import { systemReason } from "#lib/os/deno_texts.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const line: ModuleFunction<StateContext> = stateFn({
   doc: `Edit one line of a file.

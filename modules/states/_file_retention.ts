@@ -5,23 +5,15 @@
  */
 
 import { home } from "./_file_common.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { joinPath } from "../../lib/filesystem/paths.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { strftime } from "../../lib/text/strftime.ts";
-import { type ClockTime, strptime } from "../../lib/text/strptime.ts";
-import {
-  compareStrings,
-  isMap,
-  map,
-  str as text,
-  toNumber,
-  type Value,
-  type ValueMap,
-} from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { type ClockTime, strptime } from "#lib/text/strptime.ts";
+import { compareStrings, isMap, map, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names by the parts of their times, the largest part first. */
 interface TimeTree {

@@ -7,16 +7,16 @@
 import { home, isHostError, reasonOf } from "./_file_common.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { copyForTrial, refusalOf, TrialFile } from "./_file_trial.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { isDirectory, isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { type Serializer, SERIALIZERS } from "../../lib/render/serializers.ts";
-import { changedValues } from "../../lib/values/dict_diff.ts";
-import { updateMap } from "../../lib/values/dict_update.ts";
-import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { isDirectory, isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
+import { changedValues } from "#lib/values/dict_diff.ts";
+import { updateMap } from "#lib/values/dict_update.ts";
+import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options of a serializer: a map, or a list of maps of one key. */
 function optionsOf(given: Value): ValueMap {

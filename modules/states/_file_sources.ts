@@ -5,11 +5,11 @@
  */
 
 import { saltenvOf } from "./_saltenv.ts";
-import { lenientText } from "../../lib/filesystem/contents.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, str } from "../../lib/plugins/module.ts";
-import { failed, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { lenientText } from "#lib/host/filesystem/contents.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, str } from "#lib/plugins/module.ts";
+import { failed, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The parameters of templates that a text is made of. */
 export const TEMPLATE_PARAMS = {

@@ -15,13 +15,13 @@ import {
   reasonOf,
 } from "./_file_common.ts";
 import { type Plan, plan, problemsBefore } from "./_file_link_plans.ts";
-import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { baseName, dirName, joinPath, linkTarget, normalPath } from "../../lib/filesystem/paths.ts";
-import { isAnything, isDirectory, isFile, pathExists } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { map, str as text, type Value } from "../../lib/values/value.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { baseName, dirName, joinPath, linkTarget, normalPath } from "#lib/host/filesystem/paths.ts";
+import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { map, str as text, type Value } from "#lib/values/value.ts";
 
 interface LinkOwner {
   readonly user: Value;

@@ -5,14 +5,14 @@
  */
 
 import { home, isAbsolute, isHostError, notAbsolute, reasonOf, textList } from "./_file_common.ts";
-import { joinPath } from "../../lib/filesystem/paths.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { type PythonRegex, pythonRegex } from "../../lib/regex/regex.ts";
-import { humanToBytes } from "../../lib/template_filters/text.ts";
-import { map, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
+import { humanToBytes } from "#lib/jinja/filters/text.ts";
+import { map, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -5,10 +5,10 @@
  */
 
 import { isHostError, reasonOf } from "./_file_common.ts";
-import { removeIfExists } from "../../lib/os/atomic_file.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The refusal of a file by a command. */
 export interface Refusal {

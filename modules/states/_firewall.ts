@@ -3,11 +3,11 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { INTERNAL_KEYWORDS } from "../../lib/states/requisites.ts";
-import { map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { INTERNAL_KEYWORDS } from "#lib/states/compiler/requisites.ts";
+import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The keywords without those that are for the state system. */
 export function ownArguments(kwargs: ValueMap): ValueMap {

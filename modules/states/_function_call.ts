@@ -5,10 +5,10 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../lib/plugins/module.ts";
-import { isMap, str, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { isMap, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Arguments for {@linkcode JobContext.call}. */
 export interface CallArguments {

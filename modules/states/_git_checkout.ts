@@ -7,9 +7,9 @@
 import { isWanted, type Wanted } from "./_git_remote.ts";
 import { reasonOf, type Report, type Repository, shortSha } from "./_git_repository.ts";
 import { notFastForward, staysBehind } from "./_git_refusals.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { str, truthy, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { str, truthy, type ValueMap } from "#lib/values/value.ts";
 
 /** The state of an existing repository. */
 export interface Checkout {

@@ -8,9 +8,9 @@ import { upstreamOf } from "./_git_checkout.ts";
 import { isWanted, type Wanted } from "./_git_remote.ts";
 import { clearTarget, orFailure, reasonOf, type Report, type Repository, sentences } from "./_git_repository.ts";
 import { startingPoint, tracking, updateSubmodules } from "./_git_update.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { str, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 /** Clones it, or in test mode says so. */
 export async function cloneWanted(wanted: Wanted, repository: Repository, report: Report): Promise<StateResult> {

@@ -6,11 +6,11 @@
 
 import { ENCODING, reasonOf, WHO } from "./_git_repository.ts";
 import { orRefused, Refused } from "./_refused.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type Bound, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { equals, isMap, map, repr, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { equals, isMap, map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A configuration of git: a repository's, or the user's. */
 class Configuration {

@@ -19,11 +19,11 @@ import {
 } from "./_git_repository.ts";
 import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, str, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 const DETACHED = {
   name: any(),

@@ -7,12 +7,12 @@
 import { ENCODING, identitiesOf, reasonOf, type Report, Repository, WHO } from "./_git_repository.ts";
 import { Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type Bound } from "../../lib/plugins/module.ts";
-import { hideCredentials, withCredentials } from "../../lib/text/url_credentials.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type Bound } from "#lib/plugins/module.ts";
+import { hideCredentials, withCredentials } from "#lib/text/url_credentials.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `git.latest`. */
 export const LATEST = {

@@ -5,15 +5,15 @@
  */
 
 import { Refused } from "./_refused.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { expandUser } from "../../lib/filesystem/paths.ts";
-import { removeAny } from "../../lib/filesystem/trees.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any } from "../../lib/plugins/module.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { expandUser } from "#lib/host/filesystem/paths.ts";
+import { removeAny } from "#lib/host/filesystem/trees.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { pythonOsError } from "#lib/os/deno_texts.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any } from "#lib/plugins/module.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The user who runs git, and the encoding of its output. */
 export const WHO = { user: any(null), password: any(null) };

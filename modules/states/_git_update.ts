@@ -18,9 +18,9 @@ import {
   sentences,
   shortSha,
 } from "./_git_repository.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { compareStrings, isMap, str, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { compareStrings, isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Updates it, or in test mode says how. */
 export async function update(wanted: Wanted, repository: Repository, report: Report): Promise<StateResult> {

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { pathExists } from "../../lib/os/file_kind.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
 import { texts } from "./_mount_options.ts";
-import { dirName, realPath } from "../../lib/filesystem/paths.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { compareStrings, isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { dirName, realPath } from "#lib/host/filesystem/paths.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { compareStrings, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What is mounted, by place, with blanks as in /proc/mounts. */
 export async function activeMounts(context: StateContext): Promise<ValueMap> {

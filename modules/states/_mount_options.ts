@@ -4,8 +4,8 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options that the kernel does not show. */
 const INVISIBLE = [

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { compareLooseVersions } from "../../lib/text/loose_version.ts";
-import { truthy, type Value } from "../../lib/values/value.ts";
+import { compareLooseVersions } from "#lib/text/loose_version.ts";
+import { truthy, type Value } from "#lib/values/value.ts";
 
 /** Why this version of pip cannot be run with these options, in Salt's words. */
 export function wheelRefusal(

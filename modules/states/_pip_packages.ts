@@ -9,11 +9,11 @@ import {
   parseRequirement,
   type Requirement,
   type VersionSpec,
-} from "../../lib/language_packages/python_requirement.ts";
-import { comparePythonVersions } from "../../lib/language_packages/python_version.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+} from "#lib/host/language_packages/python_requirement.ts";
+import { comparePythonVersions } from "#lib/host/language_packages/python_version.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A package that a state names. */
 export interface NamedPackage extends Requirement {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { chunkTag } from "../../lib/states/chunks.ts";
-import { isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { chunkTag } from "#lib/states/compiler/chunks.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const AGGREGATED = ["installed", "latest", "removed", "purged"];
 

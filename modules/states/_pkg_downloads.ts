@@ -8,10 +8,10 @@
 import { failedChange, hasFunction, keywords } from "./_execution.ts";
 import { asInstalled, resolveCapabilities, unknownPackages, verifiedPackages, wantedPackages } from "./_pkg_lookup.ts";
 import { fulfills, shownPackage } from "./_pkg_versions.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const FAILED = "An error was encountered while downloading package(s)";
 

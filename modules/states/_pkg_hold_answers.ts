@@ -5,9 +5,9 @@
  */
 
 import { hasFunction } from "./_execution.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The answer for one package. */
 export interface HoldAnswer {

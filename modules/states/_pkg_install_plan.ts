@@ -7,10 +7,10 @@
 import type { InstallTargets } from "./_pkg_install_targets.ts";
 import { installableChanges } from "./_pkg_lookup.ts";
 import { shownPackage, type WantedPackages } from "./_pkg_versions.ts";
-import { formatNested } from "../../lib/output/nested.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { formatNested } from "#lib/output/nested.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The findings of `pkg.verify`, as comments show them. */
 export function shownFiles(altered: Value, { opts }: StateContext): string {

@@ -17,11 +17,11 @@ import {
 } from "./_pkg_lookup.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { fulfills, type WantedPackages, wantsExactly } from "./_pkg_versions.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { isAnything } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The request of `pkg.installed`. */
 export interface InstallRequest {

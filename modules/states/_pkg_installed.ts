@@ -17,11 +17,11 @@ import {
 import { capabilities, installedPackages, resolveCapabilities, verifiedPackages } from "./_pkg_lookup.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { shownPackage } from "./_pkg_versions.ts";
-import { listed } from "../../lib/packages/package_targets.ts";
-import { wantsRefresh } from "../../lib/packages/refresh_tag.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { listed } from "#lib/host/packages/package_targets.ts";
+import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `pkg.installed`, as they are given. */
 export interface InstalledArguments {

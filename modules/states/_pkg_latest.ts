@@ -7,11 +7,11 @@
 import { keywords } from "./_execution.ts";
 import { installableChanges, resolveCapabilities, wantedPackages } from "./_pkg_lookup.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { wantsRefresh } from "../../lib/packages/refresh_tag.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { compareStrings, isMap, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { compareStrings, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `pkg.latest`, as they are given. */
 export interface LatestArguments {

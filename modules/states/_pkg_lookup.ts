@@ -6,11 +6,11 @@
 
 import { hasFunction, keywords } from "./_execution.ts";
 import { fulfills, type WantedPackages } from "./_pkg_versions.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { listed, refusedPackages, repacked } from "../../lib/packages/package_targets.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, type StateResult } from "../../lib/plugins/state_module.ts";
-import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { listed, refusedPackages, repacked } from "#lib/host/packages/package_targets.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, type StateResult } from "#lib/plugins/state_module.ts";
+import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The versions of installed packages. */
 export type InstalledVersions = ReadonlyMap<string, readonly string[]>;

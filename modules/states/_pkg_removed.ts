@@ -8,10 +8,10 @@ import { failedChange, keywords } from "./_execution.ts";
 import { installedPackages, type InstalledVersions, normalizedName, wantedPackages } from "./_pkg_lookup.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { fulfills, type WantedPackages } from "./_pkg_versions.ts";
-import { CommandError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The action: `removed` keeps the configuration. */
 export type Removal = "remove" | "purge";

@@ -6,10 +6,10 @@
 
 import { failedChange, hasFunction, keywords } from "./_execution.ts";
 import { resolveCapabilities } from "./_pkg_lookup.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Runs the state. @param kwargs Keywords for the package manager. */
 export async function runUptodate(

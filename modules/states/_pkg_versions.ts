@@ -5,11 +5,11 @@
  */
 
 import { hasFunction, keywords } from "./_execution.ts";
-import { accepts, splitComparison } from "../../lib/packages/version_match.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { compareLooseVersions } from "../../lib/text/loose_version.ts";
-import { toNumber } from "../../lib/values/value.ts";
+import { accepts, splitComparison } from "#lib/host/packages/version_match.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { compareLooseVersions } from "#lib/text/loose_version.ts";
+import { toNumber } from "#lib/values/value.ts";
 
 /** Names with the version that is wanted; `null`: any. */
 export type WantedPackages = ReadonlyMap<string, string | null>;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isTrue } from "../../lib/values/is_true.ts";
-import { compareStrings, equals, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { compareStrings, equals, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How the distribution's package manager keeps repositories. */
 export type RepoFamily = "Debian" | "RedHat" | "Suse" | "other";

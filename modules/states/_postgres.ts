@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { str } from "../../lib/plugins/module.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { str } from "#lib/plugins/module.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The states are available where the execution module finds PostgreSQL's programs. */
 export function needsPostgres(fun: string): Virtual {

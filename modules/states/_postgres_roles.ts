@@ -5,12 +5,12 @@
  */
 
 import { dbArgs, removed, succeeds } from "./_postgres.ts";
-import { encryptedPassword, isPassword, passwordMethod } from "../../lib/databases/postgres_passwords.ts";
-import { literal } from "../../lib/databases/psql.ts";
-import { isRole, roleChanges, timeOf } from "../../lib/databases/postgres_roles.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { encryptedPassword, isPassword, passwordMethod } from "#lib/host/postgres/postgres_passwords.ts";
+import { literal } from "#lib/host/postgres/psql.ts";
+import { isRole, roleChanges, timeOf } from "#lib/host/postgres/postgres_roles.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The requested properties of a user or a group. */
 export interface WantedRole {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { StateResult } from "../../lib/plugins/state_module.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
 
 /** Ends a state. */
 export class Refused extends Error {

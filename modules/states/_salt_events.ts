@@ -4,14 +4,14 @@
  * @module
  */
 
-import { masterBus, minionBus } from "../../lib/bus/paths.ts";
-import { watchBus } from "../../lib/bus/watch.ts";
-import { clearTimeout, setTimeout } from "../../lib/os/timers.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { compileGlob } from "../../lib/text/glob.ts";
-import { equals, float as floatValue, isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { masterBus, minionBus } from "#lib/bus/paths.ts";
+import { watchBus } from "#lib/bus/watch.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { equals, float as floatValue, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The identifier of an event: a field of its data, or of nested data. */
 function identifier(data: ValueMap, field: string): Value {

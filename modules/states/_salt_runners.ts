@@ -4,13 +4,13 @@
  * @module
  */
 
-import { CommandError, CommandNotFoundError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { formatNested } from "../../lib/output/nested.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { ownKeywords } from "../../lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, CommandNotFoundError, InvocationError, messageOf } from "#lib/errors.ts";
+import { formatNested } from "#lib/output/nested.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { ownKeywords } from "#lib/plugins/keywords.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The outcome of a function of the master. */
 function outcomeOf(name: string, kind: "Runner" | "Wheel", answer: Value): StateResult {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { str, truthy } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { str, truthy } from "#lib/values/value.ts";
 
 /** The state's argument, unless the environment is locked, else the environment of its SLS file. */
 export function saltenvOf({ low, opts }: StateContext): string {

@@ -5,10 +5,10 @@
  */
 
 import { failureText, hasFunction, keywords } from "./_execution.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { map, truthy, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { map, truthy, type ValueMap } from "#lib/values/value.ts";
 
 /** The fields of a result that these functions set. */
 export type ResultParts = Partial<Pick<StateResult, "result" | "comment" | "changes">>;

@@ -6,11 +6,11 @@
 
 import { failureText, hasFunction } from "./_execution.ts";
 import { disableService, enableService, lookUpService, maskService, type ResultParts } from "./_service_boot.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of both states, as they are given. */
 export interface ServiceArguments {

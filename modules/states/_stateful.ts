@@ -4,12 +4,12 @@
  * @module
  */
 
-import { InvocationError, JsonError } from "../../lib/errors.ts";
-import type { StateResult } from "../../lib/plugins/state_module.ts";
-import { rstrip } from "../../lib/values/python_text.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError, JsonError } from "#lib/errors.ts";
+import type { StateResult } from "#lib/plugins/state_module.ts";
+import { rstrip } from "#lib/values/python_text.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const UNREADABLE = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs.";
 

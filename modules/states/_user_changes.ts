@@ -5,11 +5,11 @@
  */
 
 import { hasFunction, keywords } from "./_execution.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import { formatNested } from "../../lib/output/nested.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { compareStrings, equals, isMap, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { formatNested } from "#lib/output/nested.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { compareStrings, equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The requested properties of a user; `null`: unchanged. */
 export interface WantedUser {

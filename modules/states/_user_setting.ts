@@ -6,10 +6,10 @@
 
 import { hasFunction, keywords } from "./_execution.ts";
 import { neededChanges, shadowInfo, userInfo, type WantedUser } from "./_user_changes.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { equals, map, repr, str, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { equals, map, repr, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The text that results show instead of a password. */
 const REDACTED = "XXX-REDACTED-XXX";

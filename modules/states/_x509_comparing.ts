@@ -4,15 +4,15 @@
  * @module
  */
 
-import { digestName } from "../../lib/crypto/asymmetric_keys.ts";
-import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { type CertificatePlan, type ListPlan, type RequestPlan, serialNumber } from "../../lib/x509/building.ts";
-import type { Certificate, RevocationList, Signed, SigningRequest } from "../../lib/x509/documents.ts";
-import { type Extension, numberHex } from "../../lib/x509/extension_texts.ts";
-import { spkiOf } from "../../lib/x509/loading.ts";
-import { nameText, sameName } from "../../lib/x509/names.ts";
-import { extensionName } from "../../lib/x509/oids.ts";
-import { isPair, isSignedBy } from "../../lib/x509/signing.ts";
+import { digestName } from "#lib/crypto/asymmetric_keys.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type CertificatePlan, type ListPlan, type RequestPlan, serialNumber } from "#lib/host/x509/building.ts";
+import type { Certificate, RevocationList, Signed, SigningRequest } from "#lib/host/x509/documents.ts";
+import { type Extension, numberHex } from "#lib/host/x509/extension_texts.ts";
+import { spkiOf } from "#lib/host/x509/loading.ts";
+import { nameText, sameName } from "#lib/host/x509/names.ts";
+import { extensionName } from "#lib/host/x509/oids.ts";
+import { isPair, isSignedBy } from "#lib/host/x509/signing.ts";
 
 function sameExtension(one: Extension, other: Extension): boolean {
   return one.critical === other.critical && one.value.toHex() === other.value.toHex();

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { installFile } from "../../lib/filesystem/backups.ts";
-import { linkTarget, realPath } from "../../lib/filesystem/paths.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str, truthy, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { installFile } from "#lib/host/filesystem/backups.ts";
+import { linkTarget, realPath } from "#lib/host/filesystem/paths.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The documentation of those arguments. */
 export const FILE_DOC = "Arguments of file.managed (user, group, mode, makedirs, backup, …) are for the file.";

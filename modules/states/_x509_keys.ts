@@ -6,14 +6,14 @@
 
 import { changesOnly } from "./_x509_comparing.ts";
 import { absent, type Checked, FILE_DOC, manage, type Place, refuseOthers, splitArguments } from "./_x509_files.ts";
-import { loadPrivateKey } from "../../lib/crypto/asymmetric_keys.ts";
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, stateFn, stateResult } from "../../lib/plugins/state_module.ts";
-import { map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { keyKind } from "../../lib/x509/documents.ts";
-import { PASSPHRASE_ERRORS, spkiOf } from "../../lib/x509/loading.ts";
+import { loadPrivateKey } from "#lib/crypto/asymmetric_keys.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, stateFn, stateResult } from "#lib/plugins/state_module.ts";
+import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { keyKind } from "#lib/host/x509/documents.ts";
+import { PASSPHRASE_ERRORS, spkiOf } from "#lib/host/x509/loading.ts";
 import type { KeyObject } from "node:crypto";
 
 export const pem_managed: ModuleFunction<StateContext> = stateFn({

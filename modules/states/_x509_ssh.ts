@@ -6,12 +6,12 @@
  */
 
 import { addInner, fileManaged, hasFailed, writeBytes } from "./_x509_files.ts";
-import { messageOf } from "../../lib/errors.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { truthy, type ValueMap } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { truthy, type ValueMap } from "#lib/values/value.ts";
 
 const NOT_UPDATED =
   '. The file was not actually updated - please pass test=opts.get("test") into the wrapper to enable ' +

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { isAnything, isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, map, str as text, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isMap, map, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const NOT_THERE = "The linux_acl state cannot be loaded: the getfacl or setfacl binary is not in the path.";
 

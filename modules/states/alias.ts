@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { map, str as text, truthy } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { map, str as text, truthy } from "#lib/values/value.ts";
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: `An alias has this target.

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { int, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["alternatives.auto"], otherwise: "alernatives module could not be loaded" }],

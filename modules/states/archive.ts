@@ -26,16 +26,16 @@ import { enforceOwners, findOwners, type Owners, ownerTroubles } from "./_archiv
 import * as sources from "./_archive_source.ts";
 import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import type { ArchiveFormat } from "../../lib/archives/archive_format.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { removeAny } from "../../lib/filesystem/trees.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
-import { isDirectory, isThereOrHidden } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { hideCredentials } from "../../lib/text/url_credentials.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { ArchiveFormat } from "#lib/host/archives/archive_format.ts";
+import { CommandError } from "#lib/errors.ts";
+import { removeAny } from "#lib/host/filesystem/trees.ts";
+import { pythonOsError } from "#lib/os/deno_texts.ts";
+import { isDirectory, isThereOrHidden } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An archive on this host, and where it is to go. */
 interface Subject {

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { which } from "../../lib/host/which.ts";
-import { exists } from "../../lib/os/file_kind.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { equals, isMap, map, repr, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { which } from "#lib/programs/which.ts";
+import { exists } from "#lib/os/file_kind.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { equals, isMap, map, repr, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

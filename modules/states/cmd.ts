@@ -9,12 +9,12 @@
 import { document, forwarded, invalid, pick, shellOf } from "./_command_arguments.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { reinterpreted } from "./_stateful.ts";
-import { InvocationError, messageOf } from "../../lib/errors.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction, type Rest, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, typeName, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError, messageOf } from "#lib/errors.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type Bound, type ModuleFunction, type Rest, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
   name: any(),

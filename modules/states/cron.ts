@@ -6,12 +6,12 @@
 
 import { findJob, findVariable, type Found } from "./_cron_check.ts";
 import { runCronFile } from "./_cron_file.ts";
-import { TIME_FIELDS } from "../../lib/accounts/crontab.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { map, str as text, type Value } from "../../lib/values/value.ts";
+import { TIME_FIELDS } from "#lib/host/accounts/crontab.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { map, str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["cron.list_tab"], otherwise: "cron module could not be loaded" }],

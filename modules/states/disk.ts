@@ -4,12 +4,12 @@
  * @module
  */
 
-import { roundHalfEven } from "../../lib/output/rounding.ts";
-import { isDirectory } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { float, isMap, str as text, toNumber, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { roundHalfEven } from "#lib/output/rounding.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { float, isMap, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A bound as a number; or what is wrong with it. */
 function readBound(name: string, value: Value, absolute: boolean): number | null | { readonly problem: string } {

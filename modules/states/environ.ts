@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The value that a variable gets; `undefined` if it has it, or is not there as it is wanted. */
 function newValue(wanted: Value, current: string | undefined, unset: boolean): Value | undefined {

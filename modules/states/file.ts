@@ -14,14 +14,14 @@ import { contentsCount, resolveContents } from "./_file_contents.ts";
 import { type Given, isKeep, type Managed, PARAMS, wrongArguments } from "./_file_managed_arguments.ts";
 import { permissionResult, selinuxOf } from "./_file_permissions.ts";
 import { chosenSource, plan, put } from "./_file_putting.ts";
-import { schemeOf } from "../../lib/filesystem/checksums.ts";
-import { normalizeMode } from "../../lib/filesystem/ownership.ts";
-import { missingBackend, signersOf } from "../../lib/gnupg/file_signature.ts";
-import { isFile, kindOf, pathExists, type PathKind } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { missingBackend, signersOf } from "#lib/host/gnupg/file_signature.ts";
+import { isFile, kindOf, pathExists, type PathKind } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const managed: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a file has the right contents, owner and mode.

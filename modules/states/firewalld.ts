@@ -4,13 +4,13 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import { formatNested } from "../../lib/output/nested.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import { formatNested } from "#lib/output/nested.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{

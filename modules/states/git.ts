@@ -10,15 +10,15 @@ import { findWanted, LATEST } from "./_git_remote.ts";
 import { ENCODING, Report, Repository, sentences, WHO } from "./_git_repository.ts";
 import { update } from "./_git_update.ts";
 import { orRefused, Refused } from "./_refused.ts";
-import { CommandError, messageOf } from "../../lib/errors.ts";
-import { pythonOsError } from "../../lib/os/deno_texts.ts";
-import { removeAny } from "../../lib/filesystem/trees.ts";
-import { isDirectory, isFile, isThereOrHidden } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { str, truthy, type Value } from "../../lib/values/value.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { pythonOsError } from "#lib/os/deno_texts.ts";
+import { removeAny } from "#lib/host/filesystem/trees.ts";
+import { isDirectory, isFile, isThereOrHidden } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["git.version"], otherwise: "git module could not be loaded" }],

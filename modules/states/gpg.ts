@@ -4,11 +4,11 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names of trust, and how `gpg.list_keys` shows it. */
 const TRUST: Readonly<Record<string, string>> = {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "../../lib/plugins/state_module.ts";
-import { equals, isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
-import { DEFAULT_TARGET_DELIM, traverse } from "../../lib/yaml/traverse.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { equals, isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { DEFAULT_TARGET_DELIM, traverse } from "#lib/yaml/traverse.ts";
 
 const DELIMITER = { delimiter: str(DEFAULT_TARGET_DELIM) };
 

@@ -5,10 +5,10 @@
  */
 
 import { keywords } from "./_execution.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
     Whether only local groups are used, not those of a directory service, with libuser's programs.`;

@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { isIpv4, isIpv6 } from "../../lib/text/ip_address.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function listOf(given: Value): Value[] {
   return Array.isArray(given) ? given : [given];

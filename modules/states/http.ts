@@ -4,13 +4,13 @@
  * @module
  */
 
-import { sleep } from "../../lib/os/sleep.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { found } from "../../lib/regex/replace.ts";
-import { isMap, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
+import { found } from "#lib/regex/replace.ts";
+import { isMap, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What the answer is to be. */
 interface Expected {

@@ -5,12 +5,12 @@
  */
 
 import { callText, changed, needed, ownArguments, stateOutcome } from "./_firewall.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, declare, dict, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { chunkTag } from "../../lib/states/chunks.ts";
-import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, declare, dict, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { chunkTag } from "#lib/states/compiler/chunks.ts";
+import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["iptables.version"], otherwise: "iptables module could not be loaded" }],

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { CommandError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { map, truthy } from "../../lib/values/value.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { map, truthy } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["locale.get_locale"], otherwise: "'locale.get_locale' is not available." }],

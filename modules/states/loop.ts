@@ -4,22 +4,13 @@
  * @module
  */
 
-import { CommandError, CommandNotFoundError, InvocationError, messageOf, TemplateError } from "../../lib/errors.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { conditionHolds } from "../../lib/templates/condition.ts";
-import {
-  compare,
-  equals,
-  isMap,
-  str as text,
-  toNumber,
-  truthy,
-  type Value,
-  type ValueMap,
-} from "../../lib/values/value.ts";
+import { CommandError, CommandNotFoundError, InvocationError, messageOf, TemplateError } from "#lib/errors.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { conditionHolds } from "#lib/jinja/salt/condition.ts";
+import { compare, equals, isMap, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Seconds as a number; `undefined` for other values. */
 function seconds(value: Value): number | undefined {

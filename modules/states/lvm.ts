@@ -4,12 +4,12 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["lvm"], otherwise: "lvm command not found" }],

@@ -5,11 +5,11 @@
  */
 
 import { listedArguments, namedArguments } from "./_function_call.ts";
-import { InvocationError, messageOf } from "../../lib/errors.ts";
-import type { JobContext, StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError, messageOf } from "#lib/errors.ts";
+import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
   doc: "Call functions, as `run` does, only if a watched state has changes.\n\n" +

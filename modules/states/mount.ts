@@ -4,15 +4,15 @@
  * @module
  */
 
-import { pathExists } from "../../lib/os/file_kind.ts";
+import { pathExists } from "#lib/os/file_kind.ts";
 import { activeMounts, entryOf, findDevice, type FoundDevice, shownPath } from "./_mount_devices.ts";
 import { changedOptions, droppedOptions, type OptionRules, texts } from "./_mount_options.ts";
-import { realPath } from "../../lib/filesystem/paths.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type Bound, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { pythonRegex } from "../../lib/regex/regex.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { realPath } from "#lib/host/filesystem/paths.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type Bound, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { pythonRegex } from "#lib/regex/regex.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const PARAMS = {
   name: str(),

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isPythonError } from "../../lib/python/errors.ts";
-import { splitLines } from "../../lib/text/split_lines.ts";
-import { unifiedDiff } from "../../lib/text/unified_diff.ts";
-import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isPythonError } from "#lib/python/errors.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["ip.get_interface"], otherwise: "ip module could not be loaded" }],

@@ -8,13 +8,13 @@ import { alreadyInstalled, installedVersions, type NamedPackage, readPackage } f
 import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { wheelRefusal } from "./_pip_options.ts";
-import { CommandError, CommandNotFoundError, messageOf } from "../../lib/errors.ts";
-import { normalizedName } from "../../lib/language_packages/pip_output.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, CommandNotFoundError, messageOf } from "#lib/errors.ts";
+import { normalizedName } from "#lib/host/language_packages/pip_output.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = { serves: [{ functions: ["pip.list"], otherwise: "" }] };
 

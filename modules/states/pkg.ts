@@ -13,13 +13,13 @@ import { runInstalled } from "./_pkg_installed.ts";
 import { runLatest } from "./_pkg_latest.ts";
 import { type Removal, runRemoval } from "./_pkg_removed.ts";
 import { runUptodate } from "./_pkg_upgrades.ts";
-import { askForRefresh } from "../../lib/packages/refresh_tag.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, declare, dict, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, stateFn, stateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { str as text, type Value } from "../../lib/values/value.ts";
+import { askForRefresh } from "#lib/host/packages/refresh_tag.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, declare, dict, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, stateFn, stateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { str as text, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["pkg.install"], otherwise: "pkg module could not be loaded" }],

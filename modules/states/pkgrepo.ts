@@ -6,17 +6,17 @@
 
 import { hasFunction } from "./_execution.ts";
 import { isConfigured, repoFamily } from "./_pkgrepo_comparison.ts";
-import { CommandError, InvocationError, messageOf } from "../../lib/errors.ts";
-import { which } from "../../lib/host/which.ts";
-import { readTextFileIfExists } from "../../lib/os/atomic_file.ts";
-import { definedRepository } from "../../lib/debian_packages/apt_definition.ts";
-import { parseSourceLine } from "../../lib/debian_packages/apt_sources.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isTrue } from "../../lib/values/is_true.ts";
-import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { which } from "#lib/programs/which.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { definedRepository } from "#lib/host/debian_packages/apt_definition.ts";
+import { parseSourceLine } from "#lib/host/debian_packages/apt_sources.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isTrue } from "#lib/values/is_true.ts";
+import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { saltenvOf } from "./_saltenv.ts";
 
 export const virtual: Virtual = { serves: [{ functions: ["pkg.mod_repo"], otherwise: "" }] };

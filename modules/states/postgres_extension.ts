@@ -5,11 +5,11 @@
  */
 
 import { DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { map } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { map } from "#lib/values/value.ts";
 
 export const virtual: Virtual = needsPostgres("create_extension");
 

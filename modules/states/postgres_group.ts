@@ -6,10 +6,10 @@
 
 import { DB_ARGS, DB_DOC, needsPostgres } from "./_postgres.ts";
 import { ROLE_DOC, roleAbsent, rolePresent } from "./_postgres_roles.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { stateFn } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { stateFn } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 
 export const virtual: Virtual = needsPostgres("group_create");
 

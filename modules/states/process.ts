@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { isMap, map, truthy, type Value } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { isMap, map, truthy, type Value } from "#lib/values/value.ts";
 
 function count(list: Value | undefined): number {
   return Array.isArray(list) ? list.length : 0;

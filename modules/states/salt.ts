@@ -4,13 +4,13 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { parseInteger } from "../../lib/python/parse_number.ts";
-import { succeeded } from "../../lib/state_run/outcome.ts";
-import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { parseInteger } from "#lib/python/parse_number.ts";
+import { succeeded } from "#lib/states/run/outcome.ts";
+import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of a job on minions, for both functions. */
 const JOB = {

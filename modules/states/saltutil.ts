@@ -4,11 +4,11 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { isMap, map, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A state that runs one function, and reports what it fetched. */
 function syncing(

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { changesBetween } from "../../lib/packages/changes.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, declare, dict, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { chunkTag } from "../../lib/states/chunks.ts";
+import { changesBetween } from "#lib/host/packages/changes.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, declare, dict, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { chunkTag } from "#lib/states/compiler/chunks.ts";
 import {
   compareStrings,
   equals,
@@ -19,7 +19,7 @@ import {
   truthy,
   type Value,
   type ValueMap,
-} from "../../lib/values/value.ts";
+} from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["selinux.getenforce"], otherwise: "selinux module could not be loaded" }],

@@ -6,10 +6,10 @@
 
 import { disableService, enableService, maskService } from "./_service_boot.ts";
 import { runDead, runRunning, runWatch } from "./_service_running.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, float, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
 
 export const virtual: Virtual = {
   serves: [{

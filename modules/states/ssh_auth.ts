@@ -5,11 +5,11 @@
  */
 
 import { saltenvOf } from "./_saltenv.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 const PARAMS = {
   user: str(),

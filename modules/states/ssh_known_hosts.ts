@@ -4,11 +4,11 @@
  * @module
  */
 
-import { CommandNotFoundError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandNotFoundError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const DOC = `name
     The host.

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import { pythonError } from "../../lib/python/errors.ts";
-import { parseFloatText } from "../../lib/python/parse_number.ts";
-import { compare, float, isMap, repr, str as text, toNumber, truthy, type Value } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { pythonError } from "#lib/python/errors.ts";
+import { parseFloatText } from "#lib/python/parse_number.ts";
+import { compare, float, isMap, repr, str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** Python's `float(value)`. */
 function numberOf(value: Value): number {

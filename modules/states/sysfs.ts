@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { equals, isMap, str as text, truthy, type Value } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { equals, isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["sysfs.attr"], otherwise: "sysfs module could not be loaded" }],

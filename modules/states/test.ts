@@ -4,12 +4,12 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { type GivenResult, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { chunkTag } from "../../lib/states/chunks.ts";
-import { isInt, isMap, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type GivenResult, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { chunkTag } from "#lib/states/compiler/chunks.ts";
+import { isInt, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The changes of a state that only pretends to change something. */
 function pretended(): ValueMap {

@@ -7,10 +7,10 @@
 import { failureText } from "./_execution.ts";
 import { neededChanges, shadowInfo, userInfo, type WantedUser } from "./_user_changes.ts";
 import { addUser, changeUser, shownChanges } from "./_user_setting.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, bool, int, list, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "../../lib/plugins/state_module.ts";
-import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
     Whether only the host's own files count, and not a directory's users: for libuser's programs.`;

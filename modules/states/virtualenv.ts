@@ -7,14 +7,14 @@
 import { wheelRefusal } from "./_pip_options.ts";
 import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { CommandError, CommandNotFoundError } from "../../lib/errors.ts";
-import { absolutePath, dirName } from "../../lib/filesystem/paths.ts";
-import { isThereOrHidden } from "../../lib/os/file_kind.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "../../lib/plugins/module.ts";
-import { startResult, stateFn, type StateResult } from "../../lib/plugins/state_module.ts";
-import type { Virtual } from "../../lib/plugins/virtual.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
+import { absolutePath, dirName } from "#lib/host/filesystem/paths.ts";
+import { isThereOrHidden } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["virtualenv.create"], otherwise: "virtualenv module could not be loaded" }],

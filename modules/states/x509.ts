@@ -15,13 +15,13 @@ import {
   somethingElse,
   splitArguments,
 } from "./_x509_files.ts";
-import type { StateContext } from "../../lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "../../lib/plugins/module.ts";
-import { stateFn } from "../../lib/plugins/state_module.ts";
-import { int, isMap, map, str as textOf, toNumber, truthy, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { planCertificate, planList, planRequest, revokedEntries } from "../../lib/x509/building.ts";
-import type { Certificate, RevocationList, SigningRequest } from "../../lib/x509/documents.ts";
-import { listNumber } from "../../lib/x509/extension_texts.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { stateFn } from "#lib/plugins/state_module.ts";
+import { int, isMap, map, str as textOf, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { planCertificate, planList, planRequest, revokedEntries } from "#lib/host/x509/building.ts";
+import type { Certificate, RevocationList, SigningRequest } from "#lib/host/x509/documents.ts";
+import { listNumber } from "#lib/host/x509/extension_texts.ts";
 import {
   loadCertificate,
   loadCertificateChain,
@@ -30,9 +30,9 @@ import {
   loadSigningRequest,
   referenceOf,
   VersionError,
-} from "../../lib/x509/loading.ts";
-import { currentNames, withPolicy } from "../../lib/x509/old_names.ts";
-import { EXTENSION_OIDS } from "../../lib/x509/oids.ts";
+} from "#lib/host/x509/loading.ts";
+import { currentNames, withPolicy } from "#lib/host/x509/old_names.ts";
+import { EXTENSION_OIDS } from "#lib/host/x509/oids.ts";
 
 const DAY_MS = 86_400_000;
 

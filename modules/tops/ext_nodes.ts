@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type TopSource, topSource } from "../../lib/plugins/top_source.ts";
-import { checkedWord } from "../../lib/host/run_program.ts";
-import { isMap, str, type Value } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
+import { type TopSource, topSource } from "#lib/plugins/top_source.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { isMap, str, type Value } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
 
 /** Longest time of the command, in milliseconds. */
 const LIMIT_MS = 60_000;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { ModuleTable } from "../../lib/plugins/loader.ts";
+import type { ModuleTable } from "#lib/plugins/loader.ts";
 
 /** The table of built-in wheel modules. */
 export const WHEEL: ModuleTable = {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { InvocationError } from "../../lib/errors.ts";
-import { followed, isReallyBelow } from "../../lib/files/safe_path.ts";
-import { movedMasterKey } from "../../lib/keys/pair.ts";
-import { isValidId } from "../../lib/protocol/minion_id.ts";
-import type { MasterOpts } from "../../lib/config/options.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { followed, isReallyBelow } from "#lib/files/backends/safe_path.ts";
+import { movedMasterKey } from "#lib/keys/pair.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 
 type Opts = Pick<MasterOpts, "pki_dir" | "id" | "master_sign_key_name">;
 

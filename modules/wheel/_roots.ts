@@ -5,10 +5,10 @@
  * @module
  */
 
-import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "../../lib/client/runner_context.ts";
-import { findFiles, listTree, readFound, rootsOf, writeBelow } from "../../lib/files/root_files.ts";
-import { int, str } from "../../lib/plugins/module.ts";
-import type { Value, ValueMap } from "../../lib/values/value.ts";
+import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
+import { findFiles, listTree, readFound, rootsOf, writeBelow } from "#lib/files/backends/root_files.ts";
+import { int, str } from "#lib/plugins/module.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 type RootsOption = "file_roots" | "pillar_roots";
 

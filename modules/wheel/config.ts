@@ -4,11 +4,11 @@
  * @module
  */
 
-import { applyOption, updateConfig } from "../../lib/config/write.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { optsValues } from "../../lib/config/opts_map.ts";
-import { runner, type RunnerFunction, wheelDoc } from "../../lib/client/runner_context.ts";
-import { any, str } from "../../lib/plugins/module.ts";
+import { applyOption, updateConfig } from "#lib/config/write.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { runner, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
+import { any, str } from "#lib/plugins/module.ts";
 
 export const values: RunnerFunction = runner({
   doc: wheelDoc("Return the master's options, as its configuration files set them now.", "config.values"),

@@ -5,20 +5,20 @@
  */
 
 import { checkSigning, placeOfPair } from "./_key_files.ts";
-import { fingerprint } from "../../lib/crypto/pem.ts";
-import { PrivateKey } from "../../lib/crypto/rsa.ts";
-import { CommandError, InvocationError, KeyError } from "../../lib/errors.ts";
-import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "../../lib/client/runner_context.ts";
-import { byDirectory, compileGlobs, KEY_STATES, type KeyMatches } from "../../lib/keys/manager.ts";
-import { localKeys } from "../../lib/keys/local_keys.ts";
-import { signMasterKey } from "../../lib/keys/master_signature.ts";
-import { loadOrCreateKeyPair, movedMasterKey } from "../../lib/keys/pair.ts";
-import { KEY_DIRECTORIES, type KeyState } from "../../lib/keys/store.ts";
-import { lstatIfExists } from "../../lib/os/atomic_file.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { isValidId } from "../../lib/protocol/minion_id.ts";
-import { any, bool, dict, int, str } from "../../lib/plugins/module.ts";
-import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { fingerprint } from "#lib/crypto/pem.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { CommandError, InvocationError, KeyError } from "#lib/errors.ts";
+import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
+import { byDirectory, compileGlobs, KEY_STATES, type KeyMatches } from "#lib/keys/manager.ts";
+import { localKeys } from "#lib/keys/local_keys.ts";
+import { signMasterKey } from "#lib/keys/master_signature.ts";
+import { loadOrCreateKeyPair, movedMasterKey } from "#lib/keys/pair.ts";
+import { KEY_DIRECTORIES, type KeyState } from "#lib/keys/store.ts";
+import { lstatIfExists } from "#lib/os/atomic_file.ts";
+import { findUser } from "#lib/os/users.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { any, bool, dict, int, str } from "#lib/plugins/module.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Salt's words for the states, by their beginnings. */
 const LISTS: readonly (readonly [beginning: string, state: KeyState])[] = [

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { runner, type RunnerFunction, wheelDoc } from "../../lib/client/runner_context.ts";
+import { runner, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
 
 export const connected: RunnerFunction = runner({
   doc: wheelDoc("List the accepted minions that are connected. No minion is asked.", "minions.connected"),

@@ -24,12 +24,12 @@ import { compiledScripts } from "./compiled.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import { sharedFiles, writeShared } from "./share.ts";
 import type { TarFile } from "./tar.ts";
-import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
-import { VERSION } from "../../lib/version.ts";
-import { writeOut as say } from "../../lib/cli/process_io.ts";
-import { parseOptions } from "../options.ts";
-import { runScript } from "../run_script.ts";
-import { lacksDenort } from "../deno_output.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "#lib/runtime/self_command.ts";
+import { VERSION } from "#lib/version.ts";
+import { writeOut as say } from "#lib/commands/cli/process_io.ts";
+import { parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
+import { lacksDenort } from "#scripts/deno_output.ts";
 import called from "./start_functions.json" with { type: "json" };
 
 const USAGE = `Usage: deno task build [options]

@@ -177,15 +177,16 @@ function importMap(root: string): Readonly<Record<string, string>> {
   return imports;
 }
 
-/** Resolves packages by the import map of deno.json. */
+/** Resolves packages, and folders of the tree (`#lib/`), by the import map of deno.json. */
 function packages({ root, imports }: Project): Plugin {
   return {
     name: "import map",
     async resolveId(id, importer) {
       // Imports inside packages are resolved as Node resolves them.
       if (!/^[^./]/.test(id) || id.startsWith("node:") || importer?.includes("/node_modules/")) return null;
-      const key = Object.keys(imports).find((name) => id === name || id.startsWith(`${name}/`));
+      const key = Object.keys(imports).find((name) => id === name || id.startsWith(name.replace(/\/?$/, "/")));
       if (key === undefined) throw new BundleError(`${id} is not in deno.json's import map`);
+      if (imports[key].startsWith("./")) return `${root}/${imports[key].slice("./".length)}${id.slice(key.length)}`;
       const target = imports[key].replace(/^npm:((?:@[^/]+\/)?[^@/]+)@[^/]+/, "$1") + id.slice(key.length);
       return await this.resolve(target, `${root}/deno.json`, { skipSelf: true });
     },

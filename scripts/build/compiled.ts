@@ -5,7 +5,7 @@
  * @module
  */
 
-import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "#lib/runtime/self_command.ts";
 import { scriptOf, stemOf } from "./bundle.ts";
 import { BUILT_AT, databasesIn, moveCompiled } from "./place.ts";
 import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE, WARM_SOURCE } from "./production.ts";

@@ -20,7 +20,7 @@ export interface MappedCode {
   readonly sources: readonly string[];
 }
 
-/** Names of top-level functions, by the path of their source: `{"lib/cli/help.ts": ["helpText"]}`. */
+/** Names of top-level functions, by the path of their source: `{"lib/commands/cli/help.ts": ["helpText"]}`. */
 export type FunctionNames = Readonly<Record<string, readonly string[]>>;
 
 /** A node of a syntax tree, with the properties that all nodes have. */

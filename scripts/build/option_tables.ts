@@ -4,9 +4,9 @@
  * @module
  */
 
-import { OPTION_TABLES, type Role } from "../../lib/config/options.ts";
-import type { Option } from "../../lib/config/option_types.ts";
-import { isMap, type Value } from "../../lib/values/value.ts";
+import { OPTION_TABLES, type Role } from "#lib/config/options.ts";
+import type { Option } from "#lib/config/option_types.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
 
 /** Path suffixes of the source files that {@linkcode optionTable} replaces. */
 export const OPTION_FILES = /\/lib\/config\/(master|minion)_options\.ts$/;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "#lib/runtime/self_command.ts";
 import { scriptOf } from "./bundle.ts";
 import { COMMAND_ENTRIES, PLACE_SOURCE, VERSION_SOURCE } from "./production.ts";
 import { type TarFile, tarStream } from "./tar.ts";

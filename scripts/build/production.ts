@@ -17,14 +17,14 @@ export const EXECUTABLES = [
 /** The files that run as threads. No import names them, so a tool that follows imports needs this list. */
 export const WORKERS = [
   "lib/bus/thread.ts",
-  "lib/master/mworker_thread.ts",
-  "lib/publisher/publisher_thread.ts",
-  "lib/worker/job_worker.ts",
-  "lib/worker/module_worker.ts",
+  "lib/master/requests/mworker_thread.ts",
+  "lib/master/publisher/publisher_thread.ts",
+  "lib/minion/worker/job_worker.ts",
+  "lib/minion/worker/module_worker.ts",
 ] as const;
 
 /** The source that answers `--version`, for all executables. */
-export const VERSION_SOURCE = "lib/commands/version_alone.ts";
+export const VERSION_SOURCE = "lib/commands/programs/version_alone.ts";
 
 /** The source that compiles every script once, when an executable is packed. */
 export const WARM_SOURCE = "scripts/build/warm.ts";
@@ -37,7 +37,7 @@ export const PLACE_SOURCE = "scripts/build/place.ts";
  * a service.
  */
 export const COMMAND_ENTRIES = {
-  "salt-call": "lib/commands/salt_call_process.ts",
+  "salt-call": "lib/commands/programs/salt_call_process.ts",
   "salt": "salt.ts",
   "salt-key": "salt.ts",
   "salt-run": "salt.ts",
@@ -61,15 +61,27 @@ export const SCRIPT_SOURCES: readonly string[] = [
  */
 export const STARTS: Starts = {
   "salt.ts": [
-    ["lib/commands/salt_publish.ts", "lib/bus/paths.ts", "lib/cli/calling_user.ts"],
-    ["lib/commands/salt_key.ts"],
-    ["lib/commands/salt_run.ts", "lib/client/runner_local.ts", "lib/process/daemon.ts"],
+    ["lib/commands/programs/salt_publish.ts", "lib/bus/paths.ts", "lib/commands/cli/calling_user.ts"],
+    ["lib/commands/programs/salt_key.ts"],
+    ["lib/commands/programs/salt_run.ts", "lib/client/runner_local.ts", "lib/runtime/daemon.ts"],
   ],
-  "minion.ts": [["lib/minion/minion.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
-  "lib/commands/salt_call_process.ts": [["lib/host/versions.ts", "lib/libc/libc.ts", "modules/execution/test.ts"]],
-  "lib/worker/job_worker.ts": "one file",
-  "lib/worker/module_worker.ts": "one file",
-  "master.ts": [["lib/master/master.ts", "lib/daemons/service.ts", "lib/daemons/service_options.ts"]],
+  "minion.ts": [[
+    "lib/minion/agent/minion.ts",
+    "lib/commands/daemons/service.ts",
+    "lib/commands/daemons/service_options.ts",
+  ]],
+  "lib/commands/programs/salt_call_process.ts": [[
+    "lib/programs/versions.ts",
+    "lib/libc/libc.ts",
+    "modules/execution/test.ts",
+  ]],
+  "lib/minion/worker/job_worker.ts": "one file",
+  "lib/minion/worker/module_worker.ts": "one file",
+  "master.ts": [[
+    "lib/master/requests/master.ts",
+    "lib/commands/daemons/service.ts",
+    "lib/commands/daemons/service_options.ts",
+  ]],
 };
 
 /**

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { COMMANDS } from "../reference/commands.ts";
-import { completionScript } from "../reference/completion.ts";
-import { configSample, ROLES } from "../reference/config_samples.ts";
-import { manPage } from "../reference/man_pages.ts";
+import { COMMANDS } from "#scripts/reference/commands.ts";
+import { completionScript } from "#scripts/reference/completion.ts";
+import { configSample, ROLES } from "#scripts/reference/config_samples.ts";
+import { manPage } from "#scripts/reference/man_pages.ts";
 
 /** A file, or a link to another of its directory, by its path below `share`. */
 export type Shared = { readonly path: string } & ({ readonly text: string } | { readonly link: string });

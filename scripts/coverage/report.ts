@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { Source } from "../structure.ts";
-import type { CoverageRule } from "./rules/rule.ts";
+import type { Source } from "#scripts/structure.ts";
+import type { CoverageRule } from "#scripts/coverage/rules/rule.ts";
 
 /** How often each line ran, by path and line number. Lines without code are not in it. */
 export type LineCounts = Map<string, Map<number, number>>;

@@ -3,15 +3,15 @@
  * @module
  */
 
-import type { CoverageRule } from "./rules/rule.ts";
-import { EVERYWHERE_RULES } from "./rules/everywhere.ts";
-import { HOST_RULES } from "./rules/host.ts";
-import { LANGUAGE_RULES } from "./rules/language.ts";
-import { MODULES_RULES } from "./rules/modules.ts";
-import { PROCESSES_RULES } from "./rules/processes.ts";
-import { STATE_MODULES_RULES } from "./rules/state_modules.ts";
-import { STATES_RULES } from "./rules/states.ts";
-import { WIRE_RULES } from "./rules/wire.ts";
+import type { CoverageRule } from "#scripts/coverage/rules/rule.ts";
+import { EVERYWHERE_RULES } from "#scripts/coverage/rules/everywhere.ts";
+import { HOST_RULES } from "#scripts/coverage/rules/host.ts";
+import { LANGUAGE_RULES } from "#scripts/coverage/rules/language.ts";
+import { MODULES_RULES } from "#scripts/coverage/rules/modules.ts";
+import { PROCESSES_RULES } from "#scripts/coverage/rules/processes.ts";
+import { STATE_MODULES_RULES } from "#scripts/coverage/rules/state_modules.ts";
+import { STATES_RULES } from "#scripts/coverage/rules/states.ts";
+import { WIRE_RULES } from "#scripts/coverage/rules/wire.ts";
 
 /** See {@linkcode CoverageRule}; the first rule that matches a line counts. */
 export const COVERAGE_RULES: readonly CoverageRule[] = [

@@ -9,14 +9,14 @@
  * @module
  */
 
-import { parseOptions } from "../options.ts";
-import { runScript } from "../run_script.ts";
+import { parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
 import { COVERAGE_RULES } from "./rules.ts";
 import { addLcov, coverageReport, type LineCounts, toLcov } from "./report.ts";
-import { sourceFiles } from "../source_files.ts";
-import { testFiles } from "../test.ts";
-import { runTestFile } from "../test_file.ts";
-import { coveredNothing } from "../deno_output.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { testFiles } from "#scripts/test.ts";
+import { runTestFile } from "#scripts/test_file.ts";
+import { coveredNothing } from "#scripts/deno_output.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

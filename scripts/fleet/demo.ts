@@ -6,9 +6,9 @@
 
 import { stripVTControlCharacters } from "node:util";
 import { DemoError, DemoFleet } from "./demo_fleet.ts";
-import { writeError, writeOut as say } from "../../lib/cli/process_io.ts";
-import { parseOptions } from "../options.ts";
-import { runScript } from "../run_script.ts";
+import { writeError, writeOut as say } from "#lib/commands/cli/process_io.ts";
+import { parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
 
 const USAGE = `Usage: deno task demo [options]
 

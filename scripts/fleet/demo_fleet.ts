@@ -5,10 +5,10 @@
  */
 
 import process from "node:process";
-import { MAX_SOCKET_PATH } from "../../lib/daemons/preflight.ts";
-import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { MAX_SOCKET_PATH } from "#lib/commands/daemons/preflight.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { freePort } from "./free_port.ts";
-import { EXECUTABLES } from "../build/production.ts";
+import { EXECUTABLES } from "#scripts/build/production.ts";
 
 /** An error of the fleet, with a message for the user. */
 export class DemoError extends Error {

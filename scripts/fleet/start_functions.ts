@@ -9,9 +9,9 @@
  * @module
  */
 
-import { bundle, type CalledFunctions, isOf, scriptOf } from "../build/bundle.ts";
+import { bundle, type CalledFunctions, isOf, scriptOf } from "#scripts/build/bundle.ts";
 import { DemoFleet } from "./demo_fleet.ts";
-import { type FunctionNames, sourceAt, topFunctions } from "../build/eager_functions.ts";
+import { type FunctionNames, sourceAt, topFunctions } from "#scripts/build/eager_functions.ts";
 import {
   type Command,
   COMMAND_ENTRIES,
@@ -20,10 +20,10 @@ import {
   productionConfig,
   SCRIPT_SOURCES,
   STARTS,
-} from "../build/production.ts";
-import { placesIn } from "../build/source_map.ts";
-import { V8_FLAGS } from "../../lib/process/self_command.ts";
-import { writeOut } from "../../lib/cli/process_io.ts";
+} from "#scripts/build/production.ts";
+import { placesIn } from "#scripts/build/source_map.ts";
+import { V8_FLAGS } from "#lib/runtime/self_command.ts";
+import { writeOut } from "#lib/commands/cli/process_io.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

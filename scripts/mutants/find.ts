@@ -5,7 +5,7 @@
 
 import { EQUIVALENT } from "./equivalent.ts";
 import type { Mutation } from "./plugin.ts";
-import { complainedFiles } from "../deno_output.ts";
+import { complainedFiles } from "#scripts/deno_output.ts";
 
 const decoder = new TextDecoder();
 /** Number of mutants that one compiler process checks at once; it needs some hundred megabytes. */

@@ -13,10 +13,10 @@ import { findMutants, isEquivalent, type Mutant, sample } from "./find.ts";
 import { KINDS } from "./plugin.ts";
 import { tryMutants, type Verdict } from "./mutant_run.ts";
 import { roomOf } from "./tests.ts";
-import { EX_INTERRUPTED } from "../../lib/cli/exit_codes.ts";
-import { terminalColumns, writeOut as say } from "../../lib/cli/process_io.ts";
-import { OptionError, parseOptions } from "../options.ts";
-import { runScript } from "../run_script.ts";
+import { EX_INTERRUPTED } from "#lib/commands/cli/exit_codes.ts";
+import { terminalColumns, writeOut as say } from "#lib/commands/cli/process_io.ts";
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
 
 const USAGE = `Usage: deno task mutants [options]
 

@@ -4,6 +4,7 @@
  */
 
 import { AREAS, GUARDED_ROOMS } from "./areas.ts";
+import { importPath } from "#scripts/import_path.ts";
 
 /** Directories that contain no sources. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
@@ -49,9 +50,9 @@ export class TestFinder {
   }
 }
 
-/** The room of a file: its directory below `lib`. */
+/** The room of a file: its directory below `lib`, such as `auth` or `host/network`. */
 export function roomOf(file: string): string | undefined {
-  return /^lib\/([^/]+)\//.exec(file)?.[1];
+  return /^lib\/(.+)\/[^/]+$/.exec(file)?.[1];
 }
 
 /** The black-box tests of the area of `file`; none if the file is in no area. */
@@ -69,10 +70,10 @@ function* sources(root: string, directory = ""): Generator<string> {
 
 /** The files of the tree that the file `path` loads, without those from which it imports only types. */
 function importsOf(path: string, text: string): string[] {
-  const statements = /^(?:import|export) (?!type )[^;]*?from "(\.[^"]+\.ts)";/gm;
-  const later = /import\("(\.[^"]+\.ts)"\)/g;
+  const statements = /^(?:import|export) (?!type )[^;]*?from "([.#][^"]+\.ts)";/gm;
+  const later = /import\("([.#][^"]+\.ts)"\)/g;
   return [statements, later].flatMap((form) =>
-    [...text.matchAll(form)].map(([, specifier]) => new URL(specifier, `file:///${path}`).pathname.slice(1))
+    [...text.matchAll(form)].map(([, specifier]) => importPath(path, specifier))
   );
 }
 

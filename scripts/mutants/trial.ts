@@ -5,7 +5,7 @@
  */
 
 import { broken, type Mutant } from "./find.ts";
-import { isGone } from "../../lib/os/deno_texts.ts";
+import { isGone } from "#lib/os/deno_texts.ts";
 
 /** Directories that no copy needs. `node_modules` is a link. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];

@@ -4,13 +4,13 @@
  * @module
  */
 
-import type { CliTable, CommandLine } from "../../lib/cli/command_line.ts";
-import { SALT } from "../../lib/commands/salt_options.ts";
-import { SALT_CALL } from "../../lib/commands/salt_call_options.ts";
-import { SALT_CP } from "../../lib/commands/salt_cp_options.ts";
-import { SALT_KEY } from "../../lib/commands/salt_key_options.ts";
-import { SALT_MASTER, SALT_MINION } from "../../lib/daemons/service_options.ts";
-import { SALT_RUN } from "../../lib/commands/salt_run_options.ts";
+import type { CliTable, CommandLine } from "#lib/commands/cli/command_line.ts";
+import { SALT } from "#lib/commands/programs/salt_options.ts";
+import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
+import { SALT_CP } from "#lib/commands/programs/salt_cp_options.ts";
+import { SALT_KEY } from "#lib/commands/programs/salt_key_options.ts";
+import { SALT_MASTER, SALT_MINION } from "#lib/commands/daemons/service_options.ts";
+import { SALT_RUN } from "#lib/commands/programs/salt_run_options.ts";
 
 /** A command with options of any type. */
 export type AnyCommand = CommandLine<CliTable>;

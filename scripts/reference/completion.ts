@@ -8,13 +8,13 @@
  * @module
  */
 
-import { type CliOption, STANDARD_OPTIONS } from "../../lib/cli/command_line.ts";
+import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line.ts";
 import { COMMANDS } from "./commands.ts";
-import { EXECUTION_MODULES } from "../../modules/execution/_built_in.ts";
-import { loadFamily } from "../../lib/plugins/loader.ts";
+import { EXECUTION_MODULES } from "#modules/execution/_built_in.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
 import { type AnyCommand } from "./commands.ts";
-import { OUTPUTTER_NAMES } from "../../lib/output/outputter_names.ts";
-import { RUNNERS } from "../../modules/runners/_built_in.ts";
+import { OUTPUTTER_NAMES } from "#lib/output/outputter_names.ts";
+import { RUNNERS } from "#modules/runners/_built_in.ts";
 
 /** The kind of values of an argument. Several directories of keys, or several words, are separated by blanks. */
 type Kind = "" | "files" | "directories" | "jids" | `ids:${string}` | `words:${string}` | `functions:${string}`;

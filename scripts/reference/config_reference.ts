@@ -3,10 +3,10 @@
  * @module
  */
 
-import { COMMON_OPTIONS } from "../../lib/config/common_options.ts";
-import { type Option, type OptionTable, rangeText } from "../../lib/config/option_types.ts";
-import { masterOptions, minionOptions } from "../../lib/config/options.ts";
-import { isMap, repr, type Value } from "../../lib/values/value.ts";
+import { COMMON_OPTIONS } from "#lib/config/common_options.ts";
+import { type Option, type OptionTable, rangeText } from "#lib/config/option_types.ts";
+import { masterOptions, minionOptions } from "#lib/config/options.ts";
+import { isMap, repr, type Value } from "#lib/values/value.ts";
 
 const INTRODUCTION = `# Configuration
 

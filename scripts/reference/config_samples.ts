@@ -4,12 +4,12 @@
  * @module
  */
 
-import { wrap } from "../../lib/cli/help.ts";
-import { COMMON_OPTIONS } from "../../lib/config/common_options.ts";
-import { type Option, rangeText } from "../../lib/config/option_types.ts";
-import { OPTION_TABLES, type Role } from "../../lib/config/options.ts";
-import { mapOf } from "../../lib/values/dict.ts";
-import { dumpYaml } from "../../lib/yaml/dump.ts";
+import { wrap } from "#lib/commands/cli/help.ts";
+import { COMMON_OPTIONS } from "#lib/config/common_options.ts";
+import { type Option, rangeText } from "#lib/config/option_types.ts";
+import { OPTION_TABLES, type Role } from "#lib/config/options.ts";
+import { mapOf } from "#lib/values/dict.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
 
 /** The roles, each of which has a file. */
 export const ROLES: readonly Role[] = ["master", "minion"];

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { loadFamily } from "../../lib/plugins/loader.ts";
-import { compareStrings } from "../../lib/values/value.ts";
-import { EXECUTION_MODULES, VIRTUAL_NAMES } from "../../modules/execution/_built_in.ts";
-import { STATE_MODULES } from "../../modules/states/_built_in.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { compareStrings } from "#lib/values/value.ts";
+import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
+import { STATE_MODULES } from "#modules/states/_built_in.ts";
 
 const ROOT = new URL("../..", import.meta.url);
 

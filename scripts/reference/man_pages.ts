@@ -5,10 +5,10 @@
  */
 
 import { type AnyCommand, COMMANDS, SERVICES } from "./commands.ts";
-import { type CliOption, STANDARD_OPTIONS } from "../../lib/cli/command_line.ts";
-import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "../../lib/cli/help_sections.ts";
-import { optionLabel } from "../../lib/cli/help.ts";
-import { VERSION } from "../../lib/version.ts";
+import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line.ts";
+import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "#lib/commands/cli/help_sections.ts";
+import { optionLabel } from "#lib/commands/cli/help.ts";
+import { VERSION } from "#lib/version.ts";
 
 /** The heading of options without one. */
 const OWN = "Options";

@@ -1,8 +1,8 @@
-import { Access } from "../../lib/auth/access.ts";
-import { publishCalls } from "../../lib/auth/rules.ts";
-import { RefusedError } from "../../lib/errors.ts";
-import { map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { Access } from "#lib/auth/access.ts";
+import { publishCalls } from "#lib/auth/rules.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const KEYS = new Map([["root", "root-key"], ["salt", "salt-key"], ["alice", "alice-key"]]);
 const rules = (value: Record<string, unknown>): ValueMap =>

@@ -1,13 +1,13 @@
 /** @module */
-import { Access, aclUsers, createAccessKeys, restoreAccessKeys } from "../../lib/auth/access.ts";
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { RefusedError } from "../../lib/errors.ts";
-import { publishCalls } from "../../lib/auth/rules.ts";
-import { matchesGlob } from "../../lib/text/glob.ts";
-import { map, toValue, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
-import { asMap } from "../support/fleet/scripted_minion.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { Access, aclUsers, createAccessKeys, restoreAccessKeys } from "#lib/auth/access.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { publishCalls } from "#lib/auth/rules.ts";
+import { matchesGlob } from "#lib/text/glob.ts";
+import { map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "#tests/support/assert.ts";
+import { asMap } from "#tests/support/fleet/scripted_minion.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 function rules(value: unknown): ValueMap {
   return asMap(toValue(value));

@@ -3,16 +3,16 @@
  * @module
  */
 
-import { Access } from "../../lib/auth/access.ts";
-import { allowsJob, allowsMasterCall, allowsPeers, publishCalls } from "../../lib/auth/rules.ts";
-import { RefusedError } from "../../lib/errors.ts";
-import { executeMany } from "../../lib/plugins/execution.ts";
-import { requestArguments } from "../../lib/protocol/low.ts";
-import { isMap, map, repr, str, toValue, type Value } from "../../lib/values/value.ts";
-import { Random } from "../fuzz/mutate.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { run, testContext } from "../support/calls/job_context.ts";
-import { asMap } from "../support/fleet/scripted_minion.ts";
+import { Access } from "#lib/auth/access.ts";
+import { allowsJob, allowsMasterCall, allowsPeers, publishCalls } from "#lib/auth/rules.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { executeMany } from "#lib/plugins/execution.ts";
+import { requestArguments } from "#lib/protocol/low.ts";
+import { isMap, map, repr, str, toValue, type Value } from "#lib/values/value.ts";
+import { Random } from "#tests/fuzz/mutate.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { run, testContext } from "#tests/support/calls/job_context.ts";
+import { asMap } from "#tests/support/fleet/scripted_minion.ts";
 
 const TARGET = { minions: ["web1"], matching: () => new Set(["web1"]) };
 

@@ -1,17 +1,17 @@
 /** Who sends a request of a client, and what that user may run: key files, and names of external_auth. @module */
 
-import { Access } from "../../lib/auth/access.ts";
-import { Attempts } from "../../lib/auth/attempts.ts";
-import { Callers } from "../../lib/auth/callers.ts";
-import { ExternalAuth } from "../../lib/auth/external_auth.ts";
-import type { MasterCall } from "../../lib/auth/rules.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { RefusedError } from "../../lib/errors.ts";
-import { map, type ValueMap } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
-import { ownConnection } from "../support/fleet/attempts.ts";
-import { recordingLogger } from "../support/fleet/services.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { Access } from "#lib/auth/access.ts";
+import { Attempts } from "#lib/auth/attempts.ts";
+import { Callers } from "#lib/auth/callers.ts";
+import { ExternalAuth } from "#lib/auth/external_auth.ts";
+import type { MasterCall } from "#lib/auth/rules.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { ownConnection } from "#tests/support/fleet/attempts.ts";
+import { recordingLogger } from "#tests/support/fleet/services.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** Key files of root, alice and mallory, and `external_auth` with fred and mallory; the blacklist bans mallory and cmd.*. */
 function withCallers(act: (callers: Callers, sent: (user: string) => ValueMap) => Promise<void>): Promise<void> {

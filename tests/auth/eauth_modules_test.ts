@@ -4,18 +4,18 @@
  * @module
  */
 
-import type { AuthRequest } from "../../lib/auth/auth_messages.ts";
-import { ldapEauth } from "../../lib/auth/eauth_ldap.ts";
-import type { EauthModule } from "../../lib/auth/eauth_module.ts";
-import { loadEauth } from "../../lib/auth/eauth_modules.ts";
-import { eauthUsers } from "../../lib/auth/eauth_users.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { ConfigError } from "../../lib/errors.ts";
-import { isMap, map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { recordingLogger } from "../support/fleet/services.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import type { AuthRequest } from "#lib/auth/auth_messages.ts";
+import { ldapEauth } from "#lib/auth/eauth_ldap.ts";
+import type { EauthModule } from "#lib/auth/eauth_module.ts";
+import { loadEauth } from "#lib/auth/eauth_modules.ts";
+import { eauthUsers } from "#lib/auth/eauth_users.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { ConfigError } from "#lib/errors.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { recordingLogger } from "#tests/support/fleet/services.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 async function make(root: string, name: string, options: Record<string, Value>): Promise<EauthModule> {
   const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root, ...options } });

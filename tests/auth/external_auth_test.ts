@@ -1,14 +1,14 @@
 /** @module */
 
-import { type AttemptClock, Attempts, MAX_WAITING, TooManyAttemptsError } from "../../lib/auth/attempts.ts";
-import type { EauthModule } from "../../lib/auth/eauth_module.ts";
-import { ExternalAuth } from "../../lib/auth/external_auth.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { RefusedError } from "../../lib/errors.ts";
-import { isMap, map, str, toValue, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
-import { ownConnection } from "../support/fleet/attempts.ts";
-import { recordingLogger } from "../support/fleet/services.ts";
+import { type AttemptClock, Attempts, MAX_WAITING, TooManyAttemptsError } from "#lib/auth/attempts.ts";
+import type { EauthModule } from "#lib/auth/eauth_module.ts";
+import { ExternalAuth } from "#lib/auth/external_auth.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { isMap, map, str, toValue, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
+import { ownConnection } from "#tests/support/fleet/attempts.ts";
+import { recordingLogger } from "#tests/support/fleet/services.ts";
 
 /** A clock whose waits end at once, and that records them. */
 function testClock(): AttemptClock & { readonly slept: number[] } {

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { authenticateByLdap } from "../../lib/auth/ldap_directory.ts";
-import { ldapSettings } from "../../lib/auth/ldap_settings.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import type { Value } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
-import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { authenticateByLdap } from "#lib/auth/ldap_directory.ts";
+import { ldapSettings } from "#lib/auth/ldap_settings.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import type { Value } from "#lib/values/value.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { type DirectoryEntry, LdapDirectory } from "#tests/support/ldap_directory.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 interface Case {
   readonly username: string;

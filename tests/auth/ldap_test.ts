@@ -3,13 +3,13 @@
  * @module
  */
 
-import { askAuthProcess } from "../../lib/auth/auth_process.ts";
-import type { AuthReply } from "../../lib/auth/auth_messages.ts";
-import { escapedForFilter, firstValue, ldapSettings, renderedDn } from "../../lib/auth/ldap_settings.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import type { Value } from "../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
+import { askAuthProcess } from "#lib/auth/auth_process.ts";
+import type { AuthReply } from "#lib/auth/auth_messages.ts";
+import { escapedForFilter, firstValue, ldapSettings, renderedDn } from "#lib/auth/ldap_settings.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import type { Value } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { type DirectoryEntry, LdapDirectory } from "#tests/support/ldap_directory.ts";
 
 const PEOPLE = "ou=People,dc=example,dc=com", GROUPS = "ou=Groups,dc=example,dc=com";
 const ENTRIES: readonly DirectoryEntry[] = [

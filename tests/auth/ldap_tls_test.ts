@@ -3,15 +3,15 @@
  * @module
  */
 
-import { AUTH_PROCESS, type AuthReply } from "../../lib/auth/auth_messages.ts";
-import { ldapSettings } from "../../lib/auth/ldap_settings.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { masterProcess } from "../../lib/process/self_command.ts";
-import type { Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { makeCertificate } from "../support/certificate.ts";
-import { type DirectoryEntry, LdapDirectory } from "../support/ldap_directory.ts";
-import { StartTls } from "../support/start_tls.ts";
+import { AUTH_PROCESS, type AuthReply } from "#lib/auth/auth_messages.ts";
+import { ldapSettings } from "#lib/auth/ldap_settings.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { masterProcess } from "#lib/runtime/self_command.ts";
+import type { Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { makeCertificate } from "#tests/support/certificate.ts";
+import { type DirectoryEntry, LdapDirectory } from "#tests/support/ldap_directory.ts";
+import { StartTls } from "#tests/support/start_tls.ts";
 
 const FRED = "uid=fred,dc=example,dc=com";
 const ENTRIES: readonly DirectoryEntry[] = [

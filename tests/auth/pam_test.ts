@@ -3,20 +3,20 @@
  * @module
  */
 
-import { askAuthProcess } from "../../lib/auth/auth_process.ts";
-import type { AuthRequest } from "../../lib/auth/auth_messages.ts";
-import { pamEauth } from "../../lib/auth/eauth_pam.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { isFile } from "../../lib/os/file_kind.ts";
-import { map } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { UNSHARE_MOUNTS, whyNoMountNamespace } from "../support/mount_namespace.ts";
-import { OtherUser } from "../support/other_user.ts";
-import { run } from "../support/processes.ts";
-import { recordingLogger } from "../support/fleet/services.ts";
-import { SkippedTime } from "../support/skipped_time.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { askAuthProcess } from "#lib/auth/auth_process.ts";
+import type { AuthRequest } from "#lib/auth/auth_messages.ts";
+import { pamEauth } from "#lib/auth/eauth_pam.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
+import { OtherUser } from "#tests/support/other_user.ts";
+import { run } from "#tests/support/processes.ts";
+import { recordingLogger } from "#tests/support/fleet/services.ts";
+import { SkippedTime } from "#tests/support/skipped_time.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /**
  * `password` accepts the user fred with his password through a script of pam_exec; `locked` refuses his account;

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { type PasswordFileForm, passwordFileKnows } from "../../lib/auth/password_file.ts";
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { assertEquals } from "../support/assert.ts";
+import { type PasswordFileForm, passwordFileKnows } from "#lib/auth/password_file.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const TEXT: PasswordFileForm = {
   filetype: "text",

@@ -1,8 +1,8 @@
 /** @module */
 
-import { mayRun, peerJob, peerRules, publishesAgain } from "../../lib/auth/peer_rules.ts";
-import { map, repr, toValue } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
+import { mayRun, peerJob, peerRules, publishesAgain } from "#lib/auth/peer_rules.ts";
+import { map, repr, toValue } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("peer: the rules of an expression apply if it matches the whole id", () => {
   const peer = map({

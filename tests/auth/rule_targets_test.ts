@@ -1,9 +1,9 @@
 /** For which minions a rule allows a job, and which calls need no rule. @module */
 
-import { matchesName, matchesRule } from "../../lib/auth/patterns.ts";
-import { allowsJob, allowsMasterCall, allowsPeers, publishCalls } from "../../lib/auth/rules.ts";
-import { toValue, type Value } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
+import { matchesName, matchesRule } from "#lib/auth/patterns.ts";
+import { allowsJob, allowsMasterCall, allowsPeers, publishCalls } from "#lib/auth/rules.ts";
+import { toValue, type Value } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const RULES = toValue([{ "*": ["test.ping"] }, { "web*": ["cmd.run"] }, { "@jobs": ["grains.items"] }]) as Value[];
 

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { authList } from "../../lib/auth/auth_list.ts";
-import { allowsJob, allowsMasterCall, publishCalls } from "../../lib/auth/rules.ts";
-import { idsOf } from "../../lib/master/rule_targets.ts";
-import { isMap, repr, str, toValue, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { asMap } from "../support/fleet/scripted_minion.ts";
+import { authList } from "#lib/auth/auth_list.ts";
+import { allowsJob, allowsMasterCall, publishCalls } from "#lib/auth/rules.ts";
+import { idsOf } from "#lib/master/requests/rule_targets.ts";
+import { isMap, repr, str, toValue, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { asMap } from "#tests/support/fleet/scripted_minion.ts";
 
 /** One row: the kind, the rules, the request, Salt's answer. */
 type Row = readonly [

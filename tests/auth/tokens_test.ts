@@ -1,9 +1,9 @@
 /** @module */
 
-import { MAX_OF_USER, Tokens } from "../../lib/auth/tokens.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, str, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { MAX_OF_USER, Tokens } from "#lib/auth/tokens.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 
 function withTokens(act: (tokens: Tokens, directory: string, logged: string[]) => void): void {
   const root = Deno.makeTempDirSync({ prefix: "tokens_" });

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
+import { messageOf } from "#lib/errors.ts";
 import type { Measured } from "./report.ts";
-import type { Row, Stage } from "./rows/row.ts";
-import type { Side } from "./harness/sides.ts";
+import type { Row, Stage } from "#tests/bench/rows/row.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 
 /** No further run of a row begins after this time, in milliseconds: one slow side must not block the benchmark. */
 const ROW_MS = 180_000;

@@ -6,7 +6,7 @@
  */
 
 import type { Report } from "./report.ts";
-import { median } from "./harness/statistics.ts";
+import { median } from "#tests/bench/harness/statistics.ts";
 
 const WIDTH = 760;
 const HEIGHT = 440;

@@ -3,9 +3,9 @@
  * @module
  */
 
-import type { Machine } from "./harness/machine.ts";
-import type { Unit } from "./rows/row.ts";
-import { median } from "./harness/statistics.ts";
+import type { Machine } from "#tests/bench/harness/machine.ts";
+import type { Unit } from "#tests/bench/rows/row.ts";
+import { median } from "#tests/bench/harness/statistics.ts";
 
 /** One row, measured. */
 export interface Measured {

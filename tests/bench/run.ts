@@ -5,31 +5,31 @@
  * @module
  */
 
-import { COMMAND_ROWS } from "./rows/command.ts";
-import { COMPLETION_ROWS } from "./rows/completion.ts";
-import { EXECUTABLE_ROWS } from "./rows/executable.ts";
-import { removeRoots } from "./fleets/fleet.ts";
-import { FILE_ROWS } from "./rows/file.ts";
-import { FLEET_OF_ONE_ROWS } from "./rows/fleet_of_one.ts";
-import { LOAD_ROWS } from "./rows/load.ts";
-import { thisMachine } from "./harness/machine.ts";
+import { COMMAND_ROWS } from "#tests/bench/rows/command.ts";
+import { COMPLETION_ROWS } from "#tests/bench/rows/completion.ts";
+import { EXECUTABLE_ROWS } from "#tests/bench/rows/executable.ts";
+import { removeRoots } from "#tests/bench/fleets/fleet.ts";
+import { FILE_ROWS } from "#tests/bench/rows/file.ts";
+import { FLEET_OF_ONE_ROWS } from "#tests/bench/rows/fleet_of_one.ts";
+import { LOAD_ROWS } from "#tests/bench/rows/load.ts";
+import { thisMachine } from "#tests/bench/harness/machine.ts";
 import { measure } from "./measure.ts";
-import { MEMORY_ROWS } from "./rows/memory.ts";
+import { MEMORY_ROWS } from "#tests/bench/rows/memory.ts";
 import { minionsPlot } from "./plot.ts";
-import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "./harness/python_salt.ts";
+import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "#tests/bench/harness/python_salt.ts";
 import { type Measured, type Report, reportText } from "./report.ts";
-import { type Row, Stage } from "./rows/row.ts";
-import { OURS } from "./harness/sides.ts";
-import { START_ROWS } from "./rows/start.ts";
-import { DURABILITY_ROWS } from "./rows/durability.ts";
-import { APPLY_FLEET_ROWS } from "./rows/apply_fleet.ts";
-import { APPLY_ROWS } from "./rows/apply.ts";
-import { STATE_ROWS } from "./rows/state.ts";
-import { STORE_ROWS } from "./rows/store.ts";
-import { SWARM_ROWS } from "./rows/swarm.ts";
-import { TEMPLATE_ROWS } from "./rows/template.ts";
-import { OptionError, parseOptions } from "../../scripts/options.ts";
-import { runScript } from "../../scripts/run_script.ts";
+import { type Row, Stage } from "#tests/bench/rows/row.ts";
+import { OURS } from "#tests/bench/harness/sides.ts";
+import { START_ROWS } from "#tests/bench/rows/start.ts";
+import { DURABILITY_ROWS } from "#tests/bench/rows/durability.ts";
+import { APPLY_FLEET_ROWS } from "#tests/bench/rows/apply_fleet.ts";
+import { APPLY_ROWS } from "#tests/bench/rows/apply.ts";
+import { STATE_ROWS } from "#tests/bench/rows/state.ts";
+import { STORE_ROWS } from "#tests/bench/rows/store.ts";
+import { SWARM_ROWS } from "#tests/bench/rows/swarm.ts";
+import { TEMPLATE_ROWS } from "#tests/bench/rows/template.ts";
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
 
 const ROWS: readonly Row[] = [
   ...COMMAND_ROWS,

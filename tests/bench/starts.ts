@@ -8,12 +8,12 @@
  * @module
  */
 
-import { DemoFleet } from "../../scripts/fleet/demo_fleet.ts";
-import { OptionError, parseOptions } from "../../scripts/options.ts";
-import { runScript } from "../../scripts/run_script.ts";
-import { writeOut } from "../../lib/cli/process_io.ts";
-import { LibcError } from "../../lib/errors.ts";
-import { median } from "./harness/statistics.ts";
+import { DemoFleet } from "#scripts/fleet/demo_fleet.ts";
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
+import { writeOut } from "#lib/commands/cli/process_io.ts";
+import { LibcError } from "#lib/errors.ts";
+import { median } from "#tests/bench/harness/statistics.ts";
 
 const USAGE = `Usage: deno task bench-starts [options]
 

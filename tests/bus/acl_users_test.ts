@@ -1,7 +1,7 @@
-import { findAclUsers, openKeysToAclUsers, openToAclUsers } from "../../lib/bus/acl_users.ts";
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { findAclUsers, openKeysToAclUsers, openToAclUsers } from "#lib/bus/acl_users.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 

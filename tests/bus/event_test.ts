@@ -1,10 +1,10 @@
-import { WireError } from "../../lib/errors.ts";
-import * as event from "../../lib/bus/event.ts";
-import { jobReturn } from "../../lib/protocol/tags.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, type ValueMap } from "../../lib/values/value.ts";
-import { unpackEvent } from "../support/fleet/events.ts";
-import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
+import { WireError } from "#lib/errors.ts";
+import * as event from "#lib/bus/event.ts";
+import { jobReturn } from "#lib/protocol/tags.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
+import { unpackEvent } from "#tests/support/fleet/events.ts";
+import { assert, assertEquals, assertMatch, assertThrows } from "#tests/support/assert.ts";
 
 const JID = "20240102030405678901";
 

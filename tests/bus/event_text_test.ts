@@ -1,7 +1,7 @@
-import { formatEvent } from "../../lib/bus/event_text.ts";
-import { isMap, map, toValue } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import corpus from "../corpus/wheel.json" with { type: "json" };
+import { formatEvent } from "#lib/bus/event_text.ts";
+import { isMap, map, toValue } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/wheel.json" with { type: "json" };
 
 for (const [tag, plain, pretty, out] of corpus.events as [string, unknown, boolean, string][]) {
   Deno.test(`the event ${tag} is written as Salt writes it${pretty ? ", on several lines" : ""}`, () => {

@@ -12,9 +12,9 @@ import {
   minionStart,
   PRESENCE_CHANGE_EVENT,
   ROTATE_EVENT,
-} from "../../lib/protocol/tags.ts";
-import { minionMayFire } from "../../lib/bus/minion_tags.ts";
-import { assertEquals } from "../support/assert.ts";
+} from "#lib/protocol/tags.ts";
+import { minionMayFire } from "#lib/bus/minion_tags.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const JID = "20240102030405678901";
 

@@ -1,10 +1,10 @@
 /** @module */
-import { packEvent } from "../../lib/bus/event.ts";
-import { PIECE_BYTES, Pieces, piecesOf } from "../../lib/bus/pieces.ts";
-import { startsWith } from "../../lib/crypto/same_bytes.ts";
-import { map } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { strictTest } from "../support/strict.ts";
+import { packEvent } from "#lib/bus/event.ts";
+import { PIECE_BYTES, Pieces, piecesOf } from "#lib/bus/pieces.ts";
+import { startsWith } from "#lib/crypto/same_bytes.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 const event = (tag: string, bytes: number) => packEvent(tag, map({ text: "\n\n".repeat(bytes / 2) }));
 

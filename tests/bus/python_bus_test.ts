@@ -3,19 +3,19 @@
  * tests/interop/python_clients_test.ts.
  * @module
  */
-import { BusPump } from "../../lib/bus/pump.ts";
-import { packEvent, unpackMatching } from "../../lib/bus/event.ts";
-import { type BusPaths, masterBus, pythonBus } from "../../lib/bus/paths.ts";
-import { PythonBus } from "../../lib/bus/python_bus.ts";
-import { EventSender } from "../../lib/bus/sender.ts";
-import { EventSubscriber } from "../../lib/bus/subscriber.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
-import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { memoryLog } from "../support/fleet/scripted_master.ts";
-import { strictTest } from "../support/strict.ts";
+import { BusPump } from "#lib/bus/pump.ts";
+import { packEvent, unpackMatching } from "#lib/bus/event.ts";
+import { type BusPaths, masterBus, pythonBus } from "#lib/bus/paths.ts";
+import { PythonBus } from "#lib/bus/python_bus.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 const BOUND_MS = 60_000;
 

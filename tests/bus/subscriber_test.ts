@@ -1,22 +1,22 @@
 /** @module */
-import { BusPump } from "../../lib/bus/pump.ts";
-import { NoMasterError } from "../../lib/errors.ts";
-import { fireEvent } from "../../lib/bus/fire.ts";
-import { packEvent } from "../../lib/bus/event.ts";
-import { EventSubscriber } from "../../lib/bus/subscriber.ts";
-import { EventSender } from "../../lib/bus/sender.ts";
-import { watchBus } from "../../lib/bus/watch.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { type BusPaths, masterBus, minionBus, minionBusIn } from "../../lib/bus/paths.ts";
-import { busStatePath } from "../../lib/bus/state_file.ts";
-import { PIECE_BYTES } from "../../lib/bus/pieces.ts";
-import { Outbox } from "../../lib/sockets/endpoint.ts";
-import { map } from "../../lib/values/value.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { memoryLog } from "../support/fleet/scripted_master.ts";
-import { strictTest } from "../support/strict.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { BusPump } from "#lib/bus/pump.ts";
+import { NoMasterError } from "#lib/errors.ts";
+import { fireEvent } from "#lib/bus/fire.ts";
+import { packEvent } from "#lib/bus/event.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { watchBus } from "#lib/bus/watch.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { type BusPaths, masterBus, minionBus, minionBusIn } from "#lib/bus/paths.ts";
+import { busStatePath } from "#lib/bus/state_file.ts";
+import { PIECE_BYTES } from "#lib/bus/pieces.ts";
+import { Outbox } from "#lib/sockets/endpoint.ts";
+import { map } from "#lib/values/value.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { strictTest } from "#tests/support/strict.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 /** Far above the time that these tests need, also on a busy machine. */
 const BOUND_MS = 60_000;

@@ -6,8 +6,8 @@ import {
   type SubscriberName,
   type SubscriberNotice,
   subscriberTopic,
-} from "../../lib/bus/subscribers.ts";
-import { assertEquals } from "../support/assert.ts";
+} from "#lib/bus/subscribers.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const NAME: SubscriberName = { key: "k", pid: 7, prefixes: ["salt/job/", "salt/key"], missed: 0 };
 

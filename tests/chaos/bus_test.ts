@@ -1,5 +1,5 @@
 /** @module */
-import { stuckSubscriber } from "./faults/stuck_subscriber.ts";
+import { stuckSubscriber } from "#tests/chaos/faults/stuck_subscriber.ts";
 import { chaosTest } from "./short_form.ts";
 
 chaosTest(stuckSubscriber);

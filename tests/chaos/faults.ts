@@ -3,24 +3,24 @@
  * @module
  */
 
-import { lossyLink, slowLink } from "./faults/bad_link.ts";
-import { cacheRemoved } from "./faults/cache_removed.ts";
-import { clock } from "./faults/clock.ts";
-import { corruptFiles } from "./faults/corrupt_files.ts";
-import { blackHole, cutLink } from "./faults/cut_link.ts";
-import { deleteKey } from "./faults/delete_key.ts";
-import { disk } from "./faults/disk.ts";
-import type { Fault } from "./harness/fault.ts";
-import { killCli } from "./faults/kill_cli.ts";
-import { killMaster } from "./faults/kill_master.ts";
-import { killMinion } from "./faults/kill_minion.ts";
-import { moveMaster } from "./faults/move_master.ts";
-import { oldJobs } from "./faults/old_jobs.ts";
-import { power } from "./faults/power.ts";
-import { soak } from "./faults/soak.ts";
-import { stuckSubscriber } from "./faults/stuck_subscriber.ts";
-import { killWorker } from "./faults/kill_worker.ts";
-import { restartMaster } from "./faults/restart_master.ts";
+import { lossyLink, slowLink } from "#tests/chaos/faults/bad_link.ts";
+import { cacheRemoved } from "#tests/chaos/faults/cache_removed.ts";
+import { clock } from "#tests/chaos/faults/clock.ts";
+import { corruptFiles } from "#tests/chaos/faults/corrupt_files.ts";
+import { blackHole, cutLink } from "#tests/chaos/faults/cut_link.ts";
+import { deleteKey } from "#tests/chaos/faults/delete_key.ts";
+import { disk } from "#tests/chaos/faults/disk.ts";
+import type { Fault } from "#tests/chaos/harness/fault.ts";
+import { killCli } from "#tests/chaos/faults/kill_cli.ts";
+import { killMaster } from "#tests/chaos/faults/kill_master.ts";
+import { killMinion } from "#tests/chaos/faults/kill_minion.ts";
+import { moveMaster } from "#tests/chaos/faults/move_master.ts";
+import { oldJobs } from "#tests/chaos/faults/old_jobs.ts";
+import { power } from "#tests/chaos/faults/power.ts";
+import { soak } from "#tests/chaos/faults/soak.ts";
+import { stuckSubscriber } from "#tests/chaos/faults/stuck_subscriber.ts";
+import { killWorker } from "#tests/chaos/faults/kill_worker.ts";
+import { restartMaster } from "#tests/chaos/faults/restart_master.ts";
 
 export const FAULTS: readonly Fault[] = [
   killMaster,

@@ -1,5 +1,5 @@
 /** @module */
-import { power } from "./faults/power.ts";
+import { power } from "#tests/chaos/faults/power.ts";
 import { chaosTest } from "./short_form.ts";
 
 chaosTest(power);

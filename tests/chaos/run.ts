@@ -5,14 +5,14 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import { type FlakyRun, judgeFlaky, readFlakyList } from "../../scripts/flaky.ts";
-import { Random } from "../fuzz/mutate.ts";
-import { type Fault, type Figure, holds } from "./harness/fault.ts";
+import { messageOf } from "#lib/errors.ts";
+import { type FlakyRun, judgeFlaky, readFlakyList } from "#scripts/flaky.ts";
+import { Random } from "#tests/fuzz/mutate.ts";
+import { type Fault, type Figure, holds } from "#tests/chaos/harness/fault.ts";
 import { FAULTS } from "./faults.ts";
-import { writeOut as say } from "../../lib/cli/process_io.ts";
-import { OptionError, parseOptions } from "../../scripts/options.ts";
-import { runScript } from "../../scripts/run_script.ts";
+import { writeOut as say } from "#lib/commands/cli/process_io.ts";
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
 
 const USAGE = `Usage: deno task chaos [options]
 

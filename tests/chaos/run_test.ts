@@ -1,5 +1,5 @@
-import { assertEquals } from "../support/assert.ts";
-import type { Fault } from "./harness/fault.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import type { Fault } from "#tests/chaos/harness/fault.ts";
 import { makeAll } from "./run.ts";
 
 /** A fault whose runs return these figures, each of which must be 0. A run without a figure throws. */

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { type Fault, holds } from "./harness/fault.ts";
-import { Random } from "../fuzz/mutate.ts";
+import { type Fault, holds } from "#tests/chaos/harness/fault.ts";
+import { Random } from "#tests/fuzz/mutate.ts";
 
 /**
  * Registers a test that the promise holds. If this machine cannot cause the fault, the test is ignored, and its name

@@ -1,19 +1,19 @@
 /** @module */
-import { dataCache, jobStore } from "../support/fleet/job_store.ts";
-import { NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
-import { jobAck, jobReturn, stateProgress } from "../../lib/protocol/tags.ts";
-import { writePresence } from "../../lib/fleet/presence_file.ts";
-import type { CollectTimeouts, PublishedJob, Returned, Silent, StateDone } from "../../lib/client/job.ts";
-import { LocalClient } from "../../lib/client/local.ts";
-import { localCommands } from "../../lib/client/runner_local.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { MasterHost } from "../support/fleet/master_host.ts";
-import { AT_ONCE_MS } from "../support/time.ts";
+import { dataCache, jobStore } from "#tests/support/fleet/job_store.ts";
+import { NoMasterError, RefusedError, TargetError, WireError } from "#lib/errors.ts";
+import { jobAck, jobReturn, stateProgress } from "#lib/protocol/tags.ts";
+import { writePresence } from "#lib/fleet/presence_file.ts";
+import type { CollectTimeouts, PublishedJob, Returned, Silent, StateDone } from "#lib/client/job.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import { localCommands } from "#lib/client/runner_local.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { MasterHost } from "#tests/support/fleet/master_host.ts";
+import { AT_ONCE_MS } from "#tests/support/time.ts";
 
 const JID = "20260101000000000001";
 

@@ -1,8 +1,8 @@
-import { NoMasterError } from "../../lib/errors.ts";
-import { checkMasterRunning, isMasterRunning } from "../../lib/client/master_running.ts";
-import { publishPullPath } from "../../lib/config/master_paths.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { OtherUser } from "../support/other_user.ts";
+import { NoMasterError } from "#lib/errors.ts";
+import { checkMasterRunning, isMasterRunning } from "#lib/client/master_running.ts";
+import { publishPullPath } from "#lib/config/master_paths.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { OtherUser } from "#tests/support/other_user.ts";
 
 async function inDirectory(act: (sockDir: string) => Promise<void>): Promise<void> {
   const sockDir = Deno.makeTempDirSync({ prefix: "running_" });

@@ -1,18 +1,18 @@
 /** Requests for runners and wheel functions, and jobs that a command attaches to, with a scripted master. @module */
 
-import { requestRunner } from "../../lib/client/runner_request.ts";
-import { localCommands } from "../../lib/client/runner_local.ts";
-import { LocalClient } from "../../lib/client/local.ts";
-import { requestToken } from "../../lib/client/token_request.ts";
-import { requestWheel } from "../../lib/client/wheel_request.ts";
-import { CommandError, NoMasterError, RefusedError, TargetError, WireError } from "../../lib/errors.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { functionEvent } from "../../lib/protocol/tags.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { jobStore } from "../support/fleet/job_store.ts";
-import { MasterHost } from "../support/fleet/master_host.ts";
+import { requestRunner } from "#lib/client/runner_request.ts";
+import { localCommands } from "#lib/client/runner_local.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import { requestToken } from "#lib/client/token_request.ts";
+import { requestWheel } from "#lib/client/wheel_request.ts";
+import { CommandError, NoMasterError, RefusedError, TargetError, WireError } from "#lib/errors.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { functionEvent } from "#lib/protocol/tags.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { MasterHost } from "#tests/support/fleet/master_host.ts";
 
 const JID = "20260101000000000001";
 const PROOF = map({ token: "t" });

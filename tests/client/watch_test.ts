@@ -1,5 +1,5 @@
-import { JobWatch } from "../../lib/client/watch.ts";
-import { assertEquals } from "../support/assert.ts";
+import { JobWatch } from "#lib/client/watch.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const watchOf = (...ids: string[]) => new JobWatch(ids, { timeoutMs: 5_000, now: 0 });
 

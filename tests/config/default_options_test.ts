@@ -4,12 +4,12 @@
  * @module
  */
 
-import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { isMap } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** The options of Salt 3008.3, made by tests/corpus/make_default_options.py. */
 const DEFAULTS = parseJson(Deno.readTextFileSync(new URL("../corpus/default_options.json", import.meta.url)));

@@ -1,11 +1,11 @@
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
-import type { ProcessEnvironment } from "../../lib/config/place.ts";
-import type { HostNames } from "../../lib/config/node_id.ts";
-import { OPTION_TABLES } from "../../lib/config/options.ts";
-import { refusedOptionNames } from "../../lib/config/unbuilt_options.ts";
-import { ConfigError } from "../../lib/errors.ts";
-import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { type ConfigRequest, loadClientConfig, loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import type { ProcessEnvironment } from "#lib/config/place.ts";
+import type { HostNames } from "#lib/config/node_id.ts";
+import { OPTION_TABLES } from "#lib/config/options.ts";
+import { refusedOptionNames } from "#lib/config/unbuilt_options.ts";
+import { ConfigError } from "#lib/errors.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A directory with the given files, by relative path, and an environment independent of this host. */
 class Place {

@@ -1,9 +1,9 @@
 /** @module */
-import { readBusState } from "../../lib/bus/state_file.ts";
-import { masterBus } from "../../lib/bus/paths.ts";
-import { portsPath, readPorts } from "../../lib/config/master_paths.ts";
-import { assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { readBusState } from "#lib/bus/state_file.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { portsPath, readPorts } from "#lib/config/master_paths.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("empty files of a master, left by a power failure, count as missing", () =>
   withTemporaryDirectory((sockDir) => {

@@ -1,6 +1,6 @@
-import { assertEquals } from "../support/assert.ts";
-import { fullHostname, generateMinionId, type HostNames, readHostNames } from "../../lib/config/node_id.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { fullHostname, generateMinionId, type HostNames, readHostNames } from "#lib/config/node_id.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const NOBODY: HostNames = { hostname: "", hosts: "", hostnameFile: "", addresses: [] };
 

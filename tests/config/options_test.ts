@@ -1,7 +1,7 @@
-import { assert, assertEquals } from "../support/assert.ts";
-import { configReference } from "../../scripts/reference/config_reference.ts";
-import { sourceFiles } from "../../scripts/source_files.ts";
-import { editDistance, nearestName } from "../../lib/text/nearest_name.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { configReference } from "#scripts/reference/config_reference.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { editDistance, nearestName } from "#lib/text/nearest_name.ts";
 import {
   any,
   bool,
@@ -16,10 +16,10 @@ import {
   port,
   str,
   strs,
-} from "../../lib/config/option_types.ts";
-import { masterOptions, minionOptions, OPTION_TABLES } from "../../lib/config/options.ts";
-import { saltOptionNames } from "../../lib/config/unbuilt_options.ts";
-import { Float, isMap, type Value } from "../../lib/values/value.ts";
+} from "#lib/config/option_types.ts";
+import { masterOptions, minionOptions, OPTION_TABLES } from "#lib/config/options.ts";
+import { saltOptionNames } from "#lib/config/unbuilt_options.ts";
+import { Float, isMap, type Value } from "#lib/values/value.ts";
 
 const ACCEPTED: [name: string, option: Option, written: Value, value: Value][] = [
   ["str", str("", ""), 5, "5"],

@@ -1,10 +1,10 @@
-import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
-import { packOpts, unpackOpts } from "../../lib/config/opts_transfer.ts";
-import { isComplete } from "../../lib/config/options.ts";
-import { WireError } from "../../lib/errors.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { toValue } from "../../lib/values/value.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import { packOpts, unpackOpts } from "#lib/config/opts_transfer.ts";
+import { isComplete } from "#lib/config/options.ts";
+import { WireError } from "#lib/errors.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { toValue } from "#lib/values/value.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const configDir = "/no/such/directory";
 const master = loadMasterConfig({ configDir }).opts;

@@ -1,5 +1,5 @@
-import { PROCESS, userName } from "../../lib/config/place.ts";
-import { assertEquals } from "../support/assert.ts";
+import { PROCESS, userName } from "#lib/config/place.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("the user of a process has the name of the host's account, or the user id", async () => {
   const { stdout } = await new Deno.Command("id", { args: ["-un"] }).output();

@@ -1,5 +1,5 @@
-import { typedCommand } from "../../lib/config/typed_command.ts";
-import { assertEquals } from "../support/assert.ts";
+import { typedCommand } from "#lib/config/typed_command.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 for (
   const [config_dir, typed] of [

@@ -1,6 +1,6 @@
 import { createCipheriv } from "node:crypto";
-import { AesKey, BLOCK } from "../../lib/crypto/aes.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { AesKey, BLOCK } from "#lib/crypto/aes.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const IV = Uint8Array.fromHex("000102030405060708090a0b0c0d0e0f");
 const PLAIN = Uint8Array.fromHex(

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
-import { referencedBytes } from "../../lib/crypto/asymmetric_keys.ts";
-import { signData, verifyData } from "../../lib/crypto/asymmetric_signatures.ts";
-import { CommandError } from "../../lib/errors.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { referencedBytes } from "#lib/crypto/asymmetric_keys.ts";
+import { signData, verifyData } from "#lib/crypto/asymmetric_signatures.ts";
+import { CommandError } from "#lib/errors.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 
 const DATA = new TextEncoder().encode("what is signed");
 

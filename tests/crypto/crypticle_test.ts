@@ -1,10 +1,10 @@
 /** The corpus is made by Python Salt 3008.3; see its field `about`. @module */
-import { Crypticle, generateKeyString } from "../../lib/crypto/crypticle.ts";
-import { AuthenticationError, KeyError, MsgpackError } from "../../lib/errors.ts";
-import { decode } from "../../lib/values/msgpack.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/crypto.json" with { type: "json" };
+import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
+import { AuthenticationError, KeyError, MsgpackError } from "#lib/errors.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
 const { key, nonce, messages, raw } = corpus.crypticle;
 const bytes = (base64: string) => Uint8Array.fromBase64(base64);

@@ -1,10 +1,10 @@
-import { ConfigError } from "../../lib/errors.ts";
-import { digestOf, hashBytes, streamingHash } from "../../lib/crypto/hash.ts";
-import { hashInThread } from "../../lib/crypto/hash_in_thread.ts";
-import { HASH_TYPES } from "../../lib/crypto/hash_types.ts";
+import { ConfigError } from "#lib/errors.ts";
+import { digestOf, hashBytes, streamingHash } from "#lib/crypto/hash.ts";
+import { hashInThread } from "#lib/crypto/hash_in_thread.ts";
+import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
 import { createHash } from "node:crypto";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { withoutAlgorithms } from "../support/openssl_policy.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { withoutAlgorithms } from "#tests/support/openssl_policy.ts";
 
 Deno.test("every way to a digest gives the same, of little and of much", async () => {
   for (const name of HASH_TYPES) {

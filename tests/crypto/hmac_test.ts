@@ -1,5 +1,5 @@
-import { hmacHex, isHmacHash } from "../../lib/crypto/hmac.ts";
-import { assertEquals } from "../support/assert.ts";
+import { hmacHex, isHmacHash } from "#lib/crypto/hmac.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 /** Python's `hmac.new(b"key", b"The quick brown fox", NAME).hexdigest()`. */
 const DIGESTS: Readonly<Record<string, string>> = {

@@ -1,16 +1,16 @@
 /** @module */
-import { AuthenticationError, KeyError } from "../../lib/errors.ts";
-import { nodeBuiltin } from "../../lib/os/node_builtin.ts";
-import { opensslEncrypt, opensslOperations, type PrivateOperations, REFUSED } from "../../lib/crypto/openssl_rsa.ts";
+import { AuthenticationError, KeyError } from "#lib/errors.ts";
+import { nodeBuiltin } from "#lib/os/node_builtin.ts";
+import { opensslEncrypt, opensslOperations, type PrivateOperations, REFUSED } from "#lib/crypto/openssl_rsa.ts";
 import {
   type EncryptionAlgorithm,
   isEncryptionAlgorithm,
   isSigningAlgorithm,
   PrivateKey,
   type SigningAlgorithm,
-} from "../../lib/crypto/rsa.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/crypto.json" with { type: "json" };
+} from "#lib/crypto/rsa.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
 const PEM = corpus.keys.rsa2048.private;
 const BYTES = new TextEncoder().encode("what is signed or sealed");

@@ -1,5 +1,5 @@
-import { PythonRandom } from "../../lib/crypto/python_random.ts";
-import { assertEquals } from "../support/assert.ts";
+import { PythonRandom } from "#lib/crypto/python_random.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 /** `random.Random(seed).sample(range(size), count)` of CPython 3: of little, and of much, where a number may come twice. */
 const SAMPLES: readonly (readonly [seed: number | string, size: number, sample: readonly number[]])[] = [

@@ -1,6 +1,6 @@
-import { AuthenticationError, KeyError } from "../../lib/errors.ts";
-import { PrivateKey } from "../../lib/crypto/rsa.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { AuthenticationError, KeyError } from "#lib/errors.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const key = await PrivateKey.generate(1024);
 

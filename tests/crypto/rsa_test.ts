@@ -1,5 +1,5 @@
 /** The corpus is made by Python Salt 3008.3; see its field `about`. @module */
-import { AuthenticationError, ConfigError, KeyError } from "../../lib/errors.ts";
+import { AuthenticationError, ConfigError, KeyError } from "#lib/errors.ts";
 import {
   type EncryptionAlgorithm,
   isEncryptionAlgorithm,
@@ -7,12 +7,12 @@ import {
   PrivateKey,
   PublicKey,
   type SigningAlgorithm,
-} from "../../lib/crypto/rsa.ts";
-import { publicPem, readPublicPem } from "../../lib/crypto/rsa_public_pem.ts";
-import { cleanPem, fingerprint, samePem } from "../../lib/crypto/pem.ts";
-import { padX931, unpadX931 } from "../../lib/crypto/x931.ts";
-import { assert, assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/crypto.json" with { type: "json" };
+} from "#lib/crypto/rsa.ts";
+import { publicPem, readPublicPem } from "#lib/crypto/rsa_public_pem.ts";
+import { cleanPem, fingerprint, samePem } from "#lib/crypto/pem.ts";
+import { padX931, unpadX931 } from "#lib/crypto/x931.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
 const bytes = (base64: string) => Uint8Array.fromBase64(base64);
 const text = (s: string) => new TextEncoder().encode(s);

@@ -1,5 +1,5 @@
-import { sameBytes } from "../../lib/crypto/same_bytes.ts";
-import { assertEquals } from "../support/assert.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const CASES: readonly (readonly [number[], number[], boolean])[] = [
   [[], [], true],

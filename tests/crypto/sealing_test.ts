@@ -1,8 +1,8 @@
 /** @module */
-import { BLOCK } from "../../lib/crypto/aes.ts";
-import { opensslSealing, ownSealing, type Sealing } from "../../lib/crypto/sealing.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { withoutAlgorithms } from "../support/openssl_policy.ts";
+import { BLOCK } from "#lib/crypto/aes.ts";
+import { opensslSealing, ownSealing, type Sealing } from "#lib/crypto/sealing.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { withoutAlgorithms } from "#tests/support/openssl_policy.ts";
 
 const IV = crypto.getRandomValues(new Uint8Array(BLOCK));
 const KEYS = [crypto.getRandomValues(new Uint8Array(24)), crypto.getRandomValues(new Uint8Array(32))] as const;

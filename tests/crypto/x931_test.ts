@@ -1,5 +1,5 @@
-import { padX931, unpadX931 } from "../../lib/crypto/x931.ts";
-import { assertEquals } from "../support/assert.ts";
+import { padX931, unpadX931 } from "#lib/crypto/x931.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const SIZE = 16;
 

@@ -1,15 +1,15 @@
-import { helpText } from "../../lib/cli/help.ts";
-import { type CliTable, type CommandLine, parseCommandLine } from "../../lib/cli/command_line.ts";
-import { loadFamily } from "../../lib/plugins/loader.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import { RUNNERS } from "../../modules/runners/_built_in.ts";
-import { SALT_CALL } from "../../lib/commands/salt_call_options.ts";
-import { SALT_CP } from "../../lib/commands/salt_cp_options.ts";
-import { SALT_KEY } from "../../lib/commands/salt_key_options.ts";
-import { SALT } from "../../lib/commands/salt_options.ts";
-import { SALT_RUN } from "../../lib/commands/salt_run_options.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { helpText } from "#lib/commands/cli/help.ts";
+import { type CliTable, type CommandLine, parseCommandLine } from "#lib/commands/cli/command_line.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { RUNNERS } from "#modules/runners/_built_in.ts";
+import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
+import { SALT_CP } from "#lib/commands/programs/salt_cp_options.ts";
+import { SALT_KEY } from "#lib/commands/programs/salt_key_options.ts";
+import { SALT } from "#lib/commands/programs/salt_options.ts";
+import { SALT_RUN } from "#lib/commands/programs/salt_run_options.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 
 const COMMANDS: readonly CommandLine<CliTable>[] = [SALT, SALT_KEY, SALT_RUN, SALT_CP, SALT_CALL];
 

@@ -2,8 +2,8 @@
  * docs/moving.md: its command finds the required changes of a tree, and the log names options without effect. @module
  */
 
-import { DENO_RUN } from "../../lib/process/self_command.ts";
-import { assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
+import { assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 
 const PAGE = Deno.readTextFileSync(new URL("../../docs/moving.md", import.meta.url));
 const MINION = new URL("../../minion.ts", import.meta.url).pathname;

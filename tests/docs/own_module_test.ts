@@ -4,11 +4,11 @@ import type {
   ModuleFunction as Published,
   Permissions as PublishedPermissions,
 } from "../../docs/samples/salt_module.d.ts";
-import type { JobContext } from "../../lib/plugins/job_context.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { assertEquals } from "../support/assert.ts";
-import { run } from "../support/processes.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { run } from "#tests/support/processes.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const SAMPLES = decodeURIComponent(new URL("../../docs/samples/", import.meta.url).pathname);
 const ENTRY = decodeURIComponent(new URL("../../minion.ts", import.meta.url).pathname);

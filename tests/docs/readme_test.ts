@@ -1,12 +1,12 @@
 import configuration from "../../deno.json" with { type: "json" };
-import { functionTables } from "../../scripts/reference/function_tables.ts";
-import { freePort } from "../../scripts/fleet/free_port.ts";
-import { EXECUTABLES, TARGETS } from "../../scripts/build/production.ts";
-import { sourceFiles } from "../../scripts/source_files.ts";
-import { UNBUILT_COMMANDS } from "../../lib/master/unbuilt_commands.ts";
-import { repr } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { functionTables } from "#scripts/reference/function_tables.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { EXECUTABLES, TARGETS } from "#scripts/build/production.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { UNBUILT_COMMANDS } from "#lib/master/requests/unbuilt_commands.ts";
+import { repr } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 const PAGES = ["README.md", "CHANGELOG.md", ...documents()];

@@ -1,5 +1,5 @@
-import { sourceFiles } from "../../scripts/source_files.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const PAGE = new URL("../../docs/security.md", import.meta.url);
 

@@ -1,6 +1,6 @@
-import { scanBank } from "../../lib/fleet/bank_pack.ts";
-import { writeFileAtomic } from "../../lib/os/atomic_file.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { scanBank } from "#lib/fleet/bank_pack.ts";
+import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 /** A bank, and the results of its scans. */
 class Bank implements Disposable {

@@ -1,10 +1,10 @@
-import { dataCache } from "../support/fleet/job_store.ts";
-import { DataCache } from "../../lib/fleet/data_cache.ts";
-import { StoreError } from "../../lib/errors.ts";
-import { decode } from "../../lib/values/msgpack.ts";
-import { map, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/job_cache.json" with { type: "json" };
+import { dataCache } from "#tests/support/fleet/job_store.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { StoreError } from "#lib/errors.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { map, repr, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/job_cache.json" with { type: "json" };
 
 function withCache(run: (cache: DataCache, root: string) => void): void {
   const root = Deno.makeTempDirSync({ prefix: "data_cache_" });

@@ -1,12 +1,12 @@
-import { parseJson } from "../../lib/values/json_read.ts";
-import { formerPresenceTopic, PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
-import { readPresence } from "../../lib/fleet/presence_file.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Inbox } from "../../lib/sockets/endpoint.ts";
-import { assertEquals } from "../support/assert.ts";
-import { WITHIN_MS } from "../support/eventually.ts";
-import { eventually, fleetTest } from "../support/fleet/fleet.ts";
-import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { formerPresenceTopic, PresenceBook, presenceTopic } from "#lib/fleet/presence.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { eventually, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 const SESSIONS = new Map([["web1", "key of web1"], ["web2", "key of web2"]]);
 const frame = (first: number, topic: string) => new Uint8Array([first, ...new TextEncoder().encode(topic)]);

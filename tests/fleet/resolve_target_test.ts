@@ -1,12 +1,12 @@
-import { TargetError } from "../../lib/errors.ts";
-import { DataCache } from "../../lib/fleet/data_cache.ts";
-import { type KnownFleet, type ResolveOptions, resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { dataCache } from "../support/fleet/job_store.ts";
-import { cpuMs } from "../support/time.ts";
-import { MINIONS, NODEGROUPS, ROWS } from "../support/targets_corpus.ts";
+import { TargetError } from "#lib/errors.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { type KnownFleet, type ResolveOptions, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { dataCache } from "#tests/support/fleet/job_store.ts";
+import { cpuMs } from "#tests/support/time.ts";
+import { MINIONS, NODEGROUPS, ROWS } from "#tests/support/targets_corpus.ts";
 
 const IDS = ["db1", "web1", "web10", "web2"];
 

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { Crypticle, generateKeyString } from "../../lib/crypto/crypticle.ts";
-import { AuthenticationError, MsgpackError, WireError } from "../../lib/errors.ts";
-import { packEvent, stamp } from "../../lib/bus/event.ts";
-import { unpackEvent } from "../support/fleet/events.ts";
-import { decode, type Dialect, encode } from "../../lib/values/msgpack.ts";
-import { map, repr, type Value } from "../../lib/values/value.ts";
+import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
+import { AuthenticationError, MsgpackError, WireError } from "#lib/errors.ts";
+import { packEvent, stamp } from "#lib/bus/event.ts";
+import { unpackEvent } from "#tests/support/fleet/events.ts";
+import { decode, type Dialect, encode } from "#lib/values/msgpack.ts";
+import { map, repr, type Value } from "#lib/values/value.ts";
 import { costlyValue, ordinaryValue } from "./costly.ts";
 import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { float, int, type Value } from "../../lib/values/value.ts";
+import { float, int, type Value } from "#lib/values/value.ts";
 
 const BITS_64 = 64;
 const ONES_64 = 2n ** 64n - 1n;

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { Dict } from "../../lib/values/dict.ts";
-import type { Value, ValueMap } from "../../lib/values/value.ts";
+import { Dict } from "#lib/values/dict.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 import {
   collidingDigits,
   collidingFloats,

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
-import { MsgpackError, WireError } from "../../lib/errors.ts";
-import { frame, FrameReader, type FrameSender } from "../../lib/protocol/frames.ts";
-import { packMessage, parseFromModule, unpackOutcome } from "../../lib/worker/module_messages.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map } from "../../lib/values/value.ts";
+import { declaredPermissions } from "#lib/plugins/declared_permissions.ts";
+import { MsgpackError, WireError } from "#lib/errors.ts";
+import { frame, FrameReader, type FrameSender } from "#lib/protocol/frames.ts";
+import { packMessage, parseFromModule, unpackOutcome } from "#lib/minion/worker/module_messages.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map } from "#lib/values/value.ts";
 import { COSTLY } from "./codecs.ts";
 import { costlyValue, ordinaryValue } from "./costly.ts";
 import { mutateBytes, mutateText, NASTY_TEXTS, type Random, textOf } from "./mutate.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { describeError } from "../../lib/errors.ts";
+import { describeError } from "#lib/errors.ts";
 import { cpuUsage } from "node:process";
 import { Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";

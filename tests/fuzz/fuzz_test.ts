@@ -9,7 +9,7 @@ import { feedTarget, type Tally } from "./engine.ts";
 import { Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { TARGETS } from "./targets.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const SEED = "1";
 /** Minimum number of inputs of all targets together. */

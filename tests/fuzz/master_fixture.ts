@@ -4,34 +4,34 @@
  * @module
  */
 
-import { Access } from "../../lib/auth/access.ts";
-import { Callers } from "../../lib/auth/callers.ts";
-import { ownConnection } from "../support/fleet/attempts.ts";
-import { ExternalAuth } from "../../lib/auth/external_auth.ts";
-import { Autosign } from "../../lib/keys/autosign.ts";
-import { throttledWarnings } from "../../lib/master/throttled_warnings.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { Crypticle } from "../../lib/crypto/crypticle.ts";
-import { DataCache } from "../../lib/fleet/data_cache.ts";
-import { stamp } from "../../lib/bus/event.ts";
-import { unpackEvent } from "../support/fleet/events.ts";
-import { packEvent } from "../../lib/bus/event.ts";
-import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
-import { KeyStore } from "../../lib/keys/store.ts";
-import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
-import { openJobStore } from "../../lib/jobs/open_store.ts";
-import { encryptedRequest } from "../../lib/protocol/payload.ts";
-import { openFiles } from "../../lib/master/master_files.ts";
-import { NO_ANSWER, RequestHandler } from "../../lib/master/request_handler.ts";
-import { PrivateKey } from "../../lib/crypto/rsa.ts";
-import { RateLimit } from "../../lib/master/rate_limit.ts";
-import { BoundedMap } from "../../lib/values/bounded_map.ts";
-import { SessionKeys } from "../../lib/keys/sessions.ts";
-import { SharedKey } from "../../lib/keys/shared_key.ts";
-import { SignInTurns } from "../../lib/master/sign_in_turns.ts";
-import { map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { type FunctionJob, packFunctionJob, unpackFunctionJob } from "../../lib/functions/messages.ts";
+import { Access } from "#lib/auth/access.ts";
+import { Callers } from "#lib/auth/callers.ts";
+import { ownConnection } from "#tests/support/fleet/attempts.ts";
+import { ExternalAuth } from "#lib/auth/external_auth.ts";
+import { Autosign } from "#lib/keys/autosign.ts";
+import { throttledWarnings } from "#lib/master/requests/throttled_warnings.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { stamp } from "#lib/bus/event.ts";
+import { unpackEvent } from "#tests/support/fleet/events.ts";
+import { packEvent } from "#lib/bus/event.ts";
+import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import { encryptedRequest } from "#lib/protocol/payload.ts";
+import { openFiles } from "#lib/master/requests/master_files.ts";
+import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { RateLimit } from "#lib/master/requests/rate_limit.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type FunctionJob, packFunctionJob, unpackFunctionJob } from "#lib/master/functions/messages.ts";
 import { hold } from "./target.ts";
 
 /** Small keys are made faster, and are sufficient here. */

@@ -3,17 +3,17 @@
  * @module
  */
 
-import { Crypticle, generateKeyString } from "../../lib/crypto/crypticle.ts";
-import { AuthenticationError, MsgpackError, SignInError, WireError } from "../../lib/errors.ts";
-import { makeJid } from "../../lib/protocol/jid.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
-import { parseRequest } from "../../lib/protocol/payload.ts";
-import { PublishReader } from "../../lib/minion/publish_reader.ts";
-import { PrivateKey } from "../../lib/crypto/rsa.ts";
-import { masterKeyPath, SignIn } from "../../lib/minion/sign_in.ts";
-import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
-import { applicant, MasterKeys } from "../support/fleet/scripted_master.ts";
+import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
+import { AuthenticationError, MsgpackError, SignInError, WireError } from "#lib/errors.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { parseRequest } from "#lib/protocol/payload.ts";
+import { PublishReader } from "#lib/minion/agent/publish_reader.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { masterKeyPath, SignIn } from "#lib/minion/agent/sign_in.ts";
+import { isMap, map, type ValueMap } from "#lib/values/value.ts";
+import { applicant, MasterKeys } from "#tests/support/fleet/scripted_master.ts";
 import { COSTLY } from "./codecs.ts";
 import { costlyValue, ordinaryValue } from "./costly.ts";
 import { FUZZ_KEY_BITS, GuardedDirectory } from "./master_fixture.ts";

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { formatOutput, OUTPUTTERS } from "../../lib/output/outputters.ts";
-import { map, type Value } from "../../lib/values/value.ts";
+import { formatOutput, OUTPUTTERS } from "#lib/output/outputters.ts";
+import { map, type Value } from "#lib/values/value.ts";
 import { NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomValue } from "./values.ts";

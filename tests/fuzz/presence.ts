@@ -3,8 +3,8 @@
  * @module
  */
 
-import { generateKeyString } from "../../lib/crypto/crypticle.ts";
-import { PresenceBook, presenceTopic } from "../../lib/fleet/presence.ts";
+import { generateKeyString } from "#lib/crypto/crypticle.ts";
+import { PresenceBook, presenceTopic } from "#lib/fleet/presence.ts";
 import { mutateBytes, mutateText, NASTY_TEXTS } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 

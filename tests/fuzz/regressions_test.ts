@@ -3,18 +3,18 @@
  * @module
  */
 
-import { Autosign } from "../../lib/keys/autosign.ts";
-import { yamlifyArg } from "../../lib/yaml/arguments.ts";
-import { TargetError, YamlError } from "../../lib/errors.ts";
-import { packEvent } from "../../lib/bus/event.ts";
-import { unpackEvent } from "../support/fleet/events.ts";
-import { formatOutput } from "../../lib/output/outputters.ts";
-import { pformat } from "../../lib/values/pformat.ts";
-import { resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { loadYamlMapping } from "../../lib/yaml/load.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { cpuMs } from "../support/time.ts";
+import { Autosign } from "#lib/keys/autosign.ts";
+import { yamlifyArg } from "#lib/yaml/arguments.ts";
+import { TargetError, YamlError } from "#lib/errors.ts";
+import { packEvent } from "#lib/bus/event.ts";
+import { unpackEvent } from "#tests/support/fleet/events.ts";
+import { formatOutput } from "#lib/output/outputters.ts";
+import { pformat } from "#lib/values/pformat.ts";
+import { resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { loadYamlMapping } from "#lib/yaml/load.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { cpuMs } from "#tests/support/time.ts";
 
 Deno.test("a tag after a byte order mark is not read as the tag itself", () => {
   const tag = "\ufeffsalt/auth";

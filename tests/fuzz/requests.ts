@@ -4,11 +4,11 @@
  * @module
  */
 
-import { encode } from "../../lib/values/msgpack.ts";
-import { clearRequest, parseRequest } from "../../lib/protocol/payload.ts";
-import { MsgpackError, WireError } from "../../lib/errors.ts";
-import { makeJid } from "../../lib/protocol/jid.ts";
-import { map, type ValueMap } from "../../lib/values/value.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { clearRequest, parseRequest } from "#lib/protocol/payload.ts";
+import { MsgpackError, WireError } from "#lib/errors.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 import { COSTLY } from "./codecs.ts";
 import { costlyValue, ordinaryValue } from "./costly.ts";
 import { ACCEPTED_ID, ACCESS_KEY, type FixtureMaster, openMaster } from "./master_fixture.ts";
@@ -16,7 +16,7 @@ import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import type { FuzzTarget, Session } from "./target.ts";
 import { hold } from "./target.ts";
 import { mutateMap, randomMsgpack, randomValue } from "./values.ts";
-import { allKeys } from "../support/fleet/keys.ts";
+import { allKeys } from "#tests/support/fleet/keys.ts";
 
 /** Valid clear requests, to be mutated. */
 function clearLoads(): ValueMap[] {

@@ -10,9 +10,9 @@ import type { Tally } from "./engine.ts";
 import type { FuzzTarget } from "./target.ts";
 import { TARGETS } from "./targets.ts";
 import { feedWatched } from "./watch.ts";
-import { writeOut as say } from "../../lib/cli/process_io.ts";
-import { OptionError, parseOptions } from "../../scripts/options.ts";
-import { runScript } from "../../scripts/run_script.ts";
+import { writeOut as say } from "#lib/commands/cli/process_io.ts";
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
 
 const USAGE = `Usage: deno task fuzz [options]
 

@@ -5,19 +5,19 @@
  * @module
  */
 
-import { accessKeyPath, type MasterPorts, readPorts } from "../../lib/config/master_paths.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { Crypticle } from "../../lib/crypto/crypticle.ts";
-import { KeyStore } from "../../lib/keys/store.ts";
-import { createLogger, LEVEL_NUMBERS } from "../../lib/process/log.ts";
-import { Master } from "../../lib/master/master.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
-import { clearRequest, encryptedRequest } from "../../lib/protocol/payload.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { PrivateKey } from "../../lib/crypto/rsa.ts";
-import { SessionKeys } from "../../lib/keys/sessions.ts";
-import { Inbox } from "../../lib/sockets/endpoint.ts";
-import { isMap, map, str } from "../../lib/values/value.ts";
+import { accessKeyPath, type MasterPorts, readPorts } from "#lib/config/master_paths.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
+import { Master } from "#lib/master/requests/master.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { clearRequest, encryptedRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { isMap, map, str } from "#lib/values/value.ts";
 import { ACCEPTED_ID, FUZZ_KEY_BITS, GuardedDirectory } from "./master_fixture.ts";
 import { mutateBytes, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold, type Note } from "./target.ts";

@@ -3,15 +3,15 @@
  * @module
  */
 
-import { MsgpackError } from "../../lib/errors.ts";
-import { clearRequest } from "../../lib/protocol/payload.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, type ValueMap } from "../../lib/values/value.ts";
+import { MsgpackError } from "#lib/errors.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 import { ACCEPTED_ID, openMaster } from "./master_fixture.ts";
 import { mutateBytes, mutateText, NASTY_TEXTS, type Random } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { mutateMap, randomValue } from "./values.ts";
-import { allKeys } from "../support/fleet/keys.ts";
+import { allKeys } from "#tests/support/fleet/keys.ts";
 
 const ALGORITHMS = ["OAEP-SHA1", "OAEP-SHA224", "PKCS1v15-SHA1", "PKCS1v15-SHA224", "OAEP", "", "toString"];
 

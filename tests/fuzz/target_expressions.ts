@@ -3,12 +3,12 @@
  * @module
  */
 
-import { TargetError } from "../../lib/errors.ts";
-import { type KnownFleet, resolveTarget } from "../../lib/fleet/resolve_target.ts";
-import { factsOf } from "../../lib/target/facts.ts";
-import { matchesTarget, portableTarget } from "../../lib/target/target.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, type ValueMap } from "../../lib/values/value.ts";
+import { TargetError } from "#lib/errors.ts";
+import { type KnownFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { factsOf } from "#lib/targeting/facts.ts";
+import { matchesTarget, portableTarget } from "#lib/targeting/target.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 import { mutateText, NASTY_TEXTS, type Random, textOf } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomValue } from "./values.ts";

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { TemplateError } from "../../lib/errors.ts";
-import { Environment } from "../../lib/jinja/environment.ts";
-import { JINJA_FILTERS } from "../../lib/jinja/filters.ts";
-import { jinjaGlobals } from "../../lib/jinja/globals.ts";
-import { Language } from "../../lib/jinja/language.ts";
-import { JINJA_TESTS } from "../../lib/jinja/tests.ts";
-import { Func, type Obj } from "../../lib/python/object.ts";
-import { rangeOf } from "../../lib/python/views.ts";
+import { TemplateError } from "#lib/errors.ts";
+import { Environment } from "#lib/jinja/core/environment.ts";
+import { JINJA_FILTERS } from "#lib/jinja/core/filters.ts";
+import { jinjaGlobals } from "#lib/jinja/core/globals.ts";
+import { Language } from "#lib/jinja/core/language.ts";
+import { JINJA_TESTS } from "#lib/jinja/core/tests.ts";
+import { Func, type Obj } from "#lib/python/object.ts";
+import { rangeOf } from "#lib/python/views.ts";
 import { mutateText, type Random, textOf } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";
 import { randomValue } from "./values.ts";

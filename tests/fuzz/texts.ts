@@ -3,22 +3,22 @@
  * @module
  */
 
-import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/yaml/arguments.ts";
-import { type CliTable, type CommandLine, parseCommandLine } from "../../lib/cli/command_line.ts";
-import { JsonError, MsgpackError, UsageError, YamlError } from "../../lib/errors.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
-import { SALT_CALL } from "../../lib/commands/salt_call_options.ts";
-import { checkUsage, chooseAction, SALT_KEY } from "../../lib/commands/salt_key_options.ts";
-import { SALT } from "../../lib/commands/salt_options.ts";
-import { targetType } from "../../lib/commands/target_type.ts";
-import { SALT_RUN } from "../../lib/commands/salt_run_options.ts";
-import { shlexSplit } from "../../lib/text/shlex.ts";
-import { readBlocks } from "../../lib/yaml/block.ts";
-import { repr } from "../../lib/values/value.ts";
-import { loadYaml, loadYamlMapping } from "../../lib/yaml/load.ts";
-import { dumpYaml } from "../../lib/yaml/dump.ts";
+import { fromWireArgs, parseCliArgs, toWireArgs } from "#lib/yaml/arguments.ts";
+import { type CliTable, type CommandLine, parseCommandLine } from "#lib/commands/cli/command_line.ts";
+import { JsonError, MsgpackError, UsageError, YamlError } from "#lib/errors.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
+import { checkUsage, chooseAction, SALT_KEY } from "#lib/commands/programs/salt_key_options.ts";
+import { SALT } from "#lib/commands/programs/salt_options.ts";
+import { targetType } from "#lib/commands/programs/target_type.ts";
+import { SALT_RUN } from "#lib/commands/programs/salt_run_options.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { readBlocks } from "#lib/yaml/block.ts";
+import { repr } from "#lib/values/value.ts";
+import { loadYaml, loadYamlMapping } from "#lib/yaml/load.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
 import { ordinaryValue } from "./costly.ts";
 import { mutateText, type Random, textOf } from "./mutate.ts";
 import { type FuzzTarget, hold } from "./target.ts";

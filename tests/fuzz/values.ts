@@ -4,7 +4,7 @@
  * @module
  */
 
-import { Float, type Value, type ValueMap } from "../../lib/values/value.ts";
+import { Float, type Value, type ValueMap } from "#lib/values/value.ts";
 import { NASTY_TEXTS, type Random } from "./mutate.ts";
 
 const NUMBERS: readonly Value[] = [

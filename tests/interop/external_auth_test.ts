@@ -4,8 +4,8 @@
  * @module
  */
 
-import { assertEquals } from "../support/assert.ts";
-import { run } from "../support/processes.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { run } from "#tests/support/processes.ts";
 import { OURS, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";
 

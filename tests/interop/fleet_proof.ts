@@ -6,14 +6,14 @@
  * @module
  */
 
-import { dataCache } from "../support/fleet/job_store.ts";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { sameBytes } from "../../lib/crypto/same_bytes.ts";
-import { samePem } from "../../lib/crypto/pem.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { eventually } from "../support/eventually.ts";
-import { run } from "../support/processes.ts";
+import { dataCache } from "#tests/support/fleet/job_store.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
+import { samePem } from "#lib/crypto/pem.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { run } from "#tests/support/processes.ts";
 import type { Salt } from "./salts.ts";
 import { jsonDocuments, Site } from "./site.ts";
 

@@ -8,17 +8,17 @@
  * @module
  */
 
-import { YamlError } from "../../lib/errors.ts";
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { which } from "../../lib/host/which.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { isMap, map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { AptRoot } from "../support/calls/apt_root.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { formulasArchive, unpackFormulas } from "../support/files/formulas.ts";
-import { run } from "../support/processes.ts";
+import { YamlError } from "#lib/errors.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { which } from "#lib/programs/which.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { AptRoot } from "#tests/support/calls/apt_root.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
+import { run } from "#tests/support/processes.ts";
 import { PACKAGES, PILLAR, SLS } from "./formulas_host.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { TestPackage } from "../support/calls/apt_root.ts";
+import type { TestPackage } from "#tests/support/calls/apt_root.ts";
 
 /** The SLS files of thirteen formulas that are applied together. */
 export const SLS = [

@@ -7,16 +7,16 @@
  * @module
  */
 
-import { YamlError } from "../../lib/errors.ts";
-import { loadGrains } from "../../lib/minion/grains.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { isMap, map, repr, str, type ValueMap } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import { assertEquals } from "../support/assert.ts";
-import { type Formula, formulasArchive, unpackFormulas } from "../support/files/formulas.ts";
-import { run, testContext, testOpts } from "../support/calls/job_context.ts";
-import { fromTyped } from "../support/typed_values.ts";
+import { YamlError } from "#lib/errors.ts";
+import { loadGrains } from "#lib/minion/agent/grains.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, map, repr, str, type ValueMap } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { type Formula, formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { fromTyped } from "#tests/support/typed_values.ts";
 import { type CompileAnswer, PythonCompiler } from "./python_compiler.ts";
 import { testWithPython } from "./salts.ts";
 

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { run } from "../support/processes.ts";
-import { assertEquals } from "../support/assert.ts";
+import { run } from "#tests/support/processes.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 

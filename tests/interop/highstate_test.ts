@@ -4,10 +4,10 @@
  * @module
  */
 
-import { assert, assertEquals } from "../support/assert.ts";
-import { snapshot } from "../support/calls/call_cases.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { snapshot } from "#tests/support/calls/call_cases.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isThere } from "#lib/os/file_kind.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { TemplateError } from "../../lib/errors.ts";
-import { FIELDS, type Node } from "../../lib/jinja_syntax/nodes.ts";
-import { Language } from "../../lib/jinja/language.ts";
-import type { Obj } from "../../lib/python/object.ts";
-import { repr } from "../../lib/python/repr.ts";
-import { SERIALIZER_TAGS } from "../../lib/templates/serializer_tags.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { TemplateError } from "#lib/errors.ts";
+import { FIELDS, type Node } from "#lib/jinja/syntax/nodes.ts";
+import { Language } from "#lib/jinja/core/language.ts";
+import type { Obj } from "#lib/python/object.ts";
+import { repr } from "#lib/python/repr.ts";
+import { SERIALIZER_TAGS } from "#lib/jinja/salt/serializer_tags.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { testWithPython } from "./salts.ts";
 

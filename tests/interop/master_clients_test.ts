@@ -6,9 +6,9 @@
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { run } from "../support/processes.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { run } from "#tests/support/processes.ts";
 
 const SCRIPT = decodeURIComponent(new URL("./master_clients.py", import.meta.url).pathname);
 

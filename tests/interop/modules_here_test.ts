@@ -3,12 +3,12 @@
  * @module
  */
 
-import { loadGrains } from "../../lib/minion/grains.ts";
-import { equals, isMap, toValue, type Value } from "../../lib/values/value.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/calls/job_context.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
+import { loadGrains } from "#lib/minion/agent/grains.ts";
+import { equals, isMap, toValue, type Value } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 import { type Call, GIT_CALLS, makeRepositories } from "./git_calls.ts";
 import { testWithPython } from "./salts.ts";
 

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { which } from "../../lib/host/which.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { isMap, type ValueMap } from "../../lib/values/value.ts";
-import { AptRoot } from "../support/calls/apt_root.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { which } from "#lib/programs/which.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, type ValueMap } from "#lib/values/value.ts";
+import { AptRoot } from "#tests/support/calls/apt_root.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 
 const INSTALL = `

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { isThere } from "../../lib/os/file_kind.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run } from "../support/processes.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { run } from "#tests/support/processes.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 import { jsonDocuments, Site } from "./site.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import type { Salt } from "./salts.ts";
-import type { Typed } from "../support/typed_values.ts";
+import type { Typed } from "#tests/support/typed_values.ts";
 
 /** A request to compile. */
 export interface CompileRequest {

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { run } from "../support/processes.ts";
+import { run } from "#tests/support/processes.ts";
 
 /** The versions that the tests use: the last of each release line that can be installed from PyPI. */
 export const PYTHON_SALTS = ["3006.28", "3007.15", "3008.3"] as const;

@@ -6,10 +6,10 @@
  * @module
  */
 
-import { isGone } from "../../lib/os/deno_texts.ts";
-import { quoteShellWord } from "../../lib/text/shell_words.ts";
-import { eventually } from "../support/eventually.ts";
-import { run } from "../support/processes.ts";
+import { isGone } from "#lib/os/deno_texts.ts";
+import { quoteShellWord } from "#lib/text/shell_words.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { run } from "#tests/support/processes.ts";
 import { PROGRAMS, type Salt } from "./salts.ts";
 import { readOutcomes, type Suite, type TestOutcome } from "./salt_suite.ts";
 

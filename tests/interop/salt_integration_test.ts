@@ -4,8 +4,8 @@
  * @module
  */
 
-import { assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { runIntegration, writeCommands } from "./salt_integration.ts";
 import { OURS } from "./salts.ts";
 import { saltSuite, type Suite, type TestOutcome } from "./salt_suite.ts";

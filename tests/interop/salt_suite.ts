@@ -8,8 +8,8 @@
  * @module
  */
 
-import { isThere } from "../../lib/os/file_kind.ts";
-import { run } from "../support/processes.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { run } from "#tests/support/processes.ts";
 import { INSTALL_MS, mustRun, OUT_OF_REACH, pythonSalt, usablePython, venvsDirectory } from "./python_salt.ts";
 
 export const SUITE_SALT = "3008.3";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 import { OURS } from "./salts.ts";
 import { type Part, PARTS, runPart, saltSuite, type Suite, type TestOutcome } from "./salt_suite.ts";
 import { MUST_PASS, readRecord, rerunFailed, TO_DO } from "./salt_suite_record.ts";

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { pythonSalt } from "./python_salt.ts";
 
 /** The programs of Salt that there are in each implementation. */

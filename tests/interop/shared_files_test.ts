@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { freePort } from "../../scripts/fleet/free_port.ts";
-import { assertEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Ran, run, Service } from "../support/processes.ts";
+import { messageOf } from "#lib/errors.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { type Ran, run, Service } from "#tests/support/processes.ts";
 import type { Salt } from "./salts.ts";
 
 /** Time limit for the start of a service, in milliseconds. */

@@ -1,9 +1,9 @@
 /** @module */
-import { jobStore } from "../support/fleet/job_store.ts";
-import { jidDirectory } from "../../lib/protocol/jid.ts";
-import { map } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { finish } from "../support/finish.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { jidDirectory } from "#lib/protocol/jid.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { finish } from "#tests/support/finish.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_S = 24 * 3600;

@@ -1,15 +1,15 @@
 /** @module */
-import type { FileJobStoreOptions } from "../../lib/jobs/file_store.ts";
-import { masterRecord, type MasterRecords } from "../../lib/jobs/journal_record.ts";
-import { jobStore } from "../support/fleet/job_store.ts";
-import type { JobStore } from "../../lib/jobs/store.ts";
-import { StoreError } from "../../lib/errors.ts";
-import { isJid } from "../../lib/protocol/jid.ts";
-import { writeDirectoryOnce } from "../../lib/os/store_files.ts";
-import { decode, encode, type Packable } from "../../lib/values/msgpack.ts";
-import { map, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/job_cache.json" with { type: "json" };
+import type { FileJobStoreOptions } from "#lib/jobs/file_store.ts";
+import { masterRecord, type MasterRecords } from "#lib/jobs/journal_record.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
+import { StoreError } from "#lib/errors.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import { writeDirectoryOnce } from "#lib/os/store_files.ts";
+import { decode, encode, type Packable } from "#lib/values/msgpack.ts";
+import { map, repr, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/job_cache.json" with { type: "json" };
 
 const JID = "20240102030405678901";
 

@@ -1,11 +1,11 @@
 /** What is kept of a job besides its load and its returns: acknowledgements, marks, live output, batches. */
-import { StoreError } from "../../lib/errors.ts";
-import type { JobStore } from "../../lib/jobs/store.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map } from "../../lib/values/value.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { jobStore } from "../support/fleet/job_store.ts";
-import { batchState } from "../support/fleet/batch_state.ts";
+import { StoreError } from "#lib/errors.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map } from "#lib/values/value.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { batchState } from "#tests/support/fleet/batch_state.ts";
 
 const JID = "20240102030405678901";
 const UNKNOWN = "20240102030405678902";

@@ -1,12 +1,12 @@
 /** @module */
-import { RequestTooLargeError } from "../../lib/errors.ts";
-import { keptReturn, KeptReturns, keptReturns } from "../../lib/jobs/kept_returns.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { oversizedFailure, replacementFor } from "../../lib/jobs/oversized_return.ts";
-import { Float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { beginningOf } from "../../lib/values/beginning.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { memoryLog } from "../support/fleet/scripted_master.ts";
+import { RequestTooLargeError } from "#lib/errors.ts";
+import { keptReturn, KeptReturns, keptReturns } from "#lib/jobs/kept_returns.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { oversizedFailure, replacementFor } from "#lib/jobs/oversized_return.ts";
+import { Float, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { beginningOf } from "#lib/values/beginning.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 
 const ERROR = new RequestTooLargeError(200_000_000, 104_857_600);
 const jid = (i: number) => `202601010000000000${String(i).padStart(2, "0")}`;

@@ -1,8 +1,8 @@
 /** A job under Salt's headings. @module */
 
-import { formatJob } from "../../lib/jobs/listing.ts";
-import { map } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
+import { formatJob } from "#lib/jobs/listing.ts";
+import { map } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("a job's metadata are its own, else those of its publish, else those of its arguments", () => {
   const of = (fields: Record<string, unknown>) => formatJob(map({ fun: "test.ping", ...fields })).get("Metadata");

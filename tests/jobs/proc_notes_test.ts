@@ -1,7 +1,7 @@
-import { isAlive, leaveNote, procDirectory, readNote, readNotes, writeNote } from "../../lib/jobs/proc_notes.ts";
-import { map } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
-import { OtherUser } from "../support/other_user.ts";
+import { isAlive, leaveNote, procDirectory, readNote, readNotes, writeNote } from "#lib/jobs/proc_notes.ts";
+import { map } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { OtherUser } from "#tests/support/other_user.ts";
 
 const JIDS = ["20240102030405000002", "20240102030405000001"];
 

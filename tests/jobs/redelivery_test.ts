@@ -1,6 +1,6 @@
-import { type Missed, Redelivery } from "../../lib/jobs/redelivery.ts";
-import { map } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
+import { type Missed, Redelivery } from "#lib/jobs/redelivery.ts";
+import { map } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const LOAD = map({ fun: "test.ping" });
 const everybody = () => true;

@@ -1,9 +1,9 @@
 /** @module */
-import { UndeliveredJobs } from "../../lib/jobs/undelivered.ts";
-import { decode, encode, type Packable } from "../../lib/values/msgpack.ts";
-import { map } from "../../lib/values/value.ts";
-import type { Moment } from "../../lib/os/moment.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import { decode, encode, type Packable } from "#lib/values/msgpack.ts";
+import { map } from "#lib/values/value.ts";
+import type { Moment } from "#lib/os/moment.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 /** Any string can be the master's key in this test. */
 const PEM = "the master's private key";

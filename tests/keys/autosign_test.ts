@@ -1,7 +1,7 @@
 /** @module */
-import { Autosign, type AutosignHost, type AutosignOpts } from "../../lib/keys/autosign.ts";
-import { map } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { Autosign, type AutosignHost, type AutosignOpts } from "#lib/keys/autosign.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 interface Setup {
   readonly dir: string;

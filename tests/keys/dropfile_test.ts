@@ -1,5 +1,5 @@
-import { DROPFILE, writeDropfile } from "../../lib/keys/dropfile.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { DROPFILE, writeDropfile } from "#lib/keys/dropfile.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 function withCache(test: (cachedir: string) => void): () => void {
   return () => {

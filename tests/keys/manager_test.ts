@@ -1,7 +1,7 @@
-import { KeyManager } from "../../lib/keys/manager.ts";
-import { type KeyState, KeyStore } from "../../lib/keys/store.ts";
-import type { ValueMap } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
+import { KeyManager } from "#lib/keys/manager.ts";
+import { type KeyState, KeyStore } from "#lib/keys/store.ts";
+import type { ValueMap } from "#lib/values/value.ts";
+import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA\n-----END PUBLIC KEY-----\n";
 

@@ -1,9 +1,9 @@
 /** The signature of a master's key: what must be there for it. @module */
 
-import { signMasterKey } from "../../lib/keys/master_signature.ts";
-import { KeyError } from "../../lib/errors.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { signMasterKey } from "#lib/keys/master_signature.ts";
+import { KeyError } from "#lib/errors.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("a signature needs a private key that signs, and a public key that is signed", () =>
   withTemporaryDirectory(async (pkiDir) => {

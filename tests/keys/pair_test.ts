@@ -1,8 +1,8 @@
 /** @module */
-import { KeyError } from "../../lib/errors.ts";
-import { checkPrivateKey, loadOrCreateKeyPair, loadOrCreateMasterKey, loadPrivateKey } from "../../lib/keys/pair.ts";
-import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/crypto.json" with { type: "json" };
+import { KeyError } from "#lib/errors.ts";
+import { checkPrivateKey, loadOrCreateKeyPair, loadOrCreateMasterKey, loadPrivateKey } from "#lib/keys/pair.ts";
+import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
 const { private: PRIVATE, public: PUBLIC } = corpus.keys.rsa2048;
 const BITS = 1024; // generated quickly

@@ -1,6 +1,6 @@
 /** @module */
-import { decideKey, type Decision, KEY_RULES, type KeyFacts } from "../../lib/keys/rules.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { decideKey, type Decision, KEY_RULES, type KeyFacts } from "#lib/keys/rules.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 function* everything(): Generator<KeyFacts> {
   const both = [false, true];

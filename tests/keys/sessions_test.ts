@@ -1,7 +1,7 @@
 /** @module */
-import { generateKeyString } from "../../lib/crypto/crypticle.ts";
-import { SessionKeys } from "../../lib/keys/sessions.ts";
-import { assert, assertEquals, assertNotEquals, assertThrows } from "../support/assert.ts";
+import { generateKeyString } from "#lib/crypto/crypticle.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { assert, assertEquals, assertNotEquals, assertThrows } from "#tests/support/assert.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,8 +1,8 @@
 /** @module */
-import { generateKeyString } from "../../lib/crypto/crypticle.ts";
-import { SharedKey } from "../../lib/keys/shared_key.ts";
-import { assert, assertEquals, assertNotEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { generateKeyString } from "#lib/crypto/crypticle.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { assert, assertEquals, assertNotEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 Deno.test("every view of the shared key has the same key, and gets a new one at once", () => {
   const first = new SharedKey();

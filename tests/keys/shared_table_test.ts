@@ -1,6 +1,6 @@
 /** @module */
-import { SharedTable } from "../../lib/keys/shared_table.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { SharedTable } from "#lib/keys/shared_table.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const SIZE = 8;
 const record = (n: number) => new Uint8Array(BigUint64Array.of(BigInt(n)).buffer);

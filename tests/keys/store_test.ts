@@ -1,10 +1,10 @@
 /** @module */
-import { KeyError } from "../../lib/errors.ts";
-import { KEY_DIRECTORIES, type KeyState, KeyStore } from "../../lib/keys/store.ts";
-import { isValidId } from "../../lib/protocol/minion_id.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/crypto.json" with { type: "json" };
-import { allKeys } from "../support/fleet/keys.ts";
+import { KeyError } from "#lib/errors.ts";
+import { KEY_DIRECTORIES, type KeyState, KeyStore } from "#lib/keys/store.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
+import { allKeys } from "#tests/support/fleet/keys.ts";
 
 const PEM = corpus.keys.rsa2048.public.trim();
 const OTHER = corpus.keys.other2048.public.trim();

@@ -1,6 +1,6 @@
 /** @module */
-import { VerifiedTokens } from "../../lib/keys/verified_tokens.ts";
-import { assert } from "../support/assert.ts";
+import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { assert } from "#tests/support/assert.ts";
 
 const TOKEN = Uint8Array.from({ length: 256 }, (_, i) => i);
 

@@ -1,5 +1,5 @@
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { openLibrary } from "../../lib/libc/foreign_library.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { openLibrary } from "#lib/libc/foreign_library.ts";
 
 const LIBC = Deno.build.os === "darwin" ? "libSystem.B.dylib" : "libc.so.6";
 

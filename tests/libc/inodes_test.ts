@@ -1,11 +1,11 @@
 /** Calls of the C library on files, processes and passwords, and their errors. @module */
 
-import { LibcError } from "../../lib/errors.ts";
-import { setAclUsers } from "../../lib/libc/acl.ts";
-import { canCrypt, cryptPassword, cryptPasswordInThread } from "../../lib/libc/crypt.ts";
-import { copyAttributes, fileSystemFacts, fileTimes, makeNode } from "../../lib/libc/inodes.ts";
-import { limitProcess } from "../../lib/libc/limits.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { LibcError } from "#lib/errors.ts";
+import { setAclUsers } from "#lib/libc/acl.ts";
+import { canCrypt, cryptPassword, cryptPasswordInThread } from "#lib/libc/crypt.ts";
+import { copyAttributes, fileSystemFacts, fileTimes, makeNode } from "#lib/libc/inodes.ts";
+import { limitProcess } from "#lib/libc/limits.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 

@@ -6,10 +6,10 @@ import {
   ReadWait,
   sendSignal,
   shutDownConnection,
-} from "../../lib/libc/libc.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { strictTest } from "../support/strict.ts";
-import { AT_ONCE_MS } from "../support/time.ts";
+} from "#lib/libc/libc.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { strictTest } from "#tests/support/strict.ts";
+import { AT_ONCE_MS } from "#tests/support/time.ts";
 
 const STDIN = 0;
 

@@ -1,6 +1,6 @@
 /** @module */
-import { readFileIfExists, readTextFileIfExists, removeIfExists, writeFileAtomic } from "../../lib/os/atomic_file.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { readFileIfExists, readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 function inTemporaryDirectory(run: (dir: string) => void): () => void {
   return () => {

@@ -11,10 +11,10 @@ import {
   refusedAccess,
   systemError,
   workerNumber,
-} from "../../lib/os/deno_texts.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { run } from "../support/processes.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+} from "#lib/os/deno_texts.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { run } from "#tests/support/processes.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 
@@ -120,7 +120,7 @@ for (const [who, code] of Object.entries(GREEDY)) {
       using file = Deno.createSync(`${root}/large`);
       file.truncateSync(3e9);
       const limits = new URL("../../lib/libc/limits.ts", import.meta.url);
-      const facts = new URL("../../lib/host/process_facts.ts", import.meta.url);
+      const facts = new URL("../../lib/programs/process_facts.ts", import.meta.url);
       Deno.writeTextFileSync(
         `${root}/greedy.js`,
         `import { limitProcess } from "${limits}";\nimport { processMemory } from "${facts}";\n` +

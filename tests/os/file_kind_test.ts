@@ -1,6 +1,6 @@
-import { isAnything, isDirectory, isFile, isThere, isThereOrHidden } from "../../lib/os/file_kind.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { isAnything, isDirectory, isFile, isThere, isThereOrHidden } from "#lib/os/file_kind.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const FUNCTIONS = { isFile, isDirectory, isAnything, isThere, isThereOrHidden };
 

@@ -1,12 +1,12 @@
 /** Files that are held while they are changed: their modes, and links of other users. */
 
-import { CommandError } from "../../lib/errors.ts";
-import { createHeld, followForChange, holdDirectory, holdTarget } from "../../lib/os/held_path.ts";
-import { makeUsersDirectory } from "../../modules/execution/_ssh_files.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { run } from "../support/processes.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { CommandError } from "#lib/errors.ts";
+import { createHeld, followForChange, holdDirectory, holdTarget } from "#lib/os/held_path.ts";
+import { makeUsersDirectory } from "#modules/execution/_ssh_files.ts";
+import { findUser } from "#lib/os/users.ts";
+import { run } from "#tests/support/processes.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ROOT_ONLY = { ignore: Deno.uid() !== 0 || Deno.build.os !== "linux" };
 

@@ -1,12 +1,12 @@
 /** @module */
-import { StoreError } from "../../lib/errors.ts";
-import { Journal, type JournalOptions, replayJournal } from "../../lib/os/journal.ts";
-import { frameRecord } from "../../lib/os/record_file.ts";
-import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch, assertRejects } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { StoreError } from "#lib/errors.ts";
+import { Journal, type JournalOptions, replayJournal } from "#lib/os/journal.ts";
+import { frameRecord } from "#lib/os/record_file.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 function options(directory: string, log: string[] = []): JournalOptions {
   return { directory: `${directory}/journal`, files: [directory], log: (line) => log.push(line) };

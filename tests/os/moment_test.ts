@@ -1,7 +1,7 @@
 /** @module */
-import { deadlineFields, type Moment, momentAfter, msBetween, readDeadline, readMoment } from "../../lib/os/moment.ts";
-import { isMap, map } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { deadlineFields, type Moment, momentAfter, msBetween, readDeadline, readMoment } from "#lib/os/moment.ts";
+import { isMap, map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const NOW: Moment = { wallMs: 1_000_000, boot: { id: "one", ms: 5_000 } };
 

@@ -1,7 +1,7 @@
 /** @module */
-import { appendFrame, frameRecord, readRecords } from "../../lib/os/record_file.ts";
-import { crc32 } from "../../lib/values/crc32.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { appendFrame, frameRecord, readRecords } from "#lib/os/record_file.ts";
+import { crc32 } from "#lib/values/crc32.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const utf8 = new TextEncoder();
 const RECORDS = ["one", "two, which is longer", "three"].map((text) => utf8.encode(text));

@@ -1,6 +1,6 @@
-import { SmallFiles } from "../../lib/os/small_files.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { SmallFiles } from "#lib/os/small_files.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("small files of any size are read completely, one after the other", () =>
   withTemporaryDirectory((directory) => {

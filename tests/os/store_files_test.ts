@@ -1,9 +1,9 @@
 /** Directories and files of a store that cannot be read, removed or replaced. @module */
 
-import { underRoot } from "../../lib/os/root_path.ts";
-import { listDirectory, remove, writeDirectoryOnce } from "../../lib/os/store_files.ts";
-import { groupNamesOf } from "../../lib/os/users.ts";
-import { assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
+import { underRoot } from "#lib/os/root_path.ts";
+import { listDirectory, remove, writeDirectoryOnce } from "#lib/os/store_files.ts";
+import { groupNamesOf } from "#lib/os/users.ts";
+import { assertEquals, assertMatch, assertThrows } from "#tests/support/assert.ts";
 
 function withDirectory(run: (directory: string, logged: string[]) => void): void {
   const directory = Deno.makeTempDirSync({ prefix: "store_" });

@@ -1,6 +1,6 @@
-import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { strictTest } from "../support/strict.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 const never = new Promise<never>(() => {});
 

@@ -1,7 +1,7 @@
 /** @module */
-import { clearInterval, clearTimeout, setInterval, setTimeout, type Timer } from "../../lib/os/timers.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { strictTest } from "../support/strict.ts";
+import { clearInterval, clearTimeout, setInterval, setTimeout, type Timer } from "#lib/os/timers.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 const TIMERS = new URL("../../lib/os/timers.ts", import.meta.url).href;
 

@@ -1,6 +1,6 @@
-import { isTrustedPath } from "../../lib/os/trusted_path.ts";
-import type { User } from "../../lib/os/users.ts";
-import { assertEquals } from "../support/assert.ts";
+import { isTrustedPath } from "#lib/os/trusted_path.ts";
+import type { User } from "#lib/os/users.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const THEM: User = { name: "nobody_here", uid: 65_533, gid: 65_533, gecos: "", home: "/", shell: "" };
 

@@ -1,7 +1,7 @@
 /** @module */
-import { findGroup, findUser, groupIdsOf, hostUsers, parseGroup, parsePasswd } from "../../lib/os/users.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { findGroup, findUser, groupIdsOf, hostUsers, parseGroup, parsePasswd } from "#lib/os/users.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const PASSWD = `root:x:0:0:root:/root:/bin/bash
 # a comment:x:1:1::/:/bin/sh

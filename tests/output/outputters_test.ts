@@ -1,16 +1,10 @@
-import { STATE_DISPLAY } from "../../lib/output/highstate.ts";
-import {
-  chooseOutputter,
-  formatOutput,
-  type OutputOptions,
-  OUTPUTTERS,
-  outputWriter,
-} from "../../lib/output/outputters.ts";
-import { UsageError } from "../../lib/errors.ts";
-import { float, int, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/output.json" with { type: "json" };
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { STATE_DISPLAY } from "#lib/output/highstate.ts";
+import { chooseOutputter, formatOutput, type OutputOptions, OUTPUTTERS, outputWriter } from "#lib/output/outputters.ts";
+import { UsageError } from "#lib/errors.ts";
+import { float, int, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/output.json" with { type: "json" };
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** The options of each column of the corpus. */
 const MODES: Record<string, OutputOptions> = {

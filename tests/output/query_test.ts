@@ -1,7 +1,7 @@
-import { UsageError } from "../../lib/errors.ts";
-import { loadQuery } from "../../lib/output/query.ts";
-import { map, repr, toValue } from "../../lib/values/value.ts";
-import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
+import { UsageError } from "#lib/errors.ts";
+import { loadQuery } from "#lib/output/query.ts";
+import { map, repr, toValue } from "#lib/values/value.ts";
+import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
 const MINIONS = toValue({
   web1: { os: "Debian", mem: 4096, ip: ["10.0.0.1", "127.0.0.1"], load: 0.5 },

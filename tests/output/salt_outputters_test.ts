@@ -1,11 +1,11 @@
 /** Every outputter, compared with Salt's output for the same values: tests/corpus/make_outputters.py. */
 
-import { formatOutput } from "../../lib/output/outputters.ts";
-import { type DisplayOpts, stateDisplay, tableLayout } from "../../lib/output/display_opts.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { assertEquals, assertNotEquals } from "../support/assert.ts";
-import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
-import { toValue, type Value } from "../../lib/values/value.ts";
+import { formatOutput } from "#lib/output/outputters.ts";
+import { type DisplayOpts, stateDisplay, tableLayout } from "#lib/output/display_opts.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { assertEquals, assertNotEquals } from "#tests/support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
+import { toValue, type Value } from "#lib/values/value.ts";
 
 interface Row {
   readonly out: string;

@@ -1,5 +1,5 @@
-import { StatusLine } from "../../lib/output/status_line.ts";
-import { assertEquals } from "../support/assert.ts";
+import { StatusLine } from "#lib/output/status_line.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("the status line is truncated to the terminal's width, and only written if it changes", () => {
   const written: string[] = [];

@@ -1,7 +1,7 @@
-import { STATE_DISPLAY } from "../../lib/output/highstate.ts";
-import { formatOutput } from "../../lib/output/outputters.ts";
-import { toValue } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { STATE_DISPLAY } from "#lib/output/highstate.ts";
+import { formatOutput } from "#lib/output/outputters.ts";
+import { toValue } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const RUN = toValue({
   m1: {

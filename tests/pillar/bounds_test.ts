@@ -3,21 +3,21 @@
  * @module
  */
 
-import { isUnsettled, stampOf } from "../../lib/pillar/stamps.ts";
-import { hasPillarFiles } from "../../lib/pillar/has_files.ts";
-import { isAboutPillar } from "../../lib/pillar/messages.ts";
-import { PillarCache } from "../../lib/pillar/pillar_cache.ts";
-import { PillarProcesses } from "../../lib/pillar/processes.ts";
-import { PillarReads } from "../../lib/pillar/reads.ts";
-import { PillarRoots } from "../../lib/pillar/roots.ts";
-import { SlsCache } from "../../lib/pillar/sls_cache.ts";
-import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { float, map, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { withReplaced } from "../support/replaced.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { isUnsettled, stampOf } from "#lib/pillar/stamps.ts";
+import { hasPillarFiles } from "#lib/pillar/has_files.ts";
+import { isAboutPillar } from "#lib/pillar/messages.ts";
+import { PillarCache } from "#lib/pillar/pillar_cache.ts";
+import { PillarProcesses } from "#lib/pillar/processes.ts";
+import { PillarReads } from "#lib/pillar/reads.ts";
+import { PillarRoots } from "#lib/pillar/roots.ts";
+import { SlsCache } from "#lib/pillar/sls_cache.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { float, map, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const FACTS = { grains: new Map<Value, Value>(), own: new Map<Value, Value>() };
 

@@ -1,7 +1,7 @@
 /** What the templates of a pillar may call and import: what may change makes that pillar be compiled each time. */
 
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { withPillar } from "../support/files/pillar_scope.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
 
 const TOP = "base: {'*': [a]}";
 

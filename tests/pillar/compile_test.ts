@@ -1,9 +1,9 @@
-import { compilePillar, pillarTop } from "../../lib/pillar/compile.ts";
-import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { equals, isMap, repr, str, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { pillarCases, placeCase } from "../support/files/pillar_cases.ts";
+import { compilePillar, pillarTop } from "#lib/pillar/compile.ts";
+import { masterPillarHost } from "#lib/master/processes/pillar_compiler.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { equals, isMap, repr, str, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { pillarCases, placeCase } from "#tests/support/files/pillar_cases.ts";
 
 /** Each error begins with Salt's text; more may follow, such as the position. */
 function assertErrors(errors: Value = [], expected: Value = []): void {

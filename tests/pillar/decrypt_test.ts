@@ -3,12 +3,12 @@
  * @module
  */
 
-import { decryptPillar } from "../../lib/pillar/decrypt.ts";
-import { renderValue } from "../../lib/render/render_value.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { isMap, repr, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { renderFixture } from "../support/files/render_scope.ts";
+import { decryptPillar } from "#lib/pillar/decrypt.ts";
+import { renderValue } from "#lib/render/render_value.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, repr, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { renderFixture } from "#tests/support/files/render_scope.ts";
 
 function asMap(value: Value | undefined): ValueMap {
   assert(value !== undefined && isMap(value));

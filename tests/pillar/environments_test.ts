@@ -3,14 +3,14 @@
  * @module
  */
 
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts";
-import { compilePillar } from "../../lib/pillar/compile.ts";
-import { readPillarRequest } from "../../lib/pillar/request.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { map, repr, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { masterPillarHost } from "#lib/master/processes/pillar_compiler.ts";
+import { compilePillar } from "#lib/pillar/compile.ts";
+import { readPillarRequest } from "#lib/pillar/request.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { map, repr, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** Where a top file is that no environment may lead to; compiling it leaves a mark. */
 const OUTSIDE = ["elsewhere", "env", "a", "", "sharedx", "deep/er"];

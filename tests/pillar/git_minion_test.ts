@@ -3,15 +3,15 @@
  * @module
  */
 
-import { optsValues } from "../../lib/config/opts_map.ts";
-import { configuredPillarRepositories } from "../../lib/git_remotes/pillar_updates.ts";
-import { localPillar } from "../../lib/local_call/pillar.ts";
-import { type Logger, SILENT_LOGGER } from "../../lib/process/log.ts";
-import { map, repr } from "../../lib/values/value.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { testOpts } from "../support/calls/job_context.ts";
-import { git } from "../support/files/file_server.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { configuredPillarRepositories } from "#lib/files/git/pillar_updates.ts";
+import { localPillar } from "#lib/minion/local_call/pillar.ts";
+import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { map, repr } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { testOpts } from "#tests/support/calls/job_context.ts";
+import { git } from "#tests/support/files/file_server.ts";
 
 Deno.test("a minion without a master fetches its pillar, waits for another process that does, and not for ever", async () => {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "git_minion_" }));

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { which } from "../../lib/host/which.ts";
-import { map, repr } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/calls/job_context.ts";
-import { withPillar } from "../support/files/pillar_scope.ts";
+import { which } from "#lib/programs/which.ts";
+import { map, repr } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
 
 const ignore = which("gpg") === undefined;
 

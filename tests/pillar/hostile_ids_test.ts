@@ -3,10 +3,10 @@
  * @module
  */
 
-import { isValidId } from "../../lib/protocol/minion_id.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { withPillar } from "../support/files/pillar_scope.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** Valid ids that a shell, `String.replace` or a parser of arguments could read as more than a text. */
 const IDS = ["web 1", "w; cd; touch x; echo b", "$(touch x)", "a'; touch x; 'b", "$&", "*", "%s"];

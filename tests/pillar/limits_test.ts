@@ -3,17 +3,17 @@
  * @module
  */
 
-import { unpackNumbered } from "../../lib/pillar/messages.ts";
-import { PillarCache } from "../../lib/pillar/pillar_cache.ts";
-import { PillarReads } from "../../lib/pillar/reads.ts";
-import { unpackPillarRequest } from "../../lib/pillar/request.ts";
-import { PillarRoots } from "../../lib/pillar/roots.ts";
-import { WireError } from "../../lib/errors.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { withPillar } from "../support/files/pillar_scope.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { unpackNumbered } from "#lib/pillar/messages.ts";
+import { PillarCache } from "#lib/pillar/pillar_cache.ts";
+import { PillarReads } from "#lib/pillar/reads.ts";
+import { unpackPillarRequest } from "#lib/pillar/request.ts";
+import { PillarRoots } from "#lib/pillar/roots.ts";
+import { WireError } from "#lib/errors.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("no name leads out of the directories of pillar, and an endless tree is not read", () =>
   withTemporaryDirectory((root) => {

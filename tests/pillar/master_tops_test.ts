@@ -1,10 +1,10 @@
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { masterPillarHost } from "../../lib/master_processes/pillar_compiler.ts";
-import { masterTops } from "../../lib/pillar/master_tops.ts";
-import { plainRequest } from "../../lib/pillar/request.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { map, repr } from "../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { masterPillarHost } from "#lib/master/processes/pillar_compiler.ts";
+import { masterTops } from "#lib/pillar/master_tops.ts";
+import { plainRequest } from "#lib/pillar/request.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { map, repr } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 
 Deno.test("master_tops: a command and custom sources set the states of a minion; a failing one is logged, and the others are used", async () => {
   const root = await Deno.makeTempDir({ prefix: "tops_" });

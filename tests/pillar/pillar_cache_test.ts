@@ -1,8 +1,8 @@
 /** `pillar_cache: True` in a whole fleet: who replaces the pillar that the master keeps. */
 
-import { assertEquals } from "../support/assert.ts";
-import { startFleet } from "../support/fleet/fleet.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { startFleet } from "#tests/support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 for (const command of ["salt-call", "salt"] as const) {
   Deno.test(`${command} saltutil.refresh_pillar wait=True replaces the pillar that pillar_cache keeps, before it returns`, () =>

@@ -1,16 +1,16 @@
-import { decode } from "../../lib/values/msgpack.ts";
-import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { packPillarRequest, plainRequest } from "../../lib/pillar/request.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { PillarProcesses } from "../../lib/pillar/processes.ts";
-import type { PillarReplyMessage } from "../../lib/pillar/messages.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { exists } from "../../lib/os/file_kind.ts";
-import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { map, repr } from "../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { packOpts } from "#lib/config/opts_transfer.ts";
+import { packPillarRequest, plainRequest } from "#lib/pillar/request.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { PillarProcesses } from "#lib/pillar/processes.ts";
+import type { PillarReplyMessage } from "#lib/pillar/messages.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { exists } from "#lib/os/file_kind.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { map, repr } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 // Each pass takes so long that the time is over before the limit of a template's steps is reached.
 const LOOP = "{% for i in range(90000) %}{% for j in range(90000) %}{% set x = 'xy' * 50000 %}{% endfor %}{% endfor %}";

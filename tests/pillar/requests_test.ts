@@ -1,7 +1,7 @@
-import { RefusedError } from "../../lib/errors.ts";
-import { PillarRequests } from "../../lib/pillar/requests.ts";
-import { plainRequest } from "../../lib/pillar/request.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { PillarRequests } from "#lib/pillar/requests.ts";
+import { plainRequest } from "#lib/pillar/request.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 
 Deno.test("a request without a pillar is rejected with the reason; the answer to another request changes nothing", async () => {
   const keys: string[] = [];

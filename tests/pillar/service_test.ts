@@ -1,18 +1,18 @@
-import { decode } from "../../lib/values/msgpack.ts";
-import { loadFamily } from "../../lib/plugins/loader.ts";
-import { loadMasterConfig } from "../../lib/config/load.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { optsValues } from "../../lib/config/opts_map.ts";
-import type { PillarContext } from "../../lib/plugins/pillar_source.ts";
-import type { PillarHost } from "../../lib/pillar/host.ts";
-import type { TopContext } from "../../lib/plugins/top_source.ts";
-import { PILLAR_SOURCES } from "../../modules/pillar/_built_in.ts";
-import { PillarService } from "../../lib/pillar/service.ts";
-import { type PillarRequest, plainRequest } from "../../lib/pillar/request.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { isMap, map, repr, str, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import type { PillarContext } from "#lib/plugins/pillar_source.ts";
+import type { PillarHost } from "#lib/pillar/host.ts";
+import type { TopContext } from "#lib/plugins/top_source.ts";
+import { PILLAR_SOURCES } from "#modules/pillar/_built_in.ts";
+import { PillarService } from "#lib/pillar/service.ts";
+import { type PillarRequest, plainRequest } from "#lib/pillar/request.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { isMap, map, repr, str, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 /** The language of a simple renderer: `<os>` is a grain, `<id>` is the minion's id. */
 const FILES = { "top.sls": "base:\n  '*': [common, os]\n", "common.sls": "c: 1\n", "os.sls": "os: <os>\n" };

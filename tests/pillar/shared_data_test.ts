@@ -3,11 +3,11 @@
  * @module
  */
 
-import { eventually } from "../support/eventually.ts";
-import { isUnsettled } from "../../lib/pillar/stamps.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { withPillar } from "../support/files/pillar_scope.ts";
-import { filesBelow } from "../support/tree.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { isUnsettled } from "#lib/pillar/stamps.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
+import { filesBelow } from "#tests/support/tree.ts";
 
 const top = (...names: string[]) => ({ "pillar/top.sls": `base:\n  '*': [${names.join(", ")}]\n` });
 

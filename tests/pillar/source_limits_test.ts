@@ -3,8 +3,8 @@
  * @module
  */
 
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { withPillar } from "../support/files/pillar_scope.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
 
 const MIB = 1 << 20;
 

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { eventually } from "../support/eventually.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { withPillar } from "../support/files/pillar_scope.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
 
 const TABLE = 'id,role,note\nweb1,web,"a, ""b""\nc"\n\ndb1,db\ncache1,cache,x,y,z\nweb1,second,n\n';
 

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { PillarTopError } from "../../lib/errors.ts";
-import { decryptPillar } from "../../lib/pillar/decrypt.ts";
-import { mergeTops, topMatches } from "../../lib/pillar/top.ts";
-import { float, map, repr, str, toValue, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { PillarTopError } from "#lib/errors.ts";
+import { decryptPillar } from "#lib/pillar/decrypt.ts";
+import { mergeTops, topMatches } from "#lib/pillar/top.ts";
+import { float, map, repr, str, toValue, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const merged = (...tops: unknown[]) => mergeTops(tops.map((top) => ({ saltenv: "base", top: toValue(top) })));
 

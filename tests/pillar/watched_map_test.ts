@@ -1,7 +1,7 @@
 /** @module */
-import { WatchedMap } from "../../lib/pillar/watched_map.ts";
-import type { Value } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
+import { WatchedMap } from "#lib/pillar/watched_map.ts";
+import type { Value } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 /** An operation on a copy of `{a: 1}`, and the reads that the watcher reports. */
 const CASES: Readonly<Record<string, [act: (map: WatchedMap) => unknown, reports: string[]]>> = {

@@ -1,6 +1,6 @@
-import { assertEquals, assertRejects, assertThrows } from "../support/assert.ts";
-import { argspec, bind, invoke } from "../../lib/plugins/call.ts";
-import { InvocationError } from "../../lib/errors.ts";
+import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
+import { argspec, bind, invoke } from "#lib/plugins/call.ts";
+import { InvocationError } from "#lib/errors.ts";
 import {
   any,
   bool,
@@ -12,8 +12,8 @@ import {
   type ModuleFunction,
   type Parameters,
   str,
-} from "../../lib/plugins/module.ts";
-import { Float, map, type Value } from "../../lib/values/value.ts";
+} from "#lib/plugins/module.ts";
+import { Float, map, type Value } from "#lib/values/value.ts";
 
 function of(params: Parameters, more: { varArgs?: string; varKwargs?: string } = {}): ModuleFunction<null> {
   return declare<Parameters, null>({ doc: "The usage.", params, ...more, run: (bound) => ({ ...bound }) });

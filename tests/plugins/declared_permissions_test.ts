@@ -1,8 +1,8 @@
 /** @module */
-import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
-import type { Permissions } from "../../lib/plugins/permissions.ts";
-import { sourceFiles } from "../../scripts/source_files.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { declaredPermissions } from "#lib/plugins/declared_permissions.ts";
+import type { Permissions } from "#lib/plugins/permissions.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 /** Texts of files, and their declaration for `f`: `undefined` for none, `problem` if it cannot be parsed. */
 const TEXTS: Readonly<Record<string, readonly [text: string, declared: Permissions | "problem" | undefined]>> = {

@@ -1,9 +1,9 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { executeMany } from "../../lib/plugins/execution.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import { isMap, map, type Value } from "../../lib/values/value.ts";
-import { run, testContext } from "../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { executeMany } from "#lib/plugins/execution.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { run, testContext } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("a function that succeeds returns its result with retcode 0 and no outputter", async () => {
   assertEquals(await run("test.echo", ["hello"]), { return: "hello", retcode: 0, success: true });

@@ -1,9 +1,9 @@
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { invoke } from "../../lib/plugins/call.ts";
-import { loadFamily } from "../../lib/plugins/loader.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import type { Value } from "../../lib/values/value.ts";
-import { testContext } from "../support/calls/job_context.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import type { Value } from "#lib/values/value.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
 
 /** Runs `test` with a directory that holds `files`. */
 async function withFiles(files: Record<string, string>, test: (directory: string) => Promise<void>): Promise<void> {

@@ -4,8 +4,8 @@ import {
   permissionKey,
   type Permissions,
   workerPermissions,
-} from "../../lib/plugins/permissions.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+} from "#lib/plugins/permissions.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const PARSED: readonly [unknown, Permissions][] = [
   [undefined, "none"],

@@ -1,6 +1,6 @@
-import { resultMap, stateResult } from "../../lib/plugins/state_module.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { resultMap, stateResult } from "#lib/plugins/state_module.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const GOOD = { name: "x", result: true, comment: "done", changes: { a: 1 } };
 

@@ -1,11 +1,11 @@
-import { loadFamily, type ModuleTable, type VirtualNames } from "../../lib/plugins/loader.ts";
-import { functionsRefusal, parseVirtual, refusal, type Virtual, type VirtualHost } from "../../lib/plugins/virtual.ts";
-import { declaredPermissions } from "../../lib/plugins/declared_permissions.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { EXECUTION_MODULES, VIRTUAL_NAMES } from "../../modules/execution/_built_in.ts";
-import { assert, assertEquals, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { run, testContext } from "../support/calls/job_context.ts";
+import { loadFamily, type ModuleTable, type VirtualNames } from "#lib/plugins/loader.ts";
+import { functionsRefusal, parseVirtual, refusal, type Virtual, type VirtualHost } from "#lib/plugins/virtual.ts";
+import { declaredPermissions } from "#lib/plugins/declared_permissions.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { run, testContext } from "#tests/support/calls/job_context.ts";
 
 function host(grains: Record<string, Value>, programs: readonly string[] | undefined = []): VirtualHost {
   return {

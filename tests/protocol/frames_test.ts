@@ -1,6 +1,6 @@
 /** @module */
-import { frame, FrameReader } from "../../lib/protocol/frames.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

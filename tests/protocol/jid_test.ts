@@ -1,8 +1,8 @@
 /** @module */
-import { ConfigError } from "../../lib/errors.ts";
-import { isJid, jidDirectory, jidMemory, jidToStartTime, makeJid } from "../../lib/protocol/jid.ts";
-import { assert, assertEquals, assertMatch, assertThrows } from "../support/assert.ts";
-import corpus from "../corpus/crypto.json" with { type: "json" };
+import { ConfigError } from "#lib/errors.ts";
+import { isJid, jidDirectory, jidMemory, jidToStartTime, makeJid } from "#lib/protocol/jid.ts";
+import { assert, assertEquals, assertMatch, assertThrows } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
 Deno.test("a jid is the time of its creation", () => {
   const before = Date.now();

@@ -6,8 +6,8 @@ import {
   outcomeOfReturn,
   OUTCOMES,
   silenceText,
-} from "../../lib/protocol/outcome.ts";
-import { assertEquals } from "../support/assert.ts";
+} from "#lib/protocol/outcome.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const HERE: OutcomeFacts = { accepted: true, present: true };
 

@@ -1,6 +1,6 @@
 /** @module */
-import { MsgpackError, WireError } from "../../lib/errors.ts";
-import { decode, encode } from "../../lib/values/msgpack.ts";
+import { MsgpackError, WireError } from "#lib/errors.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
 import {
   asBytes,
   clearRequest,
@@ -9,10 +9,10 @@ import {
   parsePublished,
   parseRequest,
   stringField,
-} from "../../lib/protocol/payload.ts";
-import { isMap, map } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { envelope } from "../support/fleet/scripted_minion.ts";
+} from "#lib/protocol/payload.ts";
+import { isMap, map } from "#lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { envelope } from "#tests/support/fleet/scripted_minion.ts";
 
 Deno.test("requests equal Salt's bytes", () => {
   // {enc: clear, load: {cmd: ping}, version: 3}: a map of three, in this order, text in the raw family.

@@ -1,9 +1,9 @@
-import { RegexError } from "../../lib/errors.ts";
-import { regexWithFlags, splitText } from "../../lib/regex/replace.ts";
-import { MAX_PATTERN_LENGTH, pythonRegex } from "../../lib/regex/regex.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { cpuMs } from "../support/time.ts";
-import corpus from "../corpus/regex.json" with { type: "json" };
+import { RegexError } from "#lib/errors.ts";
+import { regexWithFlags, splitText } from "#lib/regex/replace.ts";
+import { MAX_PATTERN_LENGTH, pythonRegex } from "#lib/regex/regex.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { cpuMs } from "#tests/support/time.ts";
+import corpus from "#tests/corpus/regex.json" with { type: "json" };
 
 // corpus/regex.json: every pattern with what Python's re.match found in each text, or null if Python refuses the
 // pattern.

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { CallModules } from "../../lib/local_call/modules.ts";
-import { localPillar } from "../../lib/local_call/pillar.ts";
-import { ownRenderer } from "../../lib/render/own_renderer.ts";
-import { loadCatalogue } from "../../lib/worker/catalogue.ts";
-import { repr, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run, testContext, testOpts } from "../support/calls/job_context.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
+import { CallModules } from "#lib/minion/local_call/modules.ts";
+import { localPillar } from "#lib/minion/local_call/pillar.ts";
+import { ownRenderer } from "#lib/render/own_renderer.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { repr, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 
 /** Parses lines `name=value` into a map; other lines are an error. */
 const LINES = `

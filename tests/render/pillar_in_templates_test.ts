@@ -1,8 +1,8 @@
-import { jobRenderHost } from "../../lib/render/job_host.ts";
-import { renderSls } from "../../lib/render/render.ts";
-import { map, repr } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
-import { testContext } from "../support/calls/job_context.ts";
+import { jobRenderHost } from "#lib/render/job_host.ts";
+import { renderSls } from "#lib/render/render.ts";
+import { map, repr } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
 
 Deno.test("pillar.get shows a template the value, and an operator a mask", async () => {
   const context = testContext({ pillar: map({ k: { secret: "s" } }) });

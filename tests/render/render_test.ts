@@ -1,12 +1,12 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { RenderError } from "../../lib/errors.ts";
-import { renderSls, renderTemplate } from "../../lib/render/render.ts";
-import { renderValue } from "../../lib/render/render_value.ts";
-import { isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { render as renderMsgpack } from "../../modules/renderers/msgpack.ts";
-import { TextOrigin } from "../../lib/templates/text_origin.ts";
-import { renderFixture } from "../support/files/render_scope.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { RenderError } from "#lib/errors.ts";
+import { renderSls, renderTemplate } from "#lib/render/render.ts";
+import { renderValue } from "#lib/render/render_value.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { render as renderMsgpack } from "#modules/renderers/msgpack.ts";
+import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import { renderFixture } from "#tests/support/files/render_scope.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 async function data(text: string, opts: Record<string, unknown> = {}, path?: string): Promise<Value> {
   return (await renderSls({ text, ...path === undefined ? {} : { path } }, renderFixture({ opts }))).data;

@@ -1,9 +1,9 @@
-import corpus from "../corpus/serializers.json" with { type: "json" };
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { SERIALIZERS } from "../../lib/render/serializers.ts";
-import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "../support/assert.ts";
-import { fromTyped, type Typed } from "../support/typed_values.ts";
+import corpus from "#tests/corpus/serializers.json" with { type: "json" };
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { SERIALIZERS } from "#lib/render/serializers.ts";
+import { isMap, map, repr, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { fromTyped, type Typed } from "#tests/support/typed_values.ts";
 
 /** Only the corpus script defines these notations. */
 const value = (typed: unknown): Value => fromTyped(typed as Typed);

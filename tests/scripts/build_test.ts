@@ -1,6 +1,6 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { COMMAND_V8_FLAGS, V8_FLAGS } from "../../lib/process/self_command.ts";
-import { packedExecutable, packPayload, releaseName } from "../../scripts/build/pack.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { COMMAND_V8_FLAGS, V8_FLAGS } from "#lib/runtime/self_command.ts";
+import { packedExecutable, packPayload, releaseName } from "#scripts/build/pack.ts";
 import {
   COMMAND_ENTRIES,
   packageFiles,
@@ -8,11 +8,11 @@ import {
   TARGETS,
   VERSION_SOURCE,
   WORKERS,
-} from "../../scripts/build/production.ts";
-import { scriptOf } from "../../scripts/build/bundle.ts";
-import { sourceFiles } from "../../scripts/source_files.ts";
-import { type TarFile, tarStream } from "../../scripts/build/tar.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+} from "#scripts/build/production.ts";
+import { scriptOf } from "#scripts/build/bundle.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { type TarFile, tarStream } from "#scripts/build/tar.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

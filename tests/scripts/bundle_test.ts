@@ -1,10 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { DENO_RUN } from "../../lib/process/self_command.ts";
-import { VERSION_TEXT } from "../../lib/version.ts";
-import { bundle, BundleError, isOf, scriptOf } from "../../scripts/build/bundle.ts";
-import { compiledScripts } from "../../scripts/build/compiled.ts";
-import { BUILT_AT } from "../../scripts/build/place.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
+import { VERSION_TEXT } from "#lib/version.ts";
+import { bundle, BundleError, isOf, scriptOf } from "#scripts/build/bundle.ts";
+import { compiledScripts } from "#scripts/build/compiled.ts";
+import { BUILT_AT } from "#scripts/build/place.ts";
 import {
   type Command,
   COMMAND_ENTRIES,
@@ -15,9 +15,9 @@ import {
   STARTS,
   VERSION_SOURCE,
   WARM_SOURCE,
-} from "../../scripts/build/production.ts";
+} from "#scripts/build/production.ts";
 
-import called from "../../scripts/build/start_functions.json" with { type: "json" };
+import called from "#scripts/build/start_functions.json" with { type: "json" };
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -130,14 +130,19 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
       });
       assertEquals(placesOf(pump.err, directory), [
         `lib/protocol/frames.ts:${await lineOf("lib/protocol/frames.ts", "throw new RangeError(`a message of")}`,
-        `lib/worker/module_pump.ts:${await lineOf("lib/worker/module_pump.ts", "of frames.push(piece)")}`,
+        `lib/minion/worker/module_pump.ts:${await lineOf("lib/minion/worker/module_pump.ts", "of frames.push(piece)")}`,
         `minion.ts:${await lineOf("minion.ts", "return await runModulePump()")}`,
         `minion.ts:${await lineOf("minion.ts", "Deno.exit(await main())")}`,
       ]);
       for (
         const [source, message, file, line] of [
-          ["lib/master/mworker_thread.ts", "null", "lib/process/thread.ts", "switch (data.kind) {"],
-          ["lib/worker/module_worker.ts", "[]", "lib/worker/module_worker.ts", "const message = parseToModule(data)"],
+          ["lib/master/requests/mworker_thread.ts", "null", "lib/runtime/thread.ts", "switch (data.kind) {"],
+          [
+            "lib/minion/worker/module_worker.ts",
+            "[]",
+            "lib/minion/worker/module_worker.ts",
+            "const message = parseToModule(data)",
+          ],
         ] as const
       ) {
         const { err } = await deno([...words, starter, scriptOf(source), message]);

@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

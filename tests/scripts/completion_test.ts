@@ -1,8 +1,8 @@
 /** Shell completion in real shells: bash, and zsh and fish if they are installed. */
 
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { COMMANDS } from "../../scripts/reference/commands.ts";
-import { completionScript, OPTION_VALUES } from "../../scripts/reference/completion.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { COMMANDS } from "#scripts/reference/commands.ts";
+import { completionScript, OPTION_VALUES } from "#scripts/reference/completion.ts";
 
 const JIDS = ["20250523101112123456", "20240523101112123456"];
 /** A minion id that an attacker chooses so that an operator's shell runs it. */

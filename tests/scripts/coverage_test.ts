@@ -1,6 +1,6 @@
-import { addLcov, coverageReport, type LineCounts, toLcov } from "../../scripts/coverage/report.ts";
-import type { CoverageRule } from "../../scripts/coverage/rules/rule.ts";
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { addLcov, coverageReport, type LineCounts, toLcov } from "#scripts/coverage/report.ts";
+import type { CoverageRule } from "#scripts/coverage/rules/rule.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 
 const TEXT = `import { a } from "./a.ts";
 

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { complainedFiles, coveredNothing, failedTests, lacksDenort, testCounts } from "../../scripts/deno_output.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { run } from "../support/processes.ts";
+import { complainedFiles, coveredNothing, failedTests, lacksDenort, testCounts } from "#scripts/deno_output.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { run } from "#tests/support/processes.ts";
 
 /** An empty cache, and a proxy address where nothing listens: nothing can be downloaded, even with a network. */
 const OFFLINE_ENV = (root: string) => [`DENO_DIR=${root}/cache`, "HTTPS_PROXY=http://127.0.0.1:1", "DENORT_BIN="];

@@ -1,5 +1,5 @@
-import plugin from "../../scripts/docs_plugin.ts";
-import { assertEquals } from "../support/assert.ts";
+import plugin from "#scripts/docs_plugin.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const OPENING = "/**\n * A file.\n * @module\n */\n";
 

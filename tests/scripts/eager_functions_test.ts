@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { type MappedCode, withEagerFunctions } from "../../scripts/build/eager_functions.ts";
-import { mappingsOf, placesIn } from "../../scripts/build/source_map.ts";
-import called from "../../scripts/build/start_functions.json" with { type: "json" };
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { type MappedCode, withEagerFunctions } from "#scripts/build/eager_functions.ts";
+import { mappingsOf, placesIn } from "#scripts/build/source_map.ts";
+import called from "#scripts/build/start_functions.json" with { type: "json" };
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

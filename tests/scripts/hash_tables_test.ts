@@ -2,8 +2,8 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { hmac } from "@noble/hashes/hmac.js";
 import { md5, sha1 } from "@noble/hashes/legacy.js";
 import { sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
-import { HASH_FILES, withHashTables } from "../../scripts/build/hash_tables.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { HASH_FILES, withHashTables } from "#scripts/build/hash_tables.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const LIBRARY = new URL("./", import.meta.resolve("@noble/hashes/sha2.js"));
 const CHANGED = ["sha2.js", "legacy.js", "utils.js"];

@@ -1,6 +1,6 @@
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { withLateImports } from "../../scripts/build/late_imports.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { withLateImports } from "#scripts/build/late_imports.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const START = { fileName: "salt.start.mjs", code: `var a=1,b=()=>2;export{a as x,b}` };
 const PASSES = { fileName: "salt.a.mjs", code: `export{x as one,b}from"./salt.start.mjs";` };

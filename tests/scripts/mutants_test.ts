@@ -1,12 +1,12 @@
-import { AREAS, GUARDED_ROOMS } from "../../scripts/mutants/areas.ts";
-import { EQUIVALENT } from "../../scripts/mutants/equivalent.ts";
-import { findMutants, isEquivalent } from "../../scripts/mutants/find.ts";
-import { tryMutants } from "../../scripts/mutants/mutant_run.ts";
-import { EX_INTERRUPTED } from "../../lib/cli/exit_codes.ts";
-import { TestFinder } from "../../scripts/mutants/tests.ts";
-import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { filesBelow, ifThere } from "../support/tree.ts";
+import { AREAS, GUARDED_ROOMS } from "#scripts/mutants/areas.ts";
+import { EQUIVALENT } from "#scripts/mutants/equivalent.ts";
+import { findMutants, isEquivalent } from "#scripts/mutants/find.ts";
+import { tryMutants } from "#scripts/mutants/mutant_run.ts";
+import { EX_INTERRUPTED } from "#lib/commands/cli/exit_codes.ts";
+import { TestFinder } from "#scripts/mutants/tests.ts";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { filesBelow, ifThere } from "#tests/support/tree.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -238,8 +238,8 @@ Deno.test("a test that fails without a mutant catches none", async () => {
 Deno.test("the tests of a file are the test with its name, those that import it, and those of its area", () => {
   const tests = new TestFinder(ROOT).testsOf("lib/keys/sessions.ts");
   assertEquals(tests[0], "tests/keys/sessions_test.ts");
-  assert(tests.slice(1, -1).some((path) => path.startsWith("tests/master/")));
-  assertEquals(tests.at(-1), "tests/master/master_test.ts");
+  assert(tests.slice(1, -1).some((path) => path.startsWith("tests/master/requests/")));
+  assertEquals(tests.at(-1), "tests/master/requests/master_test.ts");
   // A test of the room may reach a file in a process that it starts.
   assert(new TestFinder(ROOT).testsOf("lib/auth/libpam.ts").includes("tests/auth/pam_test.ts"));
 });

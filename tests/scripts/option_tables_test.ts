@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { OPTION_TABLES, type Role } from "../../lib/config/options.ts";
-import { OPTION_FILES, optionTable } from "../../scripts/build/option_tables.ts";
-import { withYamlTables } from "../../scripts/build/yaml_tables.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { OPTION_TABLES, type Role } from "#lib/config/options.ts";
+import { OPTION_FILES, optionTable } from "#scripts/build/option_tables.ts";
+import { withYamlTables } from "#scripts/build/yaml_tables.ts";
 
 for (const role of ["master", "minion"] satisfies Role[]) {
   Deno.test(`options of ${role} as data: those of its table, without documentation`, async () => {

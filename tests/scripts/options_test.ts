@@ -1,5 +1,5 @@
-import { OptionError, parseOptions } from "../../scripts/options.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const OPTIONS = { out: { type: "string" }, pack: { type: "boolean", default: false } } as const;
 

@@ -1,22 +1,22 @@
-import plugin from "../../scripts/owners_plugin.ts";
-import { assertEquals } from "../support/assert.ts";
+import plugin from "#scripts/owners_plugin.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const HELD = "using held = holdTarget(path);\n";
 
 /** File, source, and the reported problems. */
 const CASES: readonly (readonly [file: string, source: string, reported: readonly string[]])[] = [
-  ["lib/filesystem/trees.ts", "Deno.chownSync(path, 1, 1);", ["Deno.chownSync"]],
+  ["lib/host/filesystem/trees.ts", "Deno.chownSync(path, 1, 1);", ["Deno.chownSync"]],
   ["modules/execution/file.ts", "await Deno.chmod(path, 0o600);", ["Deno.chmod"]],
   ["modules/execution/file.ts", 'nodeBuiltin("node:fs").lchownSync(path, 1, 1);', [
     'nodeBuiltin("node:fs").lchownSync',
   ]],
-  ["lib/filesystem/trees.ts", "const change = Deno.chmodSync;", ["Deno.chmodSync"]],
-  ["lib/filesystem/trees.ts", `${HELD}Deno.chmodSync(held.path, 0o600);`, []],
-  ["lib/filesystem/trees.ts", `${HELD}Deno.chmodSync(held.name, 0o600);`, ["Deno.chmodSync"]],
-  ["lib/filesystem/trees.ts", "Deno.chmodSync(found.path, 0o600);", ["Deno.chmodSync"]],
-  ["lib/filesystem/trees.ts", "const held = { path };\nDeno.chmodSync(held.path, 0o600);", ["Deno.chmodSync"]],
-  ["lib/filesystem/trees.ts", "putBeside(where, fill, (made) => Deno.chmodSync(made.path, 0o600));", []],
-  ["lib/filesystem/trees.ts", "put(where, fill, (made) => Deno.chmodSync(made.path, 0o600));", ["Deno.chmodSync"]],
+  ["lib/host/filesystem/trees.ts", "const change = Deno.chmodSync;", ["Deno.chmodSync"]],
+  ["lib/host/filesystem/trees.ts", `${HELD}Deno.chmodSync(held.path, 0o600);`, []],
+  ["lib/host/filesystem/trees.ts", `${HELD}Deno.chmodSync(held.name, 0o600);`, ["Deno.chmodSync"]],
+  ["lib/host/filesystem/trees.ts", "Deno.chmodSync(found.path, 0o600);", ["Deno.chmodSync"]],
+  ["lib/host/filesystem/trees.ts", "const held = { path };\nDeno.chmodSync(held.path, 0o600);", ["Deno.chmodSync"]],
+  ["lib/host/filesystem/trees.ts", "putBeside(where, fill, (made) => Deno.chmodSync(made.path, 0o600));", []],
+  ["lib/host/filesystem/trees.ts", "put(where, fill, (made) => Deno.chmodSync(made.path, 0o600));", ["Deno.chmodSync"]],
   ["lib/os/atomic_file.ts", "Deno.chmodSync(temporary, 0o600);", []],
   ["lib/other/atomic_file.ts", "Deno.chmodSync(temporary, 0o600);", ["Deno.chmodSync"]],
   ["scripts/build/build.ts", "Deno.chmodSync(path, 0o755);", []],

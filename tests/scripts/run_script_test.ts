@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch } from "../support/assert.ts";
+import { assertEquals, assertMatch } from "#tests/support/assert.ts";
 
 const RUN_SCRIPT = import.meta.resolve("../../scripts/run_script.ts");
 const OPTIONS = import.meta.resolve("../../scripts/options.ts");

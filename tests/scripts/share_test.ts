@@ -1,11 +1,11 @@
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { COMMANDS } from "../../scripts/reference/commands.ts";
-import { commandReference, manPage } from "../../scripts/reference/man_pages.ts";
-import { configSample, ROLES } from "../../scripts/reference/config_samples.ts";
-import { loadMasterConfig, loadMinionConfig } from "../../lib/config/load.ts";
-import { OPTION_TABLES } from "../../lib/config/options.ts";
-import { sharedFiles, writeShared } from "../../scripts/build/share.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { COMMANDS } from "#scripts/reference/commands.ts";
+import { commandReference, manPage } from "#scripts/reference/man_pages.ts";
+import { configSample, ROLES } from "#scripts/reference/config_samples.ts";
+import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import { OPTION_TABLES } from "#lib/config/options.ts";
+import { sharedFiles, writeShared } from "#scripts/build/share.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

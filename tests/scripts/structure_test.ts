@@ -1,8 +1,8 @@
-import { gates } from "../../scripts/ok.ts";
-import { sourceFiles } from "../../scripts/source_files.ts";
-import { emptyRooms, importsOf, type Known, type Source, structureProblems } from "../../scripts/structure.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { gates } from "#scripts/ok.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { emptyRooms, importsOf, type Known, type Source, structureProblems } from "#scripts/structure.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 
@@ -13,10 +13,10 @@ function sourcesOf(files: Readonly<Record<string, string>>): Source[] {
 const CASES: [what: string, files: Readonly<Record<string, string>>, problems: string[], known?: Known][] = [
   ["a tree in order", {
     "master.ts": 'import { a } from "./lib/os/a.ts";\n',
-    "lib/os/a.ts": 'import type { B } from "./b.ts";\nimport { E } from "../errors.ts";\nexport const a = 1;\n',
+    "lib/os/a.ts": 'import type { B } from "./b.ts";\nimport { E } from "#lib/errors.ts";\nexport const a = 1;\n',
     "lib/os/b.ts": "export interface B {}\n",
     "lib/errors.ts": "export class E {}\n",
-    "tests/os/a_test.ts": 'import { a } from "../../lib/os/a.ts";\nimport { b } from "../support/b.ts";\n',
+    "tests/os/a_test.ts": 'import { a } from "#lib/os/a.ts";\nimport { b } from "#tests/support/b.ts";\n',
     "tests/support/b.ts": "export const b = 1;\n",
   }, []],
   ["an import cycle, also through a type", {
@@ -44,17 +44,35 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     ...Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`lib/text/a${i}.ts`, ""])),
   }, ["room: lib/os has 31 files; split it by subject"]],
   ["an import from a floor above", {
-    "lib/os/a.ts": 'import { b } from "../keys/b.ts";\n',
+    "lib/os/a.ts": 'import { b } from "#lib/keys/b.ts";\n',
     "lib/keys/b.ts": "export function b() {}\n",
   }, ["up: lib/os/a.ts imports lib/keys/b.ts"]],
   ["an import from the same floor", {
-    "lib/master/a.ts": 'import type { B } from "../minion/b.ts";\n',
-    "lib/minion/b.ts": "export interface B {}\n",
-  }, ["up: lib/master/a.ts imports lib/minion/b.ts"]],
+    "lib/jobs/a.ts": 'import type { B } from "#lib/host/git/b.ts";\n',
+    "lib/host/git/b.ts": "export interface B {}\n",
+  }, ["up: lib/jobs/a.ts imports lib/host/git/b.ts"]],
+  ["imports between the rooms of a wing", {
+    "lib/states/run/a.ts": 'import type { B } from "#lib/states/compiler/b.ts";\n',
+    "lib/states/compiler/b.ts": "export interface B {}\n",
+    "lib/states/control/c.ts": 'import type { D } from "#lib/states/tree/d.ts";\n',
+    "lib/states/tree/d.ts": "export interface D {}\n",
+  }, ["up: lib/states/control/c.ts imports lib/states/tree/d.ts"]],
+  ["an import from a wing above", {
+    "lib/host/git/a.ts": 'import type { B } from "#lib/states/compiler/b.ts";\n',
+    "lib/states/compiler/b.ts": "export interface B {}\n",
+  }, ["up: lib/host/git/a.ts imports lib/states/compiler/b.ts"]],
+  ["a file of a wing in none of its rooms", {
+    "lib/states/a.ts": "",
+    "tests/states/b_test.ts": "",
+  }, ["room: lib/states/a.ts is in no room", "room: tests/states/b_test.ts is in no room"]],
+  ["an import with a long path", {
+    "lib/os/a.ts": 'import { b } from "../text/b.ts";\n',
+    "lib/text/b.ts": "export function b() {}\n",
+  }, ["path: lib/os/a.ts imports ../text/b.ts: write #lib/text/b.ts"]],
   ["an import from a room above the product", {
-    "lib/os/a.ts": 'import { b } from "../../scripts/b.ts";\n',
-    "scripts/b.ts": 'import { c } from "../tests/support/c.ts";\nexport function b() {}\n',
-    "tests/support/c.ts": 'import { d } from "../os/d_test.ts";\nexport const c = 1;\n',
+    "lib/os/a.ts": 'import { b } from "#scripts/b.ts";\n',
+    "scripts/b.ts": 'import { c } from "#tests/support/c.ts";\nexport function b() {}\n',
+    "tests/support/c.ts": 'import { d } from "#tests/os/d_test.ts";\nexport const c = 1;\n',
     "tests/os/d_test.ts": "export const d = 1;\n",
   }, [
     "up: lib/os/a.ts imports scripts/b.ts",
@@ -62,17 +80,17 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     "up: tests/support/c.ts imports tests/os/d_test.ts",
   ]],
   ["a rule that knows a plugin", {
-    "lib/protocol/jid.ts": 'const { ping } = await import("../../modules/execution/test.ts");\n',
+    "lib/protocol/jid.ts": 'const { ping } = await import("#modules/execution/test.ts");\n',
     "modules/execution/test.ts": "export const ping = 1;\n",
   }, ["up: lib/protocol/jid.ts imports modules/execution/test.ts"]],
   ["a thread that is started from below", {
-    "lib/process/a.ts": 'new Worker(new URL("../master/b.ts"' + ", import.meta.url));\n",
-    "lib/master/b.ts": "",
-  }, ["up: lib/process/a.ts imports lib/master/b.ts"]],
+    "lib/runtime/a.ts": 'new Worker(new URL("../master/requests/b.ts"' + ", import.meta.url));\n",
+    "lib/master/requests/b.ts": "",
+  }, ["up: lib/runtime/a.ts imports lib/master/requests/b.ts"]],
   [
     "an import that is gone, and a known one",
     {
-      "lib/os/a.ts": 'import { b } from "../keys/b.ts";\n',
+      "lib/os/a.ts": 'import { b } from "#lib/keys/b.ts";\n',
       "lib/keys/b.ts": "export function b() {}\n",
     },
     ["known, and no longer so: lib/os/c.ts imports lib/keys/b.ts"],
@@ -98,8 +116,8 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
     {
       "lib/os/a.ts":
         "/** For {@linkcode a}. */\nexport function a() {}\nexport function b() {}\nb();\nexport const c = 1;\n",
-      "tests/os/a_test.ts": 'import { a, b } from "../../lib/os/a.ts";\n',
-      "tests/bench/run.ts": 'import { c } from "../../lib/os/a.ts";\n',
+      "tests/os/a_test.ts": 'import { a, b } from "#lib/os/a.ts";\n',
+      "tests/bench/run.ts": 'import { c } from "#lib/os/a.ts";\n',
     },
     ["only tests use it: lib/os/a.ts exports a"],
     { forTests: ["lib/os/a.ts exports c"] },
@@ -112,12 +130,12 @@ for (const [what, files, problems, known] of CASES) {
 }
 
 Deno.test("the imports of a file are read: names, all names, late imports, threads that it starts", () => {
-  const text = 'import {\n  a,\n  type B as C,\n} from "./a.ts";\nexport * from "../b.ts";\nimport "./c.ts";\n' +
+  const text = 'import {\n  a,\n  type B as C,\n} from "./a.ts";\nexport * from "#lib/text/b.ts";\nimport "./c.ts";\n' +
     'await import("./d.ts");\nnew Worker(new URL("../e/f.ts"' + ", import.meta.url));\n" +
     'start(new URL("../../minion.ts"' + ", import.meta.url));\n" + 'import * as g from "node:fs";\n';
   assertEquals(importsOf("lib/os/x.ts", text), [
     { from: "lib/os/a.ts", names: ["a", "B"] },
-    { from: "lib/b.ts", names: ["*"] },
+    { from: "lib/text/b.ts", names: ["*"] },
     { from: "lib/os/c.ts", names: [] },
     { from: "lib/os/d.ts", names: ["*"] },
     { from: "lib/e/f.ts", names: [] },
@@ -126,7 +144,8 @@ Deno.test("the imports of a file are read: names, all names, late imports, threa
 
 Deno.test("an empty room is reported", () => {
   const empty = emptyRooms(sourcesOf({ "lib/values/a.ts": "", "lib/osx/b.ts": "", "master.ts": "" }));
-  assert(empty.includes("room: lib/os is empty") && empty.includes("room: modules/runners is empty"));
+  assert(empty.includes("room: lib/os is empty") && empty.includes("room: lib/states/run is empty"));
+  assert(!empty.includes("room: lib/states is empty") && empty.includes("room: modules/runners is empty"));
   assert(empty.includes("room: minion.ts is empty"));
   assert(!empty.some((line) => line.startsWith("room: lib/values ") || line.startsWith("room: master.ts ")));
 });

@@ -1,8 +1,8 @@
-import { sourceFiles } from "../../scripts/source_files.ts";
-import { testFiles } from "../../scripts/test.ts";
-import { runTestFile } from "../../scripts/test_file.ts";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
+import { testFiles } from "#scripts/test.ts";
+import { runTestFile } from "#scripts/test_file.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
 

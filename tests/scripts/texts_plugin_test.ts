@@ -1,5 +1,5 @@
-import plugin from "../../scripts/texts_plugin.ts";
-import { assertEquals } from "../support/assert.ts";
+import plugin from "#scripts/texts_plugin.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 /** File, source, and the reported places. */
 const CASES: readonly (readonly [file: string, source: string, reported: readonly string[]])[] = [

@@ -1,5 +1,5 @@
-import plugin from "../../scripts/timers_plugin.ts";
-import { assertEquals } from "../support/assert.ts";
+import plugin from "#scripts/timers_plugin.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const IMPORT = 'import { setTimeout } from "../os/timers.ts";\n';
 

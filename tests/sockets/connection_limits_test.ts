@@ -1,15 +1,15 @@
 /** What watches the connections of a port: its reports, the connections that it holds, and what is left when it ends. */
 
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { closeSocket, openSocket } from "../../lib/sockets/context.ts";
-import { ConnectionLimiter } from "../../lib/sockets/connection_limiter.ts";
-import { CutConnections } from "../../lib/sockets/cut_connections.ts";
-import { Subscribed } from "../../lib/sockets/connection_memory.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { assertEquals } from "../support/assert.ts";
-import { openDescriptors } from "../support/descriptors.ts";
-import { eventually } from "../support/eventually.ts";
-import { strictTest } from "../support/strict.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { closeSocket, openSocket } from "#lib/sockets/context.ts";
+import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
+import { CutConnections } from "#lib/sockets/cut_connections.ts";
+import { Subscribed } from "#lib/sockets/connection_memory.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { openDescriptors } from "#tests/support/descriptors.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 const linux = Deno.build.os === "linux";
 

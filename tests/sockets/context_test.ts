@@ -1,12 +1,12 @@
 /** The sockets of a thread with notes, and sockets that cannot be set up: nothing stays open. */
 
-import { SocketError } from "../../lib/errors.ts";
-import { ThreadNotes } from "../../lib/process/thread_notes.ts";
-import { closeSocket, noteSockets, openInherited, openSocket } from "../../lib/sockets/context.ts";
-import { Inbox } from "../../lib/sockets/endpoint.ts";
-import { closeWaitOf } from "../../lib/sockets/epoll.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { strictTest } from "../support/strict.ts";
+import { SocketError } from "#lib/errors.ts";
+import { ThreadNotes } from "#lib/runtime/thread_notes.ts";
+import { closeSocket, noteSockets, openInherited, openSocket } from "#lib/sockets/context.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { closeWaitOf } from "#lib/sockets/epoll.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 strictTest("a socket with a setting that libzmq refuses is closed again", () => {
   for (let i = 0; i < 20; i++) {

@@ -1,13 +1,13 @@
 /** @module */
-import { ZmqProxy } from "../../lib/sockets/proxy.ts";
-import { MANY_REQUESTERS } from "../../lib/sockets/settings.ts";
-import { Duplex, Inbox, Outbox } from "../../lib/sockets/endpoint.ts";
-import type { Frames } from "../../lib/sockets/libzmq.ts";
-import { freePort } from "../../scripts/fleet/free_port.ts";
-import { strictTest } from "../support/strict.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { AT_ONCE_MS } from "../support/time.ts";
-import { Peer } from "../support/fleet/peer.ts";
+import { ZmqProxy } from "#lib/sockets/proxy.ts";
+import { MANY_REQUESTERS } from "#lib/sockets/settings.ts";
+import { Duplex, Inbox, Outbox } from "#lib/sockets/endpoint.ts";
+import type { Frames } from "#lib/sockets/libzmq.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { strictTest } from "#tests/support/strict.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { AT_ONCE_MS } from "#tests/support/time.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 /** Far above the time that these tests need: a lost wake-up fails the test and does not block the run. */
 const BOUND_MS = 60_000;

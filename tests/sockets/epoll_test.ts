@@ -1,11 +1,11 @@
 /** @module */
-import { waitForDescriptor } from "../../lib/sockets/epoll.ts";
-import { epollCalls } from "../../lib/libc/epoll.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { LibcError } from "../../lib/errors.ts";
-import { openDescriptors } from "../support/descriptors.ts";
-import { strictTest } from "../support/strict.ts";
-import { AT_ONCE_MS } from "../support/time.ts";
+import { waitForDescriptor } from "#lib/sockets/epoll.ts";
+import { epollCalls } from "#lib/libc/epoll.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { LibcError } from "#lib/errors.ts";
+import { openDescriptors } from "#tests/support/descriptors.ts";
+import { strictTest } from "#tests/support/strict.ts";
+import { AT_ONCE_MS } from "#tests/support/time.ts";
 
 const calls = epollCalls(16, 1);
 const linux = calls !== undefined;

@@ -1,8 +1,8 @@
 /** @module */
-import { startProfile } from "../../lib/process/cpu_profile.ts";
-import { ZmqContext } from "../../lib/sockets/libzmq.ts";
-import { assertEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { startProfile } from "#lib/runtime/cpu_profile.ts";
+import { ZmqContext } from "#lib/sockets/libzmq.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 Deno.test("connections can still be made after the watcher of lost connections is closed", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

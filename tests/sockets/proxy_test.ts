@@ -1,7 +1,7 @@
-import { assertEquals } from "../support/assert.ts";
-import { ZmqProxy } from "../../lib/sockets/proxy.ts";
-import { Duplex } from "../../lib/sockets/endpoint.ts";
-import { Peer } from "../support/fleet/peer.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { ZmqProxy } from "#lib/sockets/proxy.ts";
+import { Duplex } from "#lib/sockets/endpoint.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 Deno.test("a ZmqProxy whose workers' queues are full waits, and loses no request", async () => {
   const clients = 60;

@@ -1,13 +1,13 @@
 /** @module */
-import { RequestTimeoutError } from "../../lib/errors.ts";
-import { RequestChannel, tcpAddress } from "../../lib/sockets/request_channel.ts";
-import { Duplex } from "../../lib/sockets/endpoint.ts";
-import type { Frames } from "../../lib/sockets/libzmq.ts";
-import { freePort } from "../../scripts/fleet/free_port.ts";
-import { assert, assertEquals, assertRejects } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { AT_ONCE_MS } from "../support/time.ts";
-import { Peer } from "../support/fleet/peer.ts";
+import { RequestTimeoutError } from "#lib/errors.ts";
+import { RequestChannel, tcpAddress } from "#lib/sockets/request_channel.ts";
+import { Duplex } from "#lib/sockets/endpoint.ts";
+import type { Frames } from "#lib/sockets/libzmq.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { AT_ONCE_MS } from "#tests/support/time.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const text = (frame: Uint8Array) => new TextDecoder().decode(frame);

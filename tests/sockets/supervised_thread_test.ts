@@ -1,13 +1,13 @@
 /** @module */
-import { SupervisedThread, type SupervisedThreadOptions } from "../../lib/sockets/supervised_thread.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { ZmqContext, type ZmqSocket } from "../../lib/sockets/libzmq.ts";
-import { StopWord } from "../../lib/values/stop_word.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { type KeptServiceInit, SERVICE_EVENTS } from "../support/threads/supervised_service.ts";
-import { ObservedWorkers } from "../support/threads/observed_workers.ts";
-import { recordingLogger } from "../support/fleet/services.ts";
+import { SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { ZmqContext, type ZmqSocket } from "#lib/sockets/libzmq.ts";
+import { StopWord } from "#lib/values/stop_word.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { type KeptServiceInit, SERVICE_EVENTS } from "#tests/support/threads/supervised_service.ts";
+import { ObservedWorkers } from "#tests/support/threads/observed_workers.ts";
+import { recordingLogger } from "#tests/support/fleet/services.ts";
 
 /** An echo service, the events of its threads, and the peer of its socket. */
 class Echo implements AsyncDisposable {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf } from "../../lib/errors.ts";
+import { messageOf } from "#lib/errors.ts";
 
 /** The words that start a program in a mount namespace. */
 export const UNSHARE_MOUNTS = ["unshare", "-m"] as const;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { DENO_RUN } from "../../lib/process/self_command.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { run } from "./processes.ts";
 
 const SOURCES = new URL("../..", import.meta.url);

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { DENO_RUN } from "../../lib/process/self_command.ts";
-import { findUser, type User } from "../../lib/os/users.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
+import { findUser, type User } from "#lib/os/users.ts";
 import { type Ran, run } from "./processes.ts";
 
 const SOURCES = new URL("../..", import.meta.url).pathname;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { MAX_SOCKET_PATH } from "../../lib/daemons/preflight.ts";
+import { MAX_SOCKET_PATH } from "#lib/commands/daemons/preflight.ts";
 
 const TRIES: Readonly<Record<string, (path: string) => unknown>> = {
   list: (path) => [...Deno.readDirSync(path)],

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { setTimeout } from "../../lib/os/timers.ts";
+import { setTimeout } from "#lib/os/timers.ts";
 
 /** Milliseconds between two looks of the thread at its timers. */
 const LOOK_MS = 20;

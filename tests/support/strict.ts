@@ -3,9 +3,9 @@
  * @module
  */
 
-import { ReadWait } from "../../lib/libc/libc.ts";
-import { epollCalls } from "../../lib/libc/epoll.ts";
-import { ZmqContext } from "../../lib/sockets/libzmq.ts";
+import { ReadWait } from "#lib/libc/libc.ts";
+import { epollCalls } from "#lib/libc/epoll.ts";
+import { ZmqContext } from "#lib/sockets/libzmq.ts";
 
 /** Enough calls that V8 compiles each frequently called function. At that moment Deno opens the library once more. */
 const MANY_CALLS = 100;

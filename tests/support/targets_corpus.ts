@@ -3,8 +3,8 @@
  * @module
  */
 
-import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
-import corpus from "../corpus/targets.json" with { type: "json" };
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import corpus from "#tests/corpus/targets.json" with { type: "json" };
 import { fromTyped, type Typed } from "./typed_values.ts";
 
 /** A minion of the corpus. */

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { hashHex } from "../../lib/crypto/hash.ts";
-import { compareStrings } from "../../lib/values/value.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { compareStrings } from "#lib/values/value.ts";
 
 /**
  * The lines, sorted by path. The time is that of the last write; an entry that is created and removed again changes the

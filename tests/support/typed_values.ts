@@ -3,7 +3,7 @@
  * @module
  */
 
-import { float, int, type Value } from "../../lib/values/value.ts";
+import { float, int, type Value } from "#lib/values/value.ts";
 
 /** A value in this notation: `"i:1"`, `["L", "s:a"]`, `["M", ["s:key", "null"]]`. */
 export type Typed = string | [string, ...(Typed | number)[]];

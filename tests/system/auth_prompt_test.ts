@@ -3,8 +3,8 @@
  * @module
  */
 
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { fleetTest } from "../support/fleet/fleet.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { fleetTest } from "#tests/support/fleet/fleet.ts";
 
 const PASSWORD = "correct-horse-battery";
 const ENTRY = decodeURIComponent(new URL("../../salt.ts", import.meta.url).pathname);

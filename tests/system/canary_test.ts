@@ -4,17 +4,17 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { packEvent } from "../../lib/bus/event.ts";
-import { EventSubscriber } from "../../lib/bus/subscriber.ts";
-import { masterBus } from "../../lib/bus/paths.ts";
-import { KeyStore } from "../../lib/keys/store.ts";
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { asBytes } from "../../lib/protocol/payload.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
-import { filesBelow, ifThere } from "../support/tree.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { packEvent } from "#lib/bus/event.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
+import { filesBelow, ifThere } from "#tests/support/tree.ts";
 
 const LOG_ALL = { log_level_logfile: "all" };
 

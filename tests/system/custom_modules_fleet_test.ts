@@ -3,8 +3,8 @@
  * @module
  */
 
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { eventually, type Fleet, startFleet } from "../support/fleet/fleet.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually, type Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
 
 async function fleetWith(modules: Readonly<Record<string, string>>): Promise<Fleet> {
   const fleet = await startFleet();

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { detachedDirectory } from "../../lib/host/detached_commands.ts";
-import type { PublishedJob } from "../../lib/client/job.ts";
-import { DENO_RUN } from "../../lib/process/self_command.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { toWireArgs } from "../../lib/yaml/arguments.ts";
-import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { detachedDirectory } from "#lib/programs/detached_commands.ts";
+import type { PublishedJob } from "#lib/client/job.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { toWireArgs } from "#lib/yaml/arguments.ts";
+import { assert, assertEquals, assertMatch, assertNotEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 const ID = "m00";
 

@@ -1,12 +1,12 @@
 /** @module */
-import { messageOf } from "../../lib/errors.ts";
-import { missingCompiler } from "../chaos/harness/compiler.ts";
-import { ONLY_SYNCED } from "../chaos/harness/power_disk.ts";
-import { PowerFleet } from "../chaos/harness/power_fleet.ts";
-import type { LocalClient } from "../../lib/client/local.ts";
-import { makeJid } from "../../lib/protocol/jid.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { messageOf } from "#lib/errors.ts";
+import { missingCompiler } from "#tests/chaos/harness/compiler.ts";
+import { ONLY_SYNCED } from "#tests/chaos/harness/power_disk.ts";
+import { PowerFleet } from "#tests/chaos/harness/power_fleet.ts";
+import type { LocalClient } from "#lib/client/local.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 const missing = missingCompiler();
 const ID = "m00";

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { treeCpuMs } from "../bench/harness/process_figures.ts";
-import { sleep } from "../../lib/os/sleep.ts";
-import { str, type Value } from "../../lib/values/value.ts";
-import { assert, assertMatch } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { treeCpuMs } from "#tests/bench/harness/process_figures.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { str, type Value } from "#lib/values/value.ts";
+import { assert, assertMatch } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 const ID = "m00";
 

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { callingUser } from "../../lib/cli/calling_user.ts";
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { clearRequest } from "../../lib/protocol/payload.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { isMap, map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { WITHIN_MS } from "../support/eventually.ts";
-import { type Fleet, fleetTest } from "../support/fleet/fleet.ts";
-import { asMap, opened } from "../support/fleet/scripted_minion.ts";
-import { filesBelow, ifThere } from "../support/tree.ts";
+import { callingUser } from "#lib/commands/cli/calling_user.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { asMap, opened } from "#tests/support/fleet/scripted_minion.ts";
+import { filesBelow, ifThere } from "#tests/support/tree.ts";
 
 const PASSWORD = "correct-horse-battery";
 

@@ -3,17 +3,17 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { jobStore } from "../support/fleet/job_store.ts";
-import { LocalClient } from "../../lib/client/local.ts";
-import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { Thread } from "../../lib/process/thread.ts";
-import { TimeBudget } from "../../lib/os/time_budget.ts";
-import type { Value } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
-import { eventually, type Fleet, startFleet } from "../support/fleet/fleet.ts";
-import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
-import { memoryLog } from "../support/fleet/scripted_master.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import { packOpts } from "#lib/config/opts_transfer.ts";
+import { Thread } from "#lib/runtime/thread.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import type { Value } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { eventually, type Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
+import type { MinionThreadInit } from "#tests/support/fleet/minion_thread.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 
 const IDS = Array.from({ length: 20 }, (_, i) => `minion${String(i).padStart(2, "0")}`);
 const CONSECUTIVE = 200;

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { DENO_RUN } from "../../lib/process/self_command.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { UNSHARE_MOUNTS, whyNoMountNamespace } from "../support/mount_namespace.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const MINION = new URL("../../minion.ts", import.meta.url).pathname;
 

@@ -3,22 +3,22 @@
  * @module
  */
 
-import type { OutputStore } from "../../lib/jobs/store.ts";
-import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Thread } from "../../lib/process/thread.ts";
-import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { isMap, map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { startCli } from "../support/fleet/cli_process.ts";
-import { WITHIN_MS } from "../support/eventually.ts";
-import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
-import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
-import { Publishes } from "../support/fleet/publishes.ts";
-import { jobStore } from "../support/fleet/job_store.ts";
-import { memoryLog } from "../support/fleet/scripted_master.ts";
-import { asMap, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import type { OutputStore } from "#lib/jobs/store.ts";
+import { packOpts } from "#lib/config/opts_transfer.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { Thread } from "#lib/runtime/thread.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { startCli } from "#tests/support/fleet/cli_process.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "#tests/support/fleet/fleet.ts";
+import type { MinionThreadInit } from "#tests/support/fleet/minion_thread.ts";
+import { Publishes } from "#tests/support/fleet/publishes.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { asMap, ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 function outputs(fleet: Fleet): OutputStore {
   return jobStore(fleet.masterOpts.cachedir, { hashType: fleet.masterOpts.hash_type }).outputs;

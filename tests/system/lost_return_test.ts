@@ -3,13 +3,13 @@
  * @module
  */
 
-import { jobStore } from "../support/fleet/job_store.ts";
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { map } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually, fleetTest } from "../support/fleet/fleet.ts";
-import { startJob } from "../support/fleet/jobs.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { startJob } from "#tests/support/fleet/jobs.ts";
 
 /** Sets the descriptor limit of a running process. @returns The old limit. */
 function allowDescriptors(pid: number, max: string): string {

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { clearRequest } from "../../lib/protocol/payload.ts";
-import { RequestChannel, tcpAddress } from "../../lib/sockets/request_channel.ts";
-import { isMap, map, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { startCli } from "../support/fleet/cli_process.ts";
-import { eventually, type Fleet, fleetTest } from "../support/fleet/fleet.ts";
-import { opened } from "../support/fleet/scripted_minion.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel, tcpAddress } from "#lib/sockets/request_channel.ts";
+import { isMap, map, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { startCli } from "#tests/support/fleet/cli_process.ts";
+import { eventually, type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { opened } from "#tests/support/fleet/scripted_minion.ts";
 
 const TIMEOUTS = { timeoutMs: 60_000, tries: 1 };
 

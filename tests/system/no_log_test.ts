@@ -4,23 +4,23 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { packEvent } from "../../lib/bus/event.ts";
-import { EventSubscriber } from "../../lib/bus/subscriber.ts";
-import { masterBus } from "../../lib/bus/paths.ts";
-import { hideReturn, showReturn } from "../../lib/protocol/hidden_return.ts";
-import { minionCommand } from "../../lib/master/minion_commands.ts";
-import { MASK } from "../../lib/protocol/no_log.ts";
-import { publishCommand } from "../../lib/master/publish.ts";
-import { ReturnKey, sealReturn } from "../../lib/protocol/return_key.ts";
-import { KeyError } from "../../lib/errors.ts";
-import { runSalt } from "../../lib/commands/salt.ts";
-import { isMap, map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { testKey } from "../support/fleet/scripted_minion.ts";
-import { type TestServices, testServices } from "../support/fleet/services.ts";
-import { filesBelow, ifThere } from "../support/tree.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { packEvent } from "#lib/bus/event.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { hideReturn, showReturn } from "#lib/protocol/hidden_return.ts";
+import { minionCommand } from "#lib/master/requests/minion_commands.ts";
+import { MASK } from "#lib/protocol/no_log.ts";
+import { publishCommand } from "#lib/master/requests/publish.ts";
+import { ReturnKey, sealReturn } from "#lib/protocol/return_key.ts";
+import { KeyError } from "#lib/errors.ts";
+import { runSalt } from "#lib/commands/programs/salt.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { testKey } from "#tests/support/fleet/scripted_minion.ts";
+import { type TestServices, testServices } from "#tests/support/fleet/services.ts";
+import { filesBelow, ifThere } from "#tests/support/tree.ts";
 
 const CANARY = "canary-3f9c1b7e";
 const HIDDEN = "canary-00no00log";

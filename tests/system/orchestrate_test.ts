@@ -4,10 +4,10 @@
  * @module
  */
 
-import { map } from "../../lib/values/value.ts";
-import { assert, assertStringIncludes } from "../support/assert.ts";
-import { startFleet } from "../support/fleet/fleet.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertStringIncludes } from "#tests/support/assert.ts";
+import { startFleet } from "#tests/support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const STATES = {
   "web.sls": "changed:\n  test.succeed_with_changes: []\n",

@@ -3,18 +3,18 @@
  * @module
  */
 
-import { parseJson } from "../../lib/values/json_read.ts";
-import { OUTCOMES, silenceText } from "../../lib/protocol/outcome.ts";
-import { formerPresenceTopic } from "../../lib/fleet/presence.ts";
-import { readPresence } from "../../lib/fleet/presence_file.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Inbox } from "../../lib/sockets/endpoint.ts";
-import { isMap, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually, WITHIN_MS } from "../support/eventually.ts";
-import { type Fleet, fleetTest } from "../support/fleet/fleet.ts";
-import { failedText } from "../support/fleet/salt_texts.ts";
-import { asMap, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { OUTCOMES, silenceText } from "#lib/protocol/outcome.ts";
+import { formerPresenceTopic } from "#lib/fleet/presence.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually, WITHIN_MS } from "#tests/support/eventually.ts";
+import { type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { failedText } from "#tests/support/fleet/salt_texts.ts";
+import { asMap, ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 const LIST = "away,bad,busy,dead,ghost,good,mute,queued";
 

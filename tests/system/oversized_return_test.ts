@@ -4,16 +4,16 @@
  * @module
  */
 
-import { jobStore } from "../support/fleet/job_store.ts";
-import { RequestTimeoutError } from "../../lib/errors.ts";
-import { makeJid } from "../../lib/protocol/jid.ts";
-import { clearRequest } from "../../lib/protocol/payload.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { isMap, map, str, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../support/assert.ts";
-import { eventually, type Fleet, fleetTest } from "../support/fleet/fleet.ts";
-import { runOn, startJob } from "../support/fleet/jobs.ts";
-import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { RequestTimeoutError } from "#lib/errors.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { isMap, map, str, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually, type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { runOn, startJob } from "#tests/support/fleet/jobs.ts";
+import { ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 const LIMIT = 65_536;
 const SMALL = { master: { max_request_bytes: LIMIT }, minions: ["web1"] };

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { clearRequest } from "../../lib/protocol/payload.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { WITHIN_MS } from "../support/eventually.ts";
-import { type Fleet, fleetTest } from "../support/fleet/fleet.ts";
-import { opened } from "../support/fleet/scripted_minion.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { isMap, map, repr, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { opened } from "#tests/support/fleet/scripted_minion.ts";
 
 const PASSWORD = "correct-horse-battery";
 // More than an MWorker can hold, for each of the two.

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { isMap, repr, type Value } from "../../lib/values/value.ts";
-import { MasterLink } from "../../lib/minion/link.ts";
-import { applicantOf, linkSettings } from "../../lib/minion/link_settings.ts";
-import { pillarRequest } from "../../lib/minion/pillar_request.ts";
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually, startFleet } from "../support/fleet/fleet.ts";
-import { filesBelow } from "../support/tree.ts";
+import { isMap, repr, type Value } from "#lib/values/value.ts";
+import { MasterLink } from "#lib/minion/agent/link.ts";
+import { applicantOf, linkSettings } from "#lib/minion/agent/link_settings.ts";
+import { pillarRequest } from "#lib/minion/agent/pillar_request.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually, startFleet } from "#tests/support/fleet/fleet.ts";
+import { filesBelow } from "#tests/support/tree.ts";
 
 const FILES = {
   "top.sls": "base:\n  '*': [common]\n  'web*': [web]\n  'db*': [db]\n",

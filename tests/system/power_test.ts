@@ -1,12 +1,12 @@
 /** @module */
-import { ALL_NAMES, ONLY_SYNCED, PowerDisk } from "../chaos/harness/power_disk.ts";
-import { buildLibrary, missingCompiler } from "../chaos/harness/compiler.ts";
-import { loadPrivateKey } from "../../lib/keys/pair.ts";
-import { KeyStore } from "../../lib/keys/store.ts";
-import { samePem } from "../../lib/crypto/pem.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import corpus from "../corpus/crypto.json" with { type: "json" };
-import { run } from "../support/processes.ts";
+import { ALL_NAMES, ONLY_SYNCED, PowerDisk } from "#tests/chaos/harness/power_disk.ts";
+import { buildLibrary, missingCompiler } from "#tests/chaos/harness/compiler.ts";
+import { loadPrivateKey } from "#lib/keys/pair.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { samePem } from "#lib/crypto/pem.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
+import { run } from "#tests/support/processes.ts";
 
 const PEM = corpus.keys.rsa2048.public;
 const OTHER = corpus.keys.other2048.public;

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { findUser, groupIdsOf } from "../../lib/os/users.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { OtherUser } from "../support/other_user.ts";
-import { ifThere } from "../support/tree.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { findUser, groupIdsOf } from "#lib/os/users.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { OtherUser } from "#tests/support/other_user.ts";
+import { ifThere } from "#tests/support/tree.ts";
 
 const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
 

@@ -3,24 +3,24 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "../../lib/process/log.ts";
-import { LocalClient } from "../../lib/client/local.ts";
-import { decode } from "../../lib/values/msgpack.ts";
-import { packOpts } from "../../lib/config/opts_transfer.ts";
-import { clearRequest } from "../../lib/protocol/payload.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { Thread } from "../../lib/process/thread.ts";
-import { TimeBudget } from "../../lib/os/time_budget.ts";
-import { isMap, map } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { startCli } from "../support/fleet/cli_process.ts";
-import { WITHIN_MS } from "../support/eventually.ts";
-import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
-import { runJob } from "../support/fleet/jobs.ts";
-import type { MinionThreadInit } from "../support/fleet/minion_thread.ts";
-import { memoryLog } from "../support/fleet/scripted_master.ts";
-import { ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
-import { Peer } from "../support/fleet/peer.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { packOpts } from "#lib/config/opts_transfer.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { Thread } from "#lib/runtime/thread.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { isMap, map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { startCli } from "#tests/support/fleet/cli_process.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "#tests/support/fleet/fleet.ts";
+import { runJob } from "#tests/support/fleet/jobs.ts";
+import type { MinionThreadInit } from "#tests/support/fleet/minion_thread.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 /** Publishes a job that appends a line to `ran`, with a new id or one that was used. @returns The id. */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {

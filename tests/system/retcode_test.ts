@@ -1,6 +1,6 @@
-import { plainRetcode } from "../../lib/protocol/retcode.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assertEquals } from "../support/assert.ts";
+import { plainRetcode } from "#lib/protocol/retcode.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const RETCODES: readonly (readonly [retcode: Value, plain: number])[] = [
   [0, 0],

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { findUser } from "../../lib/os/users.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { run } from "../support/processes.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { findUser } from "#lib/os/users.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { run } from "#tests/support/processes.ts";
 
 const ROOT_ONLY = { ignore: Deno.uid() !== 0 };
 const SECRET = "root's own\n";

@@ -1,23 +1,23 @@
 /**
  * The vulnerabilities of Salt's past security advisories, tried on a running master with raw frames: by an unknown
  * sender, and by an accepted minion that sends false data. The others of that list are in
- * tests/master/hostile_frames_test.ts; docs/security.md names them all. Source: salt-protocol.md section 13.
+ * tests/master/requests/hostile_frames_test.ts; docs/security.md names them all. Source: salt-protocol.md section 13.
  * @module
  */
 
-import { makeJid } from "../../lib/protocol/jid.ts";
-import { accessKeyPath } from "../../lib/config/master_paths.ts";
-import { clearRequest } from "../../lib/protocol/payload.ts";
-import { RequestChannel } from "../../lib/sockets/request_channel.ts";
-import { isMap, map, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { WITHIN_MS } from "../support/eventually.ts";
-import { type Fleet, fleetTest } from "../support/fleet/fleet.ts";
-import { startJob } from "../support/fleet/jobs.ts";
-import { Publishes } from "../support/fleet/publishes.ts";
-import { opened, ScriptedMinion, testKey } from "../support/fleet/scripted_minion.ts";
-import { filesBelow, ifThere } from "../support/tree.ts";
-import { allKeys } from "../support/fleet/keys.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel } from "#lib/sockets/request_channel.ts";
+import { isMap, map, repr, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { startJob } from "#tests/support/fleet/jobs.ts";
+import { Publishes } from "#tests/support/fleet/publishes.ts";
+import { opened, ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
+import { filesBelow, ifThere } from "#tests/support/tree.ts";
+import { allKeys } from "#tests/support/fleet/keys.ts";
 
 const TIMEOUTS = { timeoutMs: WITHIN_MS, tries: 1 };
 

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { repr } from "../../lib/values/value.ts";
-import { serveStates, startApply, untilReturned } from "../chaos/harness/applied_states.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { fieldOf } from "../support/calls/returned_states.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { repr } from "#lib/values/value.ts";
+import { serveStates, startApply, untilReturned } from "#tests/chaos/harness/applied_states.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { fieldOf } from "#tests/support/calls/returned_states.ts";
 
 const ID = "m00";
 

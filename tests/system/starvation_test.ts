@@ -4,9 +4,9 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 const MINIONS = 10;
 const PINGS = 5;

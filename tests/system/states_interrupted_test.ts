@@ -4,14 +4,14 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { isThere } from "../../lib/os/file_kind.ts";
-import { readRun } from "../../lib/state_control/record.ts";
-import { repr } from "../../lib/values/value.ts";
-import { serveStates, startApply, untilReturned } from "../chaos/harness/applied_states.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
-import { fieldOf } from "../support/calls/returned_states.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { readRun } from "#lib/states/control/record.ts";
+import { repr } from "#lib/values/value.ts";
+import { serveStates, startApply, untilReturned } from "#tests/chaos/harness/applied_states.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { fieldOf } from "#tests/support/calls/returned_states.ts";
 
 const ID = "m00";
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { isMap, repr, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { eventually, type Fleet, fleetTest, startFleet } from "../support/fleet/fleet.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { isMap, repr, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually, type Fleet, fleetTest, startFleet } from "#tests/support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const STATES = {
   "top.sls": "base:\n  '*': [common]\n  'web*': [web]\n",

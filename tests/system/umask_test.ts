@@ -3,11 +3,11 @@
  * @module
  */
 
-import { ProcessFleet } from "../chaos/harness/process_fleet.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { toWireArgs } from "../../lib/yaml/arguments.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { eventually } from "../support/eventually.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { toWireArgs } from "#lib/yaml/arguments.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 const ID = "m00";
 

@@ -3,15 +3,15 @@
  * @module
  */
 
-import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
-import { startFleet } from "../support/fleet/fleet.ts";
-import { dumpJson } from "../../lib/values/json.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { isMap, map, str } from "../../lib/values/value.ts";
-import { loadCertificate } from "../../lib/x509/loading.ts";
-import { nameText } from "../../lib/x509/names.ts";
-import { isSignedBy } from "../../lib/x509/signing.ts";
-import { withTemporaryDirectory } from "../support/temporary_directory.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { startFleet } from "#tests/support/fleet/fleet.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, map, str } from "#lib/values/value.ts";
+import { loadCertificate } from "#lib/host/x509/loading.ts";
+import { nameText } from "#lib/host/x509/names.ts";
+import { isSignedBy } from "#lib/host/x509/signing.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const MADE = new URL("../corpus/x509.json", import.meta.url);
 

@@ -1,6 +1,6 @@
-import { InvocationError } from "../../lib/errors.ts";
-import { encodeText, textDecoder } from "../../lib/text/encoding.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { encodeText, textDecoder } from "#lib/text/encoding.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 /** The bytes that Python 3.11 writes for `é` and a line end. */
 const WRITTEN = {

@@ -1,6 +1,6 @@
-import { commonPrefix, compileExpression } from "../../lib/text/expr_match.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import corpus from "../corpus/wheel.json" with { type: "json" };
+import { commonPrefix, compileExpression } from "#lib/text/expr_match.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import corpus from "#tests/corpus/wheel.json" with { type: "json" };
 
 const ALL = corpus.expressions.find(([expression]) => expression === "*")?.[1] as string[];
 

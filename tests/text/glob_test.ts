@@ -1,7 +1,7 @@
-import { compileGlob, filterGlob, isGlob, matchesGlob } from "../../lib/text/glob.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { cpuMs } from "../support/time.ts";
-import corpus from "../corpus/glob.json" with { type: "json" };
+import { compileGlob, filterGlob, isGlob, matchesGlob } from "#lib/text/glob.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { cpuMs } from "#tests/support/time.ts";
+import corpus from "#tests/corpus/glob.json" with { type: "json" };
 
 // corpus/glob.json: every glob with the indices of the texts that match in Python's fnmatch.fnmatchcase.
 const globs = corpus.globs as [string, number[]][];

@@ -3,18 +3,18 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../lib/errors.ts";
-import { readCsv } from "../../lib/text/csv.ts";
-import { encodeText, streamDecoder } from "../../lib/text/encoding.ts";
-import { filterBy } from "../../lib/text/filter_by.ts";
-import { parseHostPort } from "../../lib/text/host_port.ts";
-import { addressText, expandIpv6 } from "../../lib/text/ip_address.ts";
-import { unifiedDiff } from "../../lib/text/unified_diff.ts";
-import { hasPassword, hideCredentials, withCredentials } from "../../lib/text/url_credentials.ts";
-import { parseXml, type XmlElement } from "../../lib/text/xml.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import corpus from "../corpus/texts.json" with { type: "json" };
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { readCsv } from "#lib/text/csv.ts";
+import { encodeText, streamDecoder } from "#lib/text/encoding.ts";
+import { filterBy } from "#lib/text/filter_by.ts";
+import { parseHostPort } from "#lib/text/host_port.ts";
+import { addressText, expandIpv6 } from "#lib/text/ip_address.ts";
+import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { hasPassword, hideCredentials, withCredentials } from "#lib/text/url_credentials.ts";
+import { parseXml, type XmlElement } from "#lib/text/xml.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import corpus from "#tests/corpus/texts.json" with { type: "json" };
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 Deno.test("tables of values between commas are read as by Python's csv", () => {
   for (const { text, dialect, rows } of corpus.csv) {

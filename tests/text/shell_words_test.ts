@@ -1,6 +1,6 @@
-import { fillShellCommand, fillWord, quoteShellWord } from "../../lib/text/shell_words.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { fillShellCommand, fillWord, quoteShellWord } from "#lib/text/shell_words.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 /** Texts that a shell or `String.replace` could read as more than a text. */
 const TEXTS = [

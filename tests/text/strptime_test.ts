@@ -3,8 +3,8 @@
  * @module
  */
 
-import { strptime } from "../../lib/text/strptime.ts";
-import { assertEquals } from "../support/assert.ts";
+import { strptime } from "#lib/text/strptime.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 /** Text, format, and year, month, day, hour and seconds since 1970; null if Python refuses the text. */
 const CASES: readonly (readonly [string, string, readonly number[] | null])[] = [

@@ -1,5 +1,5 @@
-import { colours, sanitize, sanitizeJson, sanitizeLine, useColours } from "../../lib/text/terminal.ts";
-import { assertEquals } from "../support/assert.ts";
+import { colours, sanitize, sanitizeJson, sanitizeLine, useColours } from "#lib/text/terminal.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const SANITIZED = [
   ["plain text, ümläut ☃ 🎉", "plain text, ümläut ☃ 🎉"],

@@ -1,7 +1,7 @@
 /** Filling of paragraphs. The lines are those of Python 3.11: `textwrap.fill`. @module */
 
-import { fillText } from "../../lib/text/textwrap.ts";
-import { assertEquals } from "../support/assert.ts";
+import { fillText } from "#lib/text/textwrap.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("a tab in a paragraph reaches to the next multiple of 8 columns, counted from the last line end", () => {
   const rows: readonly (readonly [text: string, width: number, indent: string, lines: string])[] = [

@@ -1,6 +1,6 @@
-import { fillUrl, quoteUrlPart } from "../../lib/text/url_parts.ts";
-import { InvocationError } from "../../lib/errors.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
+import { fillUrl, quoteUrlPart } from "#lib/text/url_parts.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 Deno.test("a text in a URL is one part of it, whatever it contains", () => {
   const texts = ["a/b", "../x", "%2e%2e", "?a", "#b", "a\\b", "a b", "é", "@h", ":80", "$&", "!'()*", "a\ud800", "\0"];

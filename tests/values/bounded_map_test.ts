@@ -1,6 +1,6 @@
 /** @module */
-import { BoundedMap } from "../../lib/values/bounded_map.ts";
-import { assertEquals } from "../support/assert.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("the number of entries is limited, and the oldest is removed first", () => {
   const recent = new BoundedMap<string, number>(2);

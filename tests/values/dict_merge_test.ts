@@ -1,7 +1,7 @@
-import { isMergeStrategy, mergeMaps } from "../../lib/values/dict_merge.ts";
-import { isMap, map, repr, str, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
+import { isMergeStrategy, mergeMaps } from "#lib/values/dict_merge.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 
 const rows = parseJson(await Deno.readTextFile(new URL("../corpus/dict_merge.json", import.meta.url)));
 

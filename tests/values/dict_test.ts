@@ -1,16 +1,16 @@
-import { copyMap, Dict, mapOf, PLAIN_ENTRIES } from "../../lib/values/dict.ts";
-import { hashBytes, hashText, hashWords } from "../../lib/values/keyed_hash.ts";
-import { Float, repr, type Value } from "../../lib/values/value.ts";
-import { Random } from "../fuzz/mutate.ts";
+import { copyMap, Dict, mapOf, PLAIN_ENTRIES } from "#lib/values/dict.ts";
+import { hashBytes, hashText, hashWords } from "#lib/values/keyed_hash.ts";
+import { Float, repr, type Value } from "#lib/values/value.ts";
+import { Random } from "#tests/fuzz/mutate.ts";
 import {
   collidingDigits,
   collidingFloats,
   collidingInts,
   collidingLongInts,
   collidingTexts,
-} from "../fuzz/colliding_keys.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { cpuMs } from "../support/time.ts";
+} from "#tests/fuzz/colliding_keys.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { cpuMs } from "#tests/support/time.ts";
 
 /** Groups of keys that are equal in Python. */
 const KEYS: readonly (readonly Value[])[] = [
@@ -136,7 +136,7 @@ const BYTES = TEXTS.map((text) => new TextEncoder().encode(text));
 const WORDS = [[0, 0], [1, -2]] as const;
 
 const hashes = (
-  hash: Pick<typeof import("../../lib/values/keyed_hash.ts"), "hashText" | "hashBytes" | "hashWords">,
+  hash: Pick<typeof import("#lib/values/keyed_hash.ts"), "hashText" | "hashBytes" | "hashWords">,
 ) => [
   TEXTS.map((text) => hash.hashText(text)),
   BYTES.map((bytes) => hash.hashBytes(bytes)),

@@ -1,6 +1,6 @@
-import { copyDeep } from "../../lib/values/dict_update.ts";
-import { map, type Value } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { copyDeep } from "#lib/values/dict_update.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("a copy has copies of all lists and maps; one that occurs twice is copied once", () => {
   const shared = [1, map({ a: [2] })];

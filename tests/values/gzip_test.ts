@@ -1,7 +1,7 @@
 /** Compression with gzip, and the limit of what is decompressed. @module */
 
-import { gunzip, gzip } from "../../lib/values/gzip.ts";
-import { assertEquals, assertRejects } from "../support/assert.ts";
+import { gunzip, gzip } from "#lib/values/gzip.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 
 Deno.test("data are decompressed up to the limit, which the compressed size does not show", async () => {
   const bytes = new Uint8Array(1_000_000).fill(7);

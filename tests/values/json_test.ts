@@ -1,9 +1,9 @@
-import { JsonError } from "../../lib/errors.ts";
-import { dumpJson, type JsonOptions } from "../../lib/values/json.ts";
-import { parseJson } from "../../lib/values/json_read.ts";
-import { Float, map, type Value } from "../../lib/values/value.ts";
-import { assertEquals, assertThrows } from "../support/assert.ts";
-import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+import { JsonError } from "#lib/errors.ts";
+import { dumpJson, type JsonOptions } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { Float, map, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
 
 interface Dumped {
   value: Typed;

@@ -1,8 +1,8 @@
 /** @module */
-import { LateMap } from "../../lib/values/late_map.ts";
-import { isMap } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { strictTest } from "../support/strict.ts";
+import { LateMap } from "#lib/values/late_map.ts";
+import { isMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 function counted() {
   const made = { times: 0 };

@@ -1,8 +1,8 @@
-import { MsgpackError } from "../../lib/errors.ts";
-import { encode } from "../../lib/values/msgpack.ts";
-import { EntryReader } from "../../lib/values/msgpack_entry.ts";
-import { equals, float, map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { MsgpackError } from "#lib/errors.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { EntryReader } from "#lib/values/msgpack_entry.ts";
+import { equals, float, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 /** Values of every code of MessagePack. */
 const VALUES: readonly Value[] = [

@@ -1,25 +1,17 @@
-import { Dict } from "../../lib/values/dict.ts";
-import { MsgpackError } from "../../lib/errors.ts";
-import {
-  type Bounds,
-  decode,
-  type Dialect,
-  encode,
-  MAX_DEPTH,
-  type Packable,
-  Packed,
-} from "../../lib/values/msgpack.ts";
-import { Float, float, int, type Value } from "../../lib/values/value.ts";
+import { Dict } from "#lib/values/dict.ts";
+import { MsgpackError } from "#lib/errors.ts";
+import { type Bounds, decode, type Dialect, encode, MAX_DEPTH, type Packable, Packed } from "#lib/values/msgpack.ts";
+import { Float, float, int, type Value } from "#lib/values/value.ts";
 import {
   collidingDigits,
   collidingFloats,
   collidingInts,
   collidingLongInts,
   collidingTexts,
-} from "../fuzz/colliding_keys.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { cpuMs } from "../support/time.ts";
-import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+} from "#tests/fuzz/colliding_keys.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { cpuMs } from "#tests/support/time.ts";
+import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
 
 /** `value` with Maps in place of Dicts, which the test runner compares as different objects. */
 function plainMaps(value: Value): Value {

@@ -1,10 +1,10 @@
 /** @module */
-import { copyDeep, updateMap } from "../../lib/values/dict_update.ts";
-import { isOrdered, markOrdered } from "../../lib/values/ordered.ts";
-import { isMap, map, type Value } from "../../lib/values/value.ts";
-import { dumpYaml } from "../../lib/yaml/dump.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { copyDeep, updateMap } from "#lib/values/dict_update.ts";
+import { isOrdered, markOrdered } from "#lib/values/ordered.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 
 const flow = (value: Value, ordered: boolean) => dumpYaml(value, { flow: true, ordered }).trim();
 

@@ -1,6 +1,6 @@
-import { pformat } from "../../lib/values/pformat.ts";
-import { assertEquals } from "../support/assert.ts";
-import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+import { pformat } from "#lib/values/pformat.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
 
 interface Case {
   value: Typed;

@@ -1,6 +1,6 @@
-import { LINE_ENDS, rstrip, SPACE, strip } from "../../lib/values/python_text.ts";
-import { splitInput } from "../../lib/values/split_input.ts";
-import { assertEquals } from "../support/assert.ts";
+import { LINE_ENDS, rstrip, SPACE, strip } from "#lib/values/python_text.ts";
+import { splitInput } from "#lib/values/split_input.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 /** All code points with `chr(code).isspace()` in Python 3. */
 const SPACES = [

@@ -1,18 +1,6 @@
-import {
-  compare,
-  equals,
-  Float,
-  float,
-  int,
-  map,
-  repr,
-  str,
-  toValue,
-  truthy,
-  type Value,
-} from "../../lib/values/value.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+import { compare, equals, Float, float, int, map, repr, str, toValue, truthy, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
 
 interface Described {
   value: Typed;

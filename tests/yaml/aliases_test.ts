@@ -3,12 +3,12 @@
  * @module
  */
 
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { YamlError } from "../../lib/errors.ts";
-import type { Value } from "../../lib/values/value.ts";
-import { fromWireArgs, parseCliArgs } from "../../lib/yaml/arguments.ts";
-import { loadYaml, loadYamlMapping, loadYamlPlaces } from "../../lib/yaml/load.ts";
-import { loadYamlex } from "../../lib/yaml/yamlex.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { YamlError } from "#lib/errors.ts";
+import type { Value } from "#lib/values/value.ts";
+import { fromWireArgs, parseCliArgs } from "#lib/yaml/arguments.ts";
+import { loadYaml, loadYamlMapping, loadYamlPlaces } from "#lib/yaml/load.ts";
+import { loadYamlex } from "#lib/yaml/yamlex.ts";
 
 /** A list of `levels` lists, each of which names the one before it nine times: 9 ** `levels` texts. */
 function nested(levels: number): string {

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { YamlError } from "../../lib/errors.ts";
-import { repr } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
+import { YamlError } from "#lib/errors.ts";
+import { repr } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 const READ: readonly (readonly [text: string, value: string])[] = [
   ["&colorcolumn: x\n", "{None: 'x'}"],

@@ -1,7 +1,7 @@
-import { fromWireArgs, parseCliArgs, toWireArgs } from "../../lib/yaml/arguments.ts";
-import { Float, isMap, map, type Value, type ValueMap } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { fromTyped, readCorpus, type Typed } from "../support/typed_values.ts";
+import { fromWireArgs, parseCliArgs, toWireArgs } from "#lib/yaml/arguments.ts";
+import { Float, isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
 
 interface Case {
   word: string;

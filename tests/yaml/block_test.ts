@@ -3,13 +3,13 @@
  * @module
  */
 
-import { assert, assertEquals } from "../support/assert.ts";
-import { YamlError } from "../../lib/errors.ts";
-import { readBlocks } from "../../lib/yaml/block.ts";
-import { loadYaml, loadYamlPlaces } from "../../lib/yaml/load.ts";
-import { type Value } from "../../lib/values/value.ts";
-import golden from "../corpus/yaml.json" with { type: "json" };
-import more from "../corpus/yaml_more.json" with { type: "json" };
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { YamlError } from "#lib/errors.ts";
+import { readBlocks } from "#lib/yaml/block.ts";
+import { loadYaml, loadYamlPlaces } from "#lib/yaml/load.ts";
+import { type Value } from "#lib/values/value.ts";
+import golden from "#tests/corpus/yaml.json" with { type: "json" };
+import more from "#tests/corpus/yaml_more.json" with { type: "json" };
 
 /** The parser's result for a text; `undefined` if it refuses it. A document marker makes the reader use the parser. */
 function parsed(text: string): Value | undefined {

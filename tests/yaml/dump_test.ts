@@ -6,11 +6,11 @@
  * @module
  */
 
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { float, int, type Value } from "../../lib/values/value.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { dumpYaml } from "../../lib/yaml/dump.ts";
-import corpus from "../corpus/yaml_dump.json" with { type: "json" };
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { float, int, type Value } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
+import corpus from "#tests/corpus/yaml_dump.json" with { type: "json" };
 
 function decode(encoded: unknown): Value {
   if (Array.isArray(encoded)) {

@@ -8,13 +8,13 @@
  * @module
  */
 
-import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { YamlError } from "../../lib/errors.ts";
-import { equals, Float, floatRepr, isFloat, type Value } from "../../lib/values/value.ts";
-import { loadYaml, loadYamlMapping } from "../../lib/yaml/load.ts";
-import { resolvePlainScalar } from "../../lib/yaml/scalar.ts";
-import golden from "../corpus/yaml.json" with { type: "json" };
-import more from "../corpus/yaml_more.json" with { type: "json" };
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { YamlError } from "#lib/errors.ts";
+import { equals, Float, floatRepr, isFloat, type Value } from "#lib/values/value.ts";
+import { loadYaml, loadYamlMapping } from "#lib/yaml/load.ts";
+import { resolvePlainScalar } from "#lib/yaml/scalar.ts";
+import golden from "#tests/corpus/yaml.json" with { type: "json" };
+import more from "#tests/corpus/yaml_more.json" with { type: "json" };
 
 type Encoded = string | Encoded[];
 

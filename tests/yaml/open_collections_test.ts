@@ -1,5 +1,5 @@
-import { openCollections } from "../../lib/yaml/open_collections.ts";
-import { assertEquals } from "../support/assert.ts";
+import { openCollections } from "#lib/yaml/open_collections.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 const TEXTS: readonly (readonly [text: string, open: readonly (readonly [kind: string, start: number])[]])[] = [
   ["a: [1\n", [["block mapping", 0], ["flow sequence", 3]]],

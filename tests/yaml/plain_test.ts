@@ -1,10 +1,10 @@
 /** @module */
-import { YamlError } from "../../lib/errors.ts";
-import { loadYaml } from "../../lib/yaml/load.ts";
-import { plainMapping } from "../../lib/yaml/plain.ts";
-import { map } from "../../lib/values/value.ts";
-import { assert, assertEquals } from "../support/assert.ts";
-import { strictTest } from "../support/strict.ts";
+import { YamlError } from "#lib/errors.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { plainMapping } from "#lib/yaml/plain.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { strictTest } from "#tests/support/strict.ts";
 
 const KEYS = ["master", "id", "log_level", "_x", "y", "yes", "null", "a1", "m-n", "9", "ü"];
 const WORDS = [

@@ -7,12 +7,12 @@ import { ALWAYS_THERE, type CoverageRule, KILLED, NO_MEMORY, OTHER_SYSTEM, RACE 
 
 /** See {@linkcode CoverageRule}. */
 export const PROCESSES_RULES: readonly CoverageRule[] = [
-  { path: "lib/worker/module_worker.ts", line: /./, why: KILLED },
-  { path: "lib/worker/module_pump.ts", line: /./, why: KILLED },
-  { path: "lib/worker/grains_functions.ts", line: /./, why: KILLED },
-  { path: "lib/worker/custom_catalogue.ts", line: /describeFunctions|setRetcode/, why: KILLED },
-  { path: "lib/worker/custom_states.ts", line: /calledState|contextOf/, why: KILLED },
-  { path: "lib/worker/job_runner.ts", line: /exactArguments|sendErrors|fields\.error = thrown/, why: KILLED },
+  { path: "lib/minion/worker/module_worker.ts", line: /./, why: KILLED },
+  { path: "lib/minion/worker/module_pump.ts", line: /./, why: KILLED },
+  { path: "lib/minion/worker/grains_functions.ts", line: /./, why: KILLED },
+  { path: "lib/minion/worker/custom_catalogue.ts", line: /describeFunctions|setRetcode/, why: KILLED },
+  { path: "lib/minion/worker/custom_states.ts", line: /calledState|contextOf/, why: KILLED },
+  { path: "lib/minion/worker/job_runner.ts", line: /exactArguments|sendErrors|fields\.error = thrown/, why: KILLED },
   { path: "lib/sockets/libzmq.ts", line: /pointer === null/, why: NO_MEMORY },
   {
     path: "lib/auth/libpam.ts",
@@ -28,7 +28,7 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
     why: "a system that refuses a connection that it has announced",
   },
   {
-    path: "lib/cli/program_name.ts",
+    path: "lib/commands/cli/program_name.ts",
     line: /calledAs\(\): string/,
     why: "only a compiled executable, which writes no figures",
   },
@@ -40,27 +40,35 @@ export const PROCESSES_RULES: readonly CoverageRule[] = [
   { path: "lib/crypto/hash_in_thread.ts", line: /refuses to continue a digest/, why: NO_MEMORY },
   { path: "lib/fleet/bank_pack.ts", line: /bootId = "";/, why: OTHER_SYSTEM },
   { path: "lib/fleet/bank_pack.ts", line: /removed meanwhile|bytes === undefined\) continue;/, why: RACE },
-  { path: "lib/functions/processes.ts", line: /#lose\(turn, messageOf/, why: "a system that starts no more processes" },
+  {
+    path: "lib/master/functions/processes.ts",
+    line: /#lose\(turn, messageOf/,
+    why: "a system that starts no more processes",
+  },
   { path: "lib/keys/store.ts", line: /errors\.NotFound\) return false;/, why: RACE },
   { path: "lib/keys/manager.ts", line: /if \(!this\.#store\.move/, why: RACE },
   {
-    path: "lib/local_call/modules.ts",
+    path: "lib/minion/local_call/modules.ts",
     line: /nothing is run yet/,
     why: "a module asks only while a call runs, which has its context",
   },
-  { path: "lib/local_call/modules.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
   {
-    path: "lib/master/file_updates.ts",
+    path: "lib/minion/local_call/modules.ts",
+    line: /nobody answers/,
+    why: "the pool answers the other requests itself",
+  },
+  {
+    path: "lib/master/requests/file_updates.ts",
     line: /work\(\)\.catch/,
     why: "the work itself logs each failure that the system can give",
   },
   {
-    path: "lib/master/master.ts",
+    path: "lib/master/requests/master.ts",
     line: /this\.#memoryLooks = new CpuTimeWatch\(/,
     why: "a system that does not say how much memory a process has",
   },
-  { path: "lib/master/mworker.ts", line: /if \(note === undefined\) throw/, why: ALWAYS_THERE },
-  { path: "lib/minion/link.ts", line: /session === undefined\) throw/, why: ALWAYS_THERE },
-  { path: "lib/minion/minion.ts", line: /#link === undefined\) throw/, why: ALWAYS_THERE },
-  { path: "lib/minion/minion.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
+  { path: "lib/master/requests/mworker.ts", line: /if \(note === undefined\) throw/, why: ALWAYS_THERE },
+  { path: "lib/minion/agent/link.ts", line: /session === undefined\) throw/, why: ALWAYS_THERE },
+  { path: "lib/minion/agent/minion.ts", line: /#link === undefined\) throw/, why: ALWAYS_THERE },
+  { path: "lib/minion/agent/minion.ts", line: /nobody answers/, why: "the pool answers the other requests itself" },
 ];

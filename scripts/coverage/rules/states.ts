@@ -7,7 +7,7 @@ import { type CoverageRule, RACE } from "./rule.ts";
 
 /** See {@linkcode CoverageRule}. */
 export const STATES_RULES: readonly CoverageRule[] = [
-  { path: "lib/fileclient/partial_file.ts", line: /^file\.close\(\);$/, why: RACE },
+  { path: "lib/files/client/partial_file.ts", line: /^file\.close\(\);$/, why: RACE },
   { path: "lib/pillar/roots.ts", line: /--at\.left\.entries < 0/, why: "a directory with 200,000 files" },
   { path: "modules/pillar/file_tree.ts", line: /--left\.files < 0/, why: "a tree with 100,000 files" },
   {

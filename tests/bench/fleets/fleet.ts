@@ -5,17 +5,17 @@
  * @module
  */
 
-import { loadOrCreateKeyPair } from "../../../lib/keys/pair.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { clearRequest } from "../../../lib/protocol/payload.ts";
-import { RequestChannel, tcpAddress } from "../../../lib/sockets/request_channel.ts";
-import { map } from "../../../lib/values/value.ts";
-import { freePort } from "../../../scripts/fleet/free_port.ts";
-import { eventually } from "../../support/eventually.ts";
-import { Service } from "../../support/processes.ts";
-import { treeCpuMs } from "../harness/process_figures.ts";
-import { run } from "../harness/processes.ts";
-import { benchCommand, type Program, type Side } from "../harness/sides.ts";
+import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel, tcpAddress } from "#lib/sockets/request_channel.ts";
+import { map } from "#lib/values/value.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { Service } from "#tests/support/processes.ts";
+import { treeCpuMs } from "#tests/bench/harness/process_figures.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import { benchCommand, type Program, type Side } from "#tests/bench/harness/sides.ts";
 import type { SwarmJob } from "./swarm_jobs.ts";
 
 const HOST = "127.0.0.1";

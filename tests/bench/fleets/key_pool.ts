@@ -5,9 +5,9 @@
  * @module
  */
 
-import { readTextFileIfExists, writeFileAtomic } from "../../../lib/os/atomic_file.ts";
-import { opensslOperations } from "../../../lib/crypto/openssl_rsa.ts";
-import { PrivateKey } from "../../../lib/crypto/rsa.ts";
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
 
 /** `count` keys of `bits` bits; missing ones are made. */
 export async function keyPool(count: number, bits: number): Promise<PrivateKey[]> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ZmqContext } from "../../../lib/sockets/libzmq.ts";
+import { ZmqContext } from "#lib/sockets/libzmq.ts";
 
 const ZMQ_MAX_SOCKETS = 2;
 const SYMBOLS = { zmq_ctx_set: { parameters: ["pointer", "i32", "i32"], result: "i32" } } as const;

@@ -4,21 +4,21 @@
  * @module
  */
 
-import type { Backoff } from "../../../lib/minion/backoff.ts";
-import { AuthenticationError, SignInError } from "../../../lib/errors.ts";
-import { stampNow } from "../../../lib/bus/event.ts";
-import { minionStart } from "../../../lib/protocol/tags.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { MasterLink } from "../../../lib/minion/link.ts";
-import { presenceTopic } from "../../../lib/fleet/presence.ts";
-import type { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import { tcpAddress } from "../../../lib/sockets/request_channel.ts";
-import type { Credentials } from "../../../lib/minion/sign_in.ts";
-import { Inbox } from "../../../lib/sockets/endpoint.ts";
-import { factsOf } from "../../../lib/target/facts.ts";
-import { matchesTarget } from "../../../lib/target/target.ts";
-import { map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { applicantOf } from "../../support/fleet/applicant.ts";
+import type { Backoff } from "#lib/minion/agent/backoff.ts";
+import { AuthenticationError, SignInError } from "#lib/errors.ts";
+import { stampNow } from "#lib/bus/event.ts";
+import { minionStart } from "#lib/protocol/tags.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { MasterLink } from "#lib/minion/agent/link.ts";
+import { presenceTopic } from "#lib/fleet/presence.ts";
+import type { PrivateKey } from "#lib/crypto/rsa.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import type { Credentials } from "#lib/minion/agent/sign_in.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { factsOf } from "#lib/targeting/facts.ts";
+import { matchesTarget } from "#lib/targeting/target.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { applicantOf } from "#tests/support/fleet/applicant.ts";
 
 /** The settings that all minions of a swarm share. */
 export interface SwarmSettings {

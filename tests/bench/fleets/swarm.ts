@@ -7,22 +7,22 @@
  * @module
  */
 
-import { sameBytes } from "../../../lib/crypto/same_bytes.ts";
-import { type Backoff, backoff } from "../../../lib/minion/backoff.ts";
-import { Crypticle } from "../../../lib/crypto/crypticle.ts";
-import { WireError } from "../../../lib/errors.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { raiseOpenFileLimit } from "../../../lib/libc/libc.ts";
-import { parsePublished } from "../../../lib/protocol/payload.ts";
-import type { Credentials } from "../../../lib/minion/sign_in.ts";
-import { sleep } from "../../../lib/os/sleep.ts";
-import { isMap, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
+import { type Backoff, backoff } from "#lib/minion/agent/backoff.ts";
+import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { WireError } from "#lib/errors.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { raiseOpenFileLimit } from "#lib/libc/libc.ts";
+import { parsePublished } from "#lib/protocol/payload.ts";
+import type { Credentials } from "#lib/minion/agent/sign_in.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { keyPool } from "./key_pool.ts";
 import { prepareManySockets } from "./many_sockets.ts";
 import { SimulatedMinion } from "./simulated_minion.ts";
 import { BUSY_LIMIT, type SwarmJob, SwarmJobs } from "./swarm_jobs.ts";
-import { OptionError, parseOptions } from "../../../scripts/options.ts";
-import { runScript } from "../../../scripts/run_script.ts";
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
 
 const USAGE = `Usage: deno task swarm [options]
 

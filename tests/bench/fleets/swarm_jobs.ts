@@ -3,8 +3,8 @@
  * @module
  */
 
-import { str, type ValueMap } from "../../../lib/values/value.ts";
-import { threadCpuMs } from "../harness/process_figures.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
+import { threadCpuMs } from "#tests/bench/harness/process_figures.ts";
 
 /** The report of a completed job. Times are in milliseconds. */
 export interface SwarmJob {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { libzmqVersion } from "../../../lib/sockets/libzmq.ts";
-import { VERSION } from "../../../lib/version.ts";
+import { libzmqVersion } from "#lib/sockets/libzmq.ts";
+import { VERSION } from "#lib/version.ts";
 
 /** Everything besides the program that affects a figure. */
 export interface Machine {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type Ran, run as runToEnd } from "../../support/processes.ts";
+import { type Ran, run as runToEnd } from "#tests/support/processes.ts";
 
 /** Time limit of a command, in milliseconds. */
 const RUN_MS = 180_000;

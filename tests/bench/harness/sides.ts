@@ -3,7 +3,7 @@
  * @module
  */
 
-import { DENO_RUN } from "../../../lib/process/self_command.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
 
 /** A program of Salt. */
 export type Program = "salt-master" | "salt-minion" | "salt-call" | "salt" | "salt-key" | "salt-run";

@@ -7,12 +7,12 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { ZmqProxy } from "../../../lib/sockets/proxy.ts";
-import { Duplex, type SharedPlace } from "../../../lib/sockets/endpoint.ts";
-import { Thread } from "../../../lib/process/thread.ts";
-import { run } from "../harness/processes.ts";
-import { benchCommand } from "../harness/sides.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { ZmqProxy } from "#lib/sockets/proxy.ts";
+import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import { Thread } from "#lib/runtime/thread.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import { benchCommand } from "#tests/bench/harness/sides.ts";
 
 const WORKERS = 5;
 /** Size of an incoming return, in bytes. */

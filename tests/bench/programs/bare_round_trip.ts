@@ -4,10 +4,10 @@
  * @module
  */
 
-import { Duplex } from "../../../lib/sockets/endpoint.ts";
-import { run } from "../harness/processes.ts";
-import { benchCommand } from "../harness/sides.ts";
-import { Peer } from "../../support/fleet/peer.ts";
+import { Duplex } from "#lib/sockets/endpoint.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import { benchCommand } from "#tests/bench/harness/sides.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 /** Runs one whole process, with an echo server in this process. @returns Milliseconds. */
 export async function bareRoundTrip(): Promise<number> {

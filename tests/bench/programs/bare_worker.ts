@@ -3,8 +3,8 @@
  * @module
  */
 
-import { Duplex, type SharedPlace } from "../../../lib/sockets/endpoint.ts";
-import { serveThread } from "../../../lib/process/thread.ts";
+import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import { serveThread } from "#lib/runtime/thread.ts";
 
 /** The first message has the address of the proxy's back end. */
 serveThread<SharedPlace>((place) => {

@@ -7,11 +7,11 @@
  * @module
  */
 
-import { stamp } from "../../../lib/bus/event.ts";
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
-import { EventSender } from "../../../lib/bus/sender.ts";
-import { map } from "../../../lib/values/value.ts";
-import { benchCommand } from "../harness/sides.ts";
+import { stamp } from "#lib/bus/event.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { map } from "#lib/values/value.ts";
+import { benchCommand } from "#tests/bench/harness/sides.ts";
 
 const TAG = "bench/event";
 /** Time without an event after which the missing events count as lost, in milliseconds. */

@@ -7,15 +7,15 @@
  * @module
  */
 
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { MasterLink } from "../../../lib/minion/link.ts";
-import { backoff } from "../../../lib/minion/backoff.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { asBytes } from "../../../lib/protocol/payload.ts";
-import { tcpAddress } from "../../../lib/sockets/request_channel.ts";
-import { isMap, map } from "../../../lib/values/value.ts";
-import { keyPool } from "../fleets/key_pool.ts";
-import { applicantOf } from "../../support/fleet/applicant.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { MasterLink } from "#lib/minion/agent/link.ts";
+import { backoff } from "#lib/minion/agent/backoff.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import { isMap, map } from "#lib/values/value.ts";
+import { keyPool } from "#tests/bench/fleets/key_pool.ts";
+import { applicantOf } from "#tests/support/fleet/applicant.ts";
 
 const TIMEOUTS = { timeoutMs: 120_000, tries: 1 };
 const SIGN_IN_TIMEOUTS = {

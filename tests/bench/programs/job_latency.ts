@@ -4,15 +4,15 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { callingUser } from "../../../lib/cli/calling_user.ts";
-import { loadClientConfig } from "../../../lib/config/load.ts";
-import { LocalClient } from "../../../lib/client/local.ts";
-import type { Fleet } from "../fleets/fleet.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { callingUser } from "#lib/commands/cli/calling_user.ts";
+import { loadClientConfig } from "#lib/config/load.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
 import { pingAll } from "./ping_all.ts";
-import { run } from "../harness/processes.ts";
-import { benchScript } from "../harness/sides.ts";
-import { median } from "../harness/statistics.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import { benchScript } from "#tests/bench/harness/sides.ts";
+import { median } from "#tests/bench/harness/statistics.ts";
 
 /** Number of jobs in one measurement, whose result is the median. */
 export const LATENCY_JOBS = 25;

@@ -7,12 +7,12 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { callingUser } from "../../../lib/cli/calling_user.ts";
-import { loadClientConfig } from "../../../lib/config/load.ts";
-import { LocalClient } from "../../../lib/client/local.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { callingUser } from "#lib/commands/cli/calling_user.ts";
+import { loadClientConfig } from "#lib/config/load.ts";
+import { LocalClient } from "#lib/client/local.ts";
 import { pingAll } from "./ping_all.ts";
-import { benchCommand } from "../harness/sides.ts";
+import { benchCommand } from "#tests/bench/harness/sides.ts";
 
 /** The number of jobs of one operator, and the start and end of its work, in milliseconds since the epoch. */
 interface Work {

@@ -6,15 +6,15 @@
  * @module
  */
 
-import { backoff } from "../../../lib/minion/backoff.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { MasterLink } from "../../../lib/minion/link.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { tcpAddress } from "../../../lib/sockets/request_channel.ts";
-import { map } from "../../../lib/values/value.ts";
-import { applicantOf } from "../../support/fleet/applicant.ts";
-import { keyPool } from "../fleets/key_pool.ts";
-import { SIGN_IN_TIMEOUTS } from "../fleets/simulated_minion.ts";
+import { backoff } from "#lib/minion/agent/backoff.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { MasterLink } from "#lib/minion/agent/link.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import { map } from "#lib/values/value.ts";
+import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { keyPool } from "#tests/bench/fleets/key_pool.ts";
+import { SIGN_IN_TIMEOUTS } from "#tests/bench/fleets/simulated_minion.ts";
 
 const TIMEOUTS = { timeoutMs: 300_000, tries: 1 };
 /** Number of minions that sign in at the same time; this is not measured. */

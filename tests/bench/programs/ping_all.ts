@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { CollectTimeouts } from "../../../lib/client/job.ts";
-import type { LocalClient } from "../../../lib/client/local.ts";
+import type { CollectTimeouts } from "#lib/client/job.ts";
+import type { LocalClient } from "#lib/client/local.ts";
 
 /** Runs `test.ping` on the minions of a glob. @throws {Error} If one of them does not return. */
 export async function pingAll(client: LocalClient, tgt: string, timeouts: CollectTimeouts): Promise<void> {

@@ -8,12 +8,12 @@
  */
 
 import { cpuUsage } from "node:process";
-import { fileClientOf } from "../../../lib/fileclient/open.ts";
-import { renderJinja } from "../../../lib/templates/render_jinja.ts";
-import { TextOrigin } from "../../../lib/templates/text_origin.ts";
-import type { RenderHost } from "../../../lib/templates/host.ts";
-import { map, str, type Value } from "../../../lib/values/value.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { fileClientOf } from "#lib/files/client/open.ts";
+import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
+import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import type { RenderHost } from "#lib/jinja/salt/host.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import templates from "./render_templates.json" with { type: "json" };
 
 const [root, seconds] = Deno.args;

@@ -8,11 +8,11 @@
  */
 
 import { cpuUsage } from "node:process";
-import { DataCache } from "../../../lib/fleet/data_cache.ts";
-import { resolveTarget } from "../../../lib/fleet/resolve_target.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { encode } from "../../../lib/values/msgpack.ts";
-import { map, type ValueMap } from "../../../lib/values/value.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 
 /** A target with three grains that matches a tenth of the minions. */
 const COMPOUND = "web* and G@os:Debian and ( G@roles:db or P@osrelease:1[0-3] ) and not G@ec2_tags:env:stage";

@@ -6,13 +6,13 @@
  * @module
  */
 
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { clearRequest } from "../../../lib/protocol/payload.ts";
-import { RequestChannel, tcpAddress } from "../../../lib/sockets/request_channel.ts";
-import { SignIn } from "../../../lib/minion/sign_in.ts";
-import { map } from "../../../lib/values/value.ts";
-import { keyPool } from "../fleets/key_pool.ts";
-import { applicantOf } from "../../support/fleet/applicant.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { RequestChannel, tcpAddress } from "#lib/sockets/request_channel.ts";
+import { SignIn } from "#lib/minion/agent/sign_in.ts";
+import { map } from "#lib/values/value.ts";
+import { keyPool } from "#tests/bench/fleets/key_pool.ts";
+import { applicantOf } from "#tests/support/fleet/applicant.ts";
 
 const TIMEOUTS = { timeoutMs: 120_000, tries: 1 };
 

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { formulasArchive, unpackFormulas } from "../../support/files/formulas.ts";
+import { formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
 import { installed } from "./executables.ts";
-import { run } from "../harness/processes.ts";
-import { peakMemory } from "../harness/peak_memory.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import { peakMemory } from "#tests/bench/harness/peak_memory.ts";
 import { MB, MS, type Row, type Stage } from "./row.ts";
-import type { Side } from "../harness/sides.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 
 const FILES = 500;
 const CHAINED = 1_000;

@@ -3,10 +3,10 @@
  * @module
  */
 
-import { run } from "../harness/processes.ts";
-import type { Fleet } from "../fleets/fleet.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
 import { MS, type Row, type Stage } from "./row.ts";
-import type { Side } from "../harness/sides.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 
 const MINIONS = 20;
 /** Number of files from templates of the master; as many others have their contents in the state. */

@@ -4,9 +4,9 @@
  */
 
 import { installed } from "./executables.ts";
-import { run } from "../harness/processes.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { MS, type Row } from "./row.ts";
-import type { Fleet } from "../fleets/fleet.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
 
 const MINION = "bench-1";
 

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { completionScript } from "../../../scripts/reference/completion.ts";
-import { run } from "../harness/processes.ts";
+import { completionScript } from "#scripts/reference/completion.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { MS_TENTHS, type Row, type Stage } from "./row.ts";
 
 const MINIONS = 10_000;

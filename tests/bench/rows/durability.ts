@@ -4,11 +4,11 @@
  * @module
  */
 
-import type { Fleet } from "../fleets/fleet.ts";
-import { jobLatency, LATENCY_JOBS } from "../programs/job_latency.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
+import { jobLatency, LATENCY_JOBS } from "#tests/bench/programs/job_latency.ts";
 import { MS_TENTHS, PER_SECOND, type Row, type Stage } from "./row.ts";
-import type { Side } from "../harness/sides.ts";
-import { BUSY_LIMIT } from "../fleets/swarm_jobs.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
+import { BUSY_LIMIT } from "#tests/bench/fleets/swarm_jobs.ts";
 import { publishToSwarm, warmSwarm } from "./swarm.ts";
 
 const RETURNING = 500;

@@ -4,7 +4,7 @@
  */
 
 import { executables, unpackedExecutables } from "./executables.ts";
-import { run } from "../harness/processes.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { MB, MS, type Row } from "./row.ts";
 
 const GROUP = "executables";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { removeAtEnd } from "../fleets/fleet.ts";
-import { run } from "../harness/processes.ts";
-import { benchScript, type Program, type Side } from "../harness/sides.ts";
+import { removeAtEnd } from "#tests/bench/fleets/fleet.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import { benchScript, type Program, type Side } from "#tests/bench/harness/sides.ts";
 
 let built: Promise<string> | undefined;
 

@@ -3,11 +3,11 @@
  * @module
  */
 
-import type { Fleet } from "../fleets/fleet.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
 import { growth } from "./memory.ts";
-import { run } from "../harness/processes.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { MB, MB_PER_SECOND, MS, type Row, type Stage } from "./row.ts";
-import { benchCommand, type Side } from "../harness/sides.ts";
+import { benchCommand, type Side } from "#tests/bench/harness/sides.ts";
 
 const MINION = "bench-1";
 const GROUP = "files";

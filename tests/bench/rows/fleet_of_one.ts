@@ -3,15 +3,15 @@
  * @module
  */
 
-import { bareRoundTrip } from "../programs/bare_round_trip.ts";
+import { bareRoundTrip } from "#tests/bench/programs/bare_round_trip.ts";
 import { installed } from "./executables.ts";
-import type { Fleet } from "../fleets/fleet.ts";
-import { treeCpuMs, treeMemory } from "../harness/process_figures.ts";
-import { jobLatency, LATENCY_JOBS } from "../programs/job_latency.ts";
-import type { Service } from "../../support/processes.ts";
-import { run } from "../harness/processes.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
+import { treeCpuMs, treeMemory } from "#tests/bench/harness/process_figures.ts";
+import { jobLatency, LATENCY_JOBS } from "#tests/bench/programs/job_latency.ts";
+import type { Service } from "#tests/support/processes.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { MB, MS, MS_TENTHS, PERCENT, type Row, type Stage } from "./row.ts";
-import type { Side } from "../harness/sides.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 
 const MINION = "bench-1";
 const GROUP = "fleet of one";

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { eventually } from "../../support/eventually.ts";
-import { run } from "../harness/processes.ts";
-import type { Fleet } from "../fleets/fleet.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
 import { growth } from "./memory.ts";
 import { MB, MS, PER_SECOND, type Row, type Stage } from "./row.ts";
-import { benchCommand, benchScript, type Side } from "../harness/sides.ts";
-import { BUSY_LIMIT } from "../fleets/swarm_jobs.ts";
+import { benchCommand, benchScript, type Side } from "#tests/bench/harness/sides.ts";
+import { BUSY_LIMIT } from "#tests/bench/fleets/swarm_jobs.ts";
 import { warmSwarm } from "./swarm.ts";
 
 const OPERATORS = 16;

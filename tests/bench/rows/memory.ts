@@ -3,12 +3,12 @@
  * @module
  */
 
-import type { Fleet } from "../fleets/fleet.ts";
-import { treeMemory } from "../harness/process_figures.ts";
-import type { Ran } from "../../support/processes.ts";
-import { run } from "../harness/processes.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
+import { treeMemory } from "#tests/bench/harness/process_figures.ts";
+import type { Ran } from "#tests/support/processes.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { KB, MB, MS, type Row, type Stage } from "./row.ts";
-import type { Side } from "../harness/sides.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 import { publishToSwarm, warmSwarm } from "./swarm.ts";
 
 const MINION = "bench-1";

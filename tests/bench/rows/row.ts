@@ -3,9 +3,9 @@
  * @module
  */
 
-import { Fleet } from "../fleets/fleet.ts";
-import type { PythonVersion } from "../harness/python_salt.ts";
-import type { Side } from "../harness/sides.ts";
+import { Fleet } from "#tests/bench/fleets/fleet.ts";
+import type { PythonVersion } from "#tests/bench/harness/python_salt.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 
 /** The unit of a figure, and whether less is better. */
 export interface Unit {

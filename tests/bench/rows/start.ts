@@ -3,12 +3,12 @@
  * @module
  */
 
-import { minionStart } from "../../../lib/protocol/tags.ts";
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { Fleet } from "../fleets/fleet.ts";
+import { minionStart } from "#lib/protocol/tags.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { Fleet } from "#tests/bench/fleets/fleet.ts";
 import { MS, type Row } from "./row.ts";
-import { OURS } from "../harness/sides.ts";
+import { OURS } from "#tests/bench/harness/sides.ts";
 
 const MINION = "bench-1";
 const START_MS = 60_000;

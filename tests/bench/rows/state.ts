@@ -3,11 +3,11 @@
  * @module
  */
 
-import { formulasArchive, unpackFormulas } from "../../support/files/formulas.ts";
+import { formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
 import { installed } from "./executables.ts";
-import { run } from "../harness/processes.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { MS, type Row, type Stage } from "./row.ts";
-import type { Side } from "../harness/sides.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
 
 const CHAINED = 1_000;
 const IN_ONE_FILE = 5_000;

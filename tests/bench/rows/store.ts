@@ -3,14 +3,14 @@
  * @module
  */
 
-import { jobStore } from "../../support/fleet/job_store.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { map } from "../../../lib/values/value.ts";
-import type { Fleet } from "../fleets/fleet.ts";
-import { keyPool } from "../fleets/key_pool.ts";
-import { run } from "../harness/processes.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { map } from "#lib/values/value.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
+import { keyPool } from "#tests/bench/fleets/key_pool.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { MS, type Row, type Stage } from "./row.ts";
-import { benchCommand, benchScript, type Side } from "../harness/sides.ts";
+import { benchCommand, benchScript, type Side } from "#tests/bench/harness/sides.ts";
 
 const KEYS = 10_000;
 const JOBS = 10_000;

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { bareProxy } from "../programs/bare_proxy.ts";
-import { jobLatency, LATENCY_JOBS } from "../programs/job_latency.ts";
-import { run } from "../harness/processes.ts";
-import { PYTHON_SALTS } from "../harness/python_salt.ts";
+import { bareProxy } from "#tests/bench/programs/bare_proxy.ts";
+import { jobLatency, LATENCY_JOBS } from "#tests/bench/programs/job_latency.ts";
+import { run } from "#tests/bench/harness/processes.ts";
+import { PYTHON_SALTS } from "#tests/bench/harness/python_salt.ts";
 import { MS, MS_TENTHS, PER_SECOND, type Row, type Stage } from "./row.ts";
-import type { Side } from "../harness/sides.ts";
-import type { Fleet } from "../fleets/fleet.ts";
-import { BUSY_LIMIT, type SwarmJob } from "../fleets/swarm_jobs.ts";
+import type { Side } from "#tests/bench/harness/sides.ts";
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
+import { BUSY_LIMIT, type SwarmJob } from "#tests/bench/fleets/swarm_jobs.ts";
 
 const RETURNING = 500;
 /** The numbers of minions; Python Salt is left out of the rows that it cannot complete in time. */

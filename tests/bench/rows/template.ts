@@ -3,9 +3,9 @@
  * @module
  */
 
-import { run } from "../harness/processes.ts";
+import { run } from "#tests/bench/harness/processes.ts";
 import { PER_SECOND, type Row, type Stage } from "./row.ts";
-import { benchCommand, benchScript, type Side } from "../harness/sides.ts";
+import { benchCommand, benchScript, type Side } from "#tests/bench/harness/sides.ts";
 
 /** Seconds of processor time for each template. */
 const SECONDS = 2;

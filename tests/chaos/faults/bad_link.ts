@@ -3,13 +3,13 @@
  * @module
  */
 
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, FaultRun, Figure } from "../harness/fault.ts";
-import { Network } from "../harness/network.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { answers } from "../harness/pings.ts";
-import { ProcessFleet, type ProcessFleetOptions } from "../harness/process_fleet.ts";
-import { SlowProxy } from "../harness/slow_proxy.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, FaultRun, Figure } from "#tests/chaos/harness/fault.ts";
+import { Network } from "#tests/chaos/harness/network.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { answers } from "#tests/chaos/harness/pings.ts";
+import { ProcessFleet, type ProcessFleetOptions } from "#tests/chaos/harness/process_fleet.ts";
+import { SlowProxy } from "#tests/chaos/harness/slow_proxy.ts";
 
 const LONG = { jobs: 300, minions: 6 };
 const SHORT = { jobs: 20, minions: 2 };

@@ -3,10 +3,10 @@
  * @module
  */
 
-import { eventually } from "../../support/eventually.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { echo, ended } from "./disk.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 /** See {@linkcode Fault}. */
 export const cacheRemoved: Fault = {

@@ -7,13 +7,13 @@
  * @module
  */
 
-import { eventually } from "../../support/eventually.ts";
-import { buildLibrary, missingCompiler } from "../harness/compiler.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { buildLibrary, missingCompiler } from "#tests/chaos/harness/compiler.ts";
 import { echo, ended } from "./disk.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { pingFor } from "../harness/pings.ts";
-import { type Places, ProcessFleet } from "../harness/process_fleet.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { pingFor } from "#tests/chaos/harness/pings.ts";
+import { type Places, ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 /** A changeable clock of a process. */
 class Clock {

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { makeJid } from "../../../lib/protocol/jid.ts";
-import { eventually } from "../../support/eventually.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { echo, ended } from "./disk.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const MINIONS = 3;
 

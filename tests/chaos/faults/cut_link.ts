@@ -3,12 +3,12 @@
  * @module
  */
 
-import { sleep } from "../../../lib/os/sleep.ts";
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, FaultRun, Figure } from "../harness/fault.ts";
-import { Network } from "../harness/network.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, FaultRun, Figure } from "#tests/chaos/harness/fault.ts";
+import { Network } from "#tests/chaos/harness/network.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 /** Reconnection by default: tries at most 11 s apart. */
 const DEFAULTS = { recon_default: 1_000, recon_max: 10_000 };

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { sleep } from "../../../lib/os/sleep.ts";
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { answers } from "../harness/pings.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
-import { SignIns, startSwarm } from "../harness/swarm.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { answers } from "#tests/chaos/harness/pings.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { SignIns, startSwarm } from "#tests/chaos/harness/swarm.ts";
 
 const LONG = { minions: 500, quietMs: 10_000 };
 const SHORT = { minions: 50, quietMs: 3_000 };

@@ -3,10 +3,10 @@
  * @module
  */
 
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
-import { Tmpfs } from "../harness/tmpfs.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { Tmpfs } from "#tests/chaos/harness/tmpfs.ts";
 
 const MEGABYTES = 8;
 

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { sleep } from "../../../lib/os/sleep.ts";
-import { eventually } from "../../support/eventually.ts";
-import { Service } from "../../support/processes.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { Service } from "#tests/support/processes.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const LONG = { kills: 50, minions: 5 };
 const SHORT = { kills: 4, minions: 2 };

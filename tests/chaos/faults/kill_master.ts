@@ -3,11 +3,11 @@
  * @module
  */
 
-import { sleep } from "../../../lib/os/sleep.ts";
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const LONG = { kills: 50, minions: 20, jobs: 2_000, upMs: 4_000, downMs: 60_000, meanDownMs: 8_000 };
 const SHORT = { kills: 3, minions: 4, jobs: 30, upMs: 1_500, downMs: 2_000, meanDownMs: 700 };

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { dataCache } from "../../support/fleet/job_store.ts";
-import { jobOutcomes } from "../../../lib/jobs/outcomes.ts";
-import type { Outcome } from "../../../lib/protocol/outcome.ts";
-import { sleep } from "../../../lib/os/sleep.ts";
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import { dataCache } from "#tests/support/fleet/job_store.ts";
+import { jobOutcomes } from "#lib/jobs/outcomes.ts";
+import type { Outcome } from "#lib/protocol/outcome.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const LONG = { kills: 50, minions: 10, perKill: 20, upMs: 3_000, downMs: 5_000 };
 const SHORT = { kills: 3, minions: 3, perKill: 10, upMs: 1_000, downMs: 1_000 };

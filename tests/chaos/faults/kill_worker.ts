@@ -5,15 +5,15 @@
  * @module
  */
 
-import { clearRequest } from "../../../lib/protocol/payload.ts";
-import type { Frames } from "../../../lib/sockets/libzmq.ts";
-import { isMap, map } from "../../../lib/values/value.ts";
-import { eventually } from "../../support/eventually.ts";
-import { HangingFleet, unknownMinionSignIn } from "../../support/fleet/hanging_worker.ts";
-import { ObservedWorkers } from "../../support/threads/observed_workers.ts";
-import { makeNonce, opened } from "../../support/fleet/scripted_minion.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { Peer } from "../../support/fleet/peer.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import type { Frames } from "#lib/sockets/libzmq.ts";
+import { isMap, map } from "#lib/values/value.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { HangingFleet, unknownMinionSignIn } from "#tests/support/fleet/hanging_worker.ts";
+import { ObservedWorkers } from "#tests/support/threads/observed_workers.ts";
+import { makeNonce, opened } from "#tests/support/fleet/scripted_minion.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 const LONG = { kills: 50 };
 const SHORT = { kills: 6 };

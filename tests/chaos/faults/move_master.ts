@@ -3,11 +3,11 @@
  * @module
  */
 
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { Network } from "../harness/network.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { Network } from "#tests/chaos/harness/network.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const BACK_MS = 20_000;
 

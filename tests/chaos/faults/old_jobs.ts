@@ -3,13 +3,13 @@
  * @module
  */
 
-import { jidDirectory, makeJid } from "../../../lib/protocol/jid.ts";
-import { encode } from "../../../lib/values/msgpack.ts";
-import { map } from "../../../lib/values/value.ts";
-import { eventually } from "../../support/eventually.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { pingFor } from "../harness/pings.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import { jidDirectory, makeJid } from "#lib/protocol/jid.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map } from "#lib/values/value.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { pingFor } from "#tests/chaos/harness/pings.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const LONG = 100_000;
 const SHORT = 3_000;

@@ -4,21 +4,21 @@
  * @module
  */
 
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { jobSign } from "../../../lib/protocol/tags.ts";
-import { loadPrivateKey } from "../../../lib/keys/pair.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import { samePem } from "../../../lib/crypto/pem.ts";
-import { sleep } from "../../../lib/os/sleep.ts";
-import type { Random } from "../../fuzz/mutate.ts";
-import { eventually } from "../../support/eventually.ts";
-import { missingCompiler } from "../harness/compiler.ts";
-import type { Fault, FaultRun, Figure } from "../harness/fault.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { PowerFleet } from "../harness/power_fleet.ts";
-import type { ProcessFleet } from "../harness/process_fleet.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { jobSign } from "#lib/protocol/tags.ts";
+import { loadPrivateKey } from "#lib/keys/pair.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { samePem } from "#lib/crypto/pem.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import type { Random } from "#tests/fuzz/mutate.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { missingCompiler } from "#tests/chaos/harness/compiler.ts";
+import type { Fault, FaultRun, Figure } from "#tests/chaos/harness/fault.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { PowerFleet } from "#tests/chaos/harness/power_fleet.ts";
+import type { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const LONG = { cuts: 100, perCut: 12, minions: 4 };
 const SHORT = { cuts: 3, perCut: 6, minions: 2 };

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { sleep } from "../../../lib/os/sleep.ts";
-import { eventually } from "../../support/eventually.ts";
-import type { Service } from "../../support/processes.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
-import { answers, pingFor } from "../harness/pings.ts";
-import { SignIns, startSwarm } from "../harness/swarm.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import type { Service } from "#tests/support/processes.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { answers, pingFor } from "#tests/chaos/harness/pings.ts";
+import { SignIns, startSwarm } from "#tests/chaos/harness/swarm.ts";
 
 /** Maximum percentage of the minions' first waits in one tenth of the possible time; the expected value is 10. */
 const LONG = { minions: 500, downMs: 10_000, sameTenth: 20 };

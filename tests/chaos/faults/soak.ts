@@ -3,14 +3,14 @@
  * @module
  */
 
-import { type Memory, treeMemory } from "../../bench/harness/process_figures.ts";
-import { sleep } from "../../../lib/os/sleep.ts";
-import { eventually } from "../../support/eventually.ts";
+import { type Memory, treeMemory } from "#tests/bench/harness/process_figures.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { echo, ended } from "./disk.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { NumberedJobs } from "../harness/numbered_jobs.ts";
-import { answers } from "../harness/pings.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { NumberedJobs } from "#tests/chaos/harness/numbered_jobs.ts";
+import { answers } from "#tests/chaos/harness/pings.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const SHORT = { ms: 20_000, minions: 2 };
 const LONG = { ms: 12 * 60_000, minions: 6 };
@@ -21,7 +21,7 @@ const SAMPLE_MS = 2_000;
 const WARM = 0.5;
 /**
  * After this time without load, in milliseconds, every process has its memory at rest: threads have collected their
- * garbage (`lib/process/idle_memory.ts`), and a minion's idle job workers have ended (`lib/worker/idle_workers.ts`).
+ * garbage (`lib/runtime/idle_memory.ts`), and a minion's idle job workers have ended (`lib/minion/worker/idle_workers.ts`).
  * Memory that a process has then gained since the warm-up is never released.
  */
 const REST_MS = 65_000;

@@ -3,16 +3,16 @@
  * @module
  */
 
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
-import { EventSender } from "../../../lib/bus/sender.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { stamp } from "../../../lib/bus/event.ts";
-import { map } from "../../../lib/values/value.ts";
-import { treeMemory } from "../../bench/harness/process_figures.ts";
-import { eventually } from "../../support/eventually.ts";
-import { Service } from "../../support/processes.ts";
-import type { Fault, Figure } from "../harness/fault.ts";
-import { ProcessFleet } from "../harness/process_fleet.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { stamp } from "#lib/bus/event.ts";
+import { map } from "#lib/values/value.ts";
+import { treeMemory } from "#tests/bench/harness/process_figures.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { Service } from "#tests/support/processes.ts";
+import type { Fault, Figure } from "#tests/chaos/harness/fault.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
 
 const LONG = { events: 200_000, bytes: 2_000, others: 7 };
 const SHORT = { events: 60_000, bytes: 2_000, others: 3 };

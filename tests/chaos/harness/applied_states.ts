@@ -5,9 +5,9 @@
  */
 
 import type { ProcessFleet } from "./process_fleet.ts";
-import { map, type Value } from "../../../lib/values/value.ts";
-import { toWireArgs } from "../../../lib/yaml/arguments.ts";
-import { eventually } from "../../support/eventually.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { toWireArgs } from "#lib/yaml/arguments.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
 /** Writes an SLS file that the master serves. */
 export function serveStates({ statesDir }: ProcessFleet, sls: string, high: Record<string, unknown>): void {

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
 
 function say(text: string): void {
   Deno.stdout.writeSync(new TextEncoder().encode(`${text}\n`));

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Random } from "../../fuzz/mutate.ts";
+import type { Random } from "#tests/fuzz/mutate.ts";
 
 /** One figure of a run. */
 export interface Figure {

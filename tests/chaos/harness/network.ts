@@ -12,7 +12,7 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
+import { messageOf } from "#lib/errors.ts";
 import type { Places } from "./process_fleet.ts";
 
 /** The master's name, which the minions' namespace resolves by a hosts file of its own. */

@@ -6,12 +6,12 @@
  * @module
  */
 
-import { jobSign } from "../../../lib/protocol/tags.ts";
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { makeJid } from "../../../lib/protocol/jid.ts";
-import type { LocalClient } from "../../../lib/client/local.ts";
-import { map } from "../../../lib/values/value.ts";
+import { jobSign } from "#lib/protocol/tags.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import type { LocalClient } from "#lib/client/local.ts";
+import { map } from "#lib/values/value.ts";
 import type { Figure } from "./fault.ts";
 import type { ProcessFleet } from "./process_fleet.ts";
 

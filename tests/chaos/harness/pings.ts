@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { LocalClient } from "../../../lib/client/local.ts";
-import { sleep } from "../../../lib/os/sleep.ts";
+import type { LocalClient } from "#lib/client/local.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import type { ProcessFleet } from "./process_fleet.ts";
 
 /** The outcomes of the pings. Times in milliseconds. */

@@ -10,9 +10,9 @@
  * @module
  */
 
-import { sameBytes } from "../../../lib/crypto/same_bytes.ts";
-import { isThere } from "../../../lib/os/file_kind.ts";
-import type { Random } from "../../fuzz/mutate.ts";
+import { sameBytes } from "#lib/crypto/same_bytes.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import type { Random } from "#tests/fuzz/mutate.ts";
 
 /** The choices that a disk makes at a power failure. */
 export interface Choices extends Pick<Random, "int" | "chance"> {

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { processTree } from "../../bench/harness/process_figures.ts";
-import { listProcesses } from "../../../lib/host/processes.ts";
-import { isGone } from "../../../lib/os/deno_texts.ts";
+import { processTree } from "#tests/bench/harness/process_figures.ts";
+import { listProcesses } from "#lib/programs/processes.ts";
+import { isGone } from "#lib/os/deno_texts.ts";
 import { buildLibrary } from "./compiler.ts";
 import { type Choices, PowerDisk } from "./power_disk.ts";
 import { ProcessFleet, type ProcessFleetOptions } from "./process_fleet.ts";

@@ -4,21 +4,21 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { jobStore } from "../../support/fleet/job_store.ts";
-import type { JobStore } from "../../../lib/jobs/store.ts";
-import { loadMasterConfig } from "../../../lib/config/load.ts";
-import { loadOrCreateKeyPair } from "../../../lib/keys/pair.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { LocalClient } from "../../../lib/client/local.ts";
-import type { MasterOpts } from "../../../lib/config/options.ts";
-import { readPresence } from "../../../lib/fleet/presence_file.ts";
-import { DENO_RUN } from "../../../lib/process/self_command.ts";
-import { freePort } from "../../../scripts/fleet/free_port.ts";
-import { EXECUTABLES } from "../../../scripts/build/production.ts";
-import { eventually } from "../../support/eventually.ts";
-import { type Ran, run, Service } from "../../support/processes.ts";
+import { messageOf } from "#lib/errors.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { EXECUTABLES } from "#scripts/build/production.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { type Ran, run, Service } from "#tests/support/processes.ts";
 
 /** Options of a fleet. */
 export interface ProcessFleetOptions {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { sleep } from "../../../lib/os/sleep.ts";
+import { sleep } from "#lib/os/sleep.ts";
 
 export class SlowProxy implements AsyncDisposable {
   readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });

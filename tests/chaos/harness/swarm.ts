@@ -3,10 +3,10 @@
  * @module
  */
 
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { eventually } from "../../support/eventually.ts";
-import { Service } from "../../support/processes.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { Service } from "#tests/support/processes.ts";
 import type { ProcessFleet } from "./process_fleet.ts";
 
 const READY_MS = 180_000;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
+import { messageOf } from "#lib/errors.ts";
 
 /** The file system. */
 export class Tmpfs implements Disposable {

@@ -1,10 +1,10 @@
 /** Templates in the arguments of the module `archive`: in paths that it reads itself, and in arguments of programs. */
 
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { CommandError } from "../../../lib/errors.ts";
-import { toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { CommandError } from "#lib/errors.ts";
+import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("archive renders paths, sources and arguments of programs with template=jinja", () =>
   withTemporaryDirectory(async (dir) => {

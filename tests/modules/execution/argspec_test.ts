@@ -1,12 +1,12 @@
-import { argspec } from "../../../lib/plugins/call.ts";
-import { loadFamily } from "../../../lib/plugins/loader.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import { DEFAULT_SHELL } from "../../../lib/host/command.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { isMap, toValue } from "../../../lib/values/value.ts";
-import { EXECUTION_MODULES } from "../../../modules/execution/_built_in.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
+import { argspec } from "#lib/plugins/call.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { DEFAULT_SHELL } from "#lib/programs/command.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, toValue } from "#lib/values/value.ts";
+import { EXECUTION_MODULES } from "#modules/execution/_built_in.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 
 /** The results of Python Salt's `sys.argspec`, made by tests/corpus/make_argspec.py. */
 const SALT = parseJson(Deno.readTextFileSync(new URL("../../corpus/argspec.json", import.meta.url)));

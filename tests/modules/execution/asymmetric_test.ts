@@ -3,10 +3,10 @@
  * make_asymmetric.py.
  */
 
-import { assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { InvocationError } from "../../../lib/errors.ts";
-import { map, type Value } from "../../../lib/values/value.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { map, type Value } from "#lib/values/value.ts";
 
 interface Key {
   readonly kind: string;

@@ -1,16 +1,16 @@
 /** @module */
-import { invoke } from "../../../lib/plugins/call.ts";
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../../lib/plugins/module.ts";
-import { findUser } from "../../../lib/os/users.ts";
-import { map, toValue, type Value } from "../../../lib/values/value.ts";
-import * as scripts from "../../../modules/execution/_cmd_scripts.ts";
-import * as commands from "../../../modules/execution/cmd.ts";
-import { assert, assertEquals, assertMatch, assertRejects } from "../../support/assert.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { findUser } from "#lib/os/users.ts";
+import { map, toValue, type Value } from "#lib/values/value.ts";
+import * as scripts from "#modules/execution/_cmd_scripts.ts";
+import * as commands from "#modules/execution/cmd.ts";
+import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...commands, ...scripts };
 

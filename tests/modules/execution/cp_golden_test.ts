@@ -4,15 +4,15 @@
  * @module
  */
 
-import { invoke } from "../../../lib/plugins/call.ts";
-import { loadMinionConfig } from "../../../lib/config/load.ts";
-import { messageOf } from "../../../lib/errors.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { filesBelow } from "../../support/tree.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { loadMinionConfig } from "#lib/config/load.ts";
+import { messageOf } from "#lib/errors.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, map, str, toNumber, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { filesBelow } from "#tests/support/tree.ts";
 
 const corpus = await Deno.readTextFile(new URL("../../corpus/cp_calls.json", import.meta.url));
 

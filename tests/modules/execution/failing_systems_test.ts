@@ -4,19 +4,19 @@
  * @module
  */
 
-import { CommandError, UnavailableError } from "../../../lib/errors.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
-import { map, type Value } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
+import { CommandError, UnavailableError } from "#lib/errors.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import {
   answeringContext,
   resultOrError,
   type TestContext,
   testContext,
   testOpts,
-} from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+} from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const minion = (answers: Readonly<Record<string, Value>>, options: Readonly<Record<string, Value>> = {}) =>
   answeringContext(answers, { opts: testOpts(options) });

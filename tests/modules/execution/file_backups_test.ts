@@ -1,11 +1,11 @@
 /** Tests of file.restore_backup, file.delete_backup and file.seek_write: changes of files, and Salt's texts. @module */
 
-import { map, type Value } from "../../../lib/values/value.ts";
-import { makeBackup } from "../../../lib/filesystem/backups.ts";
-import { CommandError } from "../../../lib/errors.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { makeBackup } from "#lib/host/filesystem/backups.ts";
+import { CommandError } from "#lib/errors.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("a backup is restored and removed; the current file becomes a backup first", () =>
   withTemporaryDirectory(async (root) => {

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { compareCase } from "../../support/calls/call_cases.ts";
-import { which } from "../../../lib/host/which.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { compareCase } from "#tests/support/calls/call_cases.ts";
+import { which } from "#lib/programs/which.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const corpus = parseJson(await Deno.readTextFile(new URL("../../corpus/file_calls.json", import.meta.url)));
 assert(Array.isArray(corpus) && corpus.length > 700);

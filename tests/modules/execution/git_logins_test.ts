@@ -4,13 +4,13 @@
  * @module
  */
 
-import { runChild } from "../../../lib/host/child_process.ts";
-import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { makeCertificate } from "../../support/certificate.ts";
-import { GitServer } from "../../support/files/git_server.ts";
-import { run, type TestContext, testContext } from "../../support/calls/job_context.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { runChild } from "#lib/programs/child_process.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { makeCertificate } from "#tests/support/certificate.ts";
+import { GitServer } from "#tests/support/files/git_server.ts";
+import { run, type TestContext, testContext } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 const USER = "deploy@example.com";
 /** Contains characters that a URL must escape. */

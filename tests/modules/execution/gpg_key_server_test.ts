@@ -1,11 +1,11 @@
 /** Making keys, and keys on a key server: the host's gpg and dirmngr use a server of the test. @module */
 
-import { messageOf } from "../../../lib/errors.ts";
-import { which } from "../../../lib/host/which.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { run } from "../../support/processes.ts";
+import { messageOf } from "#lib/errors.ts";
+import { which } from "#lib/programs/which.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { run } from "#tests/support/processes.ts";
 
 const missing = ["gpg", "gpgconf", "dirmngr"].find((name) => which(name) === undefined);
 

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { callFunction } from "../../../lib/plugins/execution.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { type RecordedAnswer, RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { resultOrError, type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { type RecordedAnswer, RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { resultOrError, type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
 const PRINT = "0123456789ABCDEF0123456789ABCDEF01234567";
 const LISTED = `pub:u:255:22:89ABCDEF01234567:1700000000:::u:::scESC:::::ed25519:::0:\nfpr:::::::::${PRINT}:\n` +

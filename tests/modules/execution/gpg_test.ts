@@ -3,13 +3,13 @@
  * directories: tests/corpus/gpg_calls.json, made by make_gpg_calls.py.
  */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { run } from "../../support/processes.ts";
-import { callState } from "../../support/calls/state_call.ts";
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { which } from "../../../lib/host/which.ts";
-import { isMap, str, toValue, type Value } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { run } from "#tests/support/processes.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { which } from "#lib/programs/which.ts";
+import { isMap, str, toValue, type Value } from "#lib/values/value.ts";
 
 interface Call {
   readonly fun: string;

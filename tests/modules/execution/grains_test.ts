@@ -1,10 +1,10 @@
 /** @module */
-import { isMap, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { loadYaml } from "../../../lib/yaml/load.ts";
-import { YamlError } from "../../../lib/errors.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { isMap, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { YamlError } from "#lib/errors.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 interface Call {
   readonly fun: string;

@@ -4,18 +4,18 @@
  * @module
  */
 
-import { debianIp } from "../../../modules/execution/_debian_ip.ts";
-import { rhIp } from "../../../modules/execution/_rh_ip.ts";
-import { CommandError, TemplateError } from "../../../lib/errors.ts";
-import { invoke } from "../../../lib/plugins/call.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../../lib/plugins/module.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { listAt, mapAt, replaceIn } from "../../support/calls/call_cases.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { debianIp } from "#modules/execution/_debian_ip.ts";
+import { rhIp } from "#modules/execution/_rh_ip.ts";
+import { CommandError, TemplateError } from "#lib/errors.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { listAt, mapAt, replaceIn } from "#tests/support/calls/call_cases.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const JOB = testContext();
 

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { CommandError } from "../../../lib/errors.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import { isMap, map, str, type Value } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { CommandError } from "#lib/errors.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { isMap, map, str, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
 interface Place extends Disposable {
   readonly context: TestContext;

@@ -1,9 +1,9 @@
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 
 function asMap(value: Value | undefined): ValueMap {
   assert(isMap(value));

@@ -1,10 +1,10 @@
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { fingerprint } from "../../../lib/crypto/pem.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { fingerprint } from "#lib/crypto/pem.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const PEM = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAK\n-----END PUBLIC KEY-----\n";
 

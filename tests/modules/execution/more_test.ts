@@ -1,20 +1,20 @@
 /** Functions of cmd, saltutil, mount, locale, ps and network that the recorded calls of Python Salt do not cover. @module */
 
-import { HostFiles } from "../../../lib/host/files.ts";
-import { which } from "../../../lib/host/which.ts";
-import { fullName, renamedInHosts, renamedInSysconfig } from "../../../lib/network/host_names.ts";
-import { parseIfconfig } from "../../../lib/network/interfaces.ts";
-import { parseSs } from "../../../lib/network/open_sockets.ts";
-import { parseBuffers } from "../../../lib/network/host_tools.ts";
-import { parseIpRoutes, parseIpRoutes6 } from "../../../lib/network/routes.ts";
-import { parseLocalectl } from "../../../lib/settings/locales.ts";
-import { prettyName, withPrettyName } from "../../../lib/settings/machine_info.ts";
-import { isMap, map, type Value } from "../../../lib/values/value.ts";
-import { runInChroot } from "../../../modules/execution/_chroot.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { HostFiles } from "#lib/programs/files.ts";
+import { which } from "#lib/programs/which.ts";
+import { fullName, renamedInHosts, renamedInSysconfig } from "#lib/host/network/host_names.ts";
+import { parseIfconfig } from "#lib/host/network/interfaces.ts";
+import { parseSs } from "#lib/host/network/open_sockets.ts";
+import { parseBuffers } from "#lib/host/network/host_tools.ts";
+import { parseIpRoutes, parseIpRoutes6 } from "#lib/host/network/routes.ts";
+import { parseLocalectl } from "#lib/host/kernel/locales.ts";
+import { prettyName, withPrettyName } from "#lib/host/kernel/machine_info.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { runInChroot } from "#modules/execution/_chroot.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("cmd.shell_info returns the version of a shell, or the reason why it is unknown", async () => {
   using programs = new RecordedPrograms();

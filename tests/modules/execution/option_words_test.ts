@@ -3,12 +3,12 @@
  * starts. @module
  */
 
-import type { ChildRunner } from "../../../lib/host/child_process.ts";
-import { map, toValue, type Value } from "../../../lib/values/value.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { run, testContext } from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
+import type { ChildRunner } from "#lib/programs/child_process.ts";
+import { map, toValue, type Value } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { run, testContext } from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
 
 /** Functions by module, with arguments in which `X` stands for the tested value. */
 const CALLS: Readonly<Record<string, readonly (readonly [fun: string, ...args: unknown[]])[]>> = {

@@ -1,10 +1,10 @@
-import { dumpJson } from "../../../lib/values/json.ts";
-import { messageOf } from "../../../lib/errors.ts";
-import type { PillarQuery } from "../../../lib/plugins/job_context.ts";
-import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { messageOf } from "#lib/errors.ts";
+import type { PillarQuery } from "#lib/plugins/job_context.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 
 function asMap(value: Value | undefined): ValueMap {
   assert(isMap(value));

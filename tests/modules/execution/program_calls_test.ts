@@ -3,7 +3,7 @@
  * @module
  */
 
-import { testProgramCalls } from "../../support/calls/program_call_tests.ts";
+import { testProgramCalls } from "#tests/support/calls/program_call_tests.ts";
 
 testProgramCalls(new URL("../../corpus/program_calls/", import.meta.url));
 testProgramCalls(new URL("../../corpus/own_program_calls/", import.meta.url));

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { NoMasterError, RequestTimeoutError } from "../../../lib/errors.ts";
-import type { Outside } from "../../../lib/plugins/job_context.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { resultOrError, type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { NoMasterError, RequestTimeoutError } from "#lib/errors.ts";
+import type { Outside } from "#lib/plugins/job_context.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { resultOrError, type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
 /** A minion whose master answers so. */
 function minion(request: Outside["request"]): TestContext {

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { answeringContext, resultOrError, testContext, testOpts } from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { openTree } from "../../support/calls/state_tree.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { answeringContext, resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { openTree } from "#tests/support/calls/state_tree.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const minion = (answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()) =>
   answeringContext(answers, { grains });
@@ -91,7 +91,7 @@ Deno.test("debconf logs what it does not take, and takes no template that cannot
     programs.answer("debconf-set-selections", [{ args: "*", stderr: "error: bad line\n", code: 1 }]);
     const debian = map({ os_family: "Debian", os: "Debian", kernel: "Linux" });
     const rendered = `${root}/rendered`;
-    const { set_template } = await import("../../../modules/execution/debconfmod.ts");
+    const { set_template } = await import("#modules/execution/debconfmod.ts");
     const rest = { args: [], kwargs: new Map<Value, Value>() };
     const given = { path: "salt://x", template: "jinja", context: null, defaults: map({ a: 1 }), saltenv: "base" };
     for (const [found, returned] of [[false, false], [rendered, true]] as const) {

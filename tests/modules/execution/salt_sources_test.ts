@@ -1,12 +1,12 @@
 /** @module */
-import { invoke } from "../../../lib/plugins/call.ts";
-import { CommandError, RenderError } from "../../../lib/errors.ts";
-import { isAnything } from "../../../lib/os/file_kind.ts";
-import { hashHex } from "../../../lib/crypto/hash.ts";
-import { map, toValue, type Value } from "../../../lib/values/value.ts";
-import { assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { CommandError, RenderError } from "#lib/errors.ts";
+import { isAnything } from "#lib/os/file_kind.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { map, toValue, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { ScriptedFileServer } from "#tests/support/files/scripted_file_server.ts";
 
 /** A minion whose master serves `files`. */
 async function scene(files: Record<string, Record<string, string>>) {

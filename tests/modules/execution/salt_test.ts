@@ -4,11 +4,11 @@
  * @module
  */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
 /** Restores values that JSON cannot express: maps whose keys are not strings. */
 function unpack(value: Value): Value {

@@ -1,17 +1,17 @@
 /** @module */
-import { invoke } from "../../../lib/plugins/call.ts";
-import { CommandError, InvocationError, NoMasterError, RequestTimeoutError } from "../../../lib/errors.ts";
-import type { JobContext, Outside, Refresh, RunningJob } from "../../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../../lib/plugins/module.ts";
-import { encode } from "../../../lib/values/msgpack.ts";
-import { map, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import * as own from "../../../modules/execution/saltutil.ts";
-import * as syncing from "../../../modules/execution/_syncing.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
-import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
-import { filesBelow } from "../../support/tree.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { CommandError, InvocationError, NoMasterError, RequestTimeoutError } from "#lib/errors.ts";
+import type { JobContext, Outside, Refresh, RunningJob } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import * as own from "#modules/execution/saltutil.ts";
+import * as syncing from "#modules/execution/_syncing.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { ScriptedFileServer } from "#tests/support/files/scripted_file_server.ts";
+import { filesBelow } from "#tests/support/tree.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...own, ...syncing };
 

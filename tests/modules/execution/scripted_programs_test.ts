@@ -4,12 +4,12 @@
  * @module
  */
 
-import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { messageOf } from "../../../lib/errors.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { type RecordedAnswer, RecordedPrograms } from "../../support/calls/recorded_program.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { messageOf } from "#lib/errors.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { type RecordedAnswer, RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
 
 const CASES = parseJson(Deno.readTextFileSync(new URL("../../corpus/scripted_programs.json", import.meta.url)));
 assert(Array.isArray(CASES));

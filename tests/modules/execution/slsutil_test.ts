@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CommandError, InvocationError, RenderError } from "../../../lib/errors.ts";
-import { execute } from "../../../lib/plugins/execution.ts";
-import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { type TestContext, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { CommandError, InvocationError, RenderError } from "#lib/errors.ts";
+import { execute } from "#lib/plugins/execution.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
 async function run(
   context: TestContext,

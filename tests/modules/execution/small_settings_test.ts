@@ -1,10 +1,10 @@
 /** Functions that store a setting: disabled state runs, and the serial numbers of zones. @module */
 
-import { callFunction } from "../../../lib/plugins/execution.ts";
-import { strftime } from "../../../lib/text/strftime.ts";
-import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
 /** A context with grains; grains.setval changes them as the minion does. */
 async function withGrains(test: (call: (name: string, ...args: Value[]) => Promise<Value>) => Promise<void>) {

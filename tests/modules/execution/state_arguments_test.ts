@@ -3,10 +3,10 @@
  * @module
  */
 
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { type Called, openTree } from "../../support/calls/state_tree.ts";
-import { isMap, type Value } from "../../../lib/values/value.ts";
-import { exists } from "../../../lib/os/file_kind.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { type Called, openTree } from "#tests/support/calls/state_tree.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
+import { exists } from "#lib/os/file_kind.ts";
 
 const FILES = { "motd.sls": "made:\n  test.succeed_with_changes: []\n", "top.sls": "base:\n  '*': [motd]\n" };
 

@@ -1,18 +1,18 @@
 /** @module */
-import { invoke } from "../../../lib/plugins/call.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import type { ModuleFunction } from "../../../lib/plugins/module.ts";
-import { parseRequest } from "../../../lib/protocol/payload.ts";
-import * as proc from "../../../lib/host/proc_stats.ts";
-import { strftime } from "../../../lib/text/strftime.ts";
-import { addressesConnectedHere, addressesConnectedTo, parseConnections } from "../../../lib/host/tcp_table.ts";
-import { float, isFloat, map, str, toValue, type Value } from "../../../lib/values/value.ts";
-import { which } from "../../../lib/host/which.ts";
-import * as status from "../../../modules/execution/status.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { Peer } from "../../support/fleet/peer.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { parseRequest } from "#lib/protocol/payload.ts";
+import * as proc from "#lib/programs/proc_stats.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { addressesConnectedHere, addressesConnectedTo, parseConnections } from "#lib/programs/tcp_table.ts";
+import { float, isFloat, map, str, toValue, type Value } from "#lib/values/value.ts";
+import { which } from "#lib/programs/which.ts";
+import * as status from "#modules/execution/status.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = status;
 const onLinux = { ignore: Deno.build.os !== "linux" };

@@ -1,7 +1,7 @@
-import { RENDERERS } from "../../../modules/renderers/_built_in.ts";
-import { isMap, map, type Value } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
+import { RENDERERS } from "#modules/renderers/_built_in.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
 
 Deno.test("sys lists states, documents them and shows their arguments", async () => {
   const { call } = testContext();

@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { asDocstring, collectDocs, describe, selects, stripRst } from "../../../lib/plugins/docs.ts";
-import { isMap } from "../../../lib/values/value.ts";
-import { testContext } from "../../support/calls/job_context.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { asDocstring, collectDocs, describe, selects, stripRst } from "#lib/plugins/docs.ts";
+import { isMap } from "#lib/values/value.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
 
 const NAMES = ["sys.doc", "sys.list_functions", "sysctl.get", "test.ping"];
 

@@ -1,7 +1,7 @@
-import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { isFloat, isMap, map, type Value } from "../../../lib/values/value.ts";
-import { VERSION } from "../../../lib/version.ts";
-import { run, testContext, testOpts } from "../../support/calls/job_context.ts";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { isFloat, isMap, map, type Value } from "#lib/values/value.ts";
+import { VERSION } from "#lib/version.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
 async function returned(name: string, arg: Value[] = []): Promise<Value> {
   const outcome = await run(name, arg);

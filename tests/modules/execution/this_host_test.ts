@@ -5,11 +5,11 @@
  */
 
 import { createSocket } from "node:dgram";
-import { isThere } from "../../../lib/os/file_kind.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const onLinux = { ignore: Deno.build.os !== "linux" };
 

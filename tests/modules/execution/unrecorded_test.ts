@@ -4,18 +4,18 @@
  * @module
  */
 
-import { messageOf, RequestTooLargeError } from "../../../lib/errors.ts";
-import type { ChildSpec } from "../../../lib/host/child_process.ts";
-import { hashHex } from "../../../lib/crypto/hash.ts";
-import { KeptReturns } from "../../../lib/jobs/kept_returns.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { ScriptedFileServer } from "../../support/files/scripted_file_server.ts";
-import { memoryLog } from "../../support/fleet/scripted_master.ts";
-import { openTree } from "../../support/calls/state_tree.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { messageOf, RequestTooLargeError } from "#lib/errors.ts";
+import type { ChildSpec } from "#lib/programs/child_process.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { KeptReturns } from "#lib/jobs/kept_returns.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { ScriptedFileServer } from "#tests/support/files/scripted_file_server.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { openTree } from "#tests/support/calls/state_tree.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** A context whose programs only record their arguments. */
 function recordingContext(outputs: (words: readonly string[]) => string) {
@@ -62,7 +62,7 @@ Deno.test("lowpkg.diff compares a file with the one in a package, and requires t
   const { words, context } = recordingContext(() => "Binary files differ");
   const grains = map({ os: "AlmaLinux", os_family: "RedHat", kernel: "Linux" });
   const job = testContext({ ...context, grains });
-  const { diff } = await import("../../../modules/execution/rpm_lowpkg.ts");
+  const { diff } = await import("#modules/execution/rpm_lowpkg.ts");
   const args = { package_path: "/it's.rpm", path: "/etc/hosts" };
   const rest = { args: [], kwargs: new Map<Value, Value>() };
   const result = await diff.run({ ...args }, job, rest);
@@ -96,8 +96,8 @@ Deno.test("cmd.run_chroot runs a command line below another root directory", asy
       call: (name, args = [], kwargs) =>
         name.startsWith("mount.") ? Promise.resolve(true) : context.call(name, args, kwargs),
     });
-    const { run_chroot } = await import("../../../modules/execution/cmd.ts");
-    const { invoke } = await import("../../../lib/plugins/call.ts");
+    const { run_chroot } = await import("#modules/execution/cmd.ts");
+    const { invoke } = await import("#lib/plugins/call.ts");
     const result = await invoke(run_chroot, {
       name: "cmd.run_chroot",
       args: [root, "echo 'a b'"],

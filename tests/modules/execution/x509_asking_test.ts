@@ -4,9 +4,9 @@
  * @module
  */
 
-import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { answeringContext, resultOrError } from "../../support/calls/job_context.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { answeringContext, resultOrError } from "#tests/support/calls/job_context.ts";
 
 const made = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/x509.json", import.meta.url)));
 const CA: string = made.certificates[0].made.value, KEY: string = made.keys.rsa2048.private;

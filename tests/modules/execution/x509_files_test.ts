@@ -3,12 +3,12 @@
  * tests/corpus/x509_files.json, made by make_x509_files.py.
  */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { type TestContext, testContext } from "../../support/calls/job_context.ts";
-import { messageOf } from "../../../lib/errors.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { makeTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { type TestContext, testContext } from "#tests/support/calls/job_context.ts";
+import { messageOf } from "#lib/errors.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { makeTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 interface Call {
   readonly fun: string;

@@ -3,10 +3,10 @@
  * tests/corpus/make_x509_refusals.py.
  */
 
-import { messageOf } from "../../../lib/errors.ts";
-import { isMap, map, type Value } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
+import { messageOf } from "#lib/errors.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
 
 /** A call, and the error text, or the fields that are read from its result. */
 interface Case {

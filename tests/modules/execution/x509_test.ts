@@ -3,11 +3,11 @@
  * make_x509.py.
  */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { messageOf } from "../../../lib/errors.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { messageOf } from "#lib/errors.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 interface Answer {
   readonly value?: unknown;

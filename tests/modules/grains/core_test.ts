@@ -1,18 +1,18 @@
-import { assert, assertEquals } from "../../support/assert.ts";
-import { coreGrains, thisHost } from "../../../modules/grains/core.ts";
-import { hardwareGrains } from "../../../modules/grains/hardware.ts";
-import { fqdnsGrain, type InterfaceAddress, networkGrains } from "../../../modules/grains/network.ts";
-import { osGrains } from "../../../modules/grains/os.ts";
-import { pythonGrains } from "../../../modules/grains/python.ts";
-import { cpuMs } from "../../support/time.ts";
-import { abbreviation } from "../../../modules/grains/time_zone.ts";
-import { virtualGrains } from "../../../modules/grains/virtual.ts";
-import { loadGrains } from "../../../lib/minion/grains.ts";
-import { libzmqVersion } from "../../../lib/sockets/libzmq.ts";
-import { HostFiles } from "../../../lib/host/files.ts";
-import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "../../../lib/text/ip_address.ts";
-import { map } from "../../../lib/values/value.ts";
-import { testOpts } from "../../support/calls/job_context.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { coreGrains, thisHost } from "#modules/grains/core.ts";
+import { hardwareGrains } from "#modules/grains/hardware.ts";
+import { fqdnsGrain, type InterfaceAddress, networkGrains } from "#modules/grains/network.ts";
+import { osGrains } from "#modules/grains/os.ts";
+import { pythonGrains } from "#modules/grains/python.ts";
+import { cpuMs } from "#tests/support/time.ts";
+import { abbreviation } from "#modules/grains/time_zone.ts";
+import { virtualGrains } from "#modules/grains/virtual.ts";
+import { loadGrains } from "#lib/minion/agent/grains.ts";
+import { libzmqVersion } from "#lib/sockets/libzmq.ts";
+import { HostFiles } from "#lib/programs/files.ts";
+import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "#lib/text/ip_address.ts";
+import { map } from "#lib/values/value.ts";
+import { testOpts } from "#tests/support/calls/job_context.ts";
 
 /** Runs `test` with a host that has only these files; `-> target` makes a link. */
 async function withHost<T>(host: Record<string, string>, test: (files: HostFiles) => T | Promise<T>): Promise<T> {

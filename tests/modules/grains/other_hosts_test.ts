@@ -3,13 +3,13 @@
  * @module
  */
 
-import { coreGrains } from "../../../modules/grains/core.ts";
-import { hardwareGrains } from "../../../modules/grains/hardware.ts";
-import { networkGrains } from "../../../modules/grains/network.ts";
-import { osGrains } from "../../../modules/grains/os.ts";
-import { virtualGrains } from "../../../modules/grains/virtual.ts";
-import { HostFiles } from "../../../lib/host/files.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { coreGrains } from "#modules/grains/core.ts";
+import { hardwareGrains } from "#modules/grains/hardware.ts";
+import { networkGrains } from "#modules/grains/network.ts";
+import { osGrains } from "#modules/grains/os.ts";
+import { virtualGrains } from "#modules/grains/virtual.ts";
+import { HostFiles } from "#lib/programs/files.ts";
+import { assertEquals } from "#tests/support/assert.ts";
 
 /** The grains that `read` returns on a host with these files, all of them executable. */
 function grainsOf(

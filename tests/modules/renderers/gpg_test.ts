@@ -1,10 +1,10 @@
-import { SearchPath } from "../../support/search_path.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
 import { assertEquals, assertRejects } from "@std/assert";
-import { RenderError } from "../../../lib/errors.ts";
-import { renderValue } from "../../../lib/render/render_value.ts";
-import { renderSls } from "../../../lib/render/render.ts";
-import { map, type Value } from "../../../lib/values/value.ts";
-import { renderFixture } from "../../support/files/render_scope.ts";
+import { RenderError } from "#lib/errors.ts";
+import { renderValue } from "#lib/render/render_value.ts";
+import { renderSls } from "#lib/render/render.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { renderFixture } from "#tests/support/files/render_scope.ts";
 
 const message = (text: string) => `-----BEGIN PGP MESSAGE-----\n\n${text}\n-----END PGP MESSAGE-----`;
 

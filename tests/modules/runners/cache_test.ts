@@ -1,13 +1,13 @@
-import { invoke } from "../../../lib/plugins/call.ts";
-import { loadFamily } from "../../../lib/plugins/loader.ts";
-import { CommandError } from "../../../lib/errors.ts";
-import { BankFiles } from "../../../lib/fleet/bank_files.ts";
-import type { RunnerContext } from "../../../lib/client/runner_context.ts";
-import { RUNNERS } from "../../../modules/runners/_built_in.ts";
-import { map, repr, toValue, type Value } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { type TestServices, testServices } from "../../support/fleet/services.ts";
-import corpus from "../../corpus/cache_runner.json" with { type: "json" };
+import { invoke } from "#lib/plugins/call.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { CommandError } from "#lib/errors.ts";
+import { BankFiles } from "#lib/fleet/bank_files.ts";
+import type { RunnerContext } from "#lib/client/runner_context.ts";
+import { RUNNERS } from "#modules/runners/_built_in.ts";
+import { map, repr, toValue, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { type TestServices, testServices } from "#tests/support/fleet/services.ts";
+import corpus from "#tests/corpus/cache_runner.json" with { type: "json" };
 
 /** Calls a runner of a master with these services. */
 async function call(services: TestServices, name: string, args: unknown[], kwargs: object = {}): Promise<Value> {

@@ -1,9 +1,9 @@
-import { CommandError } from "../../../lib/errors.ts";
-import { repr } from "../../../lib/values/value.ts";
-import { assertEquals, assertRejects } from "../../support/assert.ts";
-import { git } from "../../support/files/file_server.ts";
-import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { CommandError } from "#lib/errors.ts";
+import { repr } from "#lib/values/value.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { git } from "#tests/support/files/file_server.ts";
+import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git_lock removes their locks", () =>
   withTemporaryDirectory(async (repository) => {

@@ -1,8 +1,8 @@
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { isThere } from "../../../lib/os/file_kind.ts";
-import { isMap, map, repr, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { isThere } from "#lib/os/file_kind.ts";
+import { isMap, map, repr, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 
 const ROOTS = 'file_roots:\n  base: ["/srv/a", "/srv/b"]\nmy_option: {deep: [1, {k: v}]}\n';
 

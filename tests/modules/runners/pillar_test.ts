@@ -1,6 +1,6 @@
-import { repr } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
+import { repr } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 
 Deno.test("pillar.show_pillar compiles with the cached grains, or with given ones", () =>
   withRunnerFixture(async ({ call, context }) => {

@@ -1,8 +1,8 @@
 /** @module */
-import { isMap, map } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { withRunnerFixture } from "../../support/fleet/runner_services.ts";
-import { filesBelow } from "../../support/tree.ts";
+import { isMap, map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
+import { filesBelow } from "#tests/support/tree.ts";
 
 const ROOTS = "file_roots:\n  base: ['{root}/srv']\n  dev: ['{root}/dev']\n";
 

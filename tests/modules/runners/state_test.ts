@@ -1,9 +1,9 @@
-import { InvocationError } from "../../../lib/errors.ts";
-import { executeOnMaster } from "../../../lib/master_processes/master_execution.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { isMap, repr } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { executeOnMaster } from "#lib/master/processes/master_execution.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { isMap, repr } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { type RunnerFixture, withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 
 const FILES = {
   "salt/top.sls": "base:\n  '*_master': [orch]\n",

@@ -3,21 +3,21 @@
  * @module
  */
 
-import { masterBus, minionBus } from "../../../lib/bus/paths.ts";
-import { BusPump } from "../../../lib/bus/pump.ts";
-import { EventSender } from "../../../lib/bus/sender.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { writeBusState } from "../../../lib/bus/state_file.ts";
-import { optsValues } from "../../../lib/config/opts_map.ts";
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { configuredPillarRepositories } from "../../../lib/git_remotes/pillar_updates.ts";
-import { isMap, map, repr, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { eventually } from "../../support/eventually.ts";
-import { git } from "../../support/files/file_server.ts";
-import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
-import { batchState } from "../../support/fleet/batch_state.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { masterBus, minionBus } from "#lib/bus/paths.ts";
+import { BusPump } from "#lib/bus/pump.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { writeBusState } from "#lib/bus/state_file.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { configuredPillarRepositories } from "#lib/files/git/pillar_updates.ts";
+import { isMap, map, repr, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { git } from "#tests/support/files/file_server.ts";
+import { type RunnerFixture, withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
+import { batchState } from "#tests/support/fleet/batch_state.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const JID = "20250102030405000001";
 

@@ -1,12 +1,12 @@
 /** States of users and groups in a root directory of their own, with useradd, groupadd and chage. @module */
-import { which } from "../../../lib/host/which.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { AccountRoot } from "../../support/calls/account_root.ts";
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { which } from "#lib/programs/which.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { AccountRoot } from "#tests/support/calls/account_root.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 const there = Deno.uid() === 0 && which("useradd") !== undefined && which("chage") !== undefined;
 

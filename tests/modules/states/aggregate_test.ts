@@ -1,6 +1,6 @@
-import { isMap, map, str, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { stateContext } from "../../support/calls/state_call.ts";
+import { isMap, map, str, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { stateContext } from "#tests/support/calls/state_call.ts";
 
 /** The first chunk after `mod_aggregate` of a module. */
 async function aggregated(module: string, chunks: ValueMap[], running: ValueMap = new Map()): Promise<ValueMap> {

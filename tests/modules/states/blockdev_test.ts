@@ -1,10 +1,10 @@
 /** `blockdev.formatted` with an mkfs program in PATH, which recorded cases cannot have. @module */
 
-import { map } from "../../../lib/values/value.ts";
-import { assertEquals, assertRejects } from "../../support/assert.ts";
-import { callState } from "../../support/calls/state_call.ts";
-import { SearchPath } from "../../support/search_path.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { map } from "#lib/values/value.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("a device is formatted by disk.format, and counts as formatted when blkid reports the type", async () => {
   const root = await Deno.makeTempDir({ prefix: "blockdev_" });

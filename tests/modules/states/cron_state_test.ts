@@ -1,10 +1,10 @@
 /** States of crontabs, on a table of the test. @module */
-import { findUser } from "../../../lib/os/users.ts";
-import { map, str, type Value } from "../../../lib/values/value.ts";
-import { assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { findUser } from "#lib/os/users.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 const USER = findUser(Deno.uid() ?? 0)?.name ?? "root";
 const TAG = "# Lines below here are managed by Salt, do not edit\n";

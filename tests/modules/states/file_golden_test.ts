@@ -5,11 +5,11 @@
  * @module
  */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { mapAt } from "../../support/calls/call_cases.ts";
-import { FileStateCases } from "../../support/calls/file_state_cases.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { isMap, repr, str, type ValueMap } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { mapAt } from "#tests/support/calls/call_cases.ts";
+import { FileStateCases } from "#tests/support/calls/file_state_cases.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, repr, str, type ValueMap } from "#lib/values/value.ts";
 
 const corpus = parseJson(await Deno.readTextFile(new URL("../../corpus/file_states.json", import.meta.url)));
 assert(Array.isArray(corpus) && corpus.length > 800);

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { isMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { callState } from "../../support/calls/state_call.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { isMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const SIZE = 192 * 1024 * 1024;
 /** The memory that the states may use besides the program itself. */

@@ -3,12 +3,12 @@
  * @module
  */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { readCorpus } from "../../support/typed_values.ts";
-import { loadFamily } from "../../../lib/plugins/loader.ts";
-import type { StateContext } from "../../../lib/plugins/job_context.ts";
-import { STATE_MODULES } from "../../../modules/states/_built_in.ts";
-import { repr, toValue, type Value } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { readCorpus } from "#tests/support/typed_values.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { STATE_MODULES } from "#modules/states/_built_in.ts";
+import { repr, toValue, type Value } from "#lib/values/value.ts";
 
 interface Row {
   readonly fun: string;

@@ -1,6 +1,6 @@
-import { map } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 Deno.test("http.query and http.wait_for_successful_query check the response of a server", async () => {
   let requests = 0;

@@ -3,15 +3,15 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
-import type { JobContext, StateContext } from "../../../lib/plugins/job_context.ts";
-import { declare } from "../../../lib/plugins/module.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { callState } from "../../support/calls/state_call.ts";
-import { SearchPath } from "../../support/search_path.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
+import { declare } from "#lib/plugins/module.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
 
 /** A directory of the test, and the context of a masterless minion in it. */
 class Place implements AsyncDisposable {

@@ -3,9 +3,9 @@
  * check_cmd.
  */
 
-import { map } from "../../../lib/values/value.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { map } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 Deno.test("virtualenv.manage is virtualenv.managed", async () => {
   const name = "/nonexistent/environment";

@@ -2,19 +2,19 @@
  * States of packages in a root directory of their own, with apt and dpkg, and the module's functions for the runtime.
  * @module
  */
-import { hashHex } from "../../../lib/crypto/hash.ts";
-import { which } from "../../../lib/host/which.ts";
-import { wantsRefresh } from "../../../lib/packages/refresh_tag.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import { mod_aggregate, mod_init } from "../../../modules/states/pkg.ts";
-import { AptRoot } from "../../support/calls/apt_root.ts";
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { callState, stateContext } from "../../support/calls/state_call.ts";
-import { filesBelow } from "../../support/tree.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { which } from "#lib/programs/which.ts";
+import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { mod_aggregate, mod_init } from "#modules/states/pkg.ts";
+import { AptRoot } from "#tests/support/calls/apt_root.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { callState, stateContext } from "#tests/support/calls/state_call.ts";
+import { filesBelow } from "#tests/support/tree.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", osarch: "amd64", cpuarch: "x86_64", kernel: "Linux" });
 /** The files below a directory with their contents, without the caches that apt computes from its lists. */

@@ -3,6 +3,6 @@
  * @module
  */
 
-import { testProgramCalls } from "../../support/calls/program_call_tests.ts";
+import { testProgramCalls } from "#tests/support/calls/program_call_tests.ts";
 
 testProgramCalls(new URL("../../corpus/state_program_calls/", import.meta.url));

@@ -1,12 +1,12 @@
 /** States of services with a recorded systemctl. @module */
-import { which } from "../../../lib/host/which.ts";
-import { callFunction } from "../../../lib/plugins/execution.ts";
-import { map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { RecordedPrograms } from "../../support/calls/recorded_program.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { which } from "#lib/programs/which.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 const GRAINS = map({
   kernel: "Linux",

@@ -4,17 +4,17 @@
  * @module
  */
 
-import { CommandError } from "../../../lib/errors.ts";
-import { changeFailure } from "../../../lib/packages/changes.ts";
-import type { Catalogue, JobContext } from "../../../lib/plugins/job_context.ts";
-import { any, declare, type ModuleFunction, type Parameter } from "../../../lib/plugins/module.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { isMap, map, str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import { EXECUTION_MODULES } from "../../../modules/execution/_built_in.ts";
-import { assertEquals } from "../../support/assert.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { CommandError } from "#lib/errors.ts";
+import { changeFailure } from "#lib/host/packages/changes.ts";
+import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
+import { any, declare, type ModuleFunction, type Parameter } from "#lib/plugins/module.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { EXECUTION_MODULES } from "#modules/execution/_built_in.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 const DIRECTORY = new URL("../../corpus/state_answers/", import.meta.url);
 

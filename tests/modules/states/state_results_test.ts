@@ -4,11 +4,11 @@
  * @module
  */
 
-import { which } from "../../../lib/host/which.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { equals, isMap, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
-import { compareState } from "../../support/calls/state_results.ts";
+import { which } from "#lib/programs/which.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { equals, isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { compareState } from "#tests/support/calls/state_results.ts";
 
 const DIRECTORY = new URL("../../corpus/state_results/", import.meta.url);
 

@@ -1,7 +1,7 @@
-import { isMap, map, type Value } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { testContext } from "../../support/calls/job_context.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 const CHANGES = { testing: { old: "Unchanged", new: "Something pretended to change" } };
 

@@ -1,5 +1,5 @@
 /** State module `virtualenv`, compared with Python Salt's results: tests/corpus/state_runs/virtualenv.json. */
 
-import { testStateRuns } from "../../support/calls/state_runs.ts";
+import { testStateRuns } from "#tests/support/calls/state_runs.ts";
 
 testStateRuns("virtualenv");

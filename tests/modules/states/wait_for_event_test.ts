@@ -1,14 +1,14 @@
 /** `salt.wait_for_event`: which events count, on the bus of this test. Orchestrations are in tests/system. @module */
 
-import { BusPump } from "../../../lib/bus/pump.ts";
-import { EventSender } from "../../../lib/bus/sender.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { map, type Value } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
-import { eventually } from "../../support/eventually.ts";
-import { testContext, testOpts } from "../../support/calls/job_context.ts";
-import { callState } from "../../support/calls/state_call.ts";
+import { BusPump } from "#lib/bus/pump.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
 const WAIT = { name: "my/tag/*", id_list: ["a", "b", "c"], timeout: 60 };
 

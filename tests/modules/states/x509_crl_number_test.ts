@@ -1,9 +1,9 @@
 /** `cRLNumber: auto` of `x509.crl_managed` with numbers that Salt's recorded situations do not have. */
 
-import { assert, assertEquals } from "../../support/assert.ts";
-import { openTree } from "../../support/calls/state_tree.ts";
-import { callState } from "../../support/calls/state_call.ts";
-import { isMap, map, type Value } from "../../../lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { openTree } from "#tests/support/calls/state_tree.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
 
 Deno.test("x509.crl_managed increments CRL numbers above 2^53", async () => {
   await using tree = await openTree({});

@@ -1,11 +1,11 @@
 /** The states of x509 when functions that they call fail, on files in a directory of the test. @module */
 
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { absent, manage, type Wanted } from "../../../modules/states/_x509_files.ts";
-import { assert, assertEquals, assertRejects } from "../../support/assert.ts";
-import { callState, stateContext } from "../../support/calls/state_call.ts";
-import { openTree } from "../../support/calls/state_tree.ts";
-import { withTemporaryDirectory } from "../../support/temporary_directory.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { absent, manage, type Wanted } from "#modules/states/_x509_files.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { callState, stateContext } from "#tests/support/calls/state_call.ts";
+import { openTree } from "#tests/support/calls/state_tree.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** Runs {@linkcode manage}. @param answer The answer of `state.single`, which replaces file.managed. */
 async function managed(name: string, given: Partial<Wanted>, answer: Value) {

@@ -3,6 +3,6 @@
  * make_state_situations.py.
  */
 
-import { testSituations } from "../../support/calls/state_situations.ts";
+import { testSituations } from "#tests/support/calls/state_situations.ts";
 
 testSituations(["x509"]);

@@ -1,11 +1,11 @@
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { loadOrCreateKeyPair } from "../../../lib/keys/pair.ts";
-import { isFile, isThere } from "../../../lib/os/file_kind.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { isMap, map, type ValueMap } from "../../../lib/values/value.ts";
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "../../support/assert.ts";
-import { type RunnerFixture, withRunnerFixture } from "../../support/fleet/runner_services.ts";
-import corpus from "../../corpus/wheel.json" with { type: "json" };
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
+import { isFile, isThere } from "#lib/os/file_kind.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, map, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { type RunnerFixture, withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
+import corpus from "#tests/corpus/wheel.json" with { type: "json" };
 
 const ROOTS =
   `file_roots:\n  base: ["{root}/base", "{root}/none"]\n  dev: ["{root}/dev"]\npillar_roots:\n  base: ["{root}/dev"]\n`;

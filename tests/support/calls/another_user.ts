@@ -4,12 +4,12 @@
  * @module
  */
 
-import { shadowEntries } from "../../../lib/accounts/account_entries.ts";
-import { messageOf } from "../../../lib/errors.ts";
-import { knownLogins } from "../../../lib/git/stored_logins.ts";
-import { becomeRunUser, userToBecome } from "../../../lib/host/run_user.ts";
-import { actAsUser } from "../../../lib/libc/users.ts";
-import { map, str, type Value } from "../../../lib/values/value.ts";
+import { shadowEntries } from "#lib/host/accounts/account_entries.ts";
+import { messageOf } from "#lib/errors.ts";
+import { knownLogins } from "#lib/host/git/stored_logins.ts";
+import { becomeRunUser, userToBecome } from "#lib/programs/run_user.ts";
+import { actAsUser } from "#lib/libc/users.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 import { run, testContext } from "./job_context.ts";
 
 const [name, directory] = Deno.args;

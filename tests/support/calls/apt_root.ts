@@ -4,7 +4,7 @@
  * @module
  */
 
-import { hashHex } from "../../../lib/crypto/hash.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
 
 /** A package of the repository. */
 export interface TestPackage {

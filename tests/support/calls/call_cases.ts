@@ -4,9 +4,9 @@
  * @module
  */
 
-import { CommandError, InvocationError } from "../../../lib/errors.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { compare, isMap, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { compare, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { testContext, testOpts } from "./job_context.ts";
 
 /** Placeholder for the directory of a case. */

@@ -7,10 +7,10 @@
 import { build, listAt, mapAt, replaceIn, snapshot, unpack, without } from "./call_cases.ts";
 import { testContext, testOpts } from "./job_context.ts";
 import { callState, stateContext } from "./state_call.ts";
-import { hashHex } from "../../../lib/crypto/hash.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import { compareStrings, isMap, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { compareStrings, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The settings of all cases. */
 export interface CaseSettings {

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { loadMinionConfig } from "../../../lib/config/load.ts";
-import { messageOf, NoMasterError } from "../../../lib/errors.ts";
-import { callFunction, execute, type ExecutionResult } from "../../../lib/plugins/execution.ts";
-import type { JobContext, Outside } from "../../../lib/plugins/job_context.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import type { MinionOpts } from "../../../lib/config/options.ts";
-import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { loadMinionConfig } from "#lib/config/load.ts";
+import { messageOf, NoMasterError } from "#lib/errors.ts";
+import { callFunction, execute, type ExecutionResult } from "#lib/plugins/execution.ts";
+import type { JobContext, Outside } from "#lib/plugins/job_context.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A {@linkcode JobContext} that records its use. */
 export interface TestContext extends JobContext {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isDirectory } from "../../../lib/os/file_kind.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
 
 /** The account files of a replaced `/etc`. */
 export const ACCOUNTS: Readonly<Record<string, string>> = {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { DENO_RUN } from "../../../lib/process/self_command.ts";
-import { UNSHARE_MOUNTS, whyNoMountNamespace } from "../mount_namespace.ts";
+import { DENO_RUN } from "#lib/runtime/self_command.ts";
+import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
 import { caseLabel, placesOf, ProgramNames, readTable, runCase } from "./program_calls.ts";
 
 /**

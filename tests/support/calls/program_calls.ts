@@ -4,18 +4,18 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
-import type { ChildRunner } from "../../../lib/host/child_process.ts";
-import { shlexSplit } from "../../../lib/text/shlex.ts";
-import { str, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { equals, isMap, map } from "../../../lib/values/value.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import { assertEquals } from "../assert.ts";
-import type { JobContext } from "../../../lib/plugins/job_context.ts";
-import { SearchPath } from "../search_path.ts";
+import { messageOf } from "#lib/errors.ts";
+import type { ChildRunner } from "#lib/programs/child_process.ts";
+import { shlexSplit } from "#lib/text/shlex.ts";
+import { str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, map } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
 import { callState } from "./state_call.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 import { ACCOUNTS, bindFile, coverPlace } from "./private_host.ts";
 
 /** A started program: its arguments and its standard input. */

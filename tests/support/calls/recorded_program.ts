@@ -4,7 +4,7 @@
  * @module
  */
 
-import { SearchPath } from "../search_path.ts";
+import { SearchPath } from "#tests/support/search_path.ts";
 
 /** The answer of a program to arguments that match a shell pattern: `is-active cron.service`, `* status *`. */
 export interface RecordedAnswer {

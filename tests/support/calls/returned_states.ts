@@ -3,8 +3,8 @@
  * @module
  */
 
-import { isMap, repr, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert } from "../assert.ts";
+import { isMap, repr, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert } from "#tests/support/assert.ts";
 
 /** The result of the state with this id. @throws {Error} If there is none. */
 export function resultOf(returned: Value, id: string): ValueMap {

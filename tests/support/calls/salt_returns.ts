@@ -3,7 +3,7 @@
  * @module
  */
 
-import { compareStrings, isMap, str, type Value } from "../../../lib/values/value.ts";
+import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";
 
 /** Maps with their keys sorted: Python's order of fields has no meaning. */
 function sorted(value: Value): Value {

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { invoke } from "../../../lib/plugins/call.ts";
-import type { JobContext, StateContext } from "../../../lib/plugins/job_context.ts";
-import { resultMap, stateResult } from "../../../lib/plugins/state_module.ts";
-import { stateContext as contextOfRun } from "../../../lib/state_run/state_context.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
+import { resultMap, stateResult } from "#lib/plugins/state_module.ts";
+import { stateContext as contextOfRun } from "#lib/states/run/state_context.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { testContext } from "./job_context.ts";
 
 /** The settings of a call. */

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { assert, assertEquals } from "../assert.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "./job_context.ts";
 import { type RecordedAnswer, RecordedPrograms } from "./recorded_program.ts";
 import { build, listAt, mapAt, replaceIn, ROOT, snapshot, unpack, without } from "./call_cases.ts";
 import { callState } from "./state_call.ts";
-import { CommandError, InvocationError, messageOf } from "../../../lib/errors.ts";
-import type { MinionOpts } from "../../../lib/config/options.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { isMap, map, repr, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const GRAINS: ValueMap = map({
   id: "web1",

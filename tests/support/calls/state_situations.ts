@@ -5,14 +5,14 @@
  * @module
  */
 
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
-import { assert, assertEquals } from "../assert.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 import { build, listAt, mapAt, replaceIn, snapshot } from "./call_cases.ts";
 import { run, testContext, testOpts } from "./job_context.ts";
-import { makeTemporaryDirectory } from "../temporary_directory.ts";
+import { makeTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 /** Placeholder for the directory of a situation. */
 const ROOT = "@@";

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { loadCatalogue } from "../../../lib/worker/catalogue.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { run, type TestContext, testContext, testOpts } from "./job_context.ts";
 
 /** The settings of a call. */

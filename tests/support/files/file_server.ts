@@ -3,11 +3,11 @@
  * @module
  */
 
-import { type TestServices, testServices } from "../fleet/services.ts";
-import type { Typed } from "../typed_values.ts";
-import { FileServer } from "../../../lib/fileserver/file_server.ts";
-import { updateBackends } from "../../../lib/fileserver/upkeep.ts";
-import { isMap, map, type Value } from "../../../lib/values/value.ts";
+import { type TestServices, testServices } from "#tests/support/fleet/services.ts";
+import type { Typed } from "#tests/support/typed_values.ts";
+import { FileServer } from "#lib/files/server/file_server.ts";
+import { updateBackends } from "#lib/files/server/upkeep.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
 
 /** A text for a file, a list for a link, null for a directory. */
 type Tree = Readonly<Record<string, string | readonly [link: string] | null>>;

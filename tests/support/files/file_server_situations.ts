@@ -5,13 +5,13 @@
  * @module
  */
 
-import { assert, assertEquals } from "../assert.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
 import { type FileServerCase, makeFileServer, placed, SALT_FILES, SALT_OPTIONS } from "./file_server.ts";
-import { fromTyped } from "../typed_values.ts";
-import { minionCommand } from "../../../lib/master/minion_commands.ts";
-import { gunzip } from "../../../lib/values/gzip.ts";
-import { decode, encode } from "../../../lib/values/msgpack.ts";
-import { isMap, map, repr, type Value } from "../../../lib/values/value.ts";
+import { fromTyped } from "#tests/support/typed_values.ts";
+import { minionCommand } from "#lib/master/requests/minion_commands.ts";
+import { gunzip } from "#lib/values/gzip.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { isMap, map, repr, type Value } from "#lib/values/value.ts";
 
 /** The pattern of configuration names by topic. The first match counts; `gitfs: refs` gets the rest. */
 const IDEAS = {

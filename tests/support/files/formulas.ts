@@ -4,7 +4,7 @@
  * @module
  */
 
-import { run } from "../processes.ts";
+import { run } from "#tests/support/processes.ts";
 
 const ROOT = decodeURIComponent(new URL("../../..", import.meta.url).pathname);
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { TestCertificate } from "../certificate.ts";
+import type { TestCertificate } from "#tests/support/certificate.ts";
 
 /** A server for one user, on a free port. */
 export class GitServer implements AsyncDisposable {

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { loadMasterConfig } from "../../../lib/config/load.ts";
-import type { MasterOpts } from "../../../lib/config/options.ts";
-import { type PillarRequest, plainRequest } from "../../../lib/pillar/request.ts";
-import { isMap, map, str, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { type PillarRequest, plainRequest } from "#lib/pillar/request.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 
 const DIRECTORY = new URL("../../corpus/pillar/", import.meta.url);
 

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { loadMasterConfig } from "../../../lib/config/load.ts";
-import { masterPillarHost } from "../../../lib/master_processes/pillar_compiler.ts";
-import { plainRequest } from "../../../lib/pillar/request.ts";
-import { PillarService } from "../../../lib/pillar/service.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { decode } from "../../../lib/values/msgpack.ts";
-import { map, repr, type ValueMap } from "../../../lib/values/value.ts";
-import { loadYaml } from "../../../lib/yaml/load.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { masterPillarHost } from "#lib/master/processes/pillar_compiler.ts";
+import { plainRequest } from "#lib/pillar/request.ts";
+import { PillarService } from "#lib/pillar/service.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { map, repr, type ValueMap } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
 
 /** The functions that a test uses. */
 export interface PillarFixture {

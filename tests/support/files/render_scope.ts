@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { RenderHost, SaltFunction } from "../../../lib/templates/host.ts";
-import { map, type ValueMap } from "../../../lib/values/value.ts";
+import type { RenderHost, SaltFunction } from "#lib/jinja/salt/host.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 
 /** The parts that a test passes. */
 export interface RenderFixtureParts {

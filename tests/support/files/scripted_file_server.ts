@@ -3,11 +3,11 @@
  * @module
  */
 
-import { hashHex } from "../../../lib/crypto/hash.ts";
-import { type FileClientSettings, openFileClient } from "../../../lib/fileclient/client.ts";
-import type { FileClient } from "../../../lib/fileclient/file_client.ts";
-import { gzip } from "../../../lib/values/gzip.ts";
-import { map, str, toNumber, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { type FileClientSettings, openFileClient } from "#lib/files/client/client.ts";
+import type { FileClient } from "#lib/files/client/file_client.ts";
+import { gzip } from "#lib/values/gzip.ts";
+import { map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A file server. */
 export class ScriptedFileServer {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import type { Applicant } from "../../../lib/minion/sign_in.ts";
+import type { PrivateKey } from "#lib/crypto/rsa.ts";
+import type { Applicant } from "#lib/minion/agent/sign_in.ts";
 
 /** An applicant with a minion's default options. */
 export function applicantOf(id: string, key: PrivateKey, pkiDir: string): Applicant {

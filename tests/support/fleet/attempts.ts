@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { AttemptRequest } from "../../../lib/auth/attempts.ts";
+import type { AttemptRequest } from "#lib/auth/attempts.ts";
 
 /** A request over a connection of its own. */
 export function ownConnection(): AttemptRequest {

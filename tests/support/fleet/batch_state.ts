@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { BatchState } from "../../../lib/jobs/store.ts";
+import type { BatchState } from "#lib/jobs/store.ts";
 
 /** A batch of one minion that has not begun, with these changes. */
 export function batchState(changes: Partial<BatchState> = {}): BatchState {

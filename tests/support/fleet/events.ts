@@ -3,8 +3,8 @@
  * @module
  */
 
-import { type BusEvent, unpackMatching } from "../../../lib/bus/event.ts";
-import { assert } from "../assert.ts";
+import { type BusEvent, unpackMatching } from "#lib/bus/event.ts";
+import { assert } from "#tests/support/assert.ts";
 
 /** The event in `frame`. @throws {WireError} If it holds none. */
 export function unpackEvent(frame: Uint8Array): BusEvent {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { servePillarRequests } from "../../../lib/pillar/serve_requests.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
+import { servePillarRequests } from "#lib/pillar/serve_requests.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 
 Deno.exitCode = await servePillarRequests(() => ({
   log: SILENT_LOGGER,

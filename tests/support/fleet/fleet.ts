@@ -9,28 +9,28 @@
  * @module
  */
 
-import { messageOf } from "../../../lib/errors.ts";
-import { loadMasterConfig, loadMinionConfig } from "../../../lib/config/load.ts";
-import { EventSubscriber } from "../../../lib/bus/subscriber.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { fireEvent } from "../../../lib/bus/fire.ts";
-import { dumpJson } from "../../../lib/values/json.ts";
-import { parseJson } from "../../../lib/values/json_read.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { localCommands } from "../../../lib/client/runner_local.ts";
-import { createLogger, LEVEL_NUMBERS, levelName, type Logger } from "../../../lib/process/log.ts";
-import { Master } from "../../../lib/master/master.ts";
-import { Minion } from "../../../lib/minion/minion.ts";
-import type { MasterOpts, MinionOpts } from "../../../lib/config/options.ts";
-import { runSaltCall } from "../../../lib/commands/salt_call.ts";
-import { runSalt } from "../../../lib/commands/salt.ts";
-import { runSaltKey } from "../../../lib/commands/salt_key.ts";
-import { runSaltRun, type SaltRunIo } from "../../../lib/commands/salt_run.ts";
-import { toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { freePort } from "../../../scripts/fleet/free_port.ts";
-import { eventually } from "../eventually.ts";
+import { messageOf } from "#lib/errors.ts";
+import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { fireEvent } from "#lib/bus/fire.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { localCommands } from "#lib/client/runner_local.ts";
+import { createLogger, LEVEL_NUMBERS, levelName, type Logger } from "#lib/runtime/log.ts";
+import { Master } from "#lib/master/requests/master.ts";
+import { Minion } from "#lib/minion/agent/minion.ts";
+import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
+import { runSaltCall } from "#lib/commands/programs/salt_call.ts";
+import { runSalt } from "#lib/commands/programs/salt.ts";
+import { runSaltKey } from "#lib/commands/programs/salt_key.ts";
+import { runSaltRun, type SaltRunIo } from "#lib/commands/programs/salt_run.ts";
+import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { eventually } from "#tests/support/eventually.ts";
 
-export { eventually } from "../eventually.ts";
+export { eventually } from "#tests/support/eventually.ts";
 
 /** The options of a fleet. */
 export interface FleetOptions {

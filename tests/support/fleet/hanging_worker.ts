@@ -4,7 +4,7 @@
  * @module
  */
 
-import { eventually } from "../eventually.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { type Fleet, type FleetOptions, startFleet } from "./fleet.ts";
 import { envelope, testKey } from "./scripted_minion.ts";
 

@@ -5,10 +5,10 @@
  * @module
  */
 
-import { clearRequest } from "../../../lib/protocol/payload.ts";
-import { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import { Inbox } from "../../../lib/sockets/endpoint.ts";
-import { map } from "../../../lib/values/value.ts";
+import { clearRequest } from "#lib/protocol/payload.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { map } from "#lib/values/value.ts";
 import { Peer } from "./peer.ts";
 
 const [requestPort, publishPort] = Deno.args.map(Number);

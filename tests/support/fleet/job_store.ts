@@ -3,9 +3,9 @@
  * @module
  */
 
-import { DataCache } from "../../../lib/fleet/data_cache.ts";
-import { fileJobStore, type FileJobStoreOptions } from "../../../lib/jobs/file_store.ts";
-import type { JobStore } from "../../../lib/jobs/store.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { fileJobStore, type FileJobStoreOptions } from "#lib/jobs/file_store.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
 
 /** @throws Always: no test expects a log line of a store. */
 function refuse(message: string, cause?: unknown): never {

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { toWireArgs } from "../../../lib/yaml/arguments.ts";
-import type { PublishedJob, Returned, Silent } from "../../../lib/client/job.ts";
-import { LocalClient } from "../../../lib/client/local.ts";
-import { map, type Value } from "../../../lib/values/value.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { toWireArgs } from "#lib/yaml/arguments.ts";
+import type { PublishedJob, Returned, Silent } from "#lib/client/job.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import { map, type Value } from "#lib/values/value.ts";
 import type { Fleet } from "./fleet.ts";
 
 /** The options of a job. */

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { KeyState, KeyStore } from "../../../lib/keys/store.ts";
+import type { KeyState, KeyStore } from "#lib/keys/store.ts";
 
 /** The minion ids of each key state. */
 export function allKeys(store: KeyStore): Record<KeyState, string[]> {

@@ -3,18 +3,18 @@
  * @module
  */
 
-import { BusPump } from "../../../lib/bus/pump.ts";
-import { EventSender } from "../../../lib/bus/sender.ts";
-import { masterBus } from "../../../lib/bus/paths.ts";
-import { loadMasterConfig } from "../../../lib/config/load.ts";
-import { publishPullPath } from "../../../lib/config/master_paths.ts";
-import type { MasterOpts } from "../../../lib/config/options.ts";
-import { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { jobReturn } from "../../../lib/protocol/tags.ts";
-import { encode } from "../../../lib/values/msgpack.ts";
-import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { BusPump } from "#lib/bus/pump.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { publishPullPath } from "#lib/config/master_paths.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { jobReturn } from "#lib/protocol/tags.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { MasterKeys, ScriptedMaster, TEST_KEY_BITS } from "./scripted_master.ts";
 
 const masterKey = await PrivateKey.generate(TEST_KEY_BITS);

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { type Backoff, backoff } from "../../../lib/minion/backoff.ts";
-import { MasterLink, type SignInTimeouts } from "../../../lib/minion/link.ts";
-import type { RequestTimeouts } from "../../../lib/sockets/request_channel.ts";
-import { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import { map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { type Backoff, backoff } from "#lib/minion/agent/backoff.ts";
+import { MasterLink, type SignInTimeouts } from "#lib/minion/agent/link.ts";
+import type { RequestTimeouts } from "#lib/sockets/request_channel.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import {
   applicant,
   MasterKeys,

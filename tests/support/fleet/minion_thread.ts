@@ -3,10 +3,10 @@
  * @module
  */
 
-import { SILENT_LOGGER } from "../../../lib/process/log.ts";
-import { Minion } from "../../../lib/minion/minion.ts";
-import { unpackOpts } from "../../../lib/config/opts_transfer.ts";
-import { serveThread } from "../../../lib/process/thread.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { Minion } from "#lib/minion/agent/minion.ts";
+import { unpackOpts } from "#lib/config/opts_transfer.ts";
+import { serveThread } from "#lib/runtime/thread.ts";
 
 /** The settings of such a thread. */
 export interface MinionThreadInit {

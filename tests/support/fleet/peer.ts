@@ -3,8 +3,8 @@
  * @module
  */
 
-import { Duplex } from "../../../lib/sockets/endpoint.ts";
-import type { SocketSettings } from "../../../lib/sockets/settings.ts";
+import { Duplex } from "#lib/sockets/endpoint.ts";
+import type { SocketSettings } from "#lib/sockets/settings.ts";
 
 /** The peer of one of our sockets. */
 export class Peer extends Duplex {

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { accessKeyPath } from "../../../lib/config/master_paths.ts";
-import type { MasterOpts } from "../../../lib/config/options.ts";
-import { clearRequest, parsePublished } from "../../../lib/protocol/payload.ts";
-import { RequestChannel, tcpAddress } from "../../../lib/sockets/request_channel.ts";
-import { Inbox } from "../../../lib/sockets/endpoint.ts";
-import { map, type ValueMap } from "../../../lib/values/value.ts";
-import { eventually, WITHIN_MS } from "../eventually.ts";
+import { accessKeyPath } from "#lib/config/master_paths.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { clearRequest, parsePublished } from "#lib/protocol/payload.ts";
+import { RequestChannel, tcpAddress } from "#lib/sockets/request_channel.ts";
+import { Inbox } from "#lib/sockets/endpoint.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
+import { eventually, WITHIN_MS } from "#tests/support/eventually.ts";
 import { asMap, type ScriptedMinion } from "./scripted_minion.ts";
 
 /** A publish by root: `test.ping` for all minions; the fields of `over` replace the defaults. */

@@ -4,16 +4,16 @@
  * @module
  */
 
-import { invoke } from "../../../lib/plugins/call.ts";
-import type { LocalOptions, LocalReturn, RunnerContext } from "../../../lib/client/runner_context.ts";
-import { loadMasterConfig } from "../../../lib/config/load.ts";
-import { KeyManager } from "../../../lib/keys/manager.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { loadFamily } from "../../../lib/plugins/loader.ts";
-import { RUNNERS } from "../../../modules/runners/_built_in.ts";
-import { WHEEL } from "../../../modules/wheel/_built_in.ts";
-import { map, repr, toValue, type Value, type ValueMap } from "../../../lib/values/value.ts";
-import { assert } from "../assert.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { LocalOptions, LocalReturn, RunnerContext } from "#lib/client/runner_context.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { KeyManager } from "#lib/keys/manager.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { RUNNERS } from "#modules/runners/_built_in.ts";
+import { WHEEL } from "#modules/wheel/_built_in.ts";
+import { map, repr, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert } from "#tests/support/assert.ts";
 import { dataCache, jobStore } from "./job_store.ts";
 
 /** The context of one test. */

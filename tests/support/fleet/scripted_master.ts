@@ -5,15 +5,15 @@
  */
 
 import { applicantOf } from "./applicant.ts";
-import { Crypticle, generateKeyString } from "../../../lib/crypto/crypticle.ts";
-import { hashHex } from "../../../lib/crypto/hash.ts";
-import { createLogger, levelName, type Logger } from "../../../lib/process/log.ts";
-import { encode } from "../../../lib/values/msgpack.ts";
-import { asBytes, parseRequest } from "../../../lib/protocol/payload.ts";
-import { isEncryptionAlgorithm, isSigningAlgorithm, PrivateKey, PublicKey } from "../../../lib/crypto/rsa.ts";
-import type { Applicant } from "../../../lib/minion/sign_in.ts";
-import { Duplex } from "../../../lib/sockets/endpoint.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { createLogger, levelName, type Logger } from "#lib/runtime/log.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { asBytes, parseRequest } from "#lib/protocol/payload.ts";
+import { isEncryptionAlgorithm, isSigningAlgorithm, PrivateKey, PublicKey } from "#lib/crypto/rsa.ts";
+import type { Applicant } from "#lib/minion/agent/sign_in.ts";
+import { Duplex } from "#lib/sockets/endpoint.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Peer } from "./peer.ts";
 
 const utf8 = new TextEncoder();

@@ -3,11 +3,11 @@
  * @module
  */
 
-import { Crypticle } from "../../../lib/crypto/crypticle.ts";
-import { decode, encode } from "../../../lib/values/msgpack.ts";
-import { asBytes } from "../../../lib/protocol/payload.ts";
-import { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import { isMap, map, type Value, type ValueMap } from "../../../lib/values/value.ts";
+import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Sends the bytes of a request and returns those of the reply. */
 export type Ask = (frame: Uint8Array) => Promise<Uint8Array>;

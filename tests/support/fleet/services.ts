@@ -3,30 +3,30 @@
  * @module
  */
 
-import { Access, createAccessKeys } from "../../../lib/auth/access.ts";
-import { Callers } from "../../../lib/auth/callers.ts";
+import { Access, createAccessKeys } from "#lib/auth/access.ts";
+import { Callers } from "#lib/auth/callers.ts";
 import { ownConnection } from "./attempts.ts";
-import { ExternalAuth } from "../../../lib/auth/external_auth.ts";
-import { Autosign } from "../../../lib/keys/autosign.ts";
-import { openFiles } from "../../../lib/master/master_files.ts";
-import { throttledWarnings } from "../../../lib/master/throttled_warnings.ts";
-import { loadMasterConfig } from "../../../lib/config/load.ts";
-import { DataCache } from "../../../lib/fleet/data_cache.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { createLogger, levelName, type Logger } from "../../../lib/process/log.ts";
-import type { FunctionJob } from "../../../lib/functions/messages.ts";
-import type { MasterServices } from "../../../lib/master/services.ts";
-import { openJobStore } from "../../../lib/jobs/open_store.ts";
-import type { MasterOpts } from "../../../lib/config/options.ts";
-import { VerifiedTokens } from "../../../lib/keys/verified_tokens.ts";
-import { PrivateKey } from "../../../lib/crypto/rsa.ts";
-import { RateLimit } from "../../../lib/master/rate_limit.ts";
-import { BoundedMap } from "../../../lib/values/bounded_map.ts";
-import { SessionKeys } from "../../../lib/keys/sessions.ts";
-import { SharedKey } from "../../../lib/keys/shared_key.ts";
-import { SignInTurns } from "../../../lib/master/sign_in_turns.ts";
-import { encode } from "../../../lib/values/msgpack.ts";
-import type { Value, ValueMap } from "../../../lib/values/value.ts";
+import { ExternalAuth } from "#lib/auth/external_auth.ts";
+import { Autosign } from "#lib/keys/autosign.ts";
+import { openFiles } from "#lib/master/requests/master_files.ts";
+import { throttledWarnings } from "#lib/master/requests/throttled_warnings.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { createLogger, levelName, type Logger } from "#lib/runtime/log.ts";
+import type { FunctionJob } from "#lib/master/functions/messages.ts";
+import type { MasterServices } from "#lib/master/requests/services.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { RateLimit } from "#lib/master/requests/rate_limit.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The services, and records of their use. */
 export interface TestServices extends MasterServices, Disposable {

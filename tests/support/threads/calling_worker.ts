@@ -4,9 +4,9 @@
  * @module
  */
 
-import { pack, type ToJob, unpack } from "../../../lib/worker/job_protocol.ts";
-import { serveThread } from "../../../lib/process/thread.ts";
-import { isMap, str } from "../../../lib/values/value.ts";
+import { pack, type ToJob, unpack } from "#lib/minion/worker/job_protocol.ts";
+import { serveThread } from "#lib/runtime/thread.ts";
+import { isMap, str } from "#lib/values/value.ts";
 
 serveThread<unknown>((_init, host) =>
   Promise.resolve({

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { type ToJob, unpack } from "../../../lib/worker/job_protocol.ts";
-import { serveThread } from "../../../lib/process/thread.ts";
-import { isMap } from "../../../lib/values/value.ts";
+import { type ToJob, unpack } from "#lib/minion/worker/job_protocol.ts";
+import { serveThread } from "#lib/runtime/thread.ts";
+import { isMap } from "#lib/values/value.ts";
 
 function run(message: ToJob): void {
   if (message.kind !== "run") return;

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { Autosign } from "../../../lib/keys/autosign.ts";
-import { loadOrCreateKeyPair } from "../../../lib/keys/pair.ts";
-import { KeyStore } from "../../../lib/keys/store.ts";
-import { loadMasterConfig } from "../../../lib/config/load.ts";
-import corpus from "../../corpus/crypto.json" with { type: "json" };
+import { Autosign } from "#lib/keys/autosign.ts";
+import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
 const [what, root] = Deno.args;
 const pki = `${root}/etc/pki/master`;

@@ -1,17 +1,17 @@
 /**
- * The thread of tests/process/thread_lease_test.ts: uses all its libzmq objects after its lease was revoked, and
+ * The thread of tests/runtime/thread_lease_test.ts: uses all its libzmq objects after its lease was revoked, and
  * reports the results.
  * @module
  */
 
-import { waitForDescriptor } from "../../../lib/sockets/epoll.ts";
-import { ThreadReplacedError } from "../../../lib/errors.ts";
-import { ZmqContext, ZmqSocket } from "../../../lib/sockets/libzmq.ts";
-import { Inbox, Outbox } from "../../../lib/sockets/endpoint.ts";
-import { serveThread, surviveErrors } from "../../../lib/process/thread.ts";
-import { revokeLease } from "../../../lib/process/thread_lease.ts";
-import { keepNotes, ThreadNotes, WAIT_NOTES } from "../../../lib/process/thread_notes.ts";
-import { Peer } from "../fleet/peer.ts";
+import { waitForDescriptor } from "#lib/sockets/epoll.ts";
+import { ThreadReplacedError } from "#lib/errors.ts";
+import { ZmqContext, ZmqSocket } from "#lib/sockets/libzmq.ts";
+import { Inbox, Outbox } from "#lib/sockets/endpoint.ts";
+import { serveThread, surviveErrors } from "#lib/runtime/thread.ts";
+import { revokeLease } from "#lib/runtime/thread_lease.ts";
+import { keepNotes, ThreadNotes, WAIT_NOTES } from "#lib/runtime/thread_notes.ts";
+import { Peer } from "#tests/support/fleet/peer.ts";
 
 /** The result of each use: "refused", the returned value, or another error. */
 export type Uses = Readonly<Record<string, string>>;

@@ -3,13 +3,13 @@
  * @module
  */
 
-import { ThreadReplacedError } from "../../../lib/errors.ts";
-import type { SupervisedInit } from "../../../lib/sockets/supervised_thread.ts";
-import { Duplex, type SharedPlace } from "../../../lib/sockets/endpoint.ts";
-import { serveThread } from "../../../lib/process/thread.ts";
-import { leased } from "../../../lib/process/thread_lease.ts";
-import { countStep, heedStopWord } from "../../../lib/values/stop_word.ts";
-import { noteSockets } from "../../../lib/sockets/context.ts";
+import { ThreadReplacedError } from "#lib/errors.ts";
+import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
+import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import { serveThread } from "#lib/runtime/thread.ts";
+import { leased } from "#lib/runtime/thread_lease.ts";
+import { countStep, heedStopWord } from "#lib/values/stop_word.ts";
+import { noteSockets } from "#lib/sockets/context.ts";
 
 /** The events of the threads; a thread records the index. */
 export const SERVICE_EVENTS = ["nothing", "started", "hangs", "released", "refused", "touched", "computes"] as const;

@@ -1,9 +1,9 @@
 /**
- * The thread of `tests/process/thread_test.ts`: executes the requests of a test, including crashes.
+ * The thread of `tests/runtime/thread_test.ts`: executes the requests of a test, including crashes.
  * @module
  */
 
-import { serveThread, surviveErrors } from "../../../lib/process/thread.ts";
+import { serveThread, surviveErrors } from "#lib/runtime/thread.ts";
 
 serveThread<{ readonly start?: "throw" | "hang"; readonly survive?: boolean; readonly close?: "hang" | "tell" }>(
   async (init, host) => {

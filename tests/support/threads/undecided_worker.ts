@@ -3,8 +3,8 @@
  * @module
  */
 
-import type { JobWorkerInit, ToJob } from "../../../lib/worker/job_protocol.ts";
-import { serveThread } from "../../../lib/process/thread.ts";
+import type { JobWorkerInit, ToJob } from "#lib/minion/worker/job_protocol.ts";
+import { serveThread } from "#lib/runtime/thread.ts";
 
 serveThread<JobWorkerInit>(({ permissions }, host) =>
   Promise.resolve({

@@ -1,0 +1,89 @@
+/**
+ * What every command does around its work once its configuration is loaded: it opens the printer, takes the rights of
+ * the service's user, opens the log and logs the warnings. At the end it always closes printer and log.
+ *
+ * The order is important: the output file is opened with the rights of the user who gives the command, everything after
+ * it with those of the service's user.
+ * @module
+ */
+
+import type { CommandIo } from "./run_command.ts";
+import type { LoadedConfig } from "#lib/config/load.ts";
+import {
+  type OutputOpts,
+  outputPlace,
+  type OutputSettings,
+  outputSettings,
+  type PrintOptions,
+  type PrintResult,
+  type ResultPrinter,
+  resultPrinter,
+} from "#lib/output/printer.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { type LogOpts, openLog } from "#lib/runtime/log_sinks.ts";
+import { useColours } from "#lib/text/terminal.ts";
+import type { Value } from "#lib/values/value.ts";
+
+/** The options of a configuration that every command needs. */
+export type CommandOpts = LogOpts & OutputOpts;
+
+/** A command that is about to run. */
+export interface CommandStart<O extends CommandOpts, R> {
+  readonly io: CommandIo;
+  /** The output options of the command line. */
+  readonly options: PrintOptions;
+  /** The arguments of the function that is called, as on the wire: two of them say how states are shown. */
+  readonly arg?: readonly Value[];
+  readonly loaded: LoadedConfig<O>;
+  /** Takes the rights that the command runs with. Its result is passed to the command. */
+  readonly takeRights: (opts: NoInfer<O>) => R | Promise<R>;
+  /** Whether results are dropped, so that no output file is opened either. */
+  readonly quiet?: boolean;
+}
+
+/** What a running command works with. */
+export interface CommandRun<O extends CommandOpts, R> {
+  readonly opts: O;
+  readonly log: Logger;
+  /** Prints a result with the outputter of `--out`. */
+  readonly print: PrintResult;
+  readonly output: OutputSettings;
+  /** The result of {@linkcode CommandStart.takeRights}. */
+  readonly rights: R;
+}
+
+/**
+ * Does the work of a command.
+ * @returns The exit code that `work` gives.
+ * @throws {UsageError} If the output file cannot be written; else what `takeRights` and `work` throw.
+ */
+export async function withCommand<O extends CommandOpts, R>(
+  { io, options, arg, loaded: { opts, warnings, steps = [] }, takeRights, quiet }: CommandStart<O, R>,
+  work: (run: CommandRun<O, R>) => Promise<number>,
+): Promise<number> {
+  const output = outputSettings(options, opts, arg);
+  const query = options.query ? await (await import("#lib/output/query.ts")).loadQuery(options.query) : undefined;
+  using print = quiet ? silentPrinter() : resultPrinter(output, outputPlace(io, (text) => log.error(text)), query);
+  const rights = await takeRights(opts);
+  const { log, close } = openLog(opts, {
+    terminal: (text) => io.writeError(text),
+    colours: useColours({
+      isTerminal: io.isErrorTerminal,
+      noColor: options.no_color,
+      noColorVariable: io.noColor,
+      configured: opts.color,
+    }),
+  });
+  try {
+    const config = log.named("salt.config");
+    for (const step of steps) config.debug(step);
+    for (const warning of warnings) config.warning(warning);
+    return await work({ opts, log, print, output, rights });
+  } finally {
+    close();
+  }
+}
+
+function silentPrinter(): ResultPrinter {
+  return Object.assign(() => {}, { [Symbol.dispose]: () => {} });
+}

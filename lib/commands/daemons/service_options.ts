@@ -1,0 +1,32 @@
+/**
+ * The command lines of the two services, as data. Source: salt-protocol, section 11.
+ * @module
+ */
+
+import type { CliTable, CommandLine } from "#lib/commands/cli/command_line.ts";
+import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, SERVICE_CLI_OPTIONS } from "#lib/commands/cli/common_options.ts";
+
+const SERVICE_OPTIONS = {
+  ...CONFIG_CLI_OPTIONS,
+  ...SERVICE_CLI_OPTIONS,
+  ...LOG_CLI_OPTIONS,
+} as const satisfies CliTable;
+
+/** The type of a service's options. */
+export type ServiceTable = typeof SERVICE_OPTIONS;
+
+/** The command `salt-master`. */
+export const SALT_MASTER: CommandLine<ServiceTable> = {
+  prog: "salt-master",
+  usage: "[options]",
+  description: "The Salt master, which controls the minions.",
+  options: SERVICE_OPTIONS,
+};
+
+/** The command `salt-minion`. */
+export const SALT_MINION: CommandLine<ServiceTable> = {
+  prog: "salt-minion",
+  usage: "[options]",
+  description: "The Salt minion, which runs the jobs of its master.",
+  options: SERVICE_OPTIONS,
+};

@@ -1,0 +1,68 @@
+/**
+ * Files of RPM packages: those that were downloaded, and how the files of a host differ from those in them.
+ * Source: Salt 3008.3, `salt/modules/yumpkg.py`, `salt/modules/zypperpkg.py`.
+ * @module
+ */
+
+import * as rpm from "./rpm.ts";
+import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+
+function rpmFiles(directory: string): string[] {
+  if (!isDirectory(directory)) return [];
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory: isNested, isFile }) =>
+    isNested ? rpmFiles(`${directory}/${name}`) : isFile && name.endsWith(".rpm") ? [`${directory}/${name}`] : []
+  );
+}
+
+/** The files of packages below a directory, by name and version. */
+export async function downloadedPackages(directory: string, context: JobContext): Promise<ValueMap> {
+  const found = new Map<string, ValueMap>();
+  for (const path of rpmFiles(directory)) {
+    const info = await rpm.packageFileInfo(path, "base", context);
+    if (info === undefined) continue;
+    const { size, ctime, mtime } = Deno.statSync(path);
+    const seconds = Math.floor((ctime ?? mtime ?? new Date(0)).getTime() / 1000);
+    const record = map({
+      path,
+      size,
+      creation_date_time_t: seconds,
+      creation_date_time: new Date(seconds * 1000).toISOString().slice(0, 19),
+    });
+    found.set(info.name, (found.get(info.name) ?? new Map()).set(info.version, record));
+  }
+  return new Map(found);
+}
+
+/**
+ * The differences of files to those in their packages. @param options.download Downloads packages. @returns Their files
+ * by name.
+ */
+export async function diffFiles(
+  paths: readonly string[],
+  root: Value | undefined,
+  { download, context }: {
+    readonly download: (names: readonly string[]) => Promise<ValueMap>;
+    readonly context: JobContext;
+  },
+): Promise<ValueMap> {
+  const found: ValueMap = new Map();
+  const owned = new Map<string, string[]>();
+  for (const path of paths) {
+    const name = text(await rpm.ownersOf([path], root, context));
+    if (name === "") found.set(path, isAnything(path) ? "Not managed" : "N/A");
+    else owned.set(name, [...owned.get(name) ?? [], path]);
+  }
+  if (owned.size === 0) return found;
+  const files = await download([...owned.keys()]);
+  for (const [name, paths] of owned) {
+    const info = files.get(name) ?? "";
+    const file = isMap(info) ? info.get("path") ?? "" : info;
+    for (const path of paths) {
+      const differences = await context.call("lowpkg.diff", [file, path]);
+      found.set(path, truthy(differences) ? differences : "Unchanged");
+    }
+  }
+  return found;
+}

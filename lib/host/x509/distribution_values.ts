@@ -1,0 +1,204 @@
+/**
+ * Extensions for distribution points, policies and constraints, built from Salt's arguments.
+ * Source: RFC 5280 section 4.2 and 5.2; Salt 3008.3 `salt/utils/x509.py` _parse_distribution_points and so on.
+ * @module
+ */
+
+import { boolean, contextTag, der, explicit, integer, namedBits, oid, sequence, TAG, text } from "./der.ts";
+import { REASON_BITS } from "./extension_texts.ts";
+import { confWords, givenPoints, mentions, namesOf, wholeNumber, wordsOf } from "./extension_words.ts";
+import { checkedOid, generalName, type NameEntry } from "./general_names.ts";
+import { implicitPart, namePart } from "./names.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** A made extension, without its identifier. */
+export interface ExtensionValue {
+  readonly value: Uint8Array;
+  readonly critical: boolean;
+}
+
+function reasonBits(value: Value, { tag, point }: { readonly tag: number; readonly point: string }): Uint8Array {
+  const bits = (Array.isArray(value) ? value : [value]).map((one) => {
+    const at = REASON_BITS.indexOf(str(one));
+    if (["unspecified", "removeFromCRL"].includes(str(one))) {
+      throw new InvocationError(`unspecified and remove_from_crl are not valid reasons in ${point}`);
+    }
+    if (at < 1) {
+      throw new InvocationError(`${typeof one === "string" ? `'${one}'` : str(one)} is not a valid ReasonFlags`);
+    }
+    return at;
+  });
+  return namedBits(bits, tag);
+}
+
+/** The names of a distribution point: full, or relative to the issuer's. */
+function pointName(fullname: readonly NameEntry[] | undefined, relative: Value): Uint8Array[] {
+  if (fullname !== undefined && truthy(relative)) {
+    throw new InvocationError("You cannot provide both full_name and relative_name, at least one must be None.");
+  }
+  if (fullname !== undefined) return [explicit(0, der(contextTag(0, true), ...fullname.map(generalName)))];
+  return truthy(relative) ? [explicit(0, implicitPart(contextTag(1, true), namePart(relative)))] : [];
+}
+
+function field(point: ValueMap, name: string): Value {
+  return point.get(name) ?? null;
+}
+
+function fullNames(point: ValueMap): NameEntry[] | undefined {
+  const argument = field(point, "fullname");
+  return truthy(argument) ? namesOf(argument) : undefined;
+}
+
+function isGiven(point: NameEntry | Value): point is NameEntry {
+  return Array.isArray(point) && point.length === 2 && typeof point[0] === "string";
+}
+
+function distributionPoint(point: NameEntry | Value): Uint8Array {
+  if (isGiven(point)) return sequence(...pointName([point], null));
+  if (!isMap(point)) throw new InvocationError(`A distribution point is a dict, not ${str(point as Value)}`);
+  const [reasons, issuer] = [field(point, "reasons"), field(point, "crlissuer")];
+  const parts = [
+    ...pointName(fullNames(point), field(point, "relativename")),
+    ...truthy(reasons) ? [reasonBits(reasons, { tag: contextTag(1, false), point: "a DistributionPoint" })] : [],
+    ...truthy(issuer) ? [der(contextTag(2, true), ...namesOf(issuer).map(generalName))] : [],
+  ];
+  if (parts.length === 0) {
+    throw new InvocationError("Either full_name, relative_name or crl_issuer must be provided.");
+  }
+  return sequence(...parts);
+}
+
+/** `crlDistributionPoints`. */
+export function distributionPoints(argument: Value): ExtensionValue {
+  const { critical, points } = givenPoints(argument);
+  return { value: sequence(...points.map(distributionPoint)), critical };
+}
+
+/** `freshestCRL`. */
+export function freshestList(argument: Value): ExtensionValue {
+  return { ...distributionPoints(argument), critical: false };
+}
+
+/** `issuingDistributionPoint`. */
+export function issuingPoint(argument: Value): ExtensionValue {
+  if (!isMap(argument)) throw new InvocationError("issuingDistributionPoint must be a dictionary");
+  const flag = (name: string, n: number) => truthy(field(argument, name)) ? [boolean(true, contextTag(n, false))] : [];
+  const only = [...flag("onlyuser", 1), ...flag("onlyCA", 2), ...flag("onlyAA", 5)];
+  if (only.length > 1) {
+    throw new InvocationError(
+      "Only one of the following can be set to True: only_contains_user_certs, only_contains_ca_certs, " +
+        "only_contains_attribute_certs",
+    );
+  }
+  const reasons = field(argument, "onlysomereasons");
+  const fullname = fullNames(argument);
+  const parts = [
+    // Salt ignores a relative name if there is a full one.
+    ...pointName(fullname, fullname === undefined ? field(argument, "relativename") : null),
+    ...flag("onlyuser", 1),
+    ...flag("onlyCA", 2),
+    ...truthy(reasons)
+      ? [reasonBits(reasons, { tag: contextTag(3, false), point: "an IssuingDistributionPoint" })]
+      : [],
+    ...flag("indirectCRL", 4),
+    ...flag("onlyAA", 5),
+  ];
+  if (parts.length === 0) {
+    throw new InvocationError(
+      "Cannot create empty extension: if only_contains_user_certs, only_contains_ca_certs, indirect_crl, and " +
+        "only_contains_attribute_certs are all False, then either full_name, relative_name, or only_some_reasons " +
+        "must have a value.",
+    );
+  }
+  return { value: sequence(...parts), critical: truthy(field(argument, "critical")) };
+}
+
+function qualifier(argument: Value): Uint8Array[] {
+  if (typeof argument === "string") return [sequence(oid("1.3.6.1.5.5.7.2.1"), text(TAG.ia5, argument))];
+  if (!isMap(argument)) throw new InvocationError(`A qualifier is a str or a dict, not ${str(argument)}`);
+  const numbers = field(argument, "noticeNumbers");
+  // As Salt does: without numbers there is no notice.
+  if (!truthy(numbers)) return [];
+  const list = (Array.isArray(numbers) ? numbers : [numbers]).map((one) => integer(wholeNumber(one, "noticeNumbers")));
+  const organization = field(argument, "organization");
+  const words = field(argument, "text");
+  const reference = sequence(
+    ...organization === null ? [] : [text(TAG.utf8, str(organization))],
+    sequence(...list),
+  );
+  const notice = sequence(reference, ...words === null ? [] : [text(TAG.utf8, str(words))]);
+  return [sequence(oid("1.3.6.1.5.5.7.2.2"), notice)];
+}
+
+/** `certificatePolicies`. */
+export function policies(argument: Value): ExtensionValue {
+  if (typeof argument === "string") {
+    const ids = argument.split(",").map((one) => one.trim()).filter((one) => one !== "critical");
+    if (!ids.every((id) => /^[012](?:\.\d+)+$/.test(id))) {
+      throw new InvocationError("certificatePolicies defined as string must be a comma-separated list of OID.");
+    }
+    return { value: sequence(...ids.map((id) => sequence(oid(id)))), critical: argument.startsWith("critical") };
+  }
+  if (!isMap(argument)) throw new InvocationError("certificatePolicies must be a str or a dict");
+  const parsed = [...argument].filter(([id]) => id !== "critical").map(([id, qualifiers]) => {
+    const made = (Array.isArray(qualifiers) ? qualifiers : []).flatMap(qualifier);
+    return sequence(oid(checkedOid(str(id))), ...made.length > 0 ? [sequence(...made)] : []);
+  });
+  return { value: sequence(...parsed), critical: truthy(argument.get("critical") ?? false) };
+}
+
+/** `policyConstraints`: limits the certificates of a path without explicit policies, or with mapped ones. */
+export function policyConstraints(argument: Value): ExtensionValue {
+  const { critical, words } = wordsOf(argument);
+  const number = (name: string, n: number) => {
+    const value = words.get(name);
+    return value === undefined ? [] : [integer(wholeNumber(value, name), contextTag(n, false))];
+  };
+  const parts = [...number("requireExplicitPolicy", 0), ...number("inhibitPolicyMapping", 1)];
+  if (parts.length === 0) {
+    throw new InvocationError(
+      "At least one of require_explicit_policy and inhibit_policy_mapping must not be None",
+    );
+  }
+  return { value: sequence(...parts), critical };
+}
+
+/** `inhibitAnyPolicy`: the number of certificates after which `anyPolicy` is no longer valid. */
+export function inhibitAnyPolicy(argument: Value): ExtensionValue {
+  if (typeof argument === "string") {
+    const { critical, pairs } = confWords(argument);
+    return { value: integer(wholeNumber(pairs[0][0], "skip_certs")), critical };
+  }
+  if (isMap(argument) && !argument.has("value")) {
+    throw new InvocationError("Undefined required key for inhibitAnyPolicy: 'value'");
+  }
+  const value = isMap(argument) ? argument.get("value") ?? null : argument;
+  return { value: integer(wholeNumber(value, "skip_certs")), critical: mentions(argument, "critical") };
+}
+
+/** `nameConstraints`: the permitted and the excluded subtrees of names. */
+export function nameConstraints(argument: Value): ExtensionValue {
+  const critical = mentions(argument, "critical");
+  const scopes = new Map<string, NameEntry[]>();
+  if (typeof argument === "string") {
+    for (const item of argument.split(",")) {
+      const [scope, name] = item.trim().split(";");
+      if (name !== undefined) scopes.set(scope, [...scopes.get(scope) ?? [], ...namesOf(name)]);
+    }
+  } else if (isMap(argument)) {
+    for (const scope of ["permitted", "excluded"]) {
+      const list = argument.get(scope);
+      if (!Array.isArray(list)) continue;
+      const names = namesOf(list.filter((one) => one !== "critical"));
+      scopes.set(scope, names.map(([kind, value]): NameEntry => [kind.trim(), str(value).trim()]));
+    }
+  }
+  const trees = (scope: string, n: number) => {
+    const names = scopes.get(scope) ?? [];
+    return names.length === 0 ? [] : [der(contextTag(n, true), ...names.map((name) => sequence(generalName(name))))];
+  };
+  const parts = [...trees("permitted", 0), ...trees("excluded", 1)];
+  if (parts.length === 0) throw new InvocationError("nameConstraints needs at least one definition");
+  return { value: sequence(...parts), critical };
+}

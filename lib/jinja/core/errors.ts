@@ -1,0 +1,46 @@
+/**
+ * Jinja's errors, and the places in templates that an error has passed.
+ * @module
+ */
+
+import { TemplateError, type TemplateFrame } from "#lib/errors.ts";
+import { pythonError } from "#lib/python/errors.ts";
+
+/** Jinja's TemplateRuntimeError. */
+export function runtimeError(message: string): TemplateError {
+  return new TemplateError("runtime", "TemplateRuntimeError", message);
+}
+
+/** Jinja's FilterArgumentError. */
+export function filterArgumentError(message: string): TemplateError {
+  return new TemplateError("filterArgument", "FilterArgumentError", message);
+}
+
+/** The frames of errors that are objects of other code. */
+const FRAMES = new WeakMap<object, TemplateFrame[]>();
+
+/** Maximum number of frames that are kept: an error in a deep recursion has hundreds. */
+const MAX_FRAMES = 50;
+
+/** The places in templates that `error` has passed, innermost first: of errors of templates and of functions of the host. */
+export function framesOf(error: unknown): readonly TemplateFrame[] {
+  if (error instanceof TemplateError) return error.frames;
+  return typeof error === "object" && error !== null ? FRAMES.get(error) ?? [] : [];
+}
+
+/** Records that `error` has passed `frame`. @returns The error to throw on: the end of the stack becomes Python's. */
+export function passed(error: unknown, frame: TemplateFrame): unknown {
+  const known = error instanceof RangeError ? fromEngine(error) : error;
+  if (typeof known !== "object" || known === null) return known;
+  const frames = known instanceof TemplateError ? known.frames : FRAMES.get(known) ?? [];
+  if (frames.length < MAX_FRAMES) frames.push(frame);
+  if (!(known instanceof TemplateError)) FRAMES.set(known, frames);
+  return known;
+}
+
+/** Converts an error of the JavaScript engine: too deep, too long, too large. */
+function fromEngine(error: RangeError): TemplateError {
+  return error.message.includes("call stack")
+    ? pythonError("RecursionError", "maximum recursion depth exceeded")
+    : pythonError("MemoryError", error.message);
+}

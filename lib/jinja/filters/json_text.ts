@@ -1,0 +1,35 @@
+/**
+ * JSON with the options of Python's `json.dumps`.
+ * Source: docs.python.org, "json".
+ * @module
+ */
+
+import { pythonError } from "#lib/python/errors.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { compare, isInt, isMap, typeName, type Value } from "#lib/values/value.ts";
+
+/** The options. */
+export interface JsonLayout {
+  readonly sortKeys: boolean;
+  /** A number of columns for each level, or None for one line. */
+  readonly indent: Value;
+  /** Whether all but ASCII is escaped. */
+  readonly ascii: boolean;
+}
+
+/** The JSON of `value`. @throws {TemplateError} TypeError, if keys cannot be sorted. */
+export function jsonText(value: Value, { sortKeys, indent, ascii }: JsonLayout): string {
+  const columns = isInt(indent) ? Math.max(0, Number(indent)) : typeof indent === "string" ? indent.length : undefined;
+  return dumpJson(sortKeys ? sorted(value) : value, { indent: columns, ensureAscii: ascii });
+}
+
+/** A copy with the maps in the order of their keys. */
+function sorted(value: Value): Value {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isMap(value)) return value;
+  const [first, second] = new Set(Array.from(value.keys(), typeName));
+  if (second !== undefined && (first === "str" || second === "str")) {
+    throw pythonError("TypeError", `'<' not supported between instances of '${second}' and '${first}'`);
+  }
+  return new Map([...value].sort(([a], [b]) => compare(a, b)).map(([key, item]) => [key, sorted(item)]));
+}

@@ -1,0 +1,70 @@
+/**
+ * The process in which a master runs one function of a runner or a wheel module that a client asked for: it reads the
+ * request from standard input, writes the outcome to standard output, and ends. When its input ends, the master has
+ * ended, and the function must end too.
+ * @module
+ */
+
+import { fireEvent } from "#lib/bus/fire.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import { localCommands } from "#lib/client/runner_local.ts";
+import { runRunner } from "#lib/client/runner.ts";
+import { unpackOpts } from "#lib/config/opts_transfer.ts";
+import { packOutcome, unpackFunctionInit } from "#lib/master/functions/messages.ts";
+import { openLog } from "#lib/runtime/log_sinks.ts";
+import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { loadRunners, runnerHost } from "./runner_host.ts";
+
+/** Maximum bytes of its input, which is larger than any request. */
+const MAX_GIVEN = 2 ** 31;
+
+/** Runs the function that comes on standard input. @returns The exit code: 0, whatever the function did. */
+export async function runMasterFunction(): Promise<number> {
+  const ending = new AbortController();
+  const end = (why: string) => ending.abort(new Error(why));
+  Deno.addSignalListener("SIGTERM", () => end("the master ended it"));
+  const { job, opts: packed } = unpackFunctionInit(await firstFrame(() => end("the master has ended")));
+  const opts = unpackOpts("master", packed);
+  const { log, close } = openLog(opts, {});
+  try {
+    const { signal } = ending;
+    const host = runnerHost(opts, {
+      catalogue: loadRunners(opts, log),
+      jid: job.jid,
+      user: job.user,
+      log,
+      signal,
+      fire: (tag, event) => fireEvent(masterBus(opts.sock_dir), tag, event),
+      // Its requests to minions have the master's own rights: its user has been checked.
+      local: localCommands(opts, { user: opts.user, log, signal }),
+      // The function's prints are dropped; standard output is for its outcome.
+      print: (line) => (log.info(line), true),
+      showProgress: () => {},
+    });
+    const outcome = await runRunner(job, host);
+    const success = outcome.end === "done" && outcome.retcode === 0;
+    await write(frame(1, packOutcome({ return: outcome.return, success })));
+    return 0;
+  } finally {
+    close();
+  }
+}
+
+/** Reads the master's request. @param onEnd Called when the master's end of the pipe is closed. */
+function firstFrame(onEnd: () => void): Promise<Uint8Array> {
+  const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  const read = async () => {
+    const frames = new FrameReader(MAX_GIVEN);
+    for await (const piece of Deno.stdin.readable) {
+      for (const { content } of frames.push(piece)) resolve(content);
+    }
+    reject(new Error("the input ended before the request was complete"));
+    onEnd();
+  };
+  read().catch(reject);
+  return promise;
+}
+
+async function write(bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
+}

@@ -1,0 +1,95 @@
+/**
+ * The context of runners and wheel modules, made from the master's options: for `salt-run`, and for the process in
+ * which a master runs a function that a client asked for.
+ * @module
+ */
+
+import type { EventData } from "#lib/bus/event.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { writeDropfile } from "#lib/keys/dropfile.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import { KeyManager } from "#lib/keys/manager.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { type Family, loadFamily } from "#lib/plugins/loader.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import type { RunnerContext } from "#lib/client/runner_context.ts";
+import type { RunnerHost } from "#lib/client/runner.ts";
+import { RUNNERS } from "#modules/runners/_built_in.ts";
+import { WHEEL } from "#modules/wheel/_built_in.ts";
+
+/** All runners: built-in and the user's own. */
+export function loadRunners(opts: MasterOpts, log: Logger): Family<RunnerContext> {
+  return loadFamily<RunnerContext>(RUNNERS, {
+    directories: [...opts.runner_dirs, `${opts.extension_modules}/runners`],
+    disabled: opts.disable_runners,
+    warn: (text) => log.warning(text),
+  });
+}
+
+/** All wheel modules: built-in and the user's own. */
+function loadWheel(opts: MasterOpts, log: Logger): Family<RunnerContext> {
+  return loadFamily<RunnerContext>(WHEEL, {
+    directories: [`${opts.extension_modules}/wheel`],
+    warn: (text) => log.warning(text),
+  });
+}
+
+/** The parts of a {@linkcode RunnerHost} that do not follow from the options. */
+export interface RunnerHostParts
+  extends
+    Pick<RunnerHost, "catalogue" | "jid" | "user" | "signal" | "local" | "print" | "showProgress" | "forTerminal"> {
+  readonly log: Logger;
+  /** Stamps an event and fires it on the master's bus. @returns Whether it arrived. */
+  fire(tag: string, data: EventData): Promise<boolean>;
+}
+
+/** The context of functions of the master with these options. */
+export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost {
+  const { log, fire, signal } = parts;
+  const warn = (text: string) => log.warning(text);
+  const keys = new KeyStore(opts.pki_dir);
+  const data = new DataCache(opts.cachedir, { log: warn });
+  return {
+    opts,
+    jobs: openJobStore(opts, { log: warn }),
+    keys,
+    data,
+    local: parts.local,
+    catalogue: parts.catalogue,
+    wheel: loadWheel(opts, log),
+    jid: parts.jid,
+    user: parts.user,
+    signal,
+    forTerminal: parts.forTerminal,
+    fire,
+    manager: new KeyManager(keys, {
+      fire: async (tag, event) => void await fire(tag, event),
+      forget: (id) => void data.remove(id),
+    }),
+    rotateKey: () => {
+      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+    },
+    async execute(call) {
+      // Few runners need execution modules, and a minion's options.
+      const { executeOnMaster } = await import("./master_execution.ts");
+      return await executeOnMaster(call, { opts, log, signal, user: parts.user });
+    },
+    pillar: {
+      async compile(request) {
+        const { compilePillar } = await import("#lib/pillar/compile.ts");
+        const { masterPillarHost } = await import("./pillar_compiler.ts");
+        return (await compilePillar(request, masterPillarHost(opts, { log, signal }))).pillar;
+      },
+      async top(request) {
+        const { pillarTop } = await import("#lib/pillar/compile.ts");
+        const { masterPillarHost } = await import("./pillar_compiler.ts");
+        const { top, errors } = await pillarTop(request, masterPillarHost(opts, { log, signal }));
+        return { top: new Map([...top.targets].map(([env, targets]) => [env, new Map(targets)])), errors };
+      },
+    },
+    showProgress: parts.showProgress,
+    print: parts.print,
+    log: (level, message) => log[level](message),
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * Delivers jobs: once to all minions, then again to minions that missed them, until all have acknowledged or the time
+ * is over. lib/jobs/redelivery.ts decides what is due. Undelivered jobs are stored for the next master
+ * (lib/jobs/undelivered.ts). Knows no sockets.
+ * @module
+ */
+
+import { messageOf } from "#lib/errors.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { decode } from "#lib/values/msgpack.ts";
+import { type Delivery, type Missed, Redelivery } from "#lib/jobs/redelivery.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
+import { jobSign } from "#lib/protocol/tags.ts";
+import type { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import { isMap, str, toNumber, type ValueMap } from "#lib/values/value.ts";
+import { readMoment } from "#lib/os/moment.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+
+/** Interval of checks for jobs without an acknowledgement, while jobs are pending; in milliseconds. */
+const LOOK_MS = 500;
+/** Interval of removing finished jobs from the log of undelivered jobs, while it is not empty; in milliseconds. */
+const SWEEP_MS = 60_000;
+
+/** Maximum number of minions that a log line about an ended job names. */
+const NAMED_IDS = 10;
+
+/** The parts of a {@linkcode JobDelivery}. */
+export interface DeliveryParts {
+  /** The job store, with the acknowledgements. */
+  readonly jobs: JobStore;
+  /** The jobs that are still to be delivered. */
+  readonly undelivered: UndeliveredJobs;
+  readonly log: Logger;
+  /** Whether a minion is connected, and acknowledges jobs. */
+  isPresent(id: string): boolean;
+  /** Publishes a load. @param minions The target minions, as far as the master knows. */
+  publish(load: ValueMap, minions: readonly string[]): Promise<void>;
+}
+
+/** The jobs of one master that are being delivered. */
+export class JobDelivery {
+  readonly #parts: DeliveryParts;
+  readonly #redelivery: Redelivery;
+  #looking: Timer | undefined;
+  #sweeping: Timer | undefined;
+
+  /** Continues with the undelivered jobs of the last master, for minions that have not acknowledged them. */
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts;
+    this.#redelivery = new Redelivery((delivery) => {
+      this.#forgetting(() => parts.undelivered.remove(delivery, readMoment()));
+      this.#lookSoon();
+    });
+    this.#takeUp();
+  }
+
+  /** Number of jobs with acknowledgements missing. */
+  get size(): number {
+    return this.#redelivery.size;
+  }
+
+  #takeUp(): void {
+    const { jobs, undelivered, log } = this.#parts;
+    const missingIn = ({ jid, minions }: Delivery) => {
+      const acknowledged = jobs.acks.all(jid);
+      return minions.filter((id) => !acknowledged.has(id) && !jobs.has(jid, id));
+    };
+    const { deliveries, expired } = undelivered.left(readMoment(), log.error);
+    for (const delivery of deliveries) {
+      this.#redelivery.published({ ...delivery, minions: missingIn(delivery) }, performance.now());
+    }
+    for (const delivery of expired) {
+      const missing = missingIn(delivery);
+      if (missing.length === 0) continue;
+      const named = missing.slice(0, NAMED_IDS).join(", ") + (missing.length > NAMED_IDS ? ", …" : "");
+      log.warning(`Job ${delivery.jid} ended before ${missing.length} minions had it, while no master ran: ${named}`);
+    }
+    this.#lookSoon();
+    this.#sweep();
+    if (this.size > 0) log.info(`Jobs that the last master did not deliver: ${this.size}`);
+  }
+
+  /** An idle master does not check. */
+  #lookSoon(): void {
+    if (this.size > 0 || this.#parts.undelivered.expectsLate) this.#looking ??= setTimeout(() => this.#look(), LOOK_MS);
+  }
+
+  #look(): void {
+    const { undelivered, isPresent } = this.#parts;
+    this.#looking = undefined;
+    this.#forgetting(() => undelivered.removeLate(readMoment()));
+    for (const missed of this.#redelivery.due(isPresent, performance.now())) void this.#deliverAgain(missed);
+    this.#lookSoon();
+  }
+
+  /** Called when the log of undelivered jobs is not empty. */
+  #sweepLater(): void {
+    this.#sweeping ??= setTimeout(() => this.#sweep(), SWEEP_MS);
+  }
+
+  #sweep(): void {
+    this.#sweeping = undefined;
+    this.#forgetting(() => {
+      if (this.#parts.undelivered.sweepLog(readMoment())) this.#sweepLater();
+    });
+  }
+
+  #forgetting(remove: () => void): void {
+    try {
+      remove();
+    } catch (error) {
+      this.#parts.log.error(`An undelivered job could not be removed: ${messageOf(error)}`);
+    }
+  }
+
+  /**
+   * Delivers a job for the first time. A present minion can send live output, a Python minion cannot. If the target has
+   * both, the present ones get a separate publish first; they drop the common one as a duplicate. @param pushed The
+   * message of an MWorker: a load, its minions and its time limit.
+   * @throws {TypeError} If that is not a load. @throws {MsgpackError} If it cannot be read.
+   */
+  async deliver(pushed: Uint8Array): Promise<void> {
+    const { publish, isPresent } = this.#parts;
+    const delivery = parseDelivery(pushed);
+    // First, because a fast minion may acknowledge at once.
+    this.#redelivery.published(delivery, performance.now());
+    this.#lookSoon();
+    this.#sweepLater();
+    const { load, minions, live } = delivery;
+    const able = live ? minions.filter(isPresent) : [];
+    if (able.length > 0 && able.length === minions.length) return await publish(withLive(load), minions);
+    if (able.length > 0) await publish(withLive(loadFor(load, able)), able);
+    await publish(load, minions);
+  }
+
+  /**
+   * Publishes a job again, by name for connected minions without an acknowledgement: a minion that has run it may have
+   * forgotten it by now, and a newly accepted minion is not a target.
+   */
+  async #deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
+    const named = loadFor(load, ids);
+    await this.#parts.publish(live ? withLive(named) : named, ids);
+  }
+
+  /** Minions `ids` have just connected: the jobs that they missed are published again. */
+  async arrived(ids: readonly string[]): Promise<void> {
+    for (const missed of this.#redelivery.arrived(ids, performance.now())) await this.#deliverAgain(missed);
+  }
+
+  /**
+   * Handles the tag of an event on the bus. The tag is enough: the data of thousands of returns must not be read again
+   * here.
+   */
+  noteEvent(tag: string): void {
+    const sign = jobSign(tag);
+    if (sign !== undefined) this.#redelivery.noteAnswer(sign.jid, sign.id, performance.now());
+  }
+
+  /** Stops checking. Undelivered jobs are left to the next master. */
+  close(): void {
+    clearTimeout(this.#looking);
+    clearTimeout(this.#sweeping);
+  }
+}
+
+/** The load for these minions only. */
+function loadFor(load: ValueMap, ids: readonly string[]): ValueMap {
+  return new Map([...load, ["tgt", [...ids]], ["tgt_type", "list"]]);
+}
+
+/** The load with the request for live output. */
+function withLive(load: ValueMap): ValueMap {
+  return new Map([...load, ["live", true]]);
+}
+
+/** Parses a message of an MWorker: a load, its minions and its time limit. */
+function parseDelivery(frame: Uint8Array): Delivery {
+  const pushed = decode(frame, "disk");
+  const load = isMap(pushed) ? pushed.get("load") : undefined;
+  if (!isMap(pushed) || !isMap(load)) throw new TypeError("a message to publish is not a load");
+  const minions = pushed.get("minions");
+  return {
+    jid: str(load.get("jid") ?? ""),
+    load,
+    live: pushed.get("live") === true,
+    minions: Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [],
+    ttlMs: toNumber(pushed.get("ttl_ms")) ?? 0,
+  };
+}

@@ -1,0 +1,44 @@
+/**
+ * The envelope of published loads: numbered, encrypted with the shared key, and signed by the master.
+ * Source: salt-protocol.md section 4.
+ * @module
+ */
+
+import { encode } from "#lib/values/msgpack.ts";
+import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import type { SharedKey } from "#lib/keys/shared_key.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
+
+/** Seals loads, one after the other: minions refuse one whose serial is not above the last. */
+export class PublishSealer {
+  readonly #opts: Pick<MasterOpts, "sign_pub_messages" | "publish_signing_algorithm">;
+  readonly #sharedKey: SharedKey;
+  readonly #masterPem: string;
+  #key: PrivateKey | undefined;
+
+  /** Seals under `keys`; the master's key is read with the first load that is signed. */
+  constructor(
+    opts: Pick<MasterOpts, "sign_pub_messages" | "publish_signing_algorithm">,
+    keys: { readonly sharedKey: SharedKey; readonly masterPem: string },
+  ) {
+    this.#opts = opts;
+    this.#sharedKey = keys.sharedKey;
+    this.#masterPem = keys.masterPem;
+  }
+
+  /** The frame that minions get. */
+  seal(load: ValueMap): Uint8Array {
+    const { crypticle, serial } = this.#sharedKey.forPublish();
+    const sealed = crypticle.dumps(new Map([...load, ["serial", serial]]));
+    const envelope = map({ enc: "aes", load: sealed });
+    if (this.#opts.sign_pub_messages) {
+      const algorithm = this.#opts.publish_signing_algorithm;
+      envelope.set("sig_algo", algorithm);
+      this.#key ??= PrivateKey.fromPem(this.#masterPem, opensslOperations(this.#masterPem));
+      envelope.set("sig", this.#key.sign(algorithm, sealed));
+    }
+    return encode(envelope, "wire");
+  }
+}

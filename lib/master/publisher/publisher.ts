@@ -1,0 +1,192 @@
+/**
+ * The Publisher, behind port 4505: takes loads from the MWorkers, numbers, encrypts and signs them, and publishes.
+ *
+ * There is one, in a separate thread (publisher_thread.ts), because minions refuse a serial that is not above the last
+ * one: with several threads, two jobs could overtake each other on their way to the PUB socket, and the slower one
+ * would be lost. Therefore it also reports presence (presence_reports.ts) and publishes missed jobs again
+ * (delivery.ts).
+ * @module
+ */
+
+import { messageOf } from "#lib/errors.ts";
+import { connectionLimits } from "#lib/config/connection_limits.ts";
+import { Subscribed } from "#lib/sockets/connection_memory.ts";
+import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
+import { jobPrefix } from "#lib/protocol/tags.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { JobDelivery } from "./delivery.ts";
+import { masterBus, removeSocketFile } from "#lib/bus/paths.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import { publishPullPath } from "#lib/config/master_paths.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { PresenceBook } from "#lib/fleet/presence.ts";
+import { PresenceReports } from "./presence_reports.ts";
+import { PublishSealer } from "./publish_sealer.ts";
+import { publishTopics } from "./topics.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { MANY_SUBSCRIBERS, PROBES } from "#lib/sockets/settings.ts";
+import { Duplex, Inbox } from "#lib/sockets/endpoint.ts";
+import type { ThreadHost, ThreadService } from "#lib/runtime/thread.ts";
+import { parseMemoryMessage, type PublisherReady } from "./publisher_messages.ts";
+import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import type { ValueMap } from "#lib/values/value.ts";
+
+/** The parts of the Publisher besides the master's options. */
+export interface PublisherParts {
+  /** The memory of the shared key. */
+  readonly sharedKey: SharedArrayBuffer;
+  /** The memory of session keys. */
+  readonly sessions: SharedArrayBuffer;
+  /** The master's private key, for signing. */
+  readonly masterPem: string;
+}
+
+/** Maximum bytes of a subscriber's message; a topic has about a hundred. */
+const MAX_SUBSCRIPTION = 4_096;
+/** Maximum bytes of all subscribers' messages beyond what minions normally send. */
+const MAX_SUBSCRIBED = 4_194_304;
+/** Pause after all acknowledgements were read; far shorter than an acknowledgement may take. In milliseconds. */
+const REST_MS = 20;
+
+const encoder = new TextEncoder();
+
+/** The Publisher of one master. */
+export class Publisher implements ThreadService {
+  readonly #opts: MasterOpts;
+  readonly #host: ThreadHost;
+  readonly #path: string;
+  readonly #inbox = Inbox.pull({ highWaterMark: 0 });
+  readonly #socket: Duplex;
+  readonly #sender: EventSender;
+  readonly #sealer: PublishSealer;
+  readonly #book: PresenceBook;
+  readonly #delivery: JobDelivery;
+  readonly #connections: ConnectionLimiter;
+  #presence: PresenceReports | undefined;
+  #signs: EventSubscriber | undefined;
+  #running: Promise<void>[] = [];
+  #published = 0;
+
+  private constructor(opts: MasterOpts, parts: PublisherParts, host: ThreadHost) {
+    this.#opts = opts;
+    this.#host = host;
+    this.#path = publishPullPath(opts.sock_dir);
+    const sharedKey = new SharedKey(parts.sharedKey);
+    const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000, parts.sessions);
+    const book = this.#book = new PresenceBook({
+      sessionKey: (id) => sessions.crypticle(id)?.keyString,
+      sharedKey: () => sharedKey.text,
+    });
+    this.#sealer = new PublishSealer(opts, { sharedKey, masterPem: parts.masterPem });
+    this.#delivery = new JobDelivery({
+      jobs: openJobStore(opts, { log: host.log.error }),
+      undelivered: new UndeliveredJobs(opts.cachedir, parts.masterPem),
+      log: host.log,
+      isPresent: (id) => book.since.has(id),
+      publish: (load, minions) => this.#publish(load, minions),
+    });
+    this.#socket = Duplex.xpub({
+      highWaterMark: opts.pub_hwm,
+      backlog: opts.zmq_backlog,
+      ...PROBES,
+      ...MANY_SUBSCRIBERS,
+      handshakeMs: opts.handshake_timeout * 1000,
+      // Subscribers send only small messages.
+      maxFrameBytes: MAX_SUBSCRIPTION,
+      ipv6: opts.ipv6 ?? undefined,
+    });
+    this.#connections = new ConnectionLimiter(this.#socket.connections(), {
+      name: "publish_port",
+      limits: connectionLimits(opts),
+      memory: { rule: new Subscribed(), max: MAX_SUBSCRIBED, name: "for all subscriptions" },
+      log: host.log,
+    });
+    this.#sender = new EventSender(masterBus(opts.sock_dir).pull);
+  }
+
+  /**
+   * Starts it. When this resolves, it listens and has sent its port to the main thread. @throws {Error} If an address
+   * cannot be bound.
+   */
+  static async start(opts: MasterOpts, parts: PublisherParts, host: ThreadHost): Promise<Publisher> {
+    const publisher = new Publisher(opts, parts, host);
+    await publisher.#listen();
+    return publisher;
+  }
+
+  async #listen(): Promise<void> {
+    const opts = this.#opts;
+    await this.#socket.bind(tcpAddress(opts.interface, opts.publish_port));
+    await this.#inbox.bind(`ipc://${this.#path}`);
+    Deno.chmodSync(this.#path, 0o600);
+    const signs = this.#signs = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix("")]);
+    const presence = this.#presence = new PresenceReports({
+      cachedir: opts.cachedir,
+      book: this.#book,
+      log: this.#host.log,
+      fire: (tag, data) => this.#sender.fire(tag, data),
+      onArrivals: (ids) => this.#delivery.arrived(ids),
+    });
+    const ready: PublisherReady = { publishPort: Number(this.#socket.address.split(":").at(-1)) };
+    this.#host.post(ready);
+    const loops = [
+      this.#takeJobs(),
+      this.#receiveSubscriptions(presence),
+      signs.readTags((tag) => this.#delivery.noteEvent(tag), REST_MS),
+    ];
+    this.#running = loops.map((loop) => loop.catch((error) => this.#host.fail(messageOf(error))));
+  }
+
+  async #takeJobs(): Promise<void> {
+    for (let frames = await this.#inbox.receive(); frames !== undefined; frames = await this.#inbox.receive()) {
+      try {
+        await this.#delivery.deliver(frames[0]);
+      } catch (error) {
+        this.#host.log.error(`Could not publish a job: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  async #publish(load: ValueMap, minions: readonly string[]): Promise<void> {
+    const sealed = this.#sealer.seal(load);
+    if (this.#opts.zmq_filtering) {
+      const topics = publishTopics(load.get("tgt_type") ?? null, minions).map((topic) => encoder.encode(topic));
+      // All at once: another publish, with a higher serial, must not come between them.
+      await Promise.all(topics.map((topic) => this.#socket.send([topic, sealed])));
+    } else await this.#socket.send([sealed]);
+    this.#published++;
+  }
+
+  /** Minions that connect and disconnect. */
+  async #receiveSubscriptions(presence: PresenceReports): Promise<void> {
+    for (let frames = await this.#socket.receive(); frames !== undefined; frames = await this.#socket.receive()) {
+      presence.receive(frames[0]);
+    }
+  }
+
+  /** Takes a message with the memory of the process. */
+  onMessage(message: unknown): void {
+    this.#connections.lookAtMemory(parseMemoryMessage(message).rss);
+  }
+
+  /** What it is doing. */
+  describe(): string {
+    return `waiting for jobs to publish; ${this.#published} published, ${this.#delivery.size} not acknowledged, ` +
+      `${this.#book.since.size} minions present, ${this.#connections.size} connections`;
+  }
+
+  async close(): Promise<void> {
+    this.#delivery.close();
+    this.#presence?.close();
+    this.#inbox.close();
+    this.#signs?.close();
+    this.#connections.close();
+    this.#socket.close();
+    await Promise.all(this.#running);
+    this.#sender.close();
+    removeSocketFile(this.#path);
+  }
+}

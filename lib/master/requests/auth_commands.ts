@@ -1,0 +1,35 @@
+/**
+ * The commands of minions about their keys.
+ * Source: salt-protocol.md section 5.
+ * @module
+ */
+
+import { writeDropfile } from "#lib/keys/dropfile.ts";
+import type { MinionCommands, Needs } from "./services.ts";
+import { KEY_EVENT } from "#lib/protocol/tags.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** The commands, by name. */
+export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" | "warn" | "fire"> = {
+  revoke_auth: revokeAuth,
+};
+
+async function revokeAuth(
+  _load: ValueMap,
+  id: string,
+  services: Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire">,
+): Promise<Value> {
+  const { opts, auth: { keys, sessions }, minions, log, fire, warn } = services;
+  if (!opts.allow_minion_key_revoke) {
+    warn(`Minion ${id} asked to revoke its key, which allow_minion_key_revoke forbids`);
+    return false;
+  }
+  keys.remove(id);
+  sessions.remove(id);
+  if (!opts.preserve_minion_cache) minions.data.remove(id);
+  // Later publishes must not be readable for it.
+  if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+  log.info(`The key of ${id} was deleted at its own request`);
+  await fire(KEY_EVENT, map({ result: true, act: "delete", id }));
+  return true;
+}

@@ -1,0 +1,45 @@
+/**
+ * The commands that any client may send unencrypted: a table, so that no other command can be reached. Source:
+ * salt-protocol.md section 5; CVE-2020-11651 is the result of a missing list.
+ * @module
+ */
+
+import { BUSY } from "#lib/auth/external_auth.ts";
+import { RefusedError } from "#lib/errors.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
+import type { MasterServices } from "./services.ts";
+import { runnerCommand, wheelCommand } from "./function_commands.ts";
+import { publishCommand } from "./publish.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+
+type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
+
+const HANDLERS: Readonly<Record<string, Handler>> = {
+  ping: (load) => load,
+  publish: publishCommand,
+  mk_token: makeToken,
+  get_token: (load, { auth }) =>
+    load.has("token") ? auth.callers.external.tokens.get(load.get("token"))?.data ?? new Map() : false,
+  runner: runnerCommand,
+  wheel: wheelCommand,
+};
+
+/** @returns The token's data; `""` if the sender gets none; `{error}` if the password was not checked. */
+async function makeToken(load: ValueMap, { auth }: MasterServices): Promise<Value> {
+  try {
+    return await auth.callers.external.makeToken(load);
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return error.kind === BUSY ? map({ error: { name: error.kind, message: error.message } }) : "";
+  }
+}
+
+/** Runs a clear command; the answer is `{}` for one that is not in the table. */
+export async function clearCommand(load: ValueMap, services: MasterServices): Promise<Value> {
+  const cmd = load.get("cmd");
+  if (typeof cmd !== "string" || !Object.hasOwn(HANDLERS, cmd)) {
+    services.warn(`A client sent the unknown command ${truncateValue(cmd)}`);
+    return new Map();
+  }
+  return await HANDLERS[cmd](load, services);
+}

@@ -1,0 +1,446 @@
+/**
+ * The master: starts its sockets and threads, restarts threads that die, and stops everything. Its main thread passes
+ * no messages: libzmq's proxies do, and the MWorkers do the work.
+ * Source: architecture.md, "Processes and sockets of the master".
+ * @module
+ */
+
+import { eauthUsers } from "#lib/auth/eauth_users.ts";
+import { type AccessKeys, aclUsers, createAccessKeys, restoreAccessKeys } from "#lib/auth/access.ts";
+import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { connectionLimits } from "#lib/config/connection_limits.ts";
+import { minionsAt } from "#lib/fleet/connected_ids.ts";
+import { Unanswered } from "#lib/sockets/connection_memory.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
+import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
+import { stamp } from "#lib/bus/event.ts";
+import { ROTATE_EVENT } from "#lib/protocol/tags.ts";
+import type { BusThreadInit } from "#lib/bus/thread.ts";
+import { busStatePath } from "#lib/bus/state_file.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { masterBus, pythonBus, removeSocketFile } from "#lib/bus/paths.ts";
+import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "#lib/bus/acl_users.ts";
+import { FunctionProcesses } from "#lib/master/functions/processes.ts";
+import { type FunctionMessage, parseFunctionRequest } from "#lib/master/functions/messages.ts";
+import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
+import { PillarProcesses } from "#lib/pillar/processes.ts";
+import { inFlightMemory, MAX_IN_FLIGHT } from "./in_flight_request.ts";
+import { jidMemory, makeJid } from "#lib/protocol/jid.ts";
+import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
+import { loadOrCreateMasterKey } from "#lib/keys/pair.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { checkBackends } from "#lib/files/backends/backend_names.ts";
+import { checkPillarRepositories } from "#lib/files/git/pillar_updates.ts";
+import { FileUpdates } from "./file_updates.ts";
+import { Maintenance } from "./maintenance.ts";
+import { restoreFromJournal } from "./journal.ts";
+import { portsPath, publishPullPath } from "#lib/config/master_paths.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import type { MWorkerInit } from "./mworker_thread.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { packOpts } from "#lib/config/opts_transfer.ts";
+import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { type MemoryMessage, parsePublisherReady } from "#lib/master/publisher/publisher_messages.ts";
+import type { PublisherInit } from "#lib/master/publisher/publisher_thread.ts";
+import { rateMemory } from "./rate_limit.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { ZmqProxy } from "#lib/sockets/proxy.ts";
+import { ZmqContext } from "#lib/sockets/libzmq.ts";
+import { signInMemory } from "./sign_in_turns.ts";
+import { MANY_REQUESTERS, PROBES } from "#lib/sockets/settings.ts";
+import { Outbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
+import { findGroup, findUser, hostUsers } from "#lib/os/users.ts";
+import { StopWord } from "#lib/values/stop_word.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
+import { CpuTimeWatch } from "#lib/runtime/cpu_time_watch.ts";
+
+/**
+ * The part of the time for ending that is reserved for the last replies, the proxy and the bus, which end after the
+ * other threads. In ms.
+ */
+const BUS_END_MS = 1_000;
+
+/** The signal that the error of an MWorker which computes without end names. */
+const SIGKILL = 9;
+/**
+ * Time for the last replies to get from the MWorkers' sockets to the network, in milliseconds; normally one is enough.
+ * In steps, since a machine that is suspended may use up a whole step.
+ */
+const LAST_REPLIES_MS = [20, 20, 20, 20];
+/** Time for the network to send them. */
+const LINGER_MS = 250;
+
+/**
+ * Addresses between MWorkers, proxy and event bus: in memory, without libzmq's threads in between, and without system
+ * calls while both sides are busy.
+ */
+const WORKERS = "inproc://workers", EVENTS = "inproc://events";
+
+/**
+ * Maximum number of replies that are queued for a client that does not read them; further ones are dropped. A client
+ * normally waits for a reply before it sends the next request. A piece of a file is 1 MiB, so a client that requests
+ * thousands and reads none must not fill the memory.
+ */
+const MAX_REPLIES = 128;
+
+/** A running master. */
+export class Master {
+  readonly #opts: MasterOpts;
+  readonly #log: Logger;
+  readonly #sharedKey = new SharedKey();
+  #accessKeys: AccessKeys = new Map();
+  #aclUsers: AclUser[] = [];
+  /** Users of this host who may sign in by `external_auth`. */
+  #eauthUsers: AclUser[] = [];
+  readonly #threads = new Map<string, SupervisedThread>();
+  /** Stopped last, because the others still fire events. */
+  #bus: SupervisedThread | undefined;
+  #publisher: SupervisedThread | undefined;
+  #workers: readonly SupervisedThread[] = [];
+  #requests: ZmqProxy | undefined;
+  /** Runs functions of runners and wheel modules for clients. */
+  #functions: FunctionProcesses | undefined;
+  /** The processes that minions' pillars are compiled in. */
+  #pillars: PillarProcesses | undefined;
+  /** The context of the sockets between MWorkers and event bus, which outlives the proxy. */
+  readonly #busContext = ZmqContext.create();
+  #limiter: ConnectionLimiter | undefined;
+  #memoryLooks: CpuTimeWatch | undefined;
+  readonly #closed = Promise.withResolvers<void>();
+  #maintenance: Maintenance | undefined;
+  #fileUpdates: FileUpdates | undefined;
+  #keyMadeMs = Date.now();
+  #rotating: Promise<void> = Promise.resolve();
+  #serving = false;
+  #closing = false;
+
+  private constructor(opts: MasterOpts, log: Logger) {
+    this.#opts = opts;
+    this.#log = log;
+  }
+
+  /** Resolves when the master has ended. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /**
+   * Starts a master whose directories exist (see lib/commands/daemons/preflight.ts); resolves when it is running.
+   * @throws {PreflightError} If a master is running on this `sock_dir`, or an address is in use.
+   * @throws {Error} If a thread cannot be started. Everything started so far is stopped.
+   */
+  static async start(opts: MasterOpts, log: Logger): Promise<Master> {
+    checkBackends(opts);
+    checkPillarRepositories(optsValues(opts));
+    // Checked first: binding an ipc address would take it from a running master.
+    if (await answers(publishPullPath(opts.sock_dir))) {
+      throw new PreflightError(`A master is already running with the sock_dir ${opts.sock_dir}`);
+    }
+    const master = new Master(opts, log);
+    try {
+      await master.#open();
+    } catch (error) {
+      await master.close();
+      throw error;
+    }
+    return master;
+  }
+
+  async #open(): Promise<void> {
+    const opts = this.#opts;
+    const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
+      id: opts.id,
+      permissive: opts.permissive_pki_access,
+    });
+    await restoreFromJournal(opts, masterKey.pem, this.#log);
+    const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
+    const others = aclUsers(opts, hostUsers);
+    this.#aclUsers = findAclUsers(others);
+    const members = (group: string) => findGroup(group)?.members ?? [];
+    this.#eauthUsers = findAclUsers(eauthUsers(opts.external_auth, members));
+    const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
+    this.#admit(() => openKeysToAclUsers(opts, this.#aclUsers));
+    const listeners = [...new Set([...this.#aclUsers, ...this.#eauthUsers].map(({ uid }) => uid))];
+    this.#admit(() => openToAclUsers(opts.sock_dir, "pass", listeners));
+    const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
+    const shared = {
+      opts: packOpts("master", opts),
+      sharedKey: this.#sharedKey.memory,
+      sessions,
+      masterPem: masterKey.pem,
+    };
+
+    const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
+    const busInit = {
+      paths: masterBus(opts.sock_dir),
+      python: pythonBus(opts.sock_dir),
+      maxWaitingEvents: opts.event_publisher_pub_hwm,
+      place: events,
+      listeners,
+    };
+    this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("../../bus/thread.ts", import.meta.url), {
+      init: () => busInit,
+    });
+    await listening("the event bus", this.#bus.ready);
+    const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
+    this.#requests = ZmqProxy.requests(
+      {
+        backlog: opts.zmq_backlog,
+        maxFrameBytes: opts.max_request_bytes,
+        handshakeMs: opts.handshake_timeout * 1000,
+        receiveHighWaterMark: opts.max_queued_requests,
+        sendHighWaterMark: MAX_REPLIES,
+        lingerMs: LINGER_MS,
+        ...PROBES,
+        ...MANY_REQUESTERS,
+        ipv6: opts.ipv6 ?? undefined,
+      },
+      // Few requests are queued for the MWorkers; the others wait in their own connections, so that ROUTER serves its
+      // peers in turn and no flood delays other clients. Replies are not limited, here and in the MWorkers: while
+      // libzmq's proxy waits for room in one direction, it does not serve the other.
+      { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
+    );
+    this.#limiter = new ConnectionLimiter(this.#requests.monitor(), {
+      name: "ret_port",
+      limits: connectionLimits(opts),
+      memory: {
+        rule: new Unanswered(MAX_REPLIES * opts.file_buffer_size),
+        max: opts.max_request_memory,
+        name: "max_request_memory",
+      },
+      messages: {
+        max: `max_request_bytes (${opts.max_request_bytes})`,
+        at: (address) => minionsAt(new DataCache(opts.cachedir, { log: this.#log.error }), address),
+      },
+      log: this.#log,
+    });
+    this.#memoryLooks = new CpuTimeWatch(() => this.#look(), (error) => {
+      this.#log.error(`The memory of connections is not limited any more: ${describeError(error)}`);
+    });
+    const front = tcpAddress(opts.interface, opts.ret_port);
+    const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back: WORKERS }));
+    const requestPort = Number(bound.front.split(":").at(-1));
+
+    const verified = new VerifiedTokens().memory;
+    const init = {
+      ...shared,
+      verified,
+      jids: jidMemory(),
+      signInLimit: rateMemory(),
+      signIns: { turns: signInMemory(), others: rateMemory() },
+      requests: { context: this.#requests.context, address: WORKERS },
+      events,
+      queued: opts.max_queued_requests,
+      publishPort,
+      accessKeys,
+      owner,
+    };
+    const functions = this.#functions = new FunctionProcesses({
+      opts: shared.opts,
+      log: this.#log,
+      fire: (tag, data) => this.#fire(tag, data),
+    });
+    const pillars = this.#pillars = new PillarProcesses({
+      opts: shared.opts,
+      processes: Math.min(opts.pillar_processes, navigator.hardwareConcurrency),
+      timeoutMs: opts.pillar_timeout * 1000,
+      log: this.#log,
+    });
+    this.#workers = Array.from({ length: opts.worker_threads }, (_, i) => {
+      let held = inFlightMemory(MAX_IN_FLIGHT);
+      let stop = new StopWord();
+      return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
+        init: (apart) => {
+          stop = new StopWord();
+          return { ...init, stop: stop.memory, held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held };
+        },
+        stopComputing: () => stop.stop(SIGKILL),
+        canOverlap: true,
+        onMessage: (message) => {
+          const reply = (answer: FunctionMessage | PillarReplyMessage) => this.#workers[i].post(answer);
+          if (isAboutPillar(message)) pillars.take(parsePillarRequestMessage(message), reply);
+          else functions.take(parseFunctionRequest(message), reply);
+        },
+      });
+    });
+    await Promise.all(this.#workers.map(({ ready }) => ready));
+    this.#maintenance = new Maintenance({
+      opts,
+      log: this.#log,
+      keyMadeMs: () => this.#keyMadeMs,
+      rotate: (reason) => this.#rotating = this.#rotate(reason),
+      restoreAccessKeys: () => this.#restoreAccessKeys(),
+    });
+    this.#fileUpdates = new FileUpdates({ opts, log: this.#log, fire: (tag, data) => this.#fire(tag, data) });
+    const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
+    writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
+    this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", busInit.listeners));
+    this.#serving = true;
+  }
+
+  /** Gives the users in `publisher_acl` access. If that fails, the master continues without them. */
+  #admit(open: () => void): void {
+    try {
+      open();
+    } catch (error) {
+      const names = [...this.#aclUsers, ...this.#eauthUsers].map(({ name }) => name).join(", ");
+      this.#log.error(`publisher_acl, external_auth: ${names} cannot get access: ${messageOf(error)}`);
+    }
+  }
+
+  #look(): void {
+    this.#lookAtMemory();
+    // What computes without end uses a processor, so that this is called.
+    for (const worker of this.#workers) worker.look();
+  }
+
+  /** For both ports at once: the limit is on memory of the whole process. */
+  #lookAtMemory(): void {
+    const { rss } = Deno.memoryUsage();
+    this.#limiter?.lookAtMemory(rss);
+    const message: MemoryMessage = { rss };
+    this.#publisher?.post(message);
+  }
+
+  async #startPublisher(init: Omit<PublisherInit, "sockets">): Promise<number> {
+    const listening = Promise.withResolvers<number>();
+    let opts = init.opts;
+    this.#publisher = this.#keep<PublisherInit>(
+      "Publisher",
+      new URL("../publisher/publisher_thread.ts", import.meta.url),
+      {
+        init: () => ({ ...init, opts }),
+        onMessage(message) {
+          listening.resolve(parsePublisherReady(message).publishPort);
+        },
+      },
+    );
+    await this.#publisher.ready;
+    const publishPort = await listening.promise;
+    // Keep the port: otherwise every minion would have to learn the new one.
+    opts = packOpts("master", { ...this.#opts, publish_port: publishPort });
+    return publishPort;
+  }
+
+  #keep<Init extends SupervisedInit>(
+    name: string,
+    url: URL,
+    options: Pick<SupervisedThreadOptions<Init>, "init" | "onMessage" | "stopComputing"> & {
+      readonly canOverlap?: boolean;
+    },
+  ): SupervisedThread<Init> {
+    const thread = new SupervisedThread<Init>({
+      name,
+      url,
+      log: this.#log,
+      unwanted: () => this.#closing || !this.#serving, // the caller of start() gets this error
+      canOverlap: false,
+      ...options,
+    });
+    this.#threads.set(name, thread);
+    return thread;
+  }
+
+  /** The commands on this host need these files: emptying the cache was not meant to lock users out. */
+  #restoreAccessKeys(): void {
+    try {
+      const users = restoreAccessKeys(this.#opts.cachedir, this.#accessKeys);
+      if (users.length === 0) return;
+      this.#admit(() => openKeysToAclUsers(this.#opts, this.#aclUsers));
+      this.#log.warning(`Put back the key files of ${users.join(", ")}, which were gone`);
+    } catch (error) {
+      this.#log.error(`The users' key files cannot be put back: ${messageOf(error)}`);
+    }
+  }
+
+  async #rotate(reason: string): Promise<void> {
+    this.#log.info(`Rotating the AES key: ${reason}`);
+    this.#sharedKey.rotate();
+    this.#keyMadeMs = Date.now();
+    await this.#fire(ROTATE_EVENT, map({ rotate_aes_key: true }));
+    if (!this.#opts.ping_on_rotate) return;
+    // Minions notice the new key when a publish cannot be decrypted: let that be a ping, not the next job.
+    using publisher = Outbox.push({ lingerMs: 1_000 });
+    publisher.connect(`ipc://${publishPullPath(this.#opts.sock_dir)}`);
+    const ping = {
+      fun: "test.ping",
+      arg: [],
+      tgt: "*",
+      jid: makeJid(),
+      ret: "",
+      tgt_type: "glob",
+      user: this.#opts.user,
+    };
+    await publisher.send([encode(map({ load: ping, minions: [], ttl_ms: 0 }), "disk")], 5_000);
+  }
+
+  async #fire(tag: string, data: ValueMap): Promise<void> {
+    using bus = new EventSender(masterBus(this.#opts.sock_dir).pull);
+    await bus.fireOrLog(tag, stamp(data), this.#log);
+  }
+
+  /** The current activity of each thread, one line each. */
+  async describeThreads(): Promise<string[]> {
+    const lines = [...this.#threads.values()].map(async (thread) => `${thread.name}: ${await thread.describe()}`);
+    const cleaning = this.#maintenance?.busy ? ", and at a round of Maintenance" : "";
+    const functions = this.#functions === undefined ? "" : `; ${this.#functions.describe()}`;
+    const pillars = this.#pillars === undefined ? "" : `; ${this.#pillars.describe()}`;
+    return [
+      `Main: supervising ${this.#threads.size} threads${cleaning}${functions}${pillars}`,
+      ...await Promise.all(lines),
+    ];
+  }
+
+  /**
+   * Ends everything; no socket file is left. Threads that need more than `budget` are ended by force. May be called
+   * more than once.
+   */
+  async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
+    if (this.#closing) return await this.closed;
+    this.#closing = true;
+    await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
+    await this.#rotating;
+    // Before the MWorkers: clients wait there for what these processes do.
+    await Promise.all([this.#functions?.close(budget.less(BUS_END_MS)), this.#pillars?.close(budget.less(BUS_END_MS))]);
+    const bus = this.#bus;
+    const threads = [...this.#threads.values()].filter((thread) => thread !== bus);
+    await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));
+    if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
+    this.#limiter?.close();
+    const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
+    await this.#requests?.close({ abandoned });
+    await bus?.stop(budget);
+    await this.#memoryLooks?.close();
+    if (!abandoned && !bus?.hasSockets) this.#busContext.terminate();
+    const [busPaths, python] = [masterBus(this.#opts.sock_dir), pythonBus(this.#opts.sock_dir)];
+    for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
+    for (const path of [python.pull, python.pub]) removeSocketFile(path);
+    for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
+    this.#closed.resolve();
+  }
+}
+
+/** Waits until an address is bound. @throws {PreflightError} If that fails. */
+async function listening<T>(what: string, start: Promise<T>): Promise<T> {
+  try {
+    return await start;
+  } catch (error) {
+    throw new PreflightError(`Cannot listen on ${what}: ${messageOf(error)}`);
+  }
+}
+
+/** Whether a process listens on the Unix socket `path`. */
+async function answers(path: string): Promise<boolean> {
+  try {
+    (await Deno.connect({ transport: "unix", path })).close();
+    return true;
+  } catch {
+    return false; // no process listens, or only a socket file is left
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * The commands of minions about themselves: their events, their pillar, and the master's options that they go by.
+ * Source: salt-protocol.md sections 5 and 6.
+ * @module
+ */
+
+import { StoreError } from "#lib/errors.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import { minionRefresh } from "#lib/protocol/tags.ts";
+import { fireEvents } from "./minion_events.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { hasPillarFiles } from "#lib/pillar/has_files.ts";
+import { plainRequest, readPillarRequest } from "#lib/pillar/request.ts";
+import type { MinionCommands, Needs } from "./services.ts";
+import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** The commands, by name; `_pillar`, whose answer is sealed, is not one of them. */
+export const MINION_COMMANDS: MinionCommands<
+  "jobs" | "minions" | "files" | "opts" | "log" | "warn" | "fire" | "park" | "pillars"
+> = {
+  _minion_event: fireEvents,
+  _master_opts: masterOpts,
+  _master_tops: serveTops,
+  _ext_nodes: serveTops,
+};
+
+/**
+ * `_pillar`: stores the minion's grains, and compiles its pillar. @returns The pillar, for this minion only, as
+ * MessagePack of the wire. @throws {RefusedError} If too many wait for theirs.
+ */
+export async function servePillar(
+  load: ValueMap,
+  id: string,
+  { minions: { data }, opts, log, fire, pillars }: Needs<"minions" | "opts" | "log" | "fire" | "pillars">,
+): Promise<Uint8Array> {
+  const request = readPillarRequest(load, id);
+  if (opts.minion_data_cache && isMap(load.get("grains"))) {
+    try {
+      data.setGrains(id, request.grains);
+      if (!hasPillarFiles(opts)) data.setPillar(id, new Map());
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      log.error(`The grains of ${id} are not in the data cache: ${error.message}`);
+    }
+  }
+  // A master that has no pillar at all needs no process for it.
+  const pillar = hasPillarFiles(opts) || request.ext !== null
+    ? await pillars.compile(request)
+    : encode(request.override, "wire");
+  if (opts.minion_data_cache && opts.minion_data_cache_events) {
+    void fire(minionRefresh(id), map({ "Minion data cache refresh": id }));
+  }
+  return pillar;
+}
+
+/** The result of `master_tops` for the requesting minion, whatever id its options name. */
+async function serveTops(load: ValueMap, id: string, { opts, pillars }: Needs<"opts" | "pillars">): Promise<Value> {
+  if (!isMap(opts.master_tops) || opts.master_tops.size === 0) return new Map();
+  const sentOpts = load.get("opts"), grains = isMap(sentOpts) ? sentOpts.get("grains") : undefined;
+  const request = plainRequest(id, isMap(grains) ? grains : new Map(), { tops: true });
+  return decode(await pillars.compile(request), "wire");
+}
+
+/** Salt's values for options that no table lists. */
+const MASTER_OPTS: readonly [name: string, without: Value][] = [
+  ["renderer", "jinja|yaml"],
+  ["failhard", false],
+  ["state_top", "top.sls"],
+  ["state_top_saltenv", null],
+  ["nodegroups", new Map()],
+  ["state_auto_order", true],
+  ["state_events", false],
+  ["state_aggregate", false],
+  ["jinja_env", new Map()],
+  ["jinja_sls_env", new Map()],
+  ["jinja_lstrip_blocks", false],
+  ["jinja_trim_blocks", false],
+];
+
+/** The master's options that a minion compiles states by. */
+async function masterOpts(
+  load: ValueMap,
+  _id: string,
+  { opts, files, park }: Needs<"opts" | "files" | "park">,
+): Promise<Value> {
+  park();
+  const common = {
+    file_roots: new Map((await files.envs()).map((saltenv): [Value, Value] => [saltenv, []])),
+    top_file_merging_strategy: opts.top_file_merging_strategy,
+    env_order: opts.env_order,
+    default_top: opts.default_top,
+  };
+  if (truthy(load.get("env_only"))) return map(common);
+  const values = optsValues(opts);
+  return new Map<Value, Value>([
+    ...map(common),
+    ...MASTER_OPTS.map(([name, without]): [Value, Value] => [name, values.get(name) ?? without]),
+  ]);
+}

@@ -1,0 +1,110 @@
+/**
+ * Events of minions: allowed events are fired on the master's bus; acknowledgements and live output are stored with
+ * their job. The caller has authenticated the minion: `id` is the minion that signed in, and equals the load's own
+ * `id`.
+ * Source: salt-protocol.md section 6.
+ * @module
+ */
+
+import { truncate } from "#lib/text/truncate.ts";
+import { StoreError } from "#lib/errors.ts";
+import { type JobSign, jobSign } from "#lib/protocol/tags.ts";
+import { batchFromMap } from "#lib/protocol/live_batch.ts";
+import type { Needs } from "./services.ts";
+import { minionMayFire } from "#lib/bus/minion_tags.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** What events need. */
+export type EventNeeds = Needs<"jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
+
+/**
+ * `_minion_event`: fires one event or a list of them, and stores grains that come with it. @returns Salt's answer:
+ * `null`.
+ */
+export async function fireEvents(load: ValueMap, id: string, services: EventNeeds): Promise<Value> {
+  const grains = load.get("grains");
+  if (services.opts.minion_data_cache && isMap(grains) && grains.size > 0) {
+    try {
+      services.minions.data.setGrains(id, grains);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      services.log.error(`The grains of ${id} are not in the data cache: ${error.message}`);
+    }
+  }
+  const pretag = load.get("pretag");
+  const events = load.get("events");
+  if (Array.isArray(events)) {
+    for (const event of events) {
+      const tag = isMap(event) ? event.get("tag") : undefined;
+      if (!isMap(event) || typeof tag !== "string") continue;
+      const data = event.get("data") ?? event;
+      await fireFor(id, tag, isMap(data) ? data : map({ data }), services);
+      if (typeof pretag === "string") {
+        await fireFor(id, `${pretag}/${tag}`, isMap(data) ? data : map({ data }), services);
+      }
+    }
+    return null;
+  }
+  const tag = load.get("tag");
+  if (typeof tag === "string") await fireFor(id, tag, load, services);
+  return null;
+}
+
+async function fireFor(id: string, tag: string, data: ValueMap, services: EventNeeds): Promise<void> {
+  const { fire, warn } = services;
+  // A newline could end the tag early, and the rest would become data chosen by the minion.
+  if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
+    warn(`Minion ${id} tried to fire the event ${truncate(tag)}, which it may not fire`);
+    return;
+  }
+  // The rules above let a minion sign for itself alone.
+  const sign = jobSign(tag);
+  if (sign !== undefined && !keepSign(sign, data, services)) return;
+  await fire(tag, data);
+}
+
+/** Stores a minion's acknowledgement or output of a job. @returns Whether it is fired on the bus too. */
+function keepSign(sign: JobSign, data: ValueMap, services: EventNeeds): boolean {
+  return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
+}
+
+/** Stores output of a command; repeated or unrequested output is dropped. */
+function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, warn }: EventNeeds): boolean {
+  const batch = batchFromMap(data.get("data"));
+  if (batch === undefined) {
+    warn(`Minion ${id} sent output of job ${jid} that cannot be read`);
+    return false;
+  }
+  try {
+    if (!store.outputs.has(jid, id)) {
+      const targets = store.getLoad(jid)?.get("Minions");
+      if (!Array.isArray(targets) || !targets.includes(id)) return false;
+    }
+    const appended = store.outputs.append(jid, id, batch);
+    if (appended === "refused") {
+      log.info(`Output of ${id} for job ${jid} is dropped: the job is not a --live job, or the output is too large`);
+    }
+    return appended === "stored";
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`Output of ${id} for job ${jid} is not in the job cache: ${error.message}`);
+    return true; // it is fired anyway, for clients that watch the job
+  }
+}
+
+/** Stores an acknowledgement with its job. @returns Whether it is valid. */
+function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, warn }: EventNeeds): boolean {
+  const about = data.get("data");
+  const state = isMap(about) ? about.get("state") : undefined;
+  if (state !== "received" && state !== "running") {
+    warn(`Minion ${id} sent an invalid acknowledgement of job ${jid}`);
+    return false;
+  }
+  try {
+    store.acks.save(jid, id, { state, sinceMs: Date.now() });
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The acknowledgement of ${id} for job ${jid} is not in the job cache: ${error.message}`);
+  }
+  return true;
+}

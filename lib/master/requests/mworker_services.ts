@@ -1,0 +1,187 @@
+/**
+ * The services of one MWorker: its view of what all threads share, its stores, and its ways out to the bus and the Publisher.
+ * @module
+ */
+
+import { Access } from "#lib/auth/access.ts";
+import { Callers } from "#lib/auth/callers.ts";
+import type { AttemptRequest } from "#lib/auth/attempts.ts";
+import { ExternalAuth } from "#lib/auth/external_auth.ts";
+import { Autosign } from "#lib/keys/autosign.ts";
+import { FunctionRequests } from "#lib/master/functions/requests.ts";
+import { throttledWarnings } from "./throttled_warnings.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { stamp } from "#lib/bus/event.ts";
+import { StoreError } from "#lib/errors.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import type { Journal } from "#lib/os/journal.ts";
+import { readMoment } from "#lib/os/moment.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { masterJournal } from "./journal.ts";
+import { openFiles } from "./master_files.ts";
+import { publishPullPath } from "#lib/config/master_paths.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { isAboutPillar } from "#lib/pillar/messages.ts";
+import { PillarRequests } from "#lib/pillar/requests.ts";
+import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import type { Delivery } from "#lib/jobs/redelivery.ts";
+import { RateLimit } from "./rate_limit.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import type { AuthServices, JobServices, MasterServices } from "./services.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { SignInTurns } from "./sign_in_turns.ts";
+import { Outbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import type { TimeBudget } from "#lib/os/time_budget.ts";
+import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import { map, str } from "#lib/values/value.ts";
+
+/** What the services need besides the master's options. */
+export interface ServicesInit {
+  /** The memory of the shared key. */
+  readonly sharedKey: SharedArrayBuffer;
+  /** The memory of verified tokens. */
+  readonly verified: SharedArrayBuffer;
+  /** The memory of session keys. */
+  readonly sessions: SharedArrayBuffer;
+  /** The address for its events. */
+  readonly events: SharedPlace;
+  /** The memory of the limit on sign-ins of minions without an accepted key. */
+  readonly signInLimit: SharedArrayBuffer;
+  /** The memory of sign-ins of accepted keys, and of the limit on those that come too often. */
+  readonly signIns: { readonly turns: SharedArrayBuffer; readonly others: SharedArrayBuffer };
+  /** The master's private key. */
+  readonly masterPem: string;
+  /** The port that minions subscribe to. */
+  readonly publishPort: number;
+  /** User name → key string. */
+  readonly accessKeys: ReadonlyMap<string, string>;
+  /** The user that the master runs as. */
+  readonly owner: string;
+}
+
+/** The result of {@linkcode openServices}. */
+export interface OpenServices {
+  readonly services: MasterServices;
+  /** Handles a message of the main thread. */
+  receive(message: unknown): void;
+  /** Closes them. @param budget Time limit of the journal. */
+  close(budget: TimeBudget): Promise<void>;
+}
+
+/** How long a pillar may wait for its turn, in milliseconds: longer than any minion does. */
+const LATE_PILLAR_MS = 600_000;
+/** Number of remembered returns that were published but could not be stored. */
+const MAX_FIRED_RETURNS = 10_000;
+
+/**
+ * The services of this thread.
+ * @param parts.onWait Called when the current request begins to wait. @returns That request.
+ * @param parts.post Sends a message to the main thread.
+ */
+export function openServices(
+  opts: MasterOpts,
+  init: ServicesInit,
+  parts: { readonly log: Logger; onWait(): AttemptRequest; post(message: unknown): void },
+): OpenServices {
+  const { log } = parts;
+  const bus = new EventSender(init.events);
+  const journal = masterJournal(opts, log);
+  const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
+  const functions = new FunctionRequests(parts.post, parts.onWait);
+  // The process gets its time, and others before it theirs.
+  const pillars = new PillarRequests(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
+  return {
+    receive: (message) => isAboutPillar(message) ? pillars.receive(message) : functions.receive(message),
+    services: {
+      opts,
+      log,
+      warn: throttledWarnings(log),
+      async fire(tag, data) {
+        await bus.fireOrLog(tag, stamp(data), log);
+      },
+      auth: openAuth(opts, init, parts),
+      jobs: jobs.services,
+      minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
+      files: openFiles(opts, log),
+      functions,
+      pillars,
+      park: parts.onWait,
+    },
+    async close(budget) {
+      await journal?.close(budget);
+      bus.close();
+      jobs.close();
+    },
+  };
+}
+
+function openAuth(
+  opts: MasterOpts,
+  init: ServicesInit,
+  { log, onWait }: { readonly log: Logger; onWait(): AttemptRequest },
+): AuthServices {
+  const access = new Access(init.accessKeys, {
+    owner: init.owner,
+    acl: opts.publisher_acl,
+    blacklist: opts.publisher_acl_blacklist,
+    sudoAcl: opts.sudo_acl,
+  });
+  let masterKey: PrivateKey | undefined;
+  return {
+    // Parsed at the first sign-in: other threads need no RSA.
+    get masterKey() {
+      return masterKey ??= PrivateKey.fromPem(init.masterPem, opensslOperations(init.masterPem));
+    },
+    sharedKey: new SharedKey(init.sharedKey),
+    sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
+    keys: new KeyStore(opts.pki_dir),
+    verified: new VerifiedTokens(init.verified),
+    callers: new Callers({ access, external: new ExternalAuth({ opts, log, warn: throttledWarnings(log), onWait }) }),
+    autosign: new Autosign(opts, { warn: log.warning }),
+    signInLimit: new RateLimit(opts.max_sign_ins, init.signInLimit),
+    signInTurns: new SignInTurns(new RateLimit(opts.max_sign_ins, init.signIns.others), init.signIns.turns),
+  };
+}
+
+function openJobs(
+  opts: MasterOpts,
+  masterPem: string,
+  { log, journal, onWait }: { readonly log: Logger; readonly journal: Journal | undefined; onWait(): void },
+): { readonly services: JobServices; close(): void } {
+  const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
+  publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
+  const undelivered = new UndeliveredJobs(opts.cachedir, masterPem, journal);
+  /** So that the job is delivered even if this master dies now. */
+  const keep = (delivery: Delivery) => {
+    try {
+      undelivered.save(delivery, readMoment());
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      log.error(error.message);
+    }
+  };
+  return {
+    services: {
+      store: openJobStore(opts, { log: log.error, journal }),
+      fired: new BoundedMap(MAX_FIRED_RETURNS),
+      async durable() {
+        if (journal === undefined) return;
+        const committed = journal.commit();
+        onWait();
+        await committed;
+      },
+      async publish(load, { minions, ttlMs, live }) {
+        await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
+        // The job has been sent already, and writing takes as long; the client is answered afterwards.
+        if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
+      },
+    },
+    close: () => publisher.close(),
+  };
+}

@@ -1,0 +1,267 @@
+/**
+ * The clear command `publish`: checks the user, resolves the target, makes the job id, stores the job, and sends it.
+ * Source: the seeds' steps of `salt '*' test.ping`; salt-protocol.md sections 5, 6 and 8.
+ * @module
+ */
+
+import { type Caller, withoutCredentials } from "#lib/auth/callers.ts";
+import { BUSY } from "#lib/auth/external_auth.ts";
+import { publishCalls } from "#lib/auth/rules.ts";
+import { idsOf } from "./rule_targets.ts";
+import { truncateList, truncateValue } from "#lib/text/truncate.ts";
+import { RefusedError, StoreError, TargetError, WireError } from "#lib/errors.ts";
+import { jobNew, jobPublish } from "#lib/protocol/tags.ts";
+import { isJid, makeJid } from "#lib/protocol/jid.ts";
+import type { Needs } from "./services.ts";
+import { claimedUser, jobText } from "./job_text.ts";
+import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "#lib/protocol/no_log.ts";
+import { listField, stringField } from "#lib/protocol/payload.ts";
+import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { portableTarget, type TypedTarget } from "#lib/targeting/target.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Maximum time that a job waits for minions, in seconds. */
+const MAX_TTL_S = 30 * 86_400;
+
+/** Fields of a publish's `kwargs` that become fields of the minions' load. */
+const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
+
+/** What a publish needs. */
+export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
+
+/**
+ * Publishes a job.
+ * @returns Salt's reply: `{enc, load: {jid, minions, missing}}`, or `{error: {name, message}}`.
+ * @throws {WireError} If a field is missing or of another type.
+ */
+export async function publishCommand(request: ValueMap, services: PublishNeeds): Promise<ValueMap> {
+  const { auth: { callers } } = services;
+  const fun = request.get("fun") ?? null;
+  if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
+  if ((request.get("tgt") ?? null) === null) throw new WireError("a publish without a target", "tgt");
+  let load = request;
+  const args = listField(load, "arg");
+  const wantedJid = load.get("jid") ?? "";
+  if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
+    throw new WireError(`a publish with the job id ${truncateValue(wantedJid)}`, "jid");
+  }
+  const given = load.get("kwargs");
+  const kwargs: ValueMap = isMap(given) ? given : new Map();
+
+  let resolved: Resolved;
+  let caller: Caller | undefined;
+  try {
+    caller = await callers.authenticate(load, kwargs);
+    load = withPortableTarget(request, services);
+    const fleet = fleetOf(services);
+    resolved = resolveJob(load, fleet, services);
+    const matching = (expression: string) => idsOf(expression, fleet);
+    callers.authorizeJob(caller, publishCalls(fun, args), { minions: resolved.minions, matching });
+  } catch (error) {
+    if (error instanceof TargetError) return noMinions(`${error.message}`);
+    if (!(error instanceof RefusedError)) throw error;
+    services.warn(
+      `Refused to publish ${jobText(request)} for user ${
+        truncateValue(caller?.user ?? claimedUser(load, kwargs))
+      }: ${error.kind}`,
+    );
+    const [name, message] = error.kind === "AuthorizationError" || error.kind === BUSY
+      ? [error.kind, error.message]
+      : ["AuthenticationError", "Authentication error occurred."];
+    return map({ error: { name, message } });
+  }
+  const tgt = load.get("tgt") ?? null;
+  if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
+
+  const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
+  const clean = withoutCredentials(load).set("user", user);
+  if (load.has("kwargs")) clean.set("kwargs", withoutCredentials(kwargs));
+  // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are now
+  // would decide for themselves.
+  const limited = caller.rules !== undefined || !callers.access.isOperator(caller.user);
+  // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
+  if (limited) clean.delete("id");
+  return await issueJob(clean, { ...resolved, named: resolved.byData && limited }, services);
+}
+
+/** The minions that a job is for. */
+export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
+  /** Whether the publish names these minions: then no other minion runs it, even if its target matches. */
+  readonly named: boolean;
+}
+
+/**
+ * Gives a job its id, stores it, and sends it.
+ * @param load The load of a publish, with its user and without credentials.
+ * @param addressees At least one minion.
+ * @returns As {@linkcode publishCommand}.
+ */
+export async function issueJob(load: ValueMap, addressees: Addressees, services: PublishNeeds): Promise<ValueMap> {
+  const { jobs: { durable }, log } = services;
+  const [fun, tgt] = [load.get("fun") ?? null, load.get("tgt") ?? null];
+  const args = listField(load, "arg");
+  const wantedJid = load.get("jid") ?? "";
+  const tgtType = load.get("tgt_type") ?? "glob";
+  const given = load.get("kwargs");
+  const kwargs: ValueMap = isMap(given) ? given : new Map();
+  const reader = noLogReader(kwargs.get(NO_LOG));
+  // With no_log there is no live output: it would be stored and published.
+  const live = reader === undefined && kwargs.get("live") === true;
+  const jid = typeof wantedJid === "string" && wantedJid !== ""
+    ? wantedJid
+    : makeJid(undefined, { unique: services.opts.unique_jid });
+  const stored = reader === undefined ? load : hideArguments(load);
+  // The master checks data of minions for such a job against the cache, so the job must be stored before it is
+  // published.
+  const first = live || reader !== undefined;
+  try {
+    if (first) prepareJob(jid, { live, reader }, services);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return noLogFailure(error, services);
+  }
+  if (first) storeJob(jid, stored, addressees.minions, services);
+  try {
+    // After a power failure only the mark hides the returns.
+    if (reader !== undefined) await durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    return noLogFailure(error, services);
+  }
+  const user = stringField(load, "user");
+  const ret = stringField(load, "ret");
+  const { minions, missing, named } = addressees;
+  const hidden = reader === undefined ? {} : { [NO_LOG]: noLogValue(reader) };
+  const event = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
+  await services.fire(jobNew(jid), asNoted(event));
+
+  const publish = map({
+    fun,
+    arg: args,
+    tgt: named ? minions : tgt,
+    jid,
+    ret,
+    tgt_type: named ? "list" : tgtType,
+    user,
+    ...hidden,
+  });
+  if (load.has("id")) publish.set("id", load.get("id") ?? null);
+  for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
+  const delimiter = kwargs.get("delimiter");
+  if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
+  await services.fire(jobPublish(jid), asNoted(publish));
+  await services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
+  // Other jobs are stored while they are being sent: half a dozen new files take longer than everything else here. The
+  // client is answered when the job is stored.
+  if (!first) storeJob(jid, stored, minions, services);
+  try {
+    await durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`Job ${jid} is published, but a power failure would lose it: ${error.message}`);
+  }
+  log.debug(() => {
+    const target = `${truncateValue(tgt)} (${tgtType})`;
+    return `Job ${jid}: the target ${target} matches ${minions.length} minions; ${missing.length} of its ids do not exist`;
+  });
+  log.info(() =>
+    `User ${user} published ${jobText(stored)} with jid ${jid}: ${minions.length} ${
+      minions.length === 1 ? "minion" : "minions"
+    }`
+  );
+  return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+/**
+ * Minions have no node groups: the job gets their compound target.
+ * @throws {TargetError} If a group is not configured, or contains itself.
+ */
+export function withPortableTarget(load: ValueMap, { opts }: Needs<"opts">): ValueMap {
+  const { tgt, tgtType } = portableTarget(targetOf(load), opts.nodegroups);
+  return new Map(load).set("tgt", tgt).set("tgt_type", tgtType ?? "glob");
+}
+
+function targetOf(load: ValueMap): TypedTarget {
+  return { tgt: load.get("tgt") ?? null, tgtType: str(load.get("tgt_type") ?? "glob") };
+}
+
+/** The accepted minions, and what is known of them. */
+export function fleetOf({ auth: { keys }, minions: { data }, opts }: Needs<"auth" | "minions" | "opts">): KnownFleet {
+  return acceptedFleet(opts, { keys, data });
+}
+
+/** The minions of a job. @throws {TargetError} If its target cannot be read, or takes too long. */
+function resolveJob(load: ValueMap, fleet: KnownFleet, { log, warn }: Needs<"log" | "warn">): Resolved {
+  const kwargs = load.get("kwargs");
+  const delimiter = isMap(kwargs) ? kwargs.get("delimiter") : undefined;
+  const target = targetOf(load);
+  const resolved = resolveTarget(target, fleet, { delimiter: typeof delimiter === "string" ? delimiter : undefined });
+  const { unknown, costly } = resolved;
+  if (unknown.length > 0) {
+    log.info(
+      `The target ${truncateValue(target.tgt)} needs data of minions of which the master has none: ${
+        truncateList(unknown)
+      }`,
+    );
+  }
+  if (costly.length > 0) {
+    warn(`The data of these minions take too long to match with ${truncateValue(target.tgt)}: ${truncateList(costly)}`);
+  }
+  return resolved;
+}
+
+function noLogFailure({ message }: StoreError, { log }: Needs<"log">): ValueMap {
+  log.error(`A no_log job is not published: ${message}`);
+  return map({ error: { name: "SaltMasterError", message } });
+}
+
+/** How long the job may be delivered: as requested, by default as long as the commands wait for it. */
+function jobTtlMs(kwargs: ValueMap, { opts }: Needs<"opts">): number {
+  const request = toNumber(kwargs.get("job_ttl"));
+  return 1000 * (request !== undefined && request >= 0 ? Math.min(request, MAX_TTL_S) : opts.job_ttl ?? opts.timeout);
+}
+
+function isFunctions(fun: Value): boolean {
+  return typeof fun === "string" || (Array.isArray(fun) && fun.every((name) => typeof name === "string"));
+}
+
+function noMinions(error: string): ValueMap {
+  return map({ enc: "clear", load: { jid: null, minions: [], error } });
+}
+
+/**
+ * Makes what must exist before the job's first event: the directory of its output (without it, output is shown but not
+ * stored), or the mark that hides the job.
+ * @param how.reader The public key for returns, if the job is hidden.
+ * @throws {StoreError} If a hidden job cannot be marked: its returns would be stored and published.
+ */
+function prepareJob(
+  jid: string,
+  { live, reader }: { readonly live: boolean; readonly reader: string | undefined },
+  { jobs: { store }, log }: Needs<"jobs" | "log">,
+): void {
+  try {
+    store.prepare(jid);
+    if (reader !== undefined) store.noLog.save(jid, reader);
+    if (live) store.outputs.open(jid);
+  } catch (error) {
+    if (!(error instanceof StoreError) || reader !== undefined) throw error;
+    log.error(`The output of job ${jid} is not stored: ${error.message}`);
+  }
+}
+
+/** Stores the job; if that fails, the job still runs, without a record. */
+function storeJob(
+  jid: string,
+  load: ValueMap,
+  minions: readonly string[],
+  { opts, jobs: { store }, log }: Needs<"opts" | "jobs" | "log">,
+): void {
+  try {
+    store.prepare(jid);
+    if (opts.job_cache && opts.ext_job_cache === "") store.saveLoad(jid, new Map(load).set("jid", jid), minions);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`Job ${jid} is published, but is not in the job cache: ${error.message}`);
+  }
+}

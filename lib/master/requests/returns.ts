@@ -1,0 +1,130 @@
+/**
+ * Returns of minions: verifies their signature, stores them in the job cache, and fires them on the bus. The caller has
+ * authenticated the minion: `id` is the minion that signed in, and equals the load's own `id`.
+ * Source: salt-protocol.md section 5.
+ * @module
+ */
+
+import { notDone } from "#lib/protocol/acknowledgement.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
+import { SIGNING_ALGORITHMS } from "#lib/config/common_options.ts";
+import { StoreError } from "#lib/errors.ts";
+import { jobReturn } from "#lib/protocol/tags.ts";
+import { isJid, jidToStartTime, makeJid } from "#lib/protocol/jid.ts";
+import { hideReturn } from "#lib/protocol/hidden_return.ts";
+import type { Needs } from "./services.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { returnText } from "./job_text.ts";
+import { OVERSIZED } from "#lib/jobs/oversized_return.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
+import { PublicKey } from "#lib/crypto/rsa.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** What storing a return needs. */
+export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire">;
+
+/**
+ * `_return`: stores a return and fires its event.
+ * @returns Salt's answer: `null`; `""` for one that exists already; `false` for one that was dropped.
+ */
+export async function storeReturn(sent: ValueMap, id: string, services: ReturnNeeds): Promise<Value> {
+  const { jobs: { store, fired, durable }, opts, log, fire, warn } = services;
+  if (!acceptsSignature(sent, id, services)) return false;
+  let load = sent;
+  const jid = () => str(load.get("jid") ?? null);
+  const cached = opts.job_cache && opts.ext_job_cache === "";
+  let reply: Value = null;
+  /** Why the return could not be stored; then the minion must keep it. */
+  let unkept: string | undefined;
+  try {
+    // A salt-call without its own job: the master makes one.
+    if (cached && load.get("jid") === "req") load = store.adopt(load);
+    if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
+    if (!isJid(jid())) {
+      warn(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is not a job id`);
+      return null;
+    }
+    const reader = store.noLog.reader(jid());
+    if (reader !== undefined) load = await hideReturn(load, reader);
+    const stored = cached ? store.saveReturn(load) : "ignored";
+    if (stored === "stored" && opts.job_cache_store_endtime) noteEndTime(jid(), services);
+    if (stored === "duplicate") {
+      // Fired again, as in Salt: the first time, only storing may have succeeded. The event has the stored return.
+      warn(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
+      load = new Map([...load, ...map({ ...store.getReturn(jid(), id) })]);
+      reply = "";
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
+    log.error(`The return of ${id} for job ${jid()} is not in the job cache: ${error.message}`);
+    unkept = "The return is not in the job cache";
+  }
+  try {
+    await durable();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The return of ${id} for job ${jid()} would be lost by a power failure: ${error.message}`);
+    unkept ??= "The return is not on the disk";
+  }
+  if (unkept !== undefined) {
+    // It is published now, once, for waiting clients, and stored when the minion sends it again.
+    reply = notDone(unkept);
+    const key = `${jid()} ${id}`;
+    if (fired.get(key) !== undefined) return reply;
+    fired.set(key, true);
+  }
+  warnOfSize(load, id, services);
+  log.info(() => `${id} returned ${truncateValue(load.get("fun"))} (jid ${jid()}): ${returnText(load)}`);
+  await fire(jobReturn(jid(), id), load);
+  return reply;
+}
+
+function newJid({ unique_jid }: MasterOpts): string {
+  return makeJid(undefined, { unique: unique_jid });
+}
+
+/** `job_cache_store_endtime`: each return of a job stores its time, in Salt's format; the last one remains. */
+function noteEndTime(jid: string, { jobs, opts, log }: Needs<"jobs" | "opts" | "log">): void {
+  try {
+    jobs.store.saveEndTime(jid, jidToStartTime(newJid(opts)));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    log.error(`The end time of job ${jid} is not in the job cache: ${error.message}`);
+  }
+}
+
+/** The minion has sent a failure instead of its return. */
+function warnOfSize(load: ValueMap, id: string, { warn, opts }: Needs<"warn" | "opts">): void {
+  const oversized = load.get(OVERSIZED);
+  if (!isMap(oversized)) return;
+  warn(
+    `The return of ${id} for job ${
+      truncateValue(load.get("jid"))
+    } was too large to be sent, and a failure came in its place: ` +
+      `${truncateValue(oversized.get("bytes"))} bytes, of at most ${opts.max_request_bytes} (max_request_bytes)`,
+  );
+}
+
+/** Checks a return by `require_minion_sign_messages` and `drop_messages_signature_fail`. */
+function acceptsSignature(load: ValueMap, id: string, { opts, auth, log }: Needs<"auth" | "opts" | "log">): boolean {
+  const signature = asBytes(load.get("sig"));
+  if (signature === undefined) {
+    if (!opts.require_minion_sign_messages) return true;
+    log.critical(`Dropped a return of ${id}: it is not signed, and require_minion_sign_messages is on`);
+    return false;
+  }
+  const signed = new Map(load);
+  signed.delete("sig");
+  const bytes = encode(signed, "disk");
+  const key = PublicKey.fromPem(auth.keys.get(id, "accepted") ?? "");
+  if (SIGNING_ALGORITHMS.some((algorithm) => key.verify(algorithm, bytes, signature))) return true;
+  const dropped = opts.drop_messages_signature_fail;
+  log[dropped ? "critical" : "warning"](
+    `The signature of a return of ${id} does not hold${
+      dropped ? ": dropped" : "; drop_messages_signature_fail is off"
+    }`,
+  );
+  return !dropped;
+}

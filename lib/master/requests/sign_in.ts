@@ -1,0 +1,269 @@
+/**
+ * The master's side of authentication: handles an `_auth` request, decides and stores the state of its key, and
+ * replies. Every request is answered, also those that end a worker of Salt. The rules are in lib/keys/rules.ts.
+ * Source: salt-protocol.md section 3.
+ * @module
+ */
+
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { truncate } from "#lib/text/truncate.ts";
+import { connectedAddresses } from "#lib/fleet/connected_ids.ts";
+import { KeyError, messageOf, WireError } from "#lib/errors.ts";
+import { AUTH_EVENT } from "#lib/protocol/tags.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { decideKey, type Decision } from "#lib/keys/rules.ts";
+import { SIGNATURE_NAME } from "#lib/keys/master_signature.ts";
+import { isTruncatedKey } from "#lib/keys/store.ts";
+import { isValidId } from "#lib/protocol/minion_id.ts";
+import type { AuthServices, Needs } from "./services.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { opensslEncrypt } from "#lib/crypto/openssl_rsa.ts";
+import { asBytes } from "#lib/protocol/payload.ts";
+import {
+  type EncryptionAlgorithm,
+  isEncryptionAlgorithm,
+  isSigningAlgorithm,
+  PrivateKey,
+  PublicKey,
+  type SigningAlgorithm,
+} from "#lib/crypto/rsa.ts";
+import { samePem } from "#lib/crypto/pem.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Bytes that a minion's key must be able to encrypt. */
+const KEY_STRING_BYTES = 76;
+/** Keys of 2,048 bits or more can encrypt that with any algorithm. */
+const ROOMY_KEY_BYTES = 256;
+/** Bytes of grains in the event of a sign-in: whoever reaches the master can send one. */
+const MAX_SHOWN_GRAINS = 16 * 1024;
+
+/** What a sign-in needs. */
+export type SignInNeeds = Needs<"auth" | "minions" | "opts" | "log" | "warn" | "fire">;
+
+/** A sign-in request with checked fields. */
+interface Application {
+  readonly id: string;
+  readonly pem: string;
+  readonly nonce: Value;
+  readonly encAlgorithm: EncryptionAlgorithm | undefined;
+  readonly sigAlgorithm: SigningAlgorithm | undefined;
+  readonly token: Uint8Array | undefined;
+  readonly autosignGrains: ValueMap | undefined;
+  /** Whether the reply is signed and contains the nonce: from version 2 on. */
+  readonly signed: boolean;
+}
+
+/**
+ * Answers an `_auth` request. `undefined`: no answer, because too many unknown keys sign in, or the same request comes
+ * too often; the minion will ask again.
+ * @throws {WireError} If the request has no id, or from version 2 on no nonce.
+ */
+export async function signInMinion(
+  load: ValueMap,
+  version: number,
+  services: SignInNeeds,
+): Promise<Value | undefined> {
+  const { auth, log, opts } = services;
+  const wanted = parseApplication(load, version);
+  const known = isKnown(wanted, auth);
+  const turn = known ? auth.signInTurns.take(wanted.id, nonceText(wanted.nonce)) : auth.signInLimit.take();
+  if (turn === "first refused") {
+    if (known) services.warn(`Too many sign-ins of ${truncate(wanted.id)}; they get no answer for now`);
+    else {log.warning(
+        `More than ${opts.max_sign_ins} unknown keys a second sign in (max_sign_ins): the others get no answer`,
+      );}
+  }
+  if (turn !== "granted") return undefined;
+  if (wanted.signed && wanted.sigAlgorithm === undefined) return badAlgorithm("sig");
+  if (wanted.encAlgorithm === undefined) return badAlgorithm("enc");
+  const { id, pem } = wanted;
+  const key = usableKey(pem, wanted.encAlgorithm);
+  const decision = decide(wanted, key !== undefined, services);
+  log[decision.ret === "accepted" || decision.ret === true ? "info" : "warning"](
+    `Authentication request from ${truncate(id)}: ${decision.because}`,
+  );
+  try {
+    if (decision.store?.key === "presented") auth.keys.put(id, decision.store.to, pem);
+    else if (decision.store !== undefined) auth.keys.move(id, "pending", decision.store.to);
+  } catch (error) {
+    log.error(`The key of ${id} could not be stored: ${messageOf(error)}`);
+    // The decision is not final: the minion asks again, as while its key is pending.
+    return seal(map({ ret: decision.ret === "accepted" ? true : decision.ret }), wanted, auth);
+  }
+  if (decision.act !== undefined && opts.auth_events) {
+    const result = decision.ret === true || decision.ret === "accepted";
+    await services.fire(
+      AUTH_EVENT,
+      map({ result, act: decision.act, id, pub: pem, ...shownGrains(wanted, decision.act, opts) }),
+    );
+  }
+  if (decision.ret !== "accepted" || key === undefined) {
+    return seal(map({ ret: decision.ret === "accepted" ? false : decision.ret }), wanted, auth);
+  }
+  const reply = keysFor(wanted, key, wanted.encAlgorithm, services);
+  return seal(reply, wanted, auth);
+}
+
+/** The grains of the sign-in, for its event, if the master is configured so. */
+function shownGrains(
+  { autosignGrains }: Application,
+  act: string,
+  opts: SignInNeeds["opts"],
+): { readonly autosign_grains?: ValueMap } {
+  if (!opts.auth_events_autosign_grains.includes(act) || !autosignGrains?.size) return {};
+  const fits = encode(autosignGrains, "wire").length <= MAX_SHOWN_GRAINS;
+  return fits ? { autosign_grains: autosignGrains } : {};
+}
+
+/** Whether the key is the accepted one of that id, which an unknown sender does not know. */
+function isKnown({ id, pem }: Application, { keys }: AuthServices): boolean {
+  const accepted = isValidId(id) ? keys.get(id, "accepted") : undefined;
+  return accepted !== undefined && samePem(accepted, pem);
+}
+
+/** Identifies one sign-in. */
+function nonceText(nonce: Value): string | undefined {
+  return nonce === null ? undefined : typeof nonce === "string" ? nonce : encode(nonce, "wire").toHex();
+}
+
+function parseApplication(load: ValueMap, version: number): Application {
+  const id = load.get("id");
+  const pub = load.get("pub");
+  const nonce = load.get("nonce");
+  const grains = load.get("autosign_grains");
+  const encAlgorithm = load.get("enc_algo") ?? "OAEP-SHA1";
+  const sigAlgorithm = load.get("sig_algo") ?? "PKCS1v15-SHA1";
+  if (typeof id !== "string") throw new WireError("an _auth without an id", "id");
+  if (version > 1 && nonce === undefined) throw new WireError("an _auth without a nonce", "nonce");
+  return {
+    id,
+    pem: typeof pub === "string" ? pub : "",
+    nonce: nonce ?? null,
+    encAlgorithm: isEncryptionAlgorithm(encAlgorithm) ? encAlgorithm : undefined,
+    sigAlgorithm: isSigningAlgorithm(sigAlgorithm) ? sigAlgorithm : undefined,
+    token: asBytes(load.get("token")),
+    autosignGrains: isMap(grains) ? grains : undefined,
+    signed: version > 1,
+  };
+}
+
+/** The key, if it can encrypt the keys of the reply. */
+function usableKey(pem: string, encAlgorithm: EncryptionAlgorithm): PublicKey | undefined {
+  try {
+    const key = PublicKey.fromPem(pem);
+    if (key.size < ROOMY_KEY_BYTES) key.encrypt(encAlgorithm, new Uint8Array(KEY_STRING_BYTES));
+    return key;
+  } catch (error) {
+    if (error instanceof KeyError) return undefined;
+    throw error;
+  }
+}
+
+function decide(wanted: Application, usable: boolean, services: SignInNeeds): Decision {
+  const { opts, auth: { keys, autosign }, log } = services;
+  const { id, pem } = wanted;
+  const validId = isValidId(id);
+  const found = validId ? keys.state(id) ?? "none" : "none";
+  const foundPem = found === "none" ? undefined : keys.get(id, found);
+  const cut = found !== "rejected" && foundPem !== undefined && isTruncatedKey(foundPem);
+  if (cut) {
+    log.error(
+      `The ${found} key of ${id} is empty or cut, as a power failure leaves a file: it is ignored, and the key that ${id} presents is ` +
+        "treated as that of a new minion; compare its fingerprint before you accept it",
+    );
+  }
+  const stored = cut ? "none" : found;
+  return decideKey({
+    validId,
+    full: validId && isFull(id, services),
+    openMode: opts.open_mode,
+    autoReject: validId && autosign.rejects(id),
+    // A check uses up a stub, so check only if the answer is needed.
+    autoSign: (stored === "none" || stored === "pending") && validId && autosign.accepts(id, wanted.autosignGrains),
+    stored,
+    sameKey: !cut && foundPem !== undefined && samePem(foundPem, pem),
+    usable,
+  });
+}
+
+function isFull(id: string, { opts, minions: { data, publishPort } }: Needs<"opts" | "minions">): boolean {
+  if (opts.max_minions <= 0) return false;
+  const connected = connectedAddresses(data, publishPort);
+  return connected.size > opts.max_minions && !connected.has(id);
+}
+
+/** The shared key and the session key, encrypted for the minion. */
+function keysFor(
+  { id, token, sigAlgorithm, signed }: Application,
+  minion: PublicKey,
+  encAlgorithm: EncryptionAlgorithm,
+  services: SignInNeeds,
+): ValueMap {
+  const { opts, auth: { masterKey, sharedKey, sessions }, minions: { publishPort } } = services;
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const reply = map({ enc: "pub", pub_key: masterKey.publicKey.pem, publish_port: publishPort });
+  if (opts.master_sign_pubkey) reply.set("pub_sig", signatureOfMasterKey(services, sigAlgorithm ?? "PKCS1v15-SHA1"));
+  const shared = sharedKey.text;
+  const parts: Uint8Array[] = [bytes(shared), bytes(sessions.forSignIn(id))];
+  if (token !== undefined) {
+    try {
+      const opened = masterKey.decrypt(encAlgorithm, token);
+      if (opened.length > minion.room(encAlgorithm)) {
+        throw new KeyError(`its ${opened.length} bytes do not fit the key`);
+      }
+      parts.push(opened);
+    } catch (error) {
+      services.warn(
+        `The token in the sign-in of ${id} cannot be decrypted: ${messageOf(error)}`,
+      );
+    }
+  }
+  const [aes, session, opened] = minion.encryptAll(encAlgorithm, parts, opensslEncrypt);
+  if (opened !== undefined) reply.set("token", opened);
+  reply.set("aes", aes);
+  reply.set("session", session);
+  reply.set("sig", sharedKeySignature(masterKey, shared));
+  // Not in Salt, whose minions ignore unknown fields.
+  if (signed) reply.set("max_request_bytes", opts.max_request_bytes);
+  return reply;
+}
+
+/** The last shared key that each master key signed, and its signature. */
+const signedKeys = new WeakMap<PrivateKey, { readonly shared: string; readonly signature: Uint8Array }>();
+
+/** The X9.31 signature of the shared key, the same for every minion: made once per key and thread. */
+function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
+  const known = signedKeys.get(masterKey);
+  if (known?.shared === shared) return known.signature;
+  const signature = masterKey.signX931(new TextEncoder().encode(hashHex(shared, "sha256")));
+  signedKeys.set(masterKey, { shared, signature });
+  return signature;
+}
+
+/** `master_sign_pubkey`: the prepared signature, or a new one; base64 and a newline. */
+function signatureOfMasterKey(
+  { opts, auth: { masterKey } }: Needs<"opts" | "auth">,
+  algorithm: SigningAlgorithm,
+): string {
+  if (opts.master_use_pubkey_signature) {
+    const made = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature ?? SIGNATURE_NAME}`);
+    if (made !== undefined) return made;
+  }
+  const path = `${opts.pki_dir}/${opts.master_sign_key_name}.pem`;
+  const pem = readTextFileIfExists(path);
+  if (pem === undefined) throw new KeyError(`master_sign_pubkey is on, but there is no ${path}`);
+  const signed = PrivateKey.fromPem(pem).sign(algorithm, new TextEncoder().encode(masterKey.publicKey.pem));
+  return `${signed.toBase64()}\n`;
+}
+
+function seal(inner: ValueMap, { nonce, signed, sigAlgorithm }: Application, { masterKey }: AuthServices): Value {
+  // Up to version 1 an accepted minion got the keys at the top level, and everything else as a clear load.
+  if (!signed) return inner.has("enc") ? inner : map({ enc: "clear", load: inner });
+  inner.set("nonce", nonce);
+  const load = encode(inner, "wire");
+  return map({ enc: "clear", load, sig: masterKey.sign(sigAlgorithm ?? "PKCS1v15-SHA1", load) });
+}
+
+function badAlgorithm(kind: "sig" | "enc"): Value {
+  return map({ enc: "clear", load: { ret: `bad ${kind} algo` } });
+}

@@ -1,0 +1,37 @@
+/**
+ * Commands of minions that get an answer but have no effect, because that part of Salt is not built here. Salt's
+ * minions accept each answer from a master without that part. When a part is built, its commands move to the table of
+ * its subject (minion_commands.ts). docs/differences.md shows this table.
+ * @module
+ */
+
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Such a command. */
+export interface UnbuiltCommand {
+  /** The part of Salt that it belongs to. */
+  readonly part: string;
+  readonly answer: () => Value;
+  /** Whether data in this load is lost, which is logged. Default: the command only asks. */
+  readonly loses?: (load: ValueMap) => boolean;
+  /** Whether every minion sends it at its start, so that it is not logged. */
+  readonly usual?: boolean;
+}
+
+const NOTHING = () => new Map();
+const none = (part: string, answer: () => Value): UnbuiltCommand => ({ part, answer });
+
+/** By the name of the command. */
+export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
+  _mine_get: none("mine", NOTHING),
+  _mine: { part: "mine", answer: () => false, loses: () => true },
+  _mine_delete: none("mine", () => false),
+  _mine_flush: none("mine", () => false),
+  // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
+  _register_resources: { part: "resources", answer: NOTHING, loses: hasResources, usual: true },
+};
+
+function hasResources(load: ValueMap): boolean {
+  const resources = load.get("resources");
+  return isMap(resources) && resources.size > 0;
+}

@@ -1,0 +1,104 @@
+/**
+ * All grains of a minion: core grains, the user's own functions, the static `grains` file, and the `grains` option;
+ * later ones replace earlier ones.
+ * Source: Salt 3008.3 `salt/loader/__init__.py` grains, `salt/grains/extra.py` config.
+ * @module
+ */
+
+import { coreGrains, type Host, thisHost } from "#modules/grains/core.ts";
+import { fqdnsGrain } from "#modules/grains/network.ts";
+import { YamlError } from "#lib/errors.ts";
+import { userFiles } from "#lib/plugins/loader.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { LateMap } from "#lib/values/late_map.ts";
+import { isMap, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYamlMapping } from "#lib/yaml/load.ts";
+
+/** Options of {@linkcode loadGrains}. */
+export interface GrainsSources {
+  /** Called for a grains file or function that fails. */
+  readonly warn?: (message: string) => void;
+  /** The host to inspect. Default: this one. */
+  readonly host?: Host;
+}
+
+const NO_FQDNS = { fqdns: [] };
+
+/** Time limit of the resolver for `fqdns`, in milliseconds. */
+const FQDNS_TIMEOUT_MS = 5_000;
+
+/** The grains of the minion with these options. Never fails: failed grains are missing, and `warn` gets the reason. */
+export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
+  const host = sources.host ?? thisHost();
+  const warn = sources.warn ?? (() => {});
+  const fqdns = opts.enable_fqdns_grains
+    ? await fqdnsGrain(host.addresses, { lookUp: await reverseLookUp(), timeoutMs: FQDNS_TIMEOUT_MS })
+    : NO_FQDNS;
+  const grains: ValueMap = new Map();
+  for (const part of [asMap(coreGrains(opts, host)), asMap(fqdns), ...await ownGrains(opts, warn)]) {
+    merge(grains, part);
+  }
+  merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
+  merge(grains, opts.grains);
+  return grains;
+}
+
+/**
+ * Grains that switch Salt's behaviour, and are read with each job or each run of states. They are never core grains.
+ */
+const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_disabled"];
+
+/**
+ * Like {@linkcode loadGrains}; if grains come only from core grains, the static file and the option `grains`, the core
+ * grains are computed when one of them is first read: for a single `salt-call test.ping` they are a quarter of the
+ * work.
+ */
+export async function lazyGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
+  if (opts.enable_fqdns_grains || hasOwnGrains(opts)) return await loadGrains(opts, sources);
+  const known: ValueMap = new Map();
+  merge(known, staticGrains(`${opts.config_dir}/grains`, sources.warn ?? (() => {})));
+  merge(known, opts.grains);
+  return new LateMap<Value, Value>(known, () => {
+    const grains = asMap({ ...coreGrains(opts, sources.host), ...NO_FQDNS });
+    merge(grains, known);
+    return grains;
+  }, SWITCHES);
+}
+
+/** Loaded only when needed, since it brings Node's compatibility layer. */
+async function reverseLookUp(): Promise<(address: string) => Promise<string[]>> {
+  const { reverse } = await import("node:dns/promises");
+  return reverse;
+}
+
+function merge(into: ValueMap, from: ValueMap): void {
+  for (const [name, value] of from) into.set(name, value);
+}
+
+function asMap(plain: unknown): ValueMap {
+  const value: Value = toValue(plain);
+  return isMap(value) ? value : new Map();
+}
+
+/** The grains of the operator's own files; without such files no process is started. */
+async function ownGrains(opts: MinionOpts, warn: (message: string) => void): Promise<ValueMap[]> {
+  if (!hasOwnGrains(opts)) return [];
+  const { customGrains } = await import("#lib/minion/worker/custom_grains.ts");
+  return await customGrains(opts, warn);
+}
+
+function hasOwnGrains(opts: MinionOpts): boolean {
+  const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
+  return directories.some((directory) => userFiles(directory).size > 0);
+}
+
+function staticGrains(path: string, warn: (message: string) => void): ValueMap {
+  try {
+    return loadYamlMapping(Deno.readTextFileSync(path), path).value;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return new Map();
+    if (!(error instanceof YamlError || error instanceof Deno.errors.PermissionDenied)) throw error;
+    warn(`The static grains are missing: ${error.message}`);
+    return new Map();
+  }
+}

@@ -1,0 +1,481 @@
+/**
+ * The minion: signs in, receives jobs, runs them, and sends their returns.
+ *
+ * Its main thread only moves messages; jobs run in workers, returns wait on disk until the master has them.
+ * Source: architecture.md "Processes of the minion"; salt-protocol.md sections 6 and 14.
+ * @module
+ */
+
+import { strftime } from "#lib/text/strftime.ts";
+import { isDone } from "#lib/protocol/acknowledgement.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
+import { BusPump } from "#lib/bus/pump.ts";
+import {
+  AuthenticationError,
+  messageOf,
+  NoMasterError,
+  RequestTimeoutError,
+  RequestTooLargeError,
+  SignInError,
+  WireError,
+} from "#lib/errors.ts";
+import { stamp } from "#lib/bus/event.ts";
+import { LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { minionBus } from "#lib/bus/paths.ts";
+import { loadGrains } from "./grains.ts";
+import { JidMemory } from "./jid_memory.ts";
+import { JobPool } from "#lib/minion/worker/job_pool.ts";
+import { type MinionRequest, pack, unpack } from "#lib/minion/worker/job_protocol.ts";
+import type { Journal } from "#lib/os/journal.ts";
+import { KeeperProcess } from "#lib/minion/worker/keeper_process.ts";
+import { KeptReturns } from "#lib/jobs/kept_returns.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { MasterLink } from "./link.ts";
+import { applicantOf, linkSettings } from "./link_settings.ts";
+import { handleLocalEvent } from "./events.ts";
+import { MinionJobs } from "./jobs.ts";
+import { minionJournal, restoreMinion, spoolDirectory } from "./journal.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { replacementFor } from "#lib/jobs/oversized_return.ts";
+import { compilesOwnPillar, OwnPillar } from "./own_pillar.ts";
+import { packOpts } from "#lib/config/opts_transfer.ts";
+import { pillarRequest } from "./pillar_request.ts";
+import type { PillarQuery } from "#lib/plugins/job_context.ts";
+import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";
+import { writePillarCache } from "./pillar_cache.ts";
+import type { Refresh } from "#lib/plugins/job_context.ts";
+import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
+import { PublishReader } from "./publish_reader.ts";
+import { ReturnSpool } from "./return_spool.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { startupJob } from "./startup_states.ts";
+import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
+import { unsentReturns } from "./unsent_returns.ts";
+import { Subscription } from "./subscription.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
+
+/** Minimum number of job ids that are remembered, also over restarts. */
+const MIN_JIDS = 1_000;
+/**
+ * The part of the time for ending that is reserved for the journal and the bus, and the part of that for the bus. In
+ * milliseconds.
+ */
+const JOURNAL_END_MS = 2_000, BUS_END_MS = 100;
+/** How long a keeper without commands may take to end, in milliseconds. One with commands stays. */
+const KEEPER_END_MS = 200;
+
+/** The parts of a minion that its connection to the master uses. */
+interface LinkParts {
+  readonly jobs: MinionJobs;
+  readonly spool: ReturnSpool;
+  readonly proc: ProcFiles;
+  readonly journal: Journal | undefined;
+  /** Of the memory of job ids: how many at least, and its file. */
+  readonly min: number;
+  readonly jidFile: string;
+}
+
+/** A running minion. */
+export class Minion {
+  readonly #opts: MinionOpts;
+  readonly #log: Logger;
+  readonly #closing = new AbortController();
+  readonly #closed = Promise.withResolvers<void>();
+  #ending: Promise<void> | undefined;
+  #link: MasterLink | undefined;
+  #spool: ReturnSpool | undefined;
+  #jobs: MinionJobs | undefined;
+  #kept: KeptReturns | undefined;
+  #pool: JobPool | undefined;
+  #keeper: KeeperProcess | undefined;
+  #journal: Journal | undefined;
+  #bus: BusPump | undefined;
+  #events: EventSubscriber | undefined;
+  #ownPillar: OwnPillar | undefined;
+  #subscription: Subscription | undefined;
+  #grains: ValueMap = new Map();
+  #pillar: ValueMap = new Map();
+  readonly #timers: Timer[] = [];
+
+  private constructor(opts: MinionOpts, log: Logger) {
+    this.#opts = opts;
+    this.#log = log;
+  }
+
+  /** Resolves when the minion has ended; rejects with the error that ended it. */
+  get closed(): Promise<void> {
+    return this.#closed.promise;
+  }
+
+  /**
+   * Starts a minion whose directories exist; resolves when it serves its own bus. It signs in after that, until the
+   * operator has accepted its key; {@linkcode closed} rejects if that is not possible.
+   */
+  static async start(opts: MinionOpts, log: Logger): Promise<Minion> {
+    const minion = new Minion(opts, log);
+    try {
+      await minion.#open();
+    } catch (error) {
+      await minion.close();
+      throw error;
+    }
+    void minion.#serve();
+    return minion;
+  }
+
+  async #open(): Promise<void> {
+    const opts = this.#opts;
+    const paths = minionBus(opts);
+    this.#bus = await BusPump.open(paths, { log: this.#log });
+    this.#events = await EventSubscriber.connect(paths.pub, [""]);
+    this.#grains = await this.#loadGrains();
+    const log = this.#log;
+    this.#keeper = new KeeperProcess(opts, log);
+    const pool = this.#pool = new JobPool({
+      opts: packOpts("minion", opts),
+      hostData: this.#hostData(),
+      log,
+      answer: (request) => this.#answer(request),
+    });
+    const kept = this.#kept = new KeptReturns(opts.cachedir, log);
+    const min = Math.max(opts.minion_jid_queue_hwm, MIN_JIDS), jidFile = `${opts.cachedir}/jids`;
+    await restoreMinion(opts, () => new JidMemory({ min, path: jidFile, log }), log);
+    const journal = this.#journal = minionJournal(opts, log);
+    const isAlone = opts.master_type === "disable";
+    const spool = isAlone ? undefined : this.#spool = new ReturnSpool({
+      directory: spoolDirectory(opts),
+      journal,
+      send: (load) => this.#deliver(load),
+      replace: (load, error) => replacementFor(load, error, { id: opts.id, kept, log }),
+      answers: () => this.#connected().answers(this.#closing.signal),
+      limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
+      retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
+      log,
+    });
+    const proc = new ProcFiles(opts.cachedir, journal);
+    const jobs = this.#jobs = new MinionJobs({
+      opts,
+      log,
+      pool,
+      spool: spool ?? unsentReturns(log),
+      proc,
+      journal,
+      fireMaster: (event) => this.fireMaster(event),
+      maxRequestBytes: () => this.#link?.maxRequestBytes,
+    });
+    if (spool !== undefined) await this.#openLink({ jobs, spool, proc, journal, min, jidFile });
+    await jobs.returnLeft();
+    this.#handleEvents(this.#events).catch((error) => this.#end(error));
+  }
+
+  /** What connects it to its master. */
+  async #openLink({ jobs, spool, proc, journal, min, jidFile }: LinkParts): Promise<void> {
+    const opts = this.#opts, log = this.#log;
+    const reader = new PublishReader({
+      id: opts.id,
+      data: () => ({ grains: this.#grains, pillar: this.#pillar }),
+      requireSignature: opts.sign_pub_messages,
+      minJids: min,
+      jidFile,
+      journal,
+      admit: (jid, load) => jobs.note(jid, load, "running"),
+      log,
+    });
+    // The file of ids may be out of date: the process wrote it after the journal.
+    for (const { load } of proc.left) reader.remember(str(load.get("jid") ?? ""));
+    const link = this.#link = new MasterLink(linkSettings(opts, {
+      applicant: await applicantOf(opts, this.#grains),
+      log,
+      onSignedIn: (credentials) => {
+        // A master that sends a new key is running, and accepts the waiting returns.
+        if (this.#subscription?.trust(credentials)) spool.flush();
+      },
+    }));
+    this.#subscription = new Subscription({
+      opts,
+      log,
+      link,
+      reader,
+      closing: this.#closing.signal,
+      take: (load) => jobs.take(load),
+      onRestart: () => void this.#fireStart(),
+      fail: (error) => this.#end(error),
+    });
+  }
+
+  async #loadGrains(): Promise<ValueMap> {
+    const log = this.#log.named("salt.grains");
+    const grains = await loadGrains(this.#opts, { warn: log.warning });
+    log.debug(() => `Loaded ${grains.size} grains`);
+    return grains;
+  }
+
+  #hostData() {
+    return { grains: pack(this.#grains), pillar: pack(this.#pillar) };
+  }
+
+  async #serve(): Promise<void> {
+    try {
+      if (this.#link === undefined) return await this.#serveAlone();
+      const link = this.#connected();
+      await this.#spreadStart();
+      const { publishPort } = await link.signIn(this.#closing.signal);
+      this.#subscription?.listen(this.#opts.publish_port ?? publishPort);
+      await this.#firstPillar();
+      await this.#fireStart();
+      this.#spool?.flush();
+      this.#applyStartupStates();
+      this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
+      this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#end(error);
+    }
+  }
+
+  /** `master_type: disable`: nobody gives it jobs but itself. */
+  async #serveAlone(): Promise<void> {
+    this.#log.warning("Master is set to disable, skipping connection");
+    if (compilesOwnPillar(this.#opts)) await this.#firstPillar();
+    if (this.#opts.file_client === "local") this.#applyStartupStates();
+    else if (this.#opts.startup_states !== "") {
+      this.#log.warning(
+        "Cannot run startup_states when 'master_type' is set to 'disable' and 'file_client' is set to 'remote'. Skipping.",
+      );
+    }
+    this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
+  }
+
+  /** Calls `act` at an interval in minutes; 0: never. */
+  #every(minutes: number, act: () => Promise<unknown>): void {
+    if (minutes === 0 || this.#closing.signal.aborted) return;
+    const turn = () =>
+      act().catch((error) => {
+        if (!this.#closing.signal.aborted) this.#log.error(messageOf(error));
+      });
+    this.#timers.push(setInterval(turn, minutes * 60_000));
+  }
+
+  /** `random_startup_delay`: after a power failure, the minions of a site do not all sign in at once. */
+  async #spreadStart(): Promise<void> {
+    const delayS = Math.random() * this.#opts.random_startup_delay;
+    if (delayS === 0) return;
+    this.#log.info(`Signing in after ${delayS.toFixed(1)} seconds (random_startup_delay)`);
+    await sleep(delayS * 1000, this.#closing.signal);
+  }
+
+  /** If the master gives no pillar, or restarts meanwhile, the minion does not end. */
+  async #firstPillar(): Promise<void> {
+    try {
+      await this.#refreshPillar();
+    } catch (error) {
+      if (!isTrouble(error)) throw error;
+      this.#log.error(`The pillar stays empty until it is refreshed: ${error.message}`);
+    }
+  }
+
+  #connected(): MasterLink {
+    if (this.#link === undefined) throw new NoMasterError("This minion has no master (master_type: disable)");
+    return this.#link;
+  }
+
+  async #deliver(load: ValueMap): Promise<void> {
+    try {
+      await this.#ask(load);
+    } catch (error) {
+      if (error instanceof SignInError) this.#end(error);
+      throw error;
+    }
+  }
+
+  /** Sends a request that the master must acknowledge. @throws {WireError} If it answers that it could not do it. */
+  async #ask(load: ValueMap): Promise<void> {
+    const answer = await this.#connected().request(load, this.#closing.signal);
+    if (!isDone(load.get("cmd"), answer)) {
+      throw new WireError(`The master could not take it, and answered ${truncateValue(answer)}`);
+    }
+  }
+
+  /** A newly compiled pillar. */
+  async #pillarFor(query: PillarQuery): Promise<ValueMap> {
+    const request = pillarRequest(this.#opts, this.#grains, query);
+    if (compilesOwnPillar(this.#opts)) return await this.#compiler().compile(request);
+    return await this.#connected().requestPillar(request, this.#closing.signal);
+  }
+
+  #compiler(): OwnPillar {
+    return this.#ownPillar ??= new OwnPillar(this.#opts, this.#log);
+  }
+
+  async #refreshPillar(query: PillarQuery = {}): Promise<void> {
+    if (this.#link === undefined && !compilesOwnPillar(this.#opts)) return; // as in Salt: nobody compiles one
+    this.#pillar = await this.#pillarFor(query);
+    await writePillarCache(this.#opts, this.#pillar, this.#log);
+    this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
+    this.#pool?.setHostData(this.#hostData());
+  }
+
+  #applyStartupStates(): void {
+    const job = startupJob(this.#opts);
+    if (job === undefined || this.#closing.signal.aborted) return;
+    this.#log.info(`startup_states: ${str(job.get("fun") ?? null)}`);
+    this.#jobs?.begin(job);
+  }
+
+  async #fireStart(): Promise<void> {
+    const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
+    const data = `Minion ${id} started at ${strftime(new Date(), "%c")}`;
+    const grains: ValueMap = new Map();
+    for (const name of start_event_grains) if (this.#grains.has(name)) grains.set(name, this.#grains.get(name) ?? null);
+    const tags = [...(enable_legacy_startup_events ? [LEGACY_START_EVENT] : []), minionStart(id)];
+    for (const tag of tags) {
+      const event = map({ pretag: null, data, tag });
+      if (grains.size > 0) event.set("grains", grains);
+      await this.fireMaster(event);
+    }
+  }
+
+  /**
+   * Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master accepted it. Never
+   * rejects.
+   */
+  async fireMaster(event: ValueMap): Promise<boolean> {
+    if (this.#link === undefined) return false;
+    const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
+    try {
+      await this.#ask(load);
+      return true;
+    } catch (error) {
+      if (this.#closing.signal.aborted) return false;
+      const reason = messageOf(error);
+      this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${reason}`);
+      if (!isTrouble(error)) this.#end(error);
+      return false;
+    }
+  }
+
+  async #handleEvents(events: EventSubscriber): Promise<void> {
+    for (;;) {
+      const event = await events.next();
+      if (event === undefined) return;
+      try {
+        await handleLocalEvent(event, this);
+      } catch (error) {
+        if (!this.#closing.signal.aborted) this.#log.error(`The event ${event.tag} failed: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  /** Loads modules again, for the jobs from now on. */
+  async refreshModules(): Promise<void> {
+    await this.#pool?.reload();
+  }
+
+  /** Computes the grains again, and sends them to the master with a pillar request. */
+  async refreshGrains(): Promise<void> {
+    this.#grains = await this.#loadGrains();
+    this.#pool?.setHostData(this.#hostData());
+    await this.#refreshPillar();
+  }
+
+  /** Requests the pillar from the master; the request contains the grains. The end is announced on the minion's bus. */
+  async refreshPillar(cleanCache = true): Promise<void> {
+    let complete = false;
+    try {
+      await this.#refreshPillar({ cleanCache });
+      complete = true;
+    } finally {
+      if (!this.#closing.signal.aborted) await this.#fireLocal(PILLAR_REFRESHED, map({ complete }));
+    }
+  }
+
+  readonly #refreshes: Readonly<Record<Refresh, () => Promise<void>>> = {
+    modules: () => this.refreshModules(),
+    grains: () => this.refreshGrains(),
+    pillar: () => this.refreshPillar(),
+  };
+
+  /** Answers the requests of jobs. */
+  async #answer(request: MinionRequest): Promise<Value> {
+    switch (request.what) {
+      case "request": {
+        const load = unpack(request.load);
+        if (!isMap(load)) throw new WireError("a request is not a map");
+        return await this.#connected().request(load, this.#closing.signal);
+      }
+      case "fire": {
+        const data = unpack(request.data);
+        return await this.#fireLocal(request.tag, isMap(data) ? data : map({ data }));
+      }
+      case "pillar":
+        return await this.#pillarFor(unpackPillarQuery(request.query));
+      case "grains":
+        await this.refreshGrains();
+        return this.#grains;
+      case "keeper":
+        return await this.#keeper?.socket() ?? null;
+      case "refresh":
+        await this.#refreshes[request.refresh]();
+        return true;
+      default:
+        throw new Error(`nobody answers ${request.what}`);
+    }
+  }
+
+  async #fireLocal(tag: string, data: ValueMap): Promise<boolean> {
+    using bus = new EventSender(minionBus(this.#opts).pull);
+    return await bus.fire(tag, stamp(data));
+  }
+
+  /** The current activity of each thread, one line each. */
+  async describeThreads(): Promise<string[]> {
+    const state = this.#link === undefined
+      ? "without a master"
+      : !this.#subscription?.listening
+      ? "signing in"
+      : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
+    return [`Main: ${state}`, ...await this.#pool?.describe() ?? []];
+  }
+
+  #end(error: unknown): void {
+    void this.#shutDown().then(() => this.#closed.reject(error));
+  }
+
+  /**
+   * Ends everything: signals jobs to end, and leaves returns in the spool. Steps that need more than `budget` are
+   * aborted and logged. May be called more than once.
+   */
+  async close(budget?: TimeBudget): Promise<void> {
+    await this.#shutDown(budget);
+    this.#closed.resolve();
+  }
+
+  /** Both ways to end share it: the second waits for the first. */
+  #shutDown(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
+    return this.#ending ??= this.#closeAll(budget);
+  }
+
+  async #closeAll(budget: TimeBudget): Promise<void> {
+    this.#closing.abort(new Error("The minion ends"));
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#subscription?.close();
+    this.#link?.close();
+    this.#events?.close();
+    await this.#spool?.close();
+    this.#kept?.close();
+    await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));
+    await this.#pool?.close(budget.less(JOURNAL_END_MS));
+    await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
+    await this.#journal?.close(budget.less(BUS_END_MS));
+    await this.#bus?.close();
+  }
+}
+
+/** Whether a master or the connection to it may cause this error at any time. */
+function isTrouble(error: unknown): error is Error {
+  return [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError].some((kind) =>
+    error instanceof kind
+  );
+}

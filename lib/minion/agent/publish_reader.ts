@@ -1,0 +1,170 @@
+/**
+ * Decides whether a minion runs a published job: decrypts and verifies the publish, and checks that it is new and that
+ * its target matches this minion. Knows the rules, no sockets. Source: salt-protocol.md sections 1, 4 (serial), 6 and
+ * 14.
+ * @module
+ */
+
+import { Crypticle } from "#lib/crypto/crypticle.ts";
+import { AuthenticationError, TargetError, WireError } from "#lib/errors.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import { JidMemory, type JidMemoryOptions } from "./jid_memory.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { parsePublished } from "#lib/protocol/payload.ts";
+import { isSigningAlgorithm } from "#lib/crypto/rsa.ts";
+import type { Credentials } from "./sign_in.ts";
+import { factsOf } from "#lib/targeting/facts.ts";
+import { matchesTarget } from "#lib/targeting/target.ts";
+import { truncateValue } from "#lib/text/truncate.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Settings of a reader. */
+export interface ReaderRules {
+  readonly id: string;
+  /** The current grains and pillar, for targets. */
+  data(): { readonly grains: ValueMap; readonly pillar: ValueMap };
+  /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
+  readonly requireSignature: boolean;
+  /** Minimum number of job ids that are remembered (`minion_jid_queue_hwm`). */
+  readonly minJids: number;
+  /** The file of job ids for the next start; without it, they are only in memory. */
+  readonly jidFile?: string;
+  /** Gets a record of each job id. */
+  readonly journal?: JidMemoryOptions["journal"];
+  /** Called with a new job before its id is remembered, so that a remembered job cannot be lost. */
+  admit?(jid: string, load: ValueMap): void;
+  /** Logs dropped publishes. */
+  readonly log: Logger;
+}
+
+/**
+ * A publish that is at most this many publishes old may come twice without a warning: two subscriptions overlap after a
+ * reconnection.
+ */
+const OVERLAP = 64;
+
+/** Reads publishes with the keys of the last sign-in. */
+export class PublishReader {
+  readonly #rules: ReaderRules;
+  readonly #jids: JidMemory;
+  #credentials: Credentials | undefined;
+  #crypticle: Crypticle | undefined;
+  /** Identifies the shared key in the file of job ids. */
+  #keyName = "";
+  #lastSerial = 0;
+  /** Job ids of the last publishes, by serial. */
+  readonly #recent = new Map<number, Value>();
+
+  /** Reads nothing before {@linkcode trust}. */
+  constructor(rules: ReaderRules) {
+    this.#rules = rules;
+    this.#jids = new JidMemory({
+      min: rules.minJids,
+      path: rules.jidFile,
+      log: rules.log,
+      journal: rules.journal,
+    });
+  }
+
+  /** Remembers job `jid` as received. */
+  remember(jid: string): void {
+    this.#jids.add(jid);
+  }
+
+  /**
+   * Sets the keys of a sign-in. A new shared key restarts the serials; with a key that an earlier process had, they
+   * continue after its last job. @returns Whether the key is new.
+   */
+  trust(credentials: Credentials): boolean {
+    const changed = this.#credentials?.sharedKey !== credentials.sharedKey;
+    this.#credentials = credentials;
+    if (changed) {
+      this.#crypticle = new Crypticle(credentials.sharedKey);
+      this.#keyName = hashHex(credentials.sharedKey, "sha256").slice(0, 16);
+      const { mark } = this.#jids;
+      this.#lastSerial = mark?.key === this.#keyName ? mark.serial : 0;
+      this.#recent.clear();
+    }
+    return changed;
+  }
+
+  /**
+   * The job in `frame` that this minion must run; `undefined` if there is none.
+   * @throws {AuthenticationError} If it cannot be decrypted or verified: the master may have a new key.
+   * @throws {WireError} If it is not a publish.
+   */
+  read(frame: Uint8Array): ValueMap | undefined {
+    const { log, requireSignature } = this.#rules;
+    const { load: sealed, sig, sigAlgorithm } = parsePublished(frame);
+    if (this.#crypticle === undefined || this.#credentials === undefined) {
+      throw new AuthenticationError("Not signed in");
+    }
+    if (requireSignature) {
+      const signed = sig !== undefined && isSigningAlgorithm(sigAlgorithm) &&
+        this.#credentials.masterKey.verify(sigAlgorithm, sealed, sig);
+      if (!signed) throw new AuthenticationError("A publish without a valid signature of the master");
+    }
+    const load = this.#crypticle.loads(sealed);
+    if (!isMap(load)) throw new WireError("a publish whose load is not a map", "load");
+    const serial = load.get("serial");
+    const jid = load.get("jid");
+    if (typeof serial === "number" && !this.#isNext(serial, jid ?? null)) return undefined;
+    load.delete("serial"); // part of the envelope, not of the job
+    const tgt = load.get("tgt");
+    if (typeof jid !== "string" || tgt === undefined || !load.has("fun") || !Array.isArray(load.get("arg"))) {
+      throw new WireError("a publish without tgt, jid, fun or arg", "load");
+    }
+    if (!isJid(jid)) throw new WireError(`a publish with the job id ${str(jid)}`, "jid");
+    try {
+      const matches = this.#isMeant(load);
+      log.debug(() => {
+        const target = `${truncateValue(tgt)} (${str(load.get("tgt_type") ?? "glob")})`;
+        return `Job ${jid}, ${str(load.get("fun") ?? null)} for ${target}: it is ${
+          matches ? "" : "not "
+        }for this minion`;
+      });
+      if (!matches) return undefined;
+    } catch (error) {
+      if (!(error instanceof TargetError)) throw error;
+      log.warning(`Job ${jid} has a target that this minion cannot match: ${error.message}`);
+      return undefined;
+    }
+    if (this.#jids.has(jid)) {
+      log.debug(`Job ${jid} came again; it is run once`);
+      return undefined;
+    }
+    this.#rules.admit?.(jid, load);
+    this.#jids.add(jid, typeof serial === "number" ? { key: this.#keyName, serial } : undefined);
+    return load;
+  }
+
+  /** @throws {TargetError} If the target cannot be read. */
+  #isMeant(load: ValueMap): boolean {
+    const { grains, pillar } = this.#rules.data();
+    const delimiter = load.get("delimiter");
+    return matchesTarget(
+      { tgt: load.get("tgt") ?? null, tgtType: str(load.get("tgt_type") ?? "glob") },
+      { id: this.#rules.id, grains: factsOf(grains), pillar: factsOf(pillar) },
+      { delimiter: typeof delimiter === "string" ? delimiter : undefined },
+    );
+  }
+
+  /**
+   * Whether a publish has a higher serial than all before; otherwise it is dropped, with a warning unless it is a
+   * repetition of a recent one.
+   */
+  #isNext(serial: number, jid: Value): boolean {
+    if (serial <= this.#lastSerial) {
+      const text = `Dropped a publish with serial ${serial} after ${this.#lastSerial}`;
+      if (this.#recent.get(serial) === jid) this.#rules.log.debug(`${text}: it came twice`);
+      else this.#rules.log.warning(`${text}: it is a replay`);
+      return false;
+    }
+    this.#lastSerial = serial;
+    this.#recent.set(serial, jid);
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > OVERLAP) this.#recent.delete(oldest);
+    return true;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The pillar that a host compiles itself: for `salt-call --local`, and for a minion with `file_client: local`.
+ * @module
+ */
+
+import type { CallMaster } from "#lib/minion/agent/call_master.ts";
+import type { Catalogue, PillarQuery } from "#lib/plugins/job_context.ts";
+import { compilePillar } from "#lib/pillar/compile.ts";
+import { extraMinionData } from "#lib/minion/agent/pillar_request.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
+import type { PillarHost } from "#lib/pillar/host.ts";
+import { pillarHost } from "#lib/minion/worker/pillar_host.ts";
+import { plainRequest } from "#lib/pillar/request.ts";
+import type { ValueMap } from "#lib/values/value.ts";
+import { WITHOUT_MASTER } from "#lib/minion/agent/call_master.ts";
+
+/** What {@linkcode localPillarHost} needs. */
+export interface LocalPillarParts {
+  readonly grains: ValueMap;
+  readonly catalogue: Catalogue;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** The environment for compiling the pillar of this host. */
+export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): PillarHost {
+  return pillarHost({
+    ...parts,
+    opts,
+    values: optsValues(opts).set("__role", "minion"),
+    minionOpts: opts,
+    sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],
+  });
+}
+
+/** No master, and the pillar of this host. */
+export async function localPillar(opts: MinionOpts, parts: LocalPillarParts): Promise<CallMaster> {
+  const host = localPillarHost(opts, parts);
+  const freshPillar = async ({ override, pillarenv, saltenv, ext }: PillarQuery): Promise<ValueMap> => {
+    const request = plainRequest(opts.id, parts.grains, {
+      override,
+      pillarenv: pillarenv ?? null,
+      saltenv: saltenv ?? opts.saltenv,
+      ext: ext ?? null,
+      extraMinionData: extraMinionData(opts),
+    });
+    return (await compilePillar(request, host)).pillar;
+  };
+  return { ...WITHOUT_MASTER, pillar: await freshPillar({}), freshPillar };
+}

@@ -1,0 +1,137 @@
+/**
+ * Loads a minion's execution modules: the built-in ones and the user's own in its directories.
+ * @module
+ */
+
+import type { Catalogue, JobContext, StateContext } from "#lib/plugins/job_context.ts";
+import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
+import { STATE_MODULES } from "#modules/states/_built_in.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
+import { which } from "#lib/programs/which.ts";
+import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+
+/** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
+export interface CatalogueOptions {
+  /** `extension_modules`; the user's modules are in its directories `modules`, `states` and `renderers`. */
+  readonly extensionModules?: string;
+  /** `module_dirs`; more directories with `modules` or `_modules` and so on, of higher precedence, the last of the highest. */
+  readonly moduleDirs?: readonly string[];
+  readonly disableModules?: readonly string[];
+  readonly whitelistModules?: readonly string[];
+  /** Called once for each broken module, with the file and the reason. */
+  readonly warn?: (message: string) => void;
+  /** If set, only these user's modules are loaded; a state module is called `states/NAME`, a renderer `renderers/NAME`, here and among the disabled. */
+  readonly custom?: readonly string[];
+  /** The names of user's modules whose files are called otherwise, by the file's name. */
+  readonly renamed?: Readonly<Record<string, string>>;
+  /** Whether built-in modules are loaded. Default: yes. */
+  readonly builtin?: boolean;
+  /** The minion's grains. Without them every module serves. */
+  readonly grains?: () => ValueMap;
+  /** The modules to use for virtual names, by name. */
+  readonly providers?: ValueMap;
+}
+
+/** The families of which a user may have custom modules, by the name of their directory. */
+export type CustomFamily = "modules" | "states" | "renderers";
+
+/** All of them. */
+export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers"];
+
+/** Where the user's modules may be. */
+type Places = Pick<CatalogueOptions, "extensionModules" | "moduleDirs">;
+
+/** Every directory in which the user's modules of a family may be, whether it is there or not. */
+export function possibleDirectories({ extensionModules, moduleDirs = [] }: Places, family: CustomFamily): string[] {
+  const roots = extensionModules === undefined ? [] : [extensionModules];
+  return [
+    ...roots.map((root) => `${root}/${family}`),
+    ...moduleDirs.flatMap((root) => [`${root}/${family}`, `${root}/_${family}`]),
+  ];
+}
+
+/**
+ * The directories of the user's modules of a family, lowest precedence first. Below each of `module_dirs` it is `modules`, and
+ * `_modules` if there is no `modules`.
+ * Source: Salt 3008.3 `salt.loader._module_dirs`.
+ */
+export function moduleDirectories(
+  { extensionModules, moduleDirs = [] }: Places,
+  family: CustomFamily = "modules",
+): string[] {
+  const named = moduleDirs.map((root) => {
+    const plain = `${root}/${family}`;
+    return isDirectory(plain) ? plain : `${root}/_${family}`;
+  });
+  return extensionModules === undefined ? named : [`${extensionModules}/${family}`, ...named];
+}
+
+/** Prefix of custom state modules in the list of custom modules: `states/NAME`. */
+export const STATES_PREFIX = "states/";
+
+/** Prefix of custom renderers in the list of custom modules: `renderers/NAME`. */
+export const RENDERERS_PREFIX = "renderers/";
+
+/** Whether a name among the user's modules is that of an execution module. */
+export function isExecutionName(name: string): boolean {
+  return !name.startsWith(STATES_PREFIX) && !name.startsWith(RENDERERS_PREFIX);
+}
+
+/** The names of the modules of a family among `names`. */
+function namesWith(prefix: string, names: readonly string[] | undefined): string[] | undefined {
+  return names?.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
+}
+
+/** The execution modules of a minion, its state modules, and the user's own renderers. */
+export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
+  const host = options.grains && { grains: options.grains, hasProgram, hasPath };
+  const execution = loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
+    directories: moduleDirectories(options),
+    disabled: options.disableModules,
+    only: options.whitelistModules,
+    userOnly: options.custom,
+    renamed: options.renamed,
+    virtualNames: options.builtin === false ? {} : VIRTUAL_NAMES,
+    host,
+    chosen: new Map([...options.providers ?? []].map(([name, file]) => [str(name), str(file)])),
+    warn: options.warn,
+  });
+  const states = loadFamily<StateContext>(options.builtin === false ? {} : STATE_MODULES, {
+    directories: moduleDirectories(options, "states"),
+    disabled: namesWith(STATES_PREFIX, options.disableModules),
+    userOnly: namesWith(STATES_PREFIX, options.custom),
+    plainFunctions: false,
+    host,
+    hasFunction: async (name) => await execution.get(name) !== undefined,
+    warn: options.warn,
+  });
+  const renderers = loadFamily<JobContext>({}, {
+    directories: moduleDirectories(options, "renderers"),
+    disabled: namesWith(RENDERERS_PREFIX, options.disableModules),
+    userOnly: namesWith(RENDERERS_PREFIX, options.custom),
+    plainFunctions: false,
+    host,
+    warn: options.warn,
+  });
+  return { ...execution, states, renderers };
+}
+
+/** Whether there is something at a path; `undefined` in a thread that may not look. */
+export function hasPath(path: string): boolean | undefined {
+  return ifPermitted(() => pathExists(path));
+}
+
+/** Whether a program is in PATH; `undefined` in a thread that may not look. */
+export function hasProgram(name: string): boolean | undefined {
+  return ifPermitted(() => which(name) !== undefined);
+}
+
+function ifPermitted(look: () => boolean): boolean | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,466 @@
+/**
+ * Runs a minion's jobs, each in its own worker, or in its own process if it belongs to a custom module. A started
+ * worker waits for the next job, so `test.ping` has no start-up cost. Jobs can be signalled and killed.
+ *
+ * The main thread loads no modules, so a job goes to a worker without permissions first; that worker reports the permissions
+ * that the job's functions declare, which are then cached. The process of a custom module may serve the same module with the same permissions
+ * again for a while, but no other job after a `no_log` job.
+ * @module
+ */
+
+import type { RunningJob } from "#lib/plugins/job_context.ts";
+import type { JobHost } from "./job_host.ts";
+import { JobHosts, type JobHostsOptions } from "./job_hosts.ts";
+import { type FromJob, type FromModule, type HostData, type MinionRequest, pack, type ToJob } from "./job_protocol.ts";
+import { messageOf, RequestTimeoutError } from "#lib/errors.ts";
+import { sendSignal } from "#lib/libc/libc.ts";
+import type { WrittenOutput } from "./live_output.ts";
+import { interruptedReturn } from "./interrupted.ts";
+import { IdleWorkers } from "./idle_workers.ts";
+import { unpackOutcome } from "./module_messages.ts";
+import { failure, permissionsRefused, plainOutcome } from "./outcomes.ts";
+import { ModuleProcess } from "./module_process.ts";
+import { asNoted, isNoLog } from "#lib/protocol/no_log.ts";
+import { joinPermissions, mayStartAnything, permissionKey, type Permissions } from "#lib/plugins/permissions.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
+import { isMap, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { WarmProcesses } from "./warm_processes.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+
+/** Time after SIGTERM in which a job may end before its worker is killed, in milliseconds. */
+const TERM_MS = 5_000;
+
+/** Time for the commands of jobs to end before they are killed when the minion ends, in milliseconds. */
+const GRACE_MS = 500;
+
+/**
+ * A job that lasts longer makes the pool start another worker for the next one, in milliseconds. Most jobs are shorter,
+ * so a minion with one job at a time has one worker, which takes 8 MB less than two.
+ */
+const SPARE_MS = 50;
+
+/**
+ * Maximum number of times that a job is sent on before it begins: by the worker without permissions, and by one whose
+ * permissions are those of an earlier state of the modules.
+ */
+const MAX_MOVES = 2;
+
+const SIGKILL = 9;
+const SIGTERM = 15;
+const SIGINT = 2;
+
+/** Options of a {@linkcode JobPool}. */
+export interface JobPoolOptions extends JobHostsOptions {
+  /** Answers requests of jobs to the minion, except `running` and `signal`, which the pool answers itself. */
+  answer(request: MinionRequest): Promise<Value>;
+  /** Time for a job to end after its signal, before its worker is killed, in milliseconds. Default: 5,000. */
+  readonly termMs?: number;
+  /** Whether the pool runs only custom modules, and outcomes contain the thrown error (`error`); for `salt-call`. */
+  readonly customOnly?: boolean;
+}
+
+interface Job {
+  readonly jid: string;
+  readonly load: ValueMap;
+  readonly done: PromiseWithResolvers<ValueMap>;
+  /** Whether an earlier minion began it, and commands of it continued. */
+  readonly resumed: boolean;
+  readonly onOutput: (written: WrittenOutput) => void;
+  /** For a function called by another one: its arguments, packed, and the calling host. */
+  readonly called?: { readonly call: Uint8Array; readonly by?: JobHost };
+  /** The signal that was sent to end it. */
+  ended?: number;
+  /** How often a worker has sent it to another one, before it began. */
+  moves?: number;
+  /** Whether its host was killed. */
+  killed?: boolean;
+}
+
+/**
+ * The outcome of a job that this minion leaves to the next one, because the minion ends and the job's command
+ * continues.
+ */
+export const LEFT_TO_NEXT_MINION: ValueMap = new Map();
+
+/** Starts, reuses and ends the workers that run jobs. */
+export class JobPool {
+  readonly #options: JobPoolOptions;
+  readonly #idle = new IdleWorkers<JobHost>();
+  readonly #warmProcesses = new WarmProcesses<ModuleProcess>();
+  readonly #busy = new Map<JobHost, Job>();
+  /** Workers with outdated modules; they end after their job. */
+  readonly #stale = new WeakSet<JobHost>();
+  /** The key under which a process waits after its job, if it may be used again. */
+  readonly #processKeys = new WeakMap<JobHost, string>();
+  /** The permissions of functions so far, by their names in a load. */
+  readonly #declared = new Map<string, Permissions>();
+  readonly #hosts: JobHosts;
+  /** Number of killed threads that never ended. */
+  #stuckThreads = 0;
+  #spareTimer: Timer | undefined;
+  #closed = false;
+
+  /** Starts the first worker. */
+  constructor(options: JobPoolOptions) {
+    this.#options = options;
+    this.#hosts = new JobHosts(options, {
+      onDeath: (host, text) => this.#died(host, text),
+      onMessage: (host, message) => this.#receive(host, message),
+    });
+    this.#warm();
+  }
+
+  /** Number of running jobs. */
+  get size(): number {
+    return this.#jobs().length;
+  }
+
+  /** The jobs, without calls of functions by other functions. */
+  #jobs(): [JobHost, Job][] {
+    return [...this.#busy].filter(([, job]) => job.called === undefined);
+  }
+
+  /**
+   * Runs the job in `load`. @param onOutput Called with its commands' output, if the load asks for it (`live`).
+   * @param options.resumed Whether an earlier minion began the job, and its commands continued. Default: false.
+   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`; or {@linkcode LEFT_TO_NEXT_MINION}. Never rejects.
+   */
+  run(
+    load: ValueMap,
+    onOutput: (written: WrittenOutput) => void = () => {},
+    { resumed = false }: { readonly resumed?: boolean } = {},
+  ): Promise<ValueMap> {
+    return this.#run(load, { onOutput, resumed });
+  }
+
+  /**
+   * Runs a function of a custom module that another function calls, with the permissions of its own file.
+   * @param call The arguments, packed: `args`, `kwargs`.
+   */
+  call(load: ValueMap, call: Uint8Array): Promise<ValueMap> {
+    return this.#run(load, { onOutput: () => {}, resumed: false, called: { call } });
+  }
+
+  #run(load: ValueMap, { onOutput, resumed, called }: Pick<Job, "onOutput" | "resumed" | "called">): Promise<ValueMap> {
+    if (this.#closed) return Promise.resolve(interruptedReturn("queued"));
+    const jid = str(load.get("jid") ?? "");
+    const job: Job = { jid, load, done: Promise.withResolvers(), onOutput, resumed, called };
+    const funs = functionNames(load);
+    if (!this.#hosts.custom.concerns(funs)) this.#give(job, this.#declared.get(functionsOf(load)) ?? "none");
+    // For a mixed job, a worker must report the permissions of the built-in functions.
+    else if (funs.every((fun) => this.#hosts.custom.concerns([fun]))) this.#giveProcess(job, "none");
+    else this.#give(job, "none");
+    return job.done.promise;
+  }
+
+  /** Gives a job to a worker with exactly these permissions. */
+  #give(job: Job, permissions: Permissions): void {
+    try {
+      this.#hand(job, this.#idle.take(permissionKey(permissions)) ?? this.#hosts.startThread(permissions));
+    } catch (error) {
+      job.done.resolve(permissionsRefused(error));
+    }
+    this.#spareTimer ??= setTimeout(() => {
+      this.#spareTimer = undefined;
+      this.#warm();
+    }, SPARE_MS);
+  }
+
+  /** Gives a job to a process of its custom modules. @param others The permissions of its other functions. */
+  #giveProcess(job: Job, others: Permissions): void {
+    const funs = functionNames(job.load);
+    let declaration;
+    try {
+      declaration = this.#hosts.custom.declaration(funs);
+    } catch (error) {
+      return job.done.resolve(failure(`ERROR executing '${funs.join(",")}': ${messageOf(error)}`));
+    }
+    // A function that another one calls has the caller's permissions.
+    const caller = job.called?.by;
+    const permissions = caller === undefined
+      ? joinPermissions([declaration.permissions, others])
+      : this.#hosts.permissionsOf(caller);
+    const key = `${declaration.modules.join(" ")} ${permissionKey(permissions)}`;
+    const noLog = isNoLog(job.load);
+    let process = noLog ? undefined : this.#warmProcesses.take(key);
+    try {
+      process ??= this.#hosts.startProcess(declaration.modules, permissions, { silent: noLog });
+    } catch (error) {
+      return job.done.resolve(permissionsRefused(error));
+    }
+    // A process that had the arguments of a `no_log` job gets no other job.
+    if (!noLog) this.#processKeys.set(process, key);
+    process.begin(`running ${funs.join(",")} for job ${job.jid}`);
+    this.#hand(job, process, declaration.declared);
+  }
+
+  #hand(job: Job, host: JobHost, declared?: Readonly<Record<string, string>>): void {
+    this.#busy.set(host, job);
+    // Messages wait in the worker's queue until it is ready.
+    const call = job.called?.call;
+    this.#send(host, {
+      kind: "run",
+      load: pack(job.load),
+      ...declared && { declared },
+      ...call && { call },
+      ...job.resumed && { resumed: true },
+    });
+  }
+
+  /** Moves a job that has not begun to a worker with its permissions, or to a process. */
+  #move(worker: JobHost, permissions: Permissions): void {
+    const job = this.#busy.get(worker);
+    if (job === undefined || job.killed) return;
+    this.#busy.delete(worker);
+    this.#shelve(worker);
+    if (job.ended !== undefined) return job.done.resolve(failure(`The job was ended by signal ${job.ended}`));
+    job.moves = (job.moves ?? 0) + 1;
+    if (job.moves > MAX_MOVES) {
+      return job.done.resolve(
+        failure(`No worker runs ${functionNames(job.load).join(",")}: each sends it to another one`),
+      );
+    }
+    if (this.#hosts.custom.concerns(functionNames(job.load))) return this.#giveProcess(job, permissions);
+    this.#declared.set(functionsOf(job.load), permissions);
+    this.#give(job, permissions);
+  }
+
+  /** The jobs that run now, as `saltutil.running` shows them. */
+  running(): RunningJob[] {
+    return this.#jobs().map(([host, { jid, load: published }]) => {
+      const load = asNoted(published);
+      const text = (key: string) => str(load.get(key) ?? "");
+      return {
+        jid,
+        fun: text("fun"),
+        arg: load.get("arg") ?? [],
+        tgt: load.get("tgt") ?? "",
+        tgt_type: text("tgt_type"),
+        ret: text("ret"),
+        user: text("user"),
+        pid: host.pid ?? host.commands().at(0) ?? null,
+      };
+    });
+  }
+
+  /**
+   * Sends a signal to job `jid`: to the process groups of its commands. SIGTERM and SIGINT also tell the job itself to
+   * end; SIGKILL ends it at once.
+   * @returns Whether the job was running.
+   */
+  signal(jid: string, signal: number): boolean {
+    // A function that another one calls belongs to the same job.
+    const hosts = [...this.#busy].filter(([, job]) => job.jid === jid);
+    for (const [host, job] of hosts) {
+      if (signal === SIGKILL) {
+        void this.#kill(host, signal);
+        continue;
+      }
+      for (const pid of host.commands()) sendSignal(-pid, signal);
+      if (signal !== SIGTERM && signal !== SIGINT) continue;
+      job.ended = signal;
+      this.#send(host, { kind: "abort", signal });
+      const timer = setTimeout(
+        () => void (this.#busy.get(host) === job && this.#kill(host, signal)),
+        this.#options.termMs ?? TERM_MS,
+      );
+      void job.done.promise.then(() => clearTimeout(timer));
+    }
+    return hosts.length > 0;
+  }
+
+  /** Sets grains and pillar for jobs from now on. */
+  setHostData(hostData: HostData): void {
+    this.#hosts.hostData = hostData;
+    for (const host of this.#all()) this.#send(host, { kind: "host_data", hostData });
+  }
+
+  /** Makes new workers load modules again: a loaded module stays in its thread. */
+  async reload(): Promise<void> {
+    for (const host of this.#busy.keys()) this.#stale.add(host);
+    this.#declared.clear();
+    this.#hosts.findCustom();
+    const old = [...this.#idle.clear(), ...this.#warmProcesses.clear()];
+    this.#warm();
+    await Promise.all(old.map((host) => host.stop()));
+  }
+
+  /** All busy and waiting workers and processes. */
+  #all(): JobHost[] {
+    return [...this.#idle.all, ...this.#warmProcesses.all, ...this.#busy.keys()];
+  }
+
+  /** The current activity of each worker or process, one line each. */
+  async describe(): Promise<string[]> {
+    return await Promise.all(this.#all().map(async (host) => `${host.name}: ${await host.describe()}`));
+  }
+
+  /**
+   * Ends every job, with an outcome that says so, and every worker. The log names those that are still running when
+   * `budget` is over.
+   */
+  async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#spareTimer);
+    const children: number[] = [];
+    const left = new Set<string>();
+    const ends: Promise<void>[] = [];
+    const end = (name: string, ending: Promise<unknown>) => {
+      left.add(name);
+      ends.push(ending.then(() => void left.delete(name)));
+    };
+    for (const host of [...this.#busy.keys()]) {
+      end(host.name, host.kill()); // from now on it starts nothing
+      // Commands that continue without this minion; the next minion returns their jobs.
+      const goesOn = host.hasKeeperCommands && this.#busy.get(host)?.ended === undefined;
+      if (!goesOn) children.push(...host.commands());
+      this.#finish(host, goesOn ? LEFT_TO_NEXT_MINION : interruptedReturn("running"), false);
+    }
+    for (const pid of children) sendSignal(-pid, SIGTERM);
+    for (const host of [...this.#idle.clear(), ...this.#warmProcesses.clear()]) end(host.name, host.stop());
+    end("commands of jobs", killUnlessEnded(children, budget));
+    if (await budget.allows(Promise.all(ends))) return;
+    this.#options.log.warning(`Did not end in time, and are left to the end of the process: ${[...left].join(", ")}`);
+  }
+
+  async #kill(host: JobHost, signal: number): Promise<void> {
+    const job = this.#busy.get(host);
+    if (job === undefined || job.killed) return;
+    job.killed = true;
+    const ending = host.kill();
+    for (const pid of host.commands()) sendSignal(-pid, SIGKILL);
+    if (await ending) return this.#finish(host, failure(`The job was ended by signal ${signal}`), false);
+    // The runtime cannot end a thread that neither waits nor counts its steps (stop_word.ts); no built-in function is known to be one.
+    const goesOn = host instanceof ModuleProcess
+      ? `its process ${host.pid} has not ended yet`
+      : "its thread continues: it uses a processor until the minion is restarted";
+    const text = `The job was ended by signal ${signal}, and ${goesOn}`;
+    this.#options.log.critical(`Job ${job.jid}: ${text} (${++this.#stuckThreads} such)`);
+    this.#finish(host, failure(text), false);
+  }
+
+  #warm(): void {
+    if (this.#options.customOnly || this.#closed || this.#idle.hasFree) return;
+    this.#idle.add(this.#hosts.startThread("none"), permissionKey("none"));
+  }
+
+  #died(host: JobHost, text: string): void {
+    this.#warmProcesses.remove(host as ModuleProcess);
+    const job = this.#busy.get(host);
+    const hidden = job !== undefined && isNoLog(job.load);
+    this.#options.log.error(`${host.name}: ${hidden ? `died with job ${job.jid}, which is no_log` : text}`);
+    for (const pid of host.commands()) sendSignal(-pid, SIGTERM);
+    this.#finish(host, failure(text), false);
+  }
+
+  /** Describes the functions of the custom modules (`describeFunctions`). */
+  describeCustom(): Promise<Value> {
+    return this.#hosts.describeCustom();
+  }
+
+  /** Calls a function of a custom module for a function that runs in a thread. @returns Its outcome. */
+  async #call(host: JobHost, fun: string, call: Uint8Array): Promise<Value> {
+    const job = this.#busy.get(host);
+    if (job === undefined) throw new Error("there is no job that calls");
+    const load = new Map(job.load).set("fun", fun).set("arg", []).set("ret", "");
+    return await this.#run(load, { onOutput: job.onOutput, resumed: false, called: { call, by: host } });
+  }
+
+  #send(host: JobHost, message: ToJob): void {
+    host.send(message);
+  }
+
+  #receive(host: JobHost, message: FromJob | FromModule): void {
+    switch (message.kind) {
+      case "done": {
+        const job = this.#busy.get(host);
+        if (job === undefined || job.killed) return;
+        const outcome = unpackOutcome(message.outcome);
+        const tellsError = this.#options.customOnly || job.called !== undefined;
+        return this.#finish(
+          host,
+          isMap(outcome)
+            ? plainOutcome(outcome, [...tellsError ? ["error"] : [], ...job.resumed ? ["interrupted"] : []])
+            : failure("There is no outcome"),
+          true,
+        );
+      }
+      case "output":
+        return this.#busy.get(host)?.onOutput(message.written);
+      case "not_permitted":
+        return this.#move(host, message.permissions);
+      case "ask":
+        return void this.#answer(host, message.id, message.request);
+    }
+  }
+
+  async #answer(host: JobHost, id: number, request: MinionRequest): Promise<void> {
+    try {
+      const value = await this.#valueFor(host, request);
+      this.#send(host, { kind: "answer", id, value: pack(value) });
+    } catch (error) {
+      const timeout = error instanceof RequestTimeoutError
+        ? { address: error.address, waitedMs: error.waitedMs }
+        : undefined;
+      this.#send(host, { kind: "refused", id, reason: messageOf(error), timeout });
+    }
+  }
+
+  async #valueFor(host: JobHost, request: MinionRequest): Promise<Value> {
+    switch (request.what) {
+      case "running":
+        return this.#options.customOnly ? await this.#options.answer(request) : toValue(this.running());
+      case "signal":
+        if (host instanceof ModuleProcess && !mayStartAnything(this.#hosts.permissionsOf(host))) {
+          throw new Error('a function that signals jobs declares the permission "all" or { run: true }');
+        }
+        return this.#options.customOnly
+          ? await this.#options.answer(request)
+          : this.signal(request.jid, request.signal);
+      case "describe":
+        return await this.#hosts.describeCustom();
+      case "call":
+        return await this.#call(host, request.fun, request.call);
+      default:
+        return await this.#options.answer(request);
+    }
+  }
+
+  #finish(host: JobHost, outcome: ValueMap, alive: boolean): void {
+    const job = this.#busy.get(host);
+    this.#busy.delete(host);
+    this.#idle.remove(host);
+    if (alive) this.#shelve(host);
+    // Calls whose caller has ended are not needed any more.
+    for (const [other, called] of this.#busy) if (called.called?.by === host) void this.#kill(other, SIGKILL);
+    job?.done.resolve(outcome);
+  }
+
+  /** Keeps a worker for the next job, unless it is outdated or not needed. */
+  #shelve(host: JobHost): void {
+    const key = this.#processKeys.get(host);
+    if (this.#closed || this.#stale.has(host)) void host.stop();
+    else if (!(host instanceof ModuleProcess)) this.#idle.put(host, permissionKey(this.#hosts.permissionsOf(host)));
+    else if (key !== undefined) this.#warmProcesses.put(host, key);
+    else void host.stop();
+  }
+}
+
+/** The functions of a job. */
+function functionNames(load: ValueMap): string[] {
+  const fun = load.get("fun") ?? null;
+  return (Array.isArray(fun) ? fun : [fun]).map(str);
+}
+
+/** The functions of a job, joined. */
+function functionsOf(load: ValueMap): string {
+  return JSON.stringify(load.get("fun") ?? null);
+}
+
+/** Waits a short time for process groups to end, and kills those that do not. */
+async function killUnlessEnded(pids: readonly number[], budget: TimeBudget): Promise<void> {
+  const grace = new TimeBudget(Math.min(GRACE_MS, budget.leftMs / 2));
+  while (pids.some((pid) => sendSignal(-pid, 0)) && grace.leftMs > 0) await sleep(20);
+  for (const pid of pids) sendSignal(-pid, SIGKILL);
+}

@@ -1,0 +1,118 @@
+/**
+ * The thread that runs jobs of built-in modules, one after the other, so that a job that hangs can be ended without
+ * ending the minion. It loads no custom module (see custom_modules.ts).
+ * @module
+ */
+
+import { ChildPids } from "./child_pids.ts";
+import { withCustomModules } from "./custom_catalogue.ts";
+import { parseToJob } from "./job_messages.ts";
+import { type JobWorkerInit, pack } from "./job_protocol.ts";
+import { JobRunner } from "./job_runner.ts";
+import { moduleOf } from "./custom_modules.ts";
+import { loadCatalogue } from "./catalogue.ts";
+import { unpackOpts } from "#lib/config/opts_transfer.ts";
+import { joinPermissions, permissionKey } from "#lib/plugins/permissions.ts";
+import { isNoLog } from "#lib/protocol/no_log.ts";
+import { keeperRunner } from "#lib/programs/keeper_runner.ts";
+import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
+import { heedStopWord } from "#lib/values/stop_word.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { fieldsOf } from "#lib/runtime/message_fields.ts";
+import { serveThread, type ThreadHost } from "#lib/runtime/thread.ts";
+
+function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
+  heedStopWord(init.stop);
+  const opts = unpackOpts("minion", init.opts);
+  const children = new ChildPids(init.children);
+  const own = permissionKey(init.permissions);
+  const loader = host.log.named("salt.loader");
+  const custom = new Set(init.customModules);
+  const keeper = new KeeperAddress(() => runner.ask({ what: "keeper" }));
+  const runner: JobRunner = new JobRunner({
+    opts,
+    hostData: init.hostData,
+    catalogue: withCustomModules(
+      loadCatalogue({
+        disableModules: [...opts.disable_modules, ...init.customModules, ...Object.keys(init.refusedModules)],
+        whitelistModules: opts.whitelist_modules,
+        grains: () => runner.grains,
+        providers: opts.providers,
+        warn: host.log.warning,
+      }),
+      {
+        names: custom,
+        refusals: new Map(Object.entries(init.refusedModules)),
+        describe: () => runner.ask({ what: "describe" }),
+        call: (fun, args, kwargs) => runner.ask({ what: "call", fun, call: pack({ args, kwargs }) }),
+      },
+    ),
+    log: host.log,
+    post: (message) => host.post(message),
+    begin: () => children.clear(),
+    // With fewer permissions it may not connect to the keeper.
+    ...init.permissions === "all" && {
+      runChild: (load: ValueMap, detached: readonly DetachedCommand[]) =>
+        keeperRunner({
+          jid: str(load.get("jid") ?? ""),
+          hidden: isNoLog(load),
+          cachedir: opts.cachedir,
+          detached,
+          connect: () => keeper.connect(),
+          count: (change) => children.countKeeperCommands(change),
+        }),
+    },
+    child: (pid, state) => children[state === "started" ? "add" : "delete"](pid),
+    admit(functions) {
+      for (const [name, found] of functions) {
+        const wants = () => `with the permissions ${permissionKey(found?.permissions ?? "none")}`;
+        loader.debug(() => found === undefined ? `No module has ${name}` : `LazyLoaded ${name}, ${wants()}`);
+      }
+      const known = [...functions.values()].filter((fun) => fun !== undefined);
+      const permissions = joinPermissions(known.map((fun) => fun.permissions ?? "none"));
+      // A worker without permissions cannot see that a program is missing. The one that it sends the job to can, and then
+      // has a function less: it refuses that function itself, since the first one would send the job back.
+      const isRefusal = init.permissions !== "none" && known.length < functions.size;
+      const here = (isRefusal || permissionKey(permissions) === own) &&
+        ![...functions.keys()].some((name) => custom.has(moduleOf(name)));
+      return here ? undefined : { kind: "not_permitted", permissions };
+    },
+  });
+  return runner;
+}
+
+/** The address of the keeper of commands. It changes when the keeper is started again after a long idle time. */
+class KeeperAddress {
+  readonly #ask: () => Promise<Value>;
+  #path: Promise<Value> | undefined;
+
+  constructor(ask: () => Promise<Value>) {
+    this.#ask = ask;
+  }
+
+  /** A connection to it; `undefined` if there is no keeper. */
+  async connect(): Promise<Deno.UnixConn | undefined> {
+    for (let again = this.#path !== undefined;; again = false) {
+      const path = await (this.#path ??= this.#ask());
+      if (typeof path !== "string") {
+        this.#path = undefined;
+        return undefined;
+      }
+      try {
+        return await Deno.connect({ transport: "unix", path });
+      } catch (error) {
+        this.#path = undefined;
+        if (!again) throw new Error(`The keeper of commands does not listen at ${path}`, { cause: error });
+      }
+    }
+  }
+}
+
+serveThread<JobWorkerInit>((init, host) => {
+  const runner = openRunner(init, host);
+  return Promise.resolve({
+    describe: () => runner.describe(),
+    onMessage: (message) => runner.receive(parseToJob(fieldsOf(message))),
+    close: () => Promise.resolve(),
+  });
+});

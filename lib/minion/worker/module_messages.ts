@@ -1,0 +1,97 @@
+/**
+ * The messages between a minion and a process of a custom module, as bytes: MessagePack maps with a field `kind`.
+ * Messages of the process come from untrusted code: each field is checked, and an invalid message is an error that ends
+ * the process.
+ * Source: the types in job_protocol.ts.
+ * @module
+ */
+
+import { WireError } from "#lib/errors.ts";
+import { hostDataOf, messageId, parseToJob, requestByJob, written } from "./job_messages.ts";
+import { type FromModule, type ModuleProcessInit, pack, type ToModule } from "./job_protocol.ts";
+import {
+  blob,
+  bool,
+  type Fields,
+  fieldsOf,
+  integer,
+  oneOf,
+  part,
+  text,
+  texts,
+  textsByName,
+} from "#lib/runtime/message_fields.ts";
+import { type Bounds, decode } from "#lib/values/msgpack.ts";
+import type { Value } from "#lib/values/value.ts";
+
+/** Memory bound of the parts of one message, in the entries of `decode`: about 75 MB. */
+const BOUNDS: Bounds = { memory: 4_000_000, depth: 512, keyBytes: Infinity, otherKeys: Infinity };
+/** Maximum length of a name and of a log message, in UTF-16 units. */
+const MAX_TEXT = 1 << 16;
+
+/** Encodes a message. */
+export function packMessage(message: FromModule | ToModule): Uint8Array {
+  return pack(message);
+}
+
+/** The message that the minion packed. @throws {WireError | MsgpackError} If it is none. */
+export function parseToModule(bytes: unknown): ToModule {
+  if (!(bytes instanceof Uint8Array)) throw new WireError("a message is not bytes");
+  const fields = fieldsOf(decode(bytes, "disk"));
+  const kind = text(fields, "kind");
+  switch (kind) {
+    case "start":
+      return { kind, init: initOf(part(fields, "init")) };
+    case "describe":
+      return { kind };
+    case "grains":
+      return {
+        kind,
+        path: text(fields, "path"),
+        permissions: text(fields, "permissions"),
+        declared: textsByName(fields, "declared"),
+      };
+    default:
+      return parseToJob(fields);
+  }
+}
+
+function initOf(fields: Fields): ModuleProcessInit {
+  return {
+    opts: blob(fields, "opts"),
+    hostData: hostDataOf(part(fields, "hostData")),
+    modules: texts(fields, "modules"),
+    renamed: textsByName(fields, "renamed"),
+    logLevel: integer(fields, "logLevel", 1_000),
+    logFailures: bool(fields, "logFailures"),
+  };
+}
+
+/** Decodes a message of the process. @throws {WireError | MsgpackError} If it is invalid. */
+export function parseFromModule(bytes: Uint8Array): FromModule {
+  const fields = fieldsOf(decode(bytes, "disk", BOUNDS), MAX_TEXT);
+  const kind = text(fields, "kind");
+  switch (kind) {
+    case "ready":
+    case "begun":
+      return { kind };
+    case "done":
+      return { kind, outcome: blob(fields, "outcome") };
+    case "log":
+      return { kind, level: integer(fields, "level", 50), message: text(fields, "message") };
+    case "child":
+      return { kind, pid: integer(fields, "pid", 0x7fffffff), state: oneOf(fields, "state", ["started", "ended"]) };
+    case "output":
+      return { kind, written: written(part(fields, "written")) };
+    case "ask":
+      // It does not call functions through the minion: its own process has them.
+      return { kind, id: messageId(fields), request: requestByJob(part(fields, "request")) };
+    default:
+      throw new WireError("a message of no known kind");
+  }
+}
+
+/** Decodes the value of an outcome that a process sent. @throws {MsgpackError} */
+export function unpackOutcome(bytes: Uint8Array): Value {
+  return decode(bytes, "disk", BOUNDS);
+}

@@ -1,5 +1,0 @@
-/** Files of the backends `roots` and `minionfs`, as Salt's file server serves them. */
-
-import { testFileServerCases } from "../support/files/file_server_situations.ts";
-
-testFileServerCases("roots and minionfs");

@@ -1,8 +1,0 @@
-/**
- * The environments of a repository: lists, one branch for all, and the fallback for missing environments, as in Salt's
- * file server.
- */
-
-import { testFileServerCases } from "../support/files/file_server_situations.ts";
-
-testFileServerCases("gitfs: choices");

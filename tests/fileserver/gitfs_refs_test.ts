@@ -1,5 +1,0 @@
-/** The branches, tags and commits of environments, as in Salt's file server. */
-
-import { testFileServerCases } from "../support/files/file_server_situations.ts";
-
-testFileServerCases("gitfs: refs");

@@ -1,0 +1,88 @@
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { copyKeeping, replaceFile, sameBytes, textWindows } from "#lib/host/filesystem/contents.ts";
+import { installFile, listBackups, makeBackup } from "#lib/host/filesystem/backups.ts";
+
+async function scratch(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await Deno.makeTempDir({ prefix: "contents_" });
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
+}
+
+Deno.test("a file that is replaced keeps its mode and owner, and no temporary file is left", async () => {
+  await using root = await scratch();
+  const file = `${root.path}/f`;
+  await Deno.writeTextFile(file, "old");
+  await Deno.chmod(file, 0o4750);
+  if (Deno.uid() === 0) await Deno.chown(file, 12, 34);
+  if (Deno.uid() === 0) await Deno.chmod(file, 0o4750);
+  replaceFile(file, new TextEncoder().encode("new"));
+  const { mode, uid, gid } = await Deno.stat(file);
+  assertEquals([(mode ?? 0) & 0o7777, await Deno.readTextFile(file)], [0o4750, "new"]);
+  if (Deno.uid() === 0) assertEquals([uid, gid], [12, 34]);
+  assertEquals([...Deno.readDirSync(root.path)].length, 1);
+});
+
+Deno.test("if a file cannot be replaced, the old one is kept and no temporary file is left", async () => {
+  await using root = await scratch();
+  await Deno.mkdir(`${root.path}/d/x`, { recursive: true });
+  assertThrows(() => replaceFile(`${root.path}/d`, new Uint8Array(1)));
+  assertEquals([...Deno.readDirSync(root.path)].map(({ name }) => name), ["d"]);
+});
+
+Deno.test("a link at a backup's path is replaced, and its target is not changed", async () => {
+  await using root = await scratch();
+  await Deno.writeTextFile(`${root.path}/victim`, "precious");
+  await Deno.writeTextFile(`${root.path}/f`, "text");
+  await Deno.symlink(`${root.path}/victim`, `${root.path}/f.bak`);
+  copyKeeping(`${root.path}/f`, `${root.path}/f.bak`);
+  assertEquals(await Deno.readTextFile(`${root.path}/victim`), "precious");
+  assertEquals(Deno.lstatSync(`${root.path}/f.bak`).isSymlink, false);
+});
+
+Deno.test("a search finds text across the chunks of a file", async () => {
+  await using root = await scratch();
+  const file = `${root.path}/big`;
+  const long = "ä".repeat(300 * 1024);
+  await Deno.writeTextFile(file, `${long}needle${long}`);
+  assert(textWindows(file).some((window) => window.includes("needle")));
+  assert(!textWindows(file).some((window) => window.includes("\ufffd")));
+});
+
+Deno.test("backups are listed newest first, and hold the old content", async () => {
+  await using root = await scratch();
+  const file = `${root.path}/f`, cachedir = `${root.path}/cache`;
+  await Deno.writeTextFile(file, "one");
+  makeBackup(file, { cachedir, now: new Date(2026, 0, 2, 3, 4, 5, 678) });
+  await Deno.writeTextFile(`${root.path}/new`, "two");
+  installFile(`${root.path}/new`, file, { cachedir, backup: "minion" });
+  const listed = listBackups(file, { cachedir });
+  assertEquals(listed.length, 2);
+  assertEquals(listed[1].time.slice(0, 24), "Fri Jan 02 2026 03:04:05");
+  assertEquals(await Deno.readTextFile(listed[0].location), "one");
+  assertEquals(await Deno.readTextFile(file), "two");
+  assertEquals(listBackups(file, { cachedir, limit: 1 }), [listed[0]]);
+});
+
+Deno.test("a copy that cannot be moved to its place leaves no file behind", async () => {
+  await using root = await scratch();
+  await Deno.writeTextFile(`${root.path}/f`, "text");
+  await Deno.mkdir(`${root.path}/taken/inner`, { recursive: true });
+  assertThrows(() => copyKeeping(`${root.path}/f`, `${root.path}/taken`));
+  assertEquals([...Deno.readDirSync(root.path)].map(({ name }) => name).sort(), ["f", "taken"]);
+});
+
+Deno.test("files are equal if they have the same length and all blocks are equal", async () => {
+  await using root = await scratch();
+  const block = 1 << 18;
+  const bytes = new Uint8Array(2 * block + 1);
+  const written = (name: string, change: (copy: Uint8Array) => Uint8Array) => {
+    Deno.writeFileSync(`${root.path}/${name}`, change(bytes.slice()));
+    return `${root.path}/${name}`;
+  };
+  const first = written("first", (copy) => copy);
+  assert(sameBytes(first, written("same", (copy) => copy)));
+  assert(!sameBytes(first, written("shorter", (copy) => copy.slice(1))));
+  for (const at of [0, block - 1, block, 2 * block]) {
+    assert(!sameBytes(first, written("other", (copy) => copy.fill(1, at, at + 1))), `byte ${at}`);
+  }
+  assert(sameBytes(written("empty", () => new Uint8Array()), written("none", () => new Uint8Array())));
+});

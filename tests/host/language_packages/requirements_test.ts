@@ -1,0 +1,100 @@
+/** Files of requirements that pip's user may read. @module */
+
+import { CommandError } from "#lib/errors.ts";
+import { PrivateRequirements } from "#lib/host/language_packages/pip_passwords.ts";
+import { Requirements } from "#lib/host/language_packages/pip_requirements.ts";
+import { parseRequirement } from "#lib/host/language_packages/python_requirement.ts";
+import { findUser } from "#lib/os/users.ts";
+import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
+import { testContext } from "#tests/support/calls/job_context.ts";
+
+const USER = findUser(Deno.uid() ?? 0)?.name ?? "root";
+
+async function withFiles(
+  files: Readonly<Record<string, string>>,
+  test: (directory: string) => Promise<void>,
+): Promise<void> {
+  const directory = Deno.makeTempDirSync({ prefix: "requirements_" });
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      const path = `${directory}/${name}`;
+      Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      Deno.writeTextFileSync(path, text);
+    }
+    await test(directory);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+}
+
+const OPTIONS = { saltenv: "base", user: USER, cwd: null, context: testContext() };
+
+Deno.test("a file and all that it includes are copied for pip's user, and the copies are removed", () =>
+  withFiles({
+    "top.txt": "one\n-r sub/more.txt\n# -r none.txt\n--requirement=other.txt\n",
+    "sub/more.txt": "-r deep.txt\ntwo # -r none.txt\n",
+    "sub/deep.txt": "three\n",
+    "other.txt": "four",
+  }, async (directory) => {
+    let copies = "";
+    {
+      using requirements = new Requirements();
+      assert(await requirements.add("top.txt", { ...OPTIONS, cwd: directory }));
+      assert(await requirements.add(`${directory}/sub/deep.txt`, OPTIONS));
+      const [first, top, second, deep, ...more] = requirements.words;
+      assertEquals([first, second, more], ["--requirement", "--requirement", []]);
+      copies = top.slice(0, top.lastIndexOf("/"));
+      assertEquals(deep, `${copies}/deep.txt`);
+      assertEquals([...Deno.readDirSync(copies)].map(({ name }) => name).sort(), [
+        ...["deep.txt", "more.txt", "other.txt", "top.txt"],
+      ]);
+      assertEquals(Deno.readTextFileSync(deep), "three\n");
+    }
+    assertThrows(() => Deno.statSync(copies), Deno.errors.NotFound);
+  }));
+
+Deno.test("files that include each other, and an unknown user, are rejected", () =>
+  withFiles({ "a.txt": "-r b.txt\n", "b.txt": "-r a.txt\n" }, async (directory) => {
+    using requirements = new Requirements();
+    await assertRejects(() => requirements.add(`${directory}/a.txt`, OPTIONS), CommandError, "is included too deep");
+    const unknown = { ...OPTIONS, user: "no_user_of_this_name" };
+    await assertRejects(() => requirements.add(`${directory}/a.txt`, unknown), CommandError, "is not available");
+    assertThrows(() => new PrivateRequirements(["x"], "no_user_of_this_name"), CommandError, "is not available");
+  }));
+
+Deno.test("a file of the file server is used through its copy; a missing one is reported", () =>
+  withFiles({ "copy.txt": "one\n" }, async (directory) => {
+    for (
+      const [copy, expected] of [[`${directory}/copy.txt`, ["--requirement", `${directory}/copy.txt`]], [
+        "",
+        [],
+      ]] as const
+    ) {
+      const context = testContext({ call: () => Promise.resolve(copy) });
+      using requirements = new Requirements();
+      assertEquals(await requirements.add("salt://r.txt", { ...OPTIONS, user: null, context }), copy !== "");
+      assertEquals([...requirements.words], [...expected]);
+    }
+  }));
+
+Deno.test("requirements with passwords are in a file that only pip's user may read", () => {
+  let path = "";
+  for (const user of [USER, "", null]) {
+    using requirements = new PrivateRequirements(["https://me:secret@host/x.whl"], user);
+    [, path] = requirements.words;
+    assertEquals(Deno.readTextFileSync(path), "https://me:secret@host/x.whl\n");
+    assertEquals([(Deno.statSync(path).mode ?? 0) & 0o777, Deno.statSync(path).uid], [0o600, Deno.uid()]);
+  }
+  assertThrows(() => Deno.statSync(path), Deno.errors.NotFound);
+});
+
+Deno.test("a path is a requirement if it is a directory or an archive", () => {
+  const isDirectory = (path: string) => path === "./there";
+  const anything = { name: "", specs: [] };
+  assertEquals(parseRequirement("./there", isDirectory), anything);
+  assertEquals(parseRequirement("./there[extra]", isDirectory), anything);
+  assertEquals(parseRequirement("./missing", isDirectory), undefined);
+  assertEquals(parseRequirement("x-1.0.tar.gz", isDirectory), anything);
+  assertEquals(parseRequirement("./dist/x.zip", isDirectory), anything);
+  assertEquals(parseRequirement("./dist/some_thing-1.0-py3-none-any.whl", isDirectory)?.name, "some-thing");
+});

@@ -1,0 +1,44 @@
+/** Invalid DER: each reader reports what it expected. Source of the encodings: ITU-T X.690. */
+
+import {
+  bitBytes,
+  children,
+  DerError,
+  expectTag,
+  readDer,
+  readInteger,
+  readOid,
+  readTime,
+  TAG,
+} from "#lib/host/x509/der.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+
+const read = (hex: string) => readDer(Uint8Array.fromHex(hex.replaceAll(" ", "")));
+
+const WRONG: readonly [what: string, act: () => unknown, problem: string][] = [
+  ["nothing", () => read(""), "The value is cut short"],
+  ["a tag alone", () => read("30"), "The value is cut short"],
+  ["a value that is too short", () => read("0403 0102"), "The value is cut short"],
+  ["a length that is too short", () => read("0484 00"), "The value is cut short"],
+  ["more than a value", () => read("0500 00"), "More bytes follow the value"],
+  ["an indefinite length", () => read("3080 0000"), "No definite length"],
+  ["a length of five bytes", () => read("3085 0000000000"), "No definite length"],
+  ["a tag of two bytes", () => read("1f81 0100"), "A tag of several bytes"],
+  ["a child that is too short", () => children(read("3002 0405")), "The value is cut short"],
+  ["another tag", () => children(read("0500"), TAG.sequence), "Tag 5 where 48 was expected"],
+  ["no value", () => expectTag(undefined, TAG.oid), "Tag none where 6 was expected"],
+  ["a number without digits", () => readInteger(read("0200")), "A number without digits"],
+  ["an identifier without parts", () => readOid(read("0600")), "An empty object identifier"],
+  ["an identifier that does not end", () => readOid(read("0601 81")), "An empty object identifier"],
+  [
+    "an identifier of 64 bytes",
+    () => readOid(read(`0640 ${"01".repeat(64)}`)),
+    "An object identifier that is too long",
+  ],
+  ["bits without their first byte", () => bitBytes(read("0300")), "A bit string without its first byte"],
+  ["a time without Z", () => readTime(read("170c 323630313031303030303030")), "No time: 260101000000"],
+  ["a time of another tag", () => readTime(read("040f 32303236303130313030303030305a")), "No time: 20260101000000Z"],
+];
+for (const [what, act, problem] of WRONG) {
+  Deno.test(`DER with ${what} is rejected`, () => assertEquals(assertThrows(act, DerError).message, problem));
+}

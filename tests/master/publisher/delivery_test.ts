@@ -1,0 +1,142 @@
+/** @module */
+import { JobDelivery } from "#lib/master/publisher/delivery.ts";
+import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import { momentAfter, readMoment } from "#lib/os/moment.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
+
+const JID = "20240102030405000001";
+
+/** A master's cache directory, and the publishes. */
+class Place implements Disposable {
+  readonly root = Deno.makeTempDirSync({ prefix: "delivery_" });
+  readonly jobs = jobStore(this.root);
+  readonly undelivered = new UndeliveredJobs(this.root, "a private key");
+  readonly published: ValueMap[] = [];
+  readonly present = new Set<string>();
+
+  open(log: Logger = SILENT_LOGGER): JobDelivery {
+    return new JobDelivery({
+      jobs: this.jobs,
+      undelivered: this.undelivered,
+      log,
+      isPresent: (id) => this.present.has(id),
+      publish: (load) => Promise.resolve(void this.published.push(load)),
+    });
+  }
+
+  /** The publishes since the last call: their minions, and whether live output is requested. */
+  takePublished(): Value[] {
+    return this.published.splice(0).map((load) => [load.get("tgt") ?? null, load.get("live") ?? false]);
+  }
+
+  [Symbol.dispose](): void {
+    Deno.removeSync(this.root, { recursive: true });
+  }
+}
+
+const LOAD = map({ jid: JID, fun: "test.ping", tgt: "*", tgt_type: "glob" });
+const MINIONS = ["web1", "web2", "web3"];
+
+function pushed(more: Readonly<Record<string, Value>> = {}): Uint8Array {
+  return encode(map({ load: LOAD, minions: MINIONS, ttl_ms: 60_000, live: false, ...more }), "disk");
+}
+
+Deno.test("a job is published once, and again by id for minions that connect and have not acknowledged it", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await delivery.deliver(pushed());
+  assertEquals([place.takePublished(), delivery.size], [[["*", false]], 1]);
+  delivery.noteEvent(`salt/job/${JID}/ack/web1`);
+  delivery.noteEvent(`salt/job/${JID}/new`);
+  await delivery.arrived(["web1", "web2", "db1"]);
+  assertEquals(place.takePublished(), [[["web2"], false]]);
+  delivery.noteEvent(`salt/job/${JID}/ret/web2`);
+  delivery.noteEvent(`salt/job/${JID}/ret/web3`);
+  assertEquals(delivery.size, 0);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.takePublished(), []);
+  delivery.close();
+});
+
+Deno.test("live output is requested from present minions, which are ours; the others get the plain job", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await delivery.deliver(pushed({ live: true }));
+  assertEquals(place.takePublished(), [["*", false]]);
+  place.present.add("web1").add("db1");
+  await delivery.deliver(pushed({ live: true }));
+  assertEquals(place.takePublished(), [[["web1"], true], ["*", false]]);
+  for (const id of MINIONS) place.present.add(id);
+  await delivery.deliver(pushed({ live: true }));
+  assertEquals(place.takePublished(), [["*", true]]);
+  delivery.close();
+});
+
+Deno.test("undelivered jobs of the previous master are delivered to minions without a return or acknowledgement", async () => {
+  using place = new Place();
+  place.jobs.saveLoad(JID, LOAD, MINIONS);
+  place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
+  place.jobs.acks.save(JID, "web2", { state: "received", sinceMs: Date.now() });
+  place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, readMoment());
+  const delivery = place.open();
+  assertEquals([place.takePublished(), delivery.size], [[], 1]);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.takePublished(), [[["web3"], false]]);
+  delivery.noteEvent(`salt/job/${JID}/ret/web3`);
+  delivery.close();
+  const next = place.open();
+  assertEquals(next.size, 0);
+  next.close();
+});
+
+Deno.test("a job that ended while no master ran is logged with the minions that do not have it", () => {
+  using place = new Place();
+  const early = momentAfter(readMoment(), -61_000);
+  const job = { jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false };
+  place.undelivered.save(job, early);
+  const jid = "20240102030405000002";
+  place.undelivered.save({ ...job, jid }, early);
+  for (const one of [JID, jid]) place.jobs.saveLoad(one, LOAD, MINIONS);
+  place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
+  for (const id of MINIONS) place.jobs.acks.save(jid, id, { state: "received", sinceMs: Date.now() });
+  const warnings: string[] = [];
+  place.open({ ...SILENT_LOGGER, warning: (text) => warnings.push(String(text)) }).close();
+  assertEquals(warnings, [`Job ${JID} ended before 2 minions had it, while no master ran: web2, web3`]);
+});
+
+Deno.test("a pushed message that is no load is refused, and nothing is published", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await assertRejects(() => delivery.deliver(encode(map({ minions: MINIONS }), "disk")), TypeError);
+  assertEquals([place.takePublished(), delivery.size], [[], 0]);
+  delivery.close();
+});
+
+Deno.test("a job without a time limit is published, and ends at once", async () => {
+  using place = new Place();
+  const delivery = place.open();
+  await delivery.deliver(pushed({ ttl_ms: null }));
+  assertEquals(place.takePublished(), [["*", false]]);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.takePublished(), []);
+  delivery.close();
+});
+
+Deno.test("a delivered job that cannot be removed is logged, and the next one is published", async () => {
+  using place = new Place();
+  const errors: string[] = [];
+  const delivery = place.open({ ...SILENT_LOGGER, error: (text) => errors.push(String(text)) });
+  await delivery.deliver(pushed());
+  Deno.removeSync(`${place.root}/undelivered`, { recursive: true });
+  Deno.writeTextFileSync(`${place.root}/undelivered`, "");
+  for (const id of MINIONS) delivery.noteEvent(`salt/job/${JID}/ret/${id}`);
+  assertEquals(errors.length, 1);
+  assertStringIncludes(errors[0], "An undelivered job could not be removed: ");
+  await delivery.deliver(pushed());
+  assertEquals(place.takePublished(), [["*", false], ["*", false]]);
+  delivery.close();
+});

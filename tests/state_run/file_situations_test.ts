@@ -1,3 +1,0 @@
-import { testSituations } from "../support/calls/state_situations.ts";
-
-testSituations(["file"]);

@@ -1,0 +1,3 @@
+import { testSituations } from "#tests/support/calls/state_situations.ts";
+
+testSituations(["file"]);

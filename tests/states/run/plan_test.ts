@@ -1,0 +1,110 @@
+/**
+ * `state.plan` and `state.apply plan=`: the plan is applied, or the differences are reported; a plan changes nothing.
+ * @module
+ */
+
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { openTree, type StateTree } from "#tests/support/calls/state_tree.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
+
+const FILES = {
+  "t.sls": `
+one:
+  file.managed:
+    - name: {{ opts.root_dir }}/host/one
+    - makedirs: True
+    - source: salt://one.txt
+two:
+  file.append:
+    - name: {{ opts.root_dir }}/host/two
+    - makedirs: True
+    - text: {{ pillar.text }}
+    - require: [{file: one}]
+three:
+  test.succeed_with_changes:
+    - onchanges: [{file: two}]
+`,
+  "one.txt": "first\n",
+};
+
+/** The hash of a plan. */
+function hashIn(returned: Value): string {
+  const tag = isMap(returned)
+    ? [...returned.keys()].map(String).find((key) => key.startsWith("state_|-plan"))
+    : undefined;
+  return tag?.split("_|-")[2] ?? "";
+}
+
+/** Every file below a directory with its content. */
+async function contents(directory: string, found: Record<string, string> = {}): Promise<Record<string, string>> {
+  for await (const { name, isDirectory } of Deno.readDir(directory)) {
+    const path = `${directory}/${name}`;
+    const { mtime, mode } = await Deno.lstat(path);
+    if (isDirectory) await contents(path, found);
+    else found[path] = `${mtime?.getTime()} ${mode} ${await Deno.readTextFile(path)}`;
+  }
+  return found;
+}
+
+async function planned(tree: StateTree): Promise<string> {
+  const { returned } = await tree.call("state.plan", ["t"]);
+  const hash = hashIn(returned);
+  assert(/^[0-9a-f]{32}$/.test(hash), `no plan in ${JSON.stringify([...isMap(returned) ? returned.keys() : []])}`);
+  return hash;
+}
+
+Deno.test("a plan changes nothing on the host, and is applied", async () => {
+  await using tree = await openTree({ files: FILES, pillar: { text: "hello" } });
+  await Deno.mkdir(`${tree.root}/host`);
+  await Deno.writeTextFile(`${tree.root}/host/two`, "before\n");
+  const before = await contents(`${tree.root}/host`);
+  const hash = await planned(tree);
+  assertEquals(await planned(tree), hash);
+  assertEquals(await contents(`${tree.root}/host`), before);
+  const { retcode } = await tree.call("state.apply", [], { plan: hash });
+  assertEquals(retcode, 0);
+  assertEquals(await Deno.readTextFile(`${tree.root}/host/one`), "first\n");
+  assertEquals(await Deno.readTextFile(`${tree.root}/host/two`), "before\nhello\n");
+});
+
+const MOVES: readonly (readonly [what: string, expected: RegExp, (root: string) => Promise<void>])[] = [
+  [
+    "a file of the file server",
+    /^files of the file server: salt:\/\/one\.txt has changed$/m,
+    (root) => Deno.writeTextFile(`${root}/srv/one.txt`, "other\n"),
+  ],
+  [
+    "the host",
+    /^what is found on the host: file\.append of two has changed$/m,
+    (root) => Deno.writeTextFile(`${root}/host/two`, "hello\n"),
+  ],
+  [
+    "an SLS file",
+    /^states: test\.nop of four is new$/m,
+    (root) => Deno.writeTextFile(`${root}/srv/t.sls`, `${FILES["t.sls"]}four: test.nop\n`),
+  ],
+];
+
+for (const [what, expected, move] of MOVES) {
+  Deno.test(`a plan is not applied if ${what} has changed`, async () => {
+    await using tree = await openTree({ files: FILES, pillar: { text: "hello" } });
+    await Deno.mkdir(`${tree.root}/host`);
+    await Deno.writeTextFile(`${tree.root}/host/two`, "before\n");
+    const hash = await planned(tree);
+    await move(tree.root);
+    const before = await contents(`${tree.root}/host`);
+    const { returned, retcode } = await tree.call("state.apply", [], { plan: hash });
+    const text = Array.isArray(returned) ? returned.join("\n") : "";
+    assert(expected.test(text), text);
+    assertEquals(retcode, 1);
+    assertEquals(await contents(`${tree.root}/host`), before);
+  });
+}
+
+Deno.test("an unknown plan is not applied", async () => {
+  await using tree = await openTree({ files: FILES });
+  const { returned, retcode } = await tree.call("state.apply", [], { plan: "../../etc/passwd" });
+  assertEquals([returned, retcode], [[
+    "There is no plan ../../etc/passwd on this minion: state.plan makes one, and each minion has its own",
+  ], 1]);
+});

@@ -1,0 +1,276 @@
+/**
+ * `state.show_*` and `state.lint` on a tree of files, without a master: from the file server over templates to the
+ * output.
+ * @module
+ */
+
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { openHighState } from "#lib/states/tree/high_state.ts";
+import { withMasterOpts } from "#lib/states/tree/settings.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import type { PillarQuery } from "#lib/plugins/job_context.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+
+const TREE: Readonly<Record<string, string>> = {
+  "top.sls": "base:\n  '*':\n    - web\n  'db*':\n    - db\n",
+  "web/init.sls": `{% set who = pillar.get('who', 'nobody') %}
+include:
+  - .tls
+web:
+  pkg.installed:
+    - name: {{ who }}-{{ grains['os'] }}
+  service.running:
+    - watch:
+      - file: tls
+`,
+  "web/tls.sls": "tls:\n  file.managed:\n    - name: /etc/tls\n    - require_in:\n      - pkg: web\n",
+  "broken.sls": "{% if nothing %}\n{{ nope }}\nx: {{ 1 }}\n",
+  "alone.sls": "a:\n  test.nop:\n    - require:\n      - pkg: wbe\n",
+};
+
+/** A call on the tree. `more` adds or replaces files. */
+async function call(
+  fun: string,
+  { args = [], kwargs = {}, more = {}, opts = {}, pillar = {} }: {
+    args?: Value[];
+    kwargs?: Record<string, unknown>;
+    more?: Record<string, string>;
+    opts?: Record<string, Value>;
+    /** In memory. */
+    pillar?: Record<string, unknown>;
+  } = {},
+): Promise<{ shown: Value; retcode: number }> {
+  const root = await Deno.makeTempDir({ prefix: "show_" });
+  try {
+    for (const [path, text] of Object.entries({ ...TREE, ...more })) {
+      await Deno.mkdir(`${root}/srv/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+      await Deno.writeTextFile(`${root}/srv/${path}`, text);
+    }
+    const grains = map({ id: "web1", os: "Debian", os_family: "Debian", kernel: "Linux" });
+    const context = testContext({
+      opts: testOpts({ root_dir: root, file_client: "local", file_roots: map({ base: [`${root}/srv`] }), ...opts }),
+      grains,
+      pillar: map(pillar),
+      catalogue: loadCatalogue({ grains: () => grains }),
+      outside: { ...testContext().outside, pillar: (query) => Promise.resolve(compiled(query)) },
+    });
+    const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
+    const { return: shown, retcode } = await run(fun, [...args, ...given], context);
+    return { shown, retcode };
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+/** Replaces the pillar compiler: `who` of the environment, and the pillar of the call. */
+function compiled({ override, pillarenv }: PillarQuery): ValueMap {
+  return new Map([...map({ who: pillarenv ?? "base" }), ...override ?? []]);
+}
+
+/** The IDs and states of low data, in its order. */
+function order(low: Value): unknown {
+  return (Array.isArray(low) ? low : []).map((chunk) =>
+    isMap(chunk) ? `${chunk.get("state")} ${chunk.get("name")}` : chunk
+  );
+}
+
+/** The first lines of the errors. */
+function firstLines(errors: Value): string[] {
+  return (Array.isArray(errors) ? errors : []).map((text) => String(text).split("\n")[0]);
+}
+
+Deno.test("state.show_low_sls renders, includes and orders", async () => {
+  const { shown, retcode } = await call("state.show_low_sls", { args: ["web"], kwargs: { pillar: { who: "me" } } });
+  assertEquals([order(shown), retcode], [["file /etc/tls", "pkg me-Debian", "service web"], 0]);
+});
+
+Deno.test("state.show_lowstate applies require_in; show_low_sls only shows it", async () => {
+  const requires = (low: Value) =>
+    (Array.isArray(low) ? low : []).filter((chunk) =>
+      isMap(chunk) && chunk.get("state") === "pkg" && chunk.has("require")
+    )
+      .length;
+  assertEquals(requires((await call("state.show_lowstate")).shown), 1);
+  assertEquals(requires((await call("state.show_low_sls", { args: ["web"] })).shown), 0);
+});
+
+Deno.test("the functions of the top file show the states of this minion", async () => {
+  assertEquals((await call("state.show_top")).shown, map({ base: ["web"] }));
+  assertEquals((await call("state.show_states")).shown, ["web.tls", "web"]);
+  const { shown } = await call("state.show_state_usage");
+  const base = isMap(shown) ? shown.get("base") : undefined;
+  assertEquals(isMap(base) ? base.get("used") : undefined, ["web"]);
+  assertEquals(isMap(base) ? base.get("unused") : undefined, ["alone", "broken", "top", "web.tls"]);
+});
+
+Deno.test("errors are lists of messages with file positions, and set the return code", async () => {
+  const { shown, retcode } = await call("state.show_low_sls", { args: ["alone"] });
+  assertEquals([shown, retcode], [[
+    "Referenced state does not exist for requisite [require: (pkg: wbe)] in state [a] in SLS [alone]\n" +
+    "alone.sls:4:9\n---\n  test.nop:\n    - require:\n      - pkg: wbe    <======================\n\n---",
+  ], 1]);
+  const broken = await call("state.show_sls", { args: ["broken"] });
+  assertEquals(broken.retcode, 1);
+  assertEquals(firstLines(broken.shown)[0].startsWith("Rendering SLS 'base:broken' failed: Jinja"), true);
+  assertEquals((await call("state.show_sls", { args: ["wbe"] })).shown, [
+    "No matching sls found for 'wbe' in env 'base'\nDid you mean 'web'?",
+  ]);
+});
+
+Deno.test("state.sls_exists and state.id_exists", async () => {
+  assertEquals((await call("state.sls_exists", { args: ["web"] })).shown, true);
+  assertEquals((await call("state.sls_exists", { args: ["nothere"] })).shown, false);
+  assertEquals((await call("state.id_exists", { args: ["web,tls", "web"] })).shown, true);
+  assertEquals((await call("state.id_exists", { args: ["web,db", "web"] })).shown, false);
+});
+
+Deno.test("state.lint reports every error of a tree once, also names in the top file that are for other minions", async () => {
+  const { shown, retcode } = await call("state.lint");
+  assertEquals(retcode, 1);
+  assertEquals(firstLines(shown).map((line) => line.replace(/(failed: Jinja).*/, "$1")), [
+    "No matching sls found for 'db' in env 'base', which the top file gives to 'db*'",
+    "Referenced state does not exist for requisite [require: (pkg: wbe)] in state [a] in SLS [alone]",
+    "Rendering SLS 'base:broken' failed: Jinja",
+  ]);
+  const fine = { "broken.sls": "x: test.nop\n", "alone.sls": "y: test.nop\n", "db.sls": "z: test.nop\n" };
+  assertEquals(await call("state.lint", { more: fine }), { shown: "5 SLS files, nothing wrong", retcode: 0 });
+});
+
+Deno.test("state.lint reports sources, excluded files and pillar that are not there", async () => {
+  const more = {
+    "conf/app.conf": "",
+    "web/init.sls": "exclude: [{sls: brokne}]\n/a:\n  file.managed:\n    - source: salt://conf/ap.conf\n" +
+      "/b:\n  file.managed:\n    - source: [salt://nope/x, salt://conf/app.conf]\n" +
+      "/c:\n  file.recurse:\n    - source: salt://conf/\n/d:\n  file.managed:\n    - source: [salt://no, salt://nor]\n" +
+      "/e:\n  file.managed:\n    - source: [salt://no, http://127.0.0.1/x]\n",
+  };
+  const { shown, retcode } = await call("state.lint", { args: ["web"], more });
+  const problems = (Array.isArray(shown) ? shown : []).map((text) => String(text).split("\n").slice(0, 3).join("; "));
+  assertEquals([problems, retcode], [[
+    "exclude names the SLS 'brokne', which is not there; Did you mean 'broken'?; web/init.sls:1:12",
+    "The source salt://conf/ap.conf of state '/a' (file) is not there in saltenv 'base'; " +
+    "Did you mean salt://conf/app.conf?; web/init.sls:4:7",
+    "The source salt://no, salt://nor of state '/d' (file) is not there in saltenv 'base'; web/init.sls:13:7; ---",
+  ], 1]);
+  const pillar = { _errors: ["Rendering SLS 'app' failed"] };
+  const failed = await call("state.lint", { args: ["alone"], more: { "alone.sls": "y: test.nop\n" }, pillar });
+  assertEquals(failed, { shown: ["Pillar: Rendering SLS 'app' failed"], retcode: 1 });
+});
+
+Deno.test("state.lint reports unknown arguments and functions, with the nearest known ones", async () => {
+  const web = "web:\n  file.managed:\n    - name: /x\n    - usr: root\n    - mde: '0644'\nb:\n  test.nope: []\n" +
+    "c:\n  test:\n    - noop\nd:\n  tset.nop: []\ne:\n  not_built.present: []\nf:\n  ours.present: []\n";
+  const more = { "web/init.sls": web, "_states/ours.ts": "", "_states/theirs.py": "" };
+  const { shown, retcode } = await call("state.lint", { args: ["web"], more });
+  assertEquals(retcode, 1);
+  const problems = (Array.isArray(shown) ? shown : []).map((text) => String(text).split("\n").slice(0, 3).join("; "));
+  assertEquals(problems, [
+    "State 'test.nope' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:7:3",
+    "State 'test.noop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:9:3",
+    "State 'tset.nop' was not found in SLS 'web'; Did you mean test.nop?; web/init.sls:12:3",
+    "State 'not_built.present' was not found in SLS 'web'; There is no state module not_built; web/init.sls:14:3",
+    "unknown argument `usr` of file.managed in state 'web' in SLS 'web'; Did you mean user?; web/init.sls:4:7",
+    "unknown argument `mde` of file.managed in state 'web' in SLS 'web'; Did you mean mode?; web/init.sls:5:7",
+  ]);
+});
+
+Deno.test("a misspelt argument of a state that accepts any is ignored with state_check_arguments: False", async () => {
+  const more = { "web/init.sls": "web:\n  file.managed:\n    - name: /x\n    - dirmode: '0755'\n" };
+  const refused = await call("state.show_low_sls", { args: ["web"], more });
+  assertEquals(firstLines(refused.shown), ["unknown argument `dirmode` of file.managed in state 'web' in SLS 'web'"]);
+  const opts = { state_check_arguments: false };
+  const { shown, retcode } = await call("state.show_low_sls", { args: ["web"], more, opts });
+  assertEquals([order(shown), retcode], [["file /x"], 0]);
+  // An error in Salt as well stays an error.
+  const wrong = { "web/init.sls": "web:\n  test.nop: []\n  host.present:\n    - pi: 127.0.0.1\n" };
+  assertEquals((await call("state.show_low_sls", { args: ["web"], more: wrong, opts })).retcode, 1);
+});
+
+Deno.test("a misspelt matcher of the top file is an error with its place, for every target and in every function", async () => {
+  const more = { "top.sls": "base:\n  'web*': [web]\n  'os:Debian':\n    - match: compund\n    - web\n" };
+  const text = "There is no matcher 'compund' for the target 'os:Debian' in saltenv 'base'\nDid you mean compound?\n" +
+    "top.sls:4:7";
+  for (const fun of ["state.lint", "state.show_top", "state.show_highstate", "state.show_lowstate"]) {
+    const { shown, retcode } = await call(fun, { more });
+    assert(Array.isArray(shown), fun);
+    assert(shown.some((error) => str(error).startsWith(text)), `${fun}: ${str(shown)}`);
+    assertEquals(retcode, 1);
+  }
+});
+
+Deno.test("state.lint reports targets of the top file that cannot be read, and groups that are not there", async () => {
+  const fine = { "broken.sls": "x: test.nop\n", "alone.sls": "y: test.nop\n", "db.sls": "z: test.nop\n" };
+  const top = "base:\n  '*': [web]\n  'G@os:Debian and': [web]\n  webs:\n    - match: nodegroup\n    - web\n";
+  const { shown } = await call("state.lint", { more: { ...fine, "top.sls": top } });
+  assertEquals(firstLines(shown), [
+    "The target 'G@os:Debian and' of the top file matches no minion: Cannot read the compound target: a term is missing at the end",
+    "The target 'webs' of the top file matches no minion: there is no nodegroup 'webs'",
+  ]);
+});
+
+Deno.test("an invalid top file is an error message", async () => {
+  const broken = await call("state.show_top", { more: { "top.sls": "base:\n" } });
+  assertEquals(broken.shown, "ERROR: Unable to render top file. No targets found.");
+  assertEquals((await call("state.show_top", { more: { "top.sls": "{{ nope }}" } })).shown, new Map());
+});
+
+Deno.test("state.show_highstate fails if there are no states, as a top file that cannot be read has none", async () => {
+  for (const top of ["{{ nope }}", "base: [\n", "base:\n  'db*': [web]\n", ""]) {
+    assertEquals(await call("state.show_highstate", { more: { "top.sls": top } }), { shown: new Map(), retcode: 2 });
+  }
+  assertEquals((await call("state.show_highstate")).retcode, 0);
+});
+
+Deno.test("a call with pillarenv or pillar is compiled with its own pillar", async () => {
+  const names = async (kwargs: Record<string, unknown>) =>
+    order((await call("state.show_low_sls", { args: ["web"], kwargs })).shown);
+  assertEquals(await names({}), ["file /etc/tls", "pkg nobody-Debian", "service web"]);
+  assertEquals(await names({ pillarenv: "dev" }), ["file /etc/tls", "pkg dev-Debian", "service web"]);
+  assertEquals(await names({ pillarenv: "dev", pillar: { who: "me" } }), [
+    "file /etc/tls",
+    "pkg me-Debian",
+    "service web",
+  ]);
+});
+
+Deno.test("a pillar that is no map, and a failed pillar, are refused", async () => {
+  const context = testContext({ opts: testOpts({ file_client: "local" }) });
+  await assertRejects(() => openHighState(context, map({ pillar: "x" })), InvocationError, "formatted as a dictionary");
+  const encrypted = map({ pillar: "x", pillar_enc: "gpg" });
+  await assertRejects(
+    () => openHighState(context, encrypted),
+    CommandError,
+    "Pillar override was not passed as a dictionary",
+  );
+  const failed = await call("state.show_sls", { args: ["web"], kwargs: { pillar: { _errors: ["no"] } } });
+  assertEquals(failed, { shown: "ERROR: Pillar failed to render. Additional info follows:\n\nno", retcode: 1 });
+});
+
+Deno.test("lock_saltenv refuses another environment", async () => {
+  const locked = { lock_saltenv: true, saltenv: "base" };
+  const { shown } = await call("state.show_sls", { args: ["web"], kwargs: { saltenv: "dev" }, opts: locked });
+  assertEquals(shown, "ERROR: lock_saltenv is enabled, saltenv cannot be changed");
+});
+
+Deno.test("withMasterOpts() uses the master's value for its options, and both for shared ones", () => {
+  const own: ValueMap = map({ renderer: "yaml", state_top: "own.sls", state_aggregate: ["pkg"], test: true });
+  const master: ValueMap = map({
+    renderer: "jinja|yaml",
+    state_top: "top.sls",
+    state_aggregate: true,
+    env_order: ["dev"],
+  });
+  const opts = withMasterOpts(own, master);
+  const names = ["renderer", "state_top", "state_aggregate", "test", "env_order", "nodegroups", "failhard"];
+  assertEquals(names.map((name) => opts.get(name)), [
+    "jinja|yaml",
+    "top.sls",
+    ["pkg"],
+    true,
+    ["dev"],
+    new Map(),
+    false,
+  ]);
+});
