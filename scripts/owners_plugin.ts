@@ -33,8 +33,8 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ["lib/runtime/log_file.ts", "the log directory, which is looked at first (isTrustedPath)"],
   ["lib/runtime/pid_file.ts", "the pid directory, which is looked at first (isTrustedPath)"],
   ["lib/master/publisher/publisher.ts", "sock_dir"],
-  ["modules/execution/_cmd_scripts.ts", "a file of root's in a temporary directory, as in cron.ts"],
-  ["modules/execution/postgres.ts", "a file of root's in a temporary directory, as in cron.ts"],
+  ["modules/execution/cmd/scripts.ts", "a file of root's in a temporary directory, as in cron.ts"],
+  ["modules/execution/postgres/databases.ts", "a file of root's in a temporary directory, as in cron.ts"],
   ["modules/wheel/key.ts", "a directory of the master's for keys"],
 ]);
 

@@ -243,9 +243,13 @@ function directoryOf(path: string): string {
   return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".";
 }
 
-/** The room of a file; it may be missing in the list. */
+/**
+ * The room of a file; it may be missing in the list. A module of several files is a folder in the room of its family:
+ * `modules/states/file/mod.ts`.
+ */
 function roomOf(path: string): string {
-  return FLOOR_OF.has(path) ? path : directoryOf(path);
+  if (FLOOR_OF.has(path)) return path;
+  return directoryOf(path).replace(/^(modules\/\w+)\/\w+$/, "$1");
 }
 
 /**
@@ -296,7 +300,7 @@ function upwardImports(imports: ReadonlyMap<string, readonly Import[]>): string[
 /** The functions, classes and constants that a file exports: some other file should use them. */
 function exportsOf({ path, text }: Source): string[] {
   // The exports of a plugin are its functions; a text in a test may contain the source of a module.
-  if (/^modules\/(?!grains\/).*\/(?!_)[^/]*$|_test\.ts$/.test(path)) return [];
+  if (/^modules\/(?!grains\/)\w+\/(?:(?!_)[^/]*|\w+\/mod\.ts)$|_test\.ts$/.test(path)) return [];
   return [...text.matchAll(/^export (?:async )?(?:function\*?|class|abstract class|const) (\w+)/gm)].map(([, name]) =>
     name
   );

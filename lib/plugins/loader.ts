@@ -42,11 +42,6 @@ export interface Family<C> {
  */
 export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
 
-/** One module in several files, of whose exports a later one wins. */
-export async function joined(parts: readonly Promise<object>[]): Promise<object> {
-  return Object.assign({}, ...await Promise.all(parts));
-}
-
 /** The files of a family with a virtual name, by that name, in the order in which they are tried. */
 export type VirtualNames = Readonly<Record<string, readonly string[]>>;
 

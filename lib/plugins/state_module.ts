@@ -1,6 +1,6 @@
 /**
  * The form of a state function: documentation and parameters as data, and the code, as of an execution module's function. A
- * file `modules/states/file.ts` with an export `managed` made by {@linkcode stateFn} defines `file.managed`.
+ * file `modules/states/file/managed.ts` with an export `managed` made by {@linkcode stateFn} defines `file.managed`.
  *
  * What it returns is checked by the runtime (lib/states/run), which adds the fields that Salt's returns have: `__sls__`,
  * `__run_num__`, `start_time`, `duration`, ….

@@ -3,30 +3,25 @@
  * @module
  */
 
-import { joined, type ModuleTable, type VirtualNames } from "#lib/plugins/loader.ts";
+import type { ModuleTable, VirtualNames } from "#lib/plugins/loader.ts";
 
 /** The table of built-in execution modules. */
 export const EXECUTION_MODULES: ModuleTable = {
   aliases: () => import("./aliases.ts"),
   alternatives: () => import("./alternatives.ts"),
   apkpkg: () => import("./apkpkg.ts"),
-  aptpkg: () =>
-    joined([
-      import("./aptpkg.ts"),
-      import("./_apt_queries.ts"),
-      import("./_apt_repositories.ts"),
-    ]),
-  archive: () => joined([import("./archive.ts"), import("./_archive_listing.ts")]),
+  aptpkg: () => import("./aptpkg/mod.ts"),
+  archive: () => import("./archive/mod.ts"),
   asymmetric: () => import("./asymmetric.ts"),
   at: () => import("./at.ts"),
-  cmd: () => joined([import("./cmd.ts"), import("./_cmd_scripts.ts")]),
+  cmd: () => import("./cmd/mod.ts"),
   config: () => import("./config.ts"),
-  cp: () => joined([import("./cp.ts"), import("./_cp_caching.ts"), import("./_cp_sending.ts")]),
+  cp: () => import("./cp/mod.ts"),
   cron: () => import("./cron.ts"),
   data: () => import("./data.ts"),
-  debian_service: () => import("./debian_service.ts"),
-  debian_ip: () => import("./debian_ip.ts"),
   debconfmod: () => import("./debconfmod.ts"),
+  debian_ip: () => import("./debian_ip.ts"),
+  debian_service: () => import("./debian_service.ts"),
   defaults: () => import("./defaults.ts"),
   dig: () => import("./dig.ts"),
   disk: () => import("./disk.ts"),
@@ -35,28 +30,12 @@ export const EXECUTION_MODULES: ModuleTable = {
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
   extfs: () => import("./extfs.ts"),
-  file: () =>
-    joined([
-      import("./file.ts"),
-      import("./_file_checking.ts"),
-      import("./_file_editing.ts"),
-      import("./_file_finding.ts"),
-      import("./_file_managing.ts"),
-      import("./_file_ownership.ts"),
-      import("./_file_replacing.ts"),
-      import("./_file_trees.ts"),
-    ]),
-  git: () =>
-    joined([
-      import("./git.ts"),
-      import("./_git_config.ts"),
-      import("./_git_remotes.ts"),
-      import("./_git_worktrees.ts"),
-    ]),
+  file: () => import("./file/mod.ts"),
   firewalld: () => import("./firewalld.ts"),
   gem: () => import("./gem.ts"),
   gentoo_service: () => import("./gentoo_service.ts"),
-  gpg: () => joined([import("./gpg.ts"), import("./_gpg_keys.ts")]),
+  git: () => import("./git/mod.ts"),
+  gpg: () => import("./gpg/mod.ts"),
   grains: () => import("./grains.ts"),
   groupadd: () => import("./groupadd.ts"),
   hashutil: () => import("./hashutil.ts"),
@@ -77,40 +56,27 @@ export const EXECUTION_MODULES: ModuleTable = {
   log: () => import("./log.ts"),
   logrotate: () => import("./logrotate.ts"),
   match: () => import("./match.ts"),
-  mount: () => joined([import("./mount.ts"), import("./_mount_tables.ts")]),
-  network: () => joined([import("./network.ts"), import("./_network_addresses.ts"), import("./_network_routes.ts")]),
+  mount: () => import("./mount/mod.ts"),
+  network: () => import("./network/mod.ts"),
   nftables: () => import("./nftables.ts"),
   npm: () => import("./npm.ts"),
   pacmanpkg: () => import("./pacmanpkg.ts"),
-  pip: () => joined([import("./pip.ts"), import("./_pip_listing.ts")]),
-  ps: () => import("./ps.ts"),
   pillar: () => import("./pillar.ts"),
-  postgres: () =>
-    joined([
-      import("./postgres.ts"),
-      import("./_postgres_extensions.ts"),
-      import("./_postgres_privileges.ts"),
-      import("./_postgres_roles.ts"),
-      import("./_postgres_schemas.ts"),
-    ]),
+  pip: () => import("./pip/mod.ts"),
+  postgres: () => import("./postgres/mod.ts"),
+  ps: () => import("./ps.ts"),
   publish: () => import("./publish.ts"),
   quota: () => import("./quota.ts"),
   random: () => import("./random.ts"),
   rh_ip: () => import("./rh_ip.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
-  saltutil: () => joined([import("./saltutil.ts"), import("./_syncing.ts"), import("./_master_side.ts")]),
+  saltutil: () => import("./saltutil/mod.ts"),
   selinux: () => import("./selinux.ts"),
   slsutil: () => import("./slsutil.ts"),
-  ssh: () => joined([import("./ssh.ts"), import("./_ssh_known_hosts.ts")]),
-  state: () =>
-    joined([
-      import("./state.ts"),
-      import("./_state_applying.ts"),
-      import("./_state_controlling.ts"),
-      import("./_state_showing.ts"),
-    ]),
+  ssh: () => import("./ssh/mod.ts"),
+  state: () => import("./state/mod.ts"),
   status: () => import("./status.ts"),
-  sys: () => joined([import("./sys.ts"), import("./_sys_families.ts")]),
+  sys: () => import("./sys/mod.ts"),
   sysfs: () => import("./sysfs.ts"),
   system: () => import("./system.ts"),
   systemd_service: () => import("./systemd_service.ts"),
@@ -119,21 +85,10 @@ export const EXECUTION_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   useradd: () => import("./useradd.ts"),
   virtualenv_mod: () => import("./virtualenv_mod.ts"),
-  x509: () => import("./x509.ts"),
+  x509: () => import("./x509/mod.ts"),
   xfs: () => import("./xfs.ts"),
-  yumpkg: () =>
-    joined([
-      import("./yumpkg.ts"),
-      import("./_rpm_queries.ts"),
-      import("./_yum_groups.ts"),
-      import("./_yum_queries.ts"),
-    ]),
-  zypperpkg: () =>
-    joined([
-      import("./zypperpkg.ts"),
-      import("./_rpm_queries.ts"),
-      import("./_zypper_queries.ts"),
-    ]),
+  yumpkg: () => import("./yumpkg/mod.ts"),
+  zypperpkg: () => import("./zypperpkg/mod.ts"),
 };
 
 /** The virtual names, each with its files, in the order in which they are tried. */

@@ -3,14 +3,14 @@
  * @module
  */
 
-import { joined, type ModuleTable } from "#lib/plugins/loader.ts";
+import type { ModuleTable } from "#lib/plugins/loader.ts";
 
 /** The table of built-in state modules. */
 export const STATE_MODULES: ModuleTable = {
   acl: () => import("./acl.ts"),
   alias: () => import("./alias.ts"),
   alternatives: () => import("./alternatives.ts"),
-  archive: () => import("./archive.ts"),
+  archive: () => import("./archive/mod.ts"),
   at: () => import("./at.ts"),
   blockdev: () => import("./blockdev.ts"),
   cmd: () => import("./cmd.ts"),
@@ -19,29 +19,9 @@ export const STATE_MODULES: ModuleTable = {
   disk: () => import("./disk.ts"),
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
-  file: () =>
-    joined([
-      import("./file.ts"),
-      import("./_file_accumulating.ts"),
-      import("./_file_appending.ts"),
-      import("./_file_caching.ts"),
-      import("./_file_check_cmd.ts"),
-      import("./_file_directory.ts"),
-      import("./_file_hardlinks.ts"),
-      import("./_file_keyvalue.ts"),
-      import("./_file_moving.ts"),
-      import("./_file_nodes.ts"),
-      import("./_file_patching.ts"),
-      import("./_file_presence.ts"),
-      import("./_file_recursing.ts"),
-      import("./_file_replacing.ts"),
-      import("./_file_retention.ts"),
-      import("./_file_serializing.ts"),
-      import("./_file_symlinks.ts"),
-      import("./_file_tidying.ts"),
-    ]),
+  file: () => import("./file/mod.ts"),
   firewalld: () => import("./firewalld.ts"),
-  git: () => joined([import("./git.ts"), import("./_git_configuring.ts"), import("./_git_detaching.ts")]),
+  git: () => import("./git/mod.ts"),
   gpg: () => import("./gpg.ts"),
   grains: () => import("./grains.ts"),
   group: () => import("./group.ts"),
@@ -57,11 +37,11 @@ export const STATE_MODULES: ModuleTable = {
   loop: () => import("./loop.ts"),
   lvm: () => import("./lvm.ts"),
   module: () => import("./module.ts"),
-  mount: () => joined([import("./mount.ts"), import("./_mount_tables.ts")]),
+  mount: () => import("./mount/mod.ts"),
   network: () => import("./network.ts"),
   nftables: () => import("./nftables.ts"),
   pip: () => import("./pip.ts"),
-  pkg: () => import("./pkg.ts"),
+  pkg: () => import("./pkg/mod.ts"),
   pkgrepo: () => import("./pkgrepo.ts"),
   postgres_database: () => import("./postgres_database.ts"),
   postgres_extension: () => import("./postgres_extension.ts"),
@@ -74,7 +54,7 @@ export const STATE_MODULES: ModuleTable = {
   postgres_user: () => import("./postgres_user.ts"),
   process: () => import("./process.ts"),
   quota: () => import("./quota.ts"),
-  salt: () => joined([import("./salt.ts"), import("./_salt_events.ts"), import("./_salt_runners.ts")]),
+  salt: () => import("./salt/mod.ts"),
   saltutil: () => import("./saltutil.ts"),
   selinux: () => import("./selinux.ts"),
   service: () => import("./service.ts"),
@@ -87,5 +67,5 @@ export const STATE_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   user: () => import("./user.ts"),
   virtualenv: () => import("./virtualenv.ts"),
-  x509: () => joined([import("./x509.ts"), import("./_x509_keys.ts"), import("./_x509_ssh.ts")]),
+  x509: () => import("./x509/mod.ts"),
 };

@@ -2,7 +2,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { createHeld, followForChange, holdDirectory, holdTarget } from "#lib/os/held_path.ts";
-import { makeUsersDirectory } from "#modules/execution/_ssh_files.ts";
+import { makeUsersDirectory } from "#modules/execution/ssh/files.ts";
 import { findUser } from "#lib/os/users.ts";
 import { run } from "#tests/support/processes.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";

@@ -6,8 +6,8 @@ const HELD = "using held = holdTarget(path);\n";
 /** File, source, and the reported problems. */
 const CASES: readonly (readonly [file: string, source: string, reported: readonly string[]])[] = [
   ["lib/host/filesystem/trees.ts", "Deno.chownSync(path, 1, 1);", ["Deno.chownSync"]],
-  ["modules/execution/file.ts", "await Deno.chmod(path, 0o600);", ["Deno.chmod"]],
-  ["modules/execution/file.ts", 'nodeBuiltin("node:fs").lchownSync(path, 1, 1);', [
+  ["modules/execution/file/inspecting.ts", "await Deno.chmod(path, 0o600);", ["Deno.chmod"]],
+  ["modules/execution/file/inspecting.ts", 'nodeBuiltin("node:fs").lchownSync(path, 1, 1);', [
     'nodeBuiltin("node:fs").lchownSync',
   ]],
   ["lib/host/filesystem/trees.ts", "const change = Deno.chmodSync;", ["Deno.chmodSync"]],

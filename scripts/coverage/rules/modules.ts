@@ -21,12 +21,12 @@ export const MODULES_RULES: readonly CoverageRule[] = [
     why: "root, as whom the tests run, may send any process a signal",
   },
   {
-    path: "modules/execution/_chroot.ts",
+    path: "modules/execution/cmd/chroot.ts",
     line: /processesIn\(directory\)\.length === 0|could not be killed/,
     why: "a process that does not end by SIGKILL hangs in the kernel",
   },
   {
-    path: "modules/execution/_master_side.ts",
+    path: "modules/execution/saltutil/master_side.ts",
     line: /which\("salt-run"\)|found === undefined\) throw new CommandError\(NOT_LOCAL\)|return \[found\]/,
     why: "an installation without the program beside it: a test runs the sources, which are all there",
   },

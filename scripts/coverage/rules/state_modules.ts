@@ -12,12 +12,12 @@ const NO_PROGRAM = "a host on which the program is not installed";
 export const STATE_MODULES_RULES: readonly CoverageRule[] = [
   { path: "modules/states/", line: /^if \(!isHostError\(error\)\) throw error;/, why: UNEXPECTED },
   {
-    path: "modules/states/_archive_extraction.ts",
+    path: "modules/states/archive/extraction.ts",
     line: /^if \(which\("tar"\) === undefined\) throw/,
     why: NO_PROGRAM,
   },
   {
-    path: "modules/states/_file_patching.ts",
+    path: "modules/states/file/patching.ts",
     line: /^if \(which\("patch"\) === undefined\) return/,
     why: NO_PROGRAM,
   },

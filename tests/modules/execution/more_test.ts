@@ -10,7 +10,7 @@ import { parseIpRoutes, parseIpRoutes6 } from "#lib/host/network/routes.ts";
 import { parseLocalectl } from "#lib/host/kernel/locales.ts";
 import { prettyName, withPrettyName } from "#lib/host/kernel/machine_info.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
-import { runInChroot } from "#modules/execution/_chroot.ts";
+import { runInChroot } from "#modules/execution/cmd/chroot.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";

@@ -5,8 +5,8 @@ import type { JobContext, Outside, Refresh, RunningJob } from "#lib/plugins/job_
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
-import * as own from "#modules/execution/saltutil.ts";
-import * as syncing from "#modules/execution/_syncing.ts";
+import * as own from "#modules/execution/saltutil/minion.ts";
+import * as syncing from "#modules/execution/saltutil/syncing.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { ScriptedFileServer } from "#tests/support/files/scripted_file_server.ts";

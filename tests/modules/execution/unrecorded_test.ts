@@ -96,7 +96,7 @@ Deno.test("cmd.run_chroot runs a command line below another root directory", asy
       call: (name, args = [], kwargs) =>
         name.startsWith("mount.") ? Promise.resolve(true) : context.call(name, args, kwargs),
     });
-    const { run_chroot } = await import("#modules/execution/cmd.ts");
+    const { run_chroot } = await import("#modules/execution/cmd/running.ts");
     const { invoke } = await import("#lib/plugins/call.ts");
     const result = await invoke(run_chroot, {
       name: "cmd.run_chroot",

@@ -8,7 +8,7 @@ import { messageOf } from "#lib/errors.ts";
 import { HostFiles } from "#lib/programs/files.ts";
 import { fullName, systemResolver } from "#lib/host/network/host_names.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { refuseLinks } from "#modules/execution/_ssh_files.ts";
+import { refuseLinks } from "#modules/execution/ssh/files.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { answeringContext, resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
@@ -189,7 +189,7 @@ Deno.test("pkg.list_downloaded finds the files of apt below a directory", async 
           dropped: { stdout: 0, stderr: 0 },
         }),
     });
-    const { list_downloaded } = await import("#modules/execution/_apt_queries.ts");
+    const { list_downloaded } = await import("#modules/execution/aptpkg/queries.ts");
     const found = await list_downloaded.run({ root: `${root}/` }, given, { args: [], kwargs: new Map() });
     const seconds = Math.floor((Deno.statSync(path).ctime?.getTime() ?? 0) / 1000);
     const creation_date_time = new Date(seconds * 1000).toISOString().slice(0, 19);
@@ -221,7 +221,7 @@ Deno.test("pkg.mod_repo gets the key of a personal archive from Launchpad, and s
     },
   });
   try {
-    const { mod_repo } = await import("#modules/execution/_apt_repositories.ts");
+    const { mod_repo } = await import("#modules/execution/aptpkg/repositories.ts");
     const change = async (more: Readonly<Record<string, Value>>, repo = "ppa:me/tools") => {
       try {
         const given = { repo, saltenv: "base", aptkey: true };

@@ -1,7 +1,7 @@
 /** The states of x509 when functions that they call fail, on files in a directory of the test. @module */
 
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
-import { absent, manage, type Wanted } from "#modules/states/_x509_files.ts";
+import { absent, manage, type Wanted } from "#modules/states/x509/files.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { callState, stateContext } from "#tests/support/calls/state_call.ts";
 import { openTree } from "#tests/support/calls/state_tree.ts";

@@ -1,0 +1,506 @@
+/**
+ * Execution module `file`, third part: making, linking, copying, moving and removing files and directories, special files, and backups.
+ * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * @module
+ */
+
+import { holdTarget, inDirectoryOf, renameHeld } from "#lib/os/held_path.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { openToWrite } from "#lib/os/new_files.ts";
+import { ownUmask } from "#lib/os/umask.ts";
+import { fileHost, home } from "#modules/execution/_file_host.ts";
+import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "#lib/host/filesystem/backups.ts";
+import { parseMode } from "#lib/host/filesystem/ownership.ts";
+import { dirName, isLink, joinPath, linkTarget, mustBeAbsolute, normalPath } from "#lib/host/filesystem/paths.ts";
+import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
+import { fileStatus } from "#lib/host/filesystem/status.ts";
+import {
+  copyContents,
+  copyOver,
+  copyTree,
+  makeDirectories,
+  makeDirectory,
+  makeParents,
+  moveAny,
+  removeAny,
+  removeEmpty,
+} from "#lib/host/filesystem/trees.ts";
+import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
+import { asCommandError } from "#lib/os/command_error.ts";
+import { pythonOsError, systemReason } from "#lib/os/deno_texts.ts";
+import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import { makeNode, type Node } from "#lib/libc/inodes.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { isInt, map, str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
+
+/** Owner, group and mode of new files and directories. */
+interface Owned {
+  readonly user: Value;
+  readonly group: Value;
+  readonly mode: Value;
+}
+
+/** Gives each new directory its owner and mode. */
+function owned(wanted: Owned, context: JobContext): (path: string) => Promise<void> {
+  return async (path) => {
+    await checkPermissions(readResult(path, null), { path, wanted, host: fileHost(context) });
+  };
+}
+
+const DIRECTORY = { user: any(null), group: any(null), mode: any(null) };
+
+export const mkdir: ModuleFunction<JobContext> = fn({
+  doc: describe("Create a directory and its parents, unless it exists.", "file.mkdir /opt/jetty/context"),
+  permissions: "all",
+  params: { dir_path: str(), ...DIRECTORY },
+  run: async ({ dir_path, ...wanted }, context) => {
+    await makeDirectory(home(dir_path), owned(wanted, context));
+    return true;
+  },
+});
+
+export const makedirs: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Create the parent directories of a path; with a slash at its end, the path itself too. Returns a sentence if they exist.",
+    "file.makedirs /opt/code/",
+  ),
+  permissions: "all",
+  params: { path: str(), ...DIRECTORY },
+  run: ({ path, ...wanted }, context) => makeParents(home(path), owned(wanted, context)),
+});
+
+export const makedirs_perms: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Create a new directory and its parents, with owner and mode.",
+    "file.makedirs_perms /opt/code",
+  ),
+  permissions: "all",
+  params: { name: str(), user: any(null), group: any(null), mode: any("0755") },
+  run: async ({ name, ...wanted }, context) => {
+    await makeDirectories(home(name), owned(wanted, context));
+    return null;
+  },
+});
+
+export const touch: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Create a file unless it exists, and set its times: now, or seconds since the epoch.",
+    "file.touch /var/log/emptyfile",
+  ),
+  permissions: "all",
+  params: { name: str(), atime: any(null), mtime: any(null) },
+  run: ({ name, atime, mtime }) => {
+    const path = home(name);
+    const time = (given: Value) => {
+      if (given === null) return Date.now() / 1000;
+      const seconds = typeof given === "string" && /^\d+$/.test(given) ? Number(given) : toNumber(given);
+      if (seconds === undefined) throw new InvocationError("atime and mtime must be integers");
+      return seconds;
+    };
+    const times = [time(atime), time(mtime)] as const;
+    try {
+      openToWrite(path, { append: true }).close();
+      setTimes(path, times);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable) throw error;
+      if (!isDirectory(path)) throw new CommandError(systemReason(error));
+      setTimes(path, times);
+    }
+    return isAnything(path);
+  },
+});
+
+function setTimes(path: string, times: readonly [number, number]): void {
+  using held = holdTarget(path);
+  Deno.utimeSync(held.path, ...times);
+}
+
+export const link: ModuleFunction<JobContext> = fn({
+  doc: describe("Make a hard link to a file.", "file.link /path/to/file /path/to/link"),
+  permissions: "all",
+  params: { src: str(), path: str() },
+  run: ({ src, path }) => {
+    mustBeAbsolute(home(src), "File path must be absolute.");
+    try {
+      inDirectoryOf(path, (directory, name) => Deno.linkSync(home(src), directory.at(name)));
+      return true;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable) throw error;
+      throw new CommandError(`Could not create '${path}': ${pythonOsError(error, home(src))} -> '${path}'`);
+    }
+  },
+});
+
+export const symlink: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Create a symbolic link at `path` to `src`. Anything else at `path` is an error; `force` removes it first, `atomic` replaces it " +
+      "atomically.",
+    "file.symlink /path/to/file /path/to/link",
+  ),
+  permissions: "all",
+  params: { src: str(), path: str(), force: bool(false), atomic: bool(false), follow_symlinks: bool(true) },
+  run: ({ src, path: given, force, atomic, follow_symlinks }) => {
+    const path = home(given);
+    mustBeAbsolute(path, `Link path must be absolute: ${path}`);
+    const exists = follow_symlinks ? pathExists(path) : isAnything(path);
+    const old = linkTarget(path);
+    if (old !== undefined) {
+      if (normalPath(old) === normalPath(src)) return true;
+      if (!force && !atomic) throw new CommandError(`Found existing symlink: ${path}`);
+    }
+    if (exists && !force && !atomic) throw new CommandError(`Existing path is not a symlink: ${path}`);
+    try {
+      if (atomic) {
+        replaceByLink(src, path);
+        return true;
+      }
+      if (force && (old !== undefined || exists)) removeFile(path);
+      inDirectoryOf(path, (directory, name) => Deno.symlinkSync(src, directory.at(name)));
+      return true;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable || error instanceof CommandError) throw error;
+      throw new CommandError(`Could not create '${path}'`);
+    }
+  },
+});
+
+/** Removes what is not a directory. @throws {CommandError} For a directory. */
+function removeFile(path: string): void {
+  if (!isLink(path) && isDirectory(path)) throw new CommandError(`[Errno 21] Is a directory: '${path}'`);
+  inDirectoryOf(path, (directory, name) => Deno.removeSync(directory.at(name)));
+}
+
+/** @throws {CommandError} If the temporary link is left: the reasons of both failures. */
+function replaceByLink(src: string, path: string): void {
+  inDirectoryOf(path, (directory, name) => {
+    const temporary = `tmp${crypto.randomUUID().slice(0, 8)}`;
+    Deno.symlinkSync(src, directory.at(temporary));
+    try {
+      Deno.renameSync(directory.at(temporary), directory.at(name));
+    } catch (cause) {
+      try {
+        removeIfExists(directory.at(temporary));
+      } catch (error) {
+        if (cause instanceof Deno.errors.NotCapable) throw cause;
+        const left = joinPath(dirName(path), temporary);
+        const reasons = `${pythonOsError(cause, path)}; and could not remove '${left}': ${pythonOsError(error, left)}`;
+        throw new CommandError(`Could not create '${path}': ${reasons}`, { cause });
+      }
+      throw cause;
+    }
+  });
+}
+
+export const rename: ModuleFunction<JobContext> = fn({
+  doc: describe("Rename a file or directory.", "file.rename /path/to/src /path/to/dst"),
+  permissions: "all",
+  params: { src: str(), dst: str() },
+  run: ({ src, dst }) => renamePath(home(src), home(dst)),
+});
+
+function renamePath(from: string, to: string): true {
+  mustBeAbsolute(from, "File path must be absolute.");
+  try {
+    renameHeld(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) throw error;
+    throw new CommandError(`Could not rename '${from}' to '${to}'`);
+  }
+}
+
+export const move: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Move a file or directory, into a directory if `dst` is one, also to another file system unless disallow_copy_and_unlink.",
+    "file.move /path/to/src /path/to/dst",
+  ),
+  permissions: "all",
+  params: { src: str(), dst: str(), disallow_copy_and_unlink: bool(false) },
+  run: ({ src, dst, disallow_copy_and_unlink }) => {
+    const [from, to] = [home(src), home(dst)];
+    if (disallow_copy_and_unlink) return renamePath(from, to);
+    mustBeAbsolute(from, "Source path must be absolute.");
+    mustBeAbsolute(to, "Destination path must be absolute.");
+    try {
+      moveAny(from, to);
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable) throw error;
+      const reason = error instanceof CommandError ? messageOf(error) : pythonOsError(error, from);
+      throw new CommandError(`Unable to move '${from}' to '${to}': ${reason}`);
+    }
+    return map({ result: true, comment: `'${from}' moved to '${to}'` });
+  },
+});
+
+export const copy: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Copy a file, or, with `recurse`, a directory: into an existing one, or, with `remove_existing`, in its place. The copy gets the owner and mode of the source.",
+    "file.copy /path/to/src /path/to/dst",
+    "file.copy /path/to/src_dir /path/to/dst_dir recurse=True remove_existing=True",
+  ),
+  permissions: "all",
+  params: { src: str(), dst: str(), recurse: bool(false), remove_existing: bool(false) },
+  run: async ({ src, dst, recurse, remove_existing }, context) => {
+    const [from, to] = [home(src), home(dst)];
+    mustBeAbsolute(from, "File path must be absolute.");
+    if (!pathExists(from)) throw new CommandError(`No such file or directory '${from}'`);
+    const status = fileStatus(from);
+    const trees = isDirectory(to) || isDirectory(from);
+    if (trees && !recurse) {
+      throw new InvocationError("Cannot copy overwriting a directory without recurse flag set to true!");
+    }
+    try {
+      if (!trees) copyContents(from, to);
+      else if (remove_existing) {
+        if (pathExists(to)) Deno.removeSync(to, { recursive: true });
+        copyTree(from, to);
+      } else {
+        copyOver(from, to);
+      }
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable) throw error;
+      throw new CommandError(`Could not copy '${from}' to '${to}'`);
+    }
+    await owned(status, context)(to);
+    return true;
+  },
+});
+
+export const remove: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove a file, a link, or a directory with all that is in it. Returns whether it existed.",
+    "file.remove /tmp/foo",
+  ),
+  permissions: "all",
+  params: { path: str() },
+  varKwargs: "kwargs",
+  run: ({ path: given }) => {
+    const path = home(given);
+    mustBeAbsolute(path, `File path must be absolute: ${path}`);
+    try {
+      return removeAny(path);
+    } catch (error) {
+      throw asCommandError(error, path, `Could not remove '${path}': `);
+    }
+  },
+});
+
+export const rmdir: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Remove an empty directory; with `recurse`, first the empty directories in it; with `older_than`, only those not changed for that many days. Returns " +
+      "whether that went well, with `verbose`, what was deleted and what was not.",
+    "file.rmdir /tmp/foo/",
+  ),
+  permissions: "all",
+  params: { path: str(), recurse: bool(false), verbose: bool(false), older_than: any(null) },
+  run: ({ path: given, recurse, verbose, older_than }, context) => {
+    const path = home(given);
+    mustBeAbsolute(path, "File path must be absolute.");
+    if (!isDirectory(path)) throw new InvocationError(`A valid directory was not specified: ${path}`);
+    let before: number | undefined;
+    if (truthy(older_than)) {
+      const days = typeof older_than === "string" && /^\d+$/.test(older_than)
+        ? Number(older_than)
+        : toNumber(older_than);
+      if (days === undefined) context.log("error", "Unable to set 'older_than'. Defaulting to 0 days.");
+      else before = Date.now() / 1000 - Math.trunc(days) * 86_400;
+    }
+    const { deleted, errors, result } = removeEmpty(path, { recurse, before });
+    for (const [at, reason] of errors) context.log("error", `Could not remove '${at}': ${reason}`);
+    return verbose ? map({ deleted, errors, result }) : result;
+  },
+});
+
+/** Words of Salt's for a special file. */
+const NODES: Readonly<Record<Node["kind"], string>> = {
+  char: "Character device",
+  block: "Block device",
+  fifo: "Fifo pipe",
+};
+
+async function makeSpecial(
+  path: string,
+  { node, wanted, context }: { readonly node: Node; readonly wanted: Owned; readonly context: JobContext },
+): Promise<Value> {
+  const changes = map({ new: `${NODES[node.kind]} ${path} created.` });
+  if (context.opts.test === true) return map({ name: path, changes, comment: "", result: null });
+  if (isAnything(path)) {
+    await owned(wanted, context)(path);
+    return map({ name: path, changes: {}, comment: `File ${path} exists and cannot be overwritten`, result: false });
+  }
+  makeNode(path, node, parseMode(wanted.mode) & ~(ownUmask() ?? 0));
+  await owned(wanted, context)(path);
+  return map({ name: path, changes, comment: "", result: true });
+}
+
+const NODE_OWNER = { user: any(null), group: any(null), mode: any("0660") };
+
+export const mknod_chrdev: ModuleFunction<JobContext> = fn({
+  doc: describe("Make a character device.", "file.mknod_chrdev /dev/chr 180 31"),
+  permissions: "all",
+  params: { name: str(), major: int(), minor: int(), ...NODE_OWNER },
+  run: ({ name, major, minor, ...wanted }, context) =>
+    makeSpecial(home(name), { node: { kind: "char", major, minor }, wanted, context }),
+});
+
+export const mknod_blkdev: ModuleFunction<JobContext> = fn({
+  doc: describe("Make a block device.", "file.mknod_blkdev /dev/blk 8 999"),
+  permissions: "all",
+  params: { name: str(), major: int(), minor: int(), ...NODE_OWNER },
+  run: ({ name, major, minor, ...wanted }, context) =>
+    makeSpecial(home(name), { node: { kind: "block", major, minor }, wanted, context }),
+});
+
+export const mknod_fifo: ModuleFunction<JobContext> = fn({
+  doc: describe("Make a FIFO.", "file.mknod_fifo /dev/fifo"),
+  permissions: "all",
+  params: { name: str(), ...NODE_OWNER },
+  run: ({ name, ...wanted }, context) => makeSpecial(home(name), { node: { kind: "fifo" }, wanted, context }),
+});
+
+export const mknod: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Create a special file (c, b or p) and its parent directories.",
+    "file.mknod /dev/chr c 180 31",
+    "file.mknod /dev/fifo p",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    ntype: str(),
+    major: int(0),
+    minor: int(0),
+    user: any(null),
+    group: any(null),
+    mode: any("0600"),
+  },
+  run: async ({ name, ntype, major, minor, ...wanted }, context) => {
+    await makeParents(home(name), owned({ ...wanted, mode: null }, context));
+    const nodes: Readonly<Record<string, Node>> = {
+      c: { kind: "char", major, minor },
+      b: { kind: "block", major, minor },
+      p: { kind: "fifo" },
+    };
+    if (!Object.hasOwn(nodes, ntype)) {
+      throw new InvocationError(
+        `Node type unavailable: '${ntype}'. Available node types are character ('c'), block ('b'), and pipe ('p').`,
+      );
+    }
+    return await makeSpecial(home(name), { node: nodes[ntype], wanted, context });
+  },
+});
+
+function limitOf(limit: Value, name: string, context: JobContext): number | null {
+  if (limit === null) return null;
+  const given = typeof limit === "string" && /^\s*[+-]?\d+\s*$/.test(limit) ? Number(limit) : toNumber(limit);
+  if (given === undefined) context.log("error", `file.${name}: 'limit' value must be numeric`);
+  return given === undefined ? null : Math.trunc(given);
+}
+
+/** Backups by number, the newest first. */
+function numbered(backups: readonly Backup[]): Map<Value, Value> {
+  return new Map(backups.map(({ time, size, location }, i): [Value, Value] => [
+    i,
+    map({ "Backup Time": time, Size: size, Location: location }),
+  ]));
+}
+
+const LIST = { path: str(), limit: any(null) };
+
+/** `file.list_backups` and its other name. */
+function lister(name: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe("List the backups of a file, the newest first, by number.", `file.${name} /foo/bar/baz.txt`),
+    permissions: "all",
+    params: LIST,
+    run: ({ path, limit }, context) =>
+      numbered(listBackups(home(path), {
+        cachedir: context.opts.cachedir,
+        limit: limitOf(limit, "list_backups", context),
+      })),
+  });
+}
+
+export const list_backups: ModuleFunction<JobContext> = lister("list_backups");
+export const list_backup: ModuleFunction<JobContext> = lister("list_backup");
+
+export const list_backups_dir: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "List the backups of all files in the directory of a path, by file.",
+    "file.list_backups_dir /foo/bar/baz/",
+  ),
+  permissions: "all",
+  params: LIST,
+  run: ({ path, limit }, context) => {
+    const query = { cachedir: context.opts.cachedir, limit: limitOf(limit, "list_backups_dir", context) };
+    return new Map([...listBackupsDirectory(home(path), query)].map(([file, backups]) => [file, numbered(backups)]));
+  },
+});
+
+/** The backup of a number, or what is wrong with it. */
+function backupOf(path: string, id: Value, context: JobContext): Backup | string {
+  const word = text(id).trim();
+  const number = isInt(id) ? Number(id) : /^[+-]?\d+$/.test(word) ? Number(word) : undefined;
+  if (number === undefined || text(id).length !== String(number).length) return `Invalid backup_id '${text(id)}'`;
+  const backups = listBackups(path, { cachedir: context.opts.cachedir });
+  return number >= 0 && number < backups.length
+    ? backups[number]
+    : `backup_id '${text(id)}' does not exist for ${path}`;
+}
+
+const BACKUP = { path: str(), backup_id: any() };
+
+export const restore_backup: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Restore a backup; the current file becomes a backup first.",
+    "file.restore_backup /foo/bar/baz.txt 0",
+  ),
+  permissions: "all",
+  params: BACKUP,
+  run: ({ path: given, backup_id }, context) => {
+    const path = home(given);
+    const backup = backupOf(path, backup_id, context);
+    if (typeof backup === "string") return map({ result: false, comment: backup });
+    // Salt fails if there is no file, which may be why its backup is wanted.
+    if (isFile(path)) makeBackup(path, { cachedir: context.opts.cachedir });
+    try {
+      copyContents(backup.location, path);
+      return map({ result: true, comment: `Successfully restored ${backup.location} to ${path}` });
+    } catch (error) {
+      if (error instanceof Deno.errors.NotCapable) throw error;
+      const reason = pythonOsError(error, path);
+      return map({ result: false, comment: `Unable to restore ${backup.location} to ${path}: ${reason}` });
+    }
+  },
+});
+
+/** `file.delete_backup` and its other name. */
+function deleter(name: string): ModuleFunction<JobContext> {
+  return fn({
+    doc: describe(
+      "Remove a backup of a file.",
+      `file.${name} /var/cache/salt/minion/file_backup/home/foo/bar/baz.txt 0`,
+    ),
+    permissions: "all",
+    params: BACKUP,
+    run: ({ path: given, backup_id }, context) => {
+      const backup = backupOf(home(given), backup_id, context);
+      if (typeof backup === "string") return map({ result: false, comment: backup });
+      try {
+        Deno.removeSync(backup.location);
+        return map({ result: true, comment: `Successfully removed ${backup.location}` });
+      } catch (error) {
+        if (error instanceof Deno.errors.NotCapable) throw error;
+        return map({
+          result: false,
+          comment: `Unable to remove ${backup.location}: ${pythonOsError(error, backup.location)}`,
+        });
+      }
+    },
+  });
+}
+
+export const delete_backup: ModuleFunction<JobContext> = deleter("delete_backup");
+export const remove_backup: ModuleFunction<JobContext> = deleter("remove_backup");

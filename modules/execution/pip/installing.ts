@@ -1,0 +1,301 @@
+/**
+ * Execution module `pip`: installing Python packages. Its functions that list installed packages are in
+ * `listing.ts`. Source: the functions of Salt 3008.3 `salt/modules/pip.py`.
+ * @module
+ */
+
+import { packagesOf, upgradesOf } from "./packages.ts";
+import { forgetVersion, isBelow, runPip, versionOf, WHERE } from "./running.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isDirectory, isThere } from "#lib/os/file_kind.ts";
+import {
+  checkedUrl,
+  extraWords,
+  listed,
+  optional,
+  proxyWords,
+  repeated,
+  timeoutWords,
+} from "#lib/host/language_packages/pip_command.ts";
+import { normalizedName } from "#lib/host/language_packages/pip_output.ts";
+import { Requirements } from "#lib/host/language_packages/pip_requirements.ts";
+import { changesBetween } from "#lib/host/packages/changes.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { compareLooseVersions } from "#lib/text/loose_version.ts";
+import { splitLines } from "#lib/text/split_lines.ts";
+import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+
+export const version: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the version of pip. bin_env: a virtual environment, or the path of a pip or Python, as for all functions. Default:\n" +
+      "python3 in PATH.",
+    "pip.version",
+  ),
+  permissions: "all",
+  params: { bin_env: str(null), cwd: str(null), user: str(null) },
+  run: (pip, context) => versionOf(pip, context),
+});
+
+export const normalize: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the normalized name of a package, which is equal for all its spellings.",
+    "pip.normalize Zope.Interface",
+  ),
+  params: { name: str() },
+  run: ({ name }) => normalizedName(name),
+});
+
+/** Options that pip has had between these versions. */
+function wheelWords(option: string, version: string | null, context: JobContext): string[] {
+  if (!isBelow(version, "1.4") && version !== null && compareLooseVersions(version, "9.0.3") <= 0) return [option];
+  context.log("error", `The ${option} option is only supported in pip between 1.4 and 9.0.3, and is ignored`);
+  return [];
+}
+
+function checkLog(path: string): string[] {
+  if (isDirectory(path)) throw new CommandError(`'${path}' is a directory. Use --log path_to_file`);
+  const parent = path.replace(/\/[^/]*$/, "") || "/";
+  if (!isThere(path) && !isThere(parent)) {
+    throw new CommandError(`Trying to create '${path}' but parent directory '${parent}' does not exist.`);
+  }
+  return ["--log", path];
+}
+
+function linkWords(links: Value): string[] {
+  return listed(links).flatMap((link) => {
+    if (/^(https?|ftp|file):/i.test(link) || isThere(link)) return ["--find-links", link];
+    throw new CommandError(`'${link}' is not a valid URL or path`);
+  });
+}
+
+function mirrorWords(mirrors: Value, version: string | null): string[] {
+  if (!truthy(mirrors)) return [];
+  if (!isBelow(version, "7.0.0")) {
+    throw new CommandError(
+      "pip >= 7.0.0 does not support mirror argument: use index_url and/or extra_index_url instead",
+    );
+  }
+  const wrong = listed(mirrors).find((one) => !one.startsWith("http://"));
+  if (wrong !== undefined) throw new CommandError(`'${wrong}' is not a valid URL`);
+  return ["--use-mirrors", ...repeated("--mirrors", mirrors)];
+}
+
+function editableWords(editable: Value): string[] {
+  return listed(editable).flatMap((entry) => {
+    const isLocal = entry === "." || entry.startsWith("file://") || entry.startsWith("/");
+    if (!isLocal && !/(?:#|#.*?&)egg=[^&]+/.test(entry)) {
+      throw new CommandError("You must specify an egg for this editable");
+    }
+    return ["--editable", entry];
+  });
+}
+
+function existsWords(action: string | null): string[] {
+  if (!action) return [];
+  if (["s", "i", "w", "b"].includes(action.toLowerCase())) return ["--exists-action", action];
+  throw new CommandError(
+    `The exists_action pip option only supports the values s, i, w, and b. '${action}' is not valid.`,
+  );
+}
+
+/** The failure of a file of requirements that is not there. */
+async function addRequirements(
+  requirements: Requirements,
+  given: Value,
+  pip: { readonly saltenv: string; readonly user: string | null; readonly cwd: string | null },
+  context: JobContext,
+): Promise<ValueMap | undefined> {
+  for (const one of listed(given)) {
+    if (await requirements.add(one, { ...pip, context })) continue;
+    return map({ result: false, comment: `pip requirements file '${one}' not found` });
+  }
+  return undefined;
+}
+
+export const install: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Install Python packages: pkgs (names with versions, a list, or a text with commas), requirements (files), or editable\n" +
+      "(directories and URLs). Return the result of pip, a map. All other arguments are options of pip of these names;\n" +
+      "user: as whom it runs; env_vars: environment variables; further keywords are those of cmd.run_all.",
+    "pip.install <package name>,<package2 name>",
+    "pip.install requirements=/path/to/requirements.txt",
+    "pip.install <package name> bin_env=/path/to/virtualenv",
+    "pip.install 'markdown,django' editable=git+https://github.com/worldcompany/djangoembed.git#egg=djangoembed upgrade=True no_deps=True",
+  ),
+  permissions: "all",
+  params: {
+    pkgs: any(null),
+    requirements: any(null),
+    bin_env: str(null),
+    use_wheel: bool(false),
+    no_use_wheel: bool(false),
+    log: str(null),
+    proxy: any(null),
+    timeout: any(null),
+    editable: any(null),
+    find_links: any(null),
+    index_url: str(null),
+    extra_index_url: str(null),
+    no_index: bool(false),
+    mirrors: any(null),
+    build: str(null),
+    target: str(null),
+    download: str(null),
+    download_cache: str(null),
+    source: str(null),
+    upgrade: bool(false),
+    force_reinstall: bool(false),
+    ignore_installed: bool(false),
+    exists_action: str(null),
+    no_deps: bool(false),
+    no_install: bool(false),
+    no_download: bool(false),
+    global_options: any(null),
+    install_options: any(null),
+    user: str(null),
+    cwd: str(null),
+    pre_releases: bool(false),
+    cert: str(null),
+    allow_all_external: bool(false),
+    allow_external: any(null),
+    allow_unverified: any(null),
+    process_dependency_links: bool(false),
+    saltenv: str("base"),
+    env_vars: any(null),
+    use_vt: bool(false),
+    trusted_host: str(null),
+    no_cache_dir: bool(false),
+    extra_args: any(null),
+    cache_dir: str(null),
+    no_binary: any(null),
+    disable_version_check: bool(false),
+  },
+  varKwargs: "kwargs",
+  async run(bound, context, { kwargs }) {
+    const { index_url, extra_index_url, target } = bound;
+    using requirements = new Requirements();
+    const missing = await addRequirements(requirements, bound.requirements, bound, context);
+    if (missing !== undefined) return missing;
+    const pip = await versionOf(bound, context);
+    const flag = (option: string, isSet: boolean) => isSet ? [option] : [];
+    if (bound.no_index && (index_url || extra_index_url)) {
+      throw new CommandError("'no_index' and ('index_url' or 'extra_index_url') are mutually exclusive.");
+    }
+    const cacheOption = isBelow(pip, "6.0") ? "--download-cache" : "--cache-dir";
+    const words = [
+      "install",
+      ...requirements.words,
+      ...bound.use_wheel ? wheelWords("--use-wheel", pip, context) : [],
+      ...bound.no_use_wheel ? wheelWords("--no-use-wheel", pip, context) : [],
+      ...truthy(bound.no_binary) && !isBelow(pip, "7.0.0") ? ["--no-binary", listed(bound.no_binary).join(",")] : [],
+      ...bound.log ? checkLog(bound.log) : [],
+      ...proxyWords(bound.proxy, (name) => context.opts.extra.get(name)),
+      ...timeoutWords(bound.timeout),
+      ...linkWords(bound.find_links),
+      ...index_url ? ["--index-url", checkedUrl(index_url)] : [],
+      ...extra_index_url ? ["--extra-index-url", checkedUrl(extra_index_url)] : [],
+      ...flag("--no-index", bound.no_index),
+      ...mirrorWords(bound.mirrors, pip),
+      ...flag("--disable-pip-version-check", bound.disable_version_check),
+      ...optional("--build", bound.build),
+      ...optional("--target", target ?? (bound.bin_env === null ? Deno.env.get("VENV_PIP_TARGET") ?? null : null)),
+      ...optional("--download", bound.download),
+      ...optional(cacheOption, bound.download_cache || bound.cache_dir),
+      ...optional("--source", bound.source),
+      ...flag("--upgrade", bound.upgrade),
+      ...flag("--force-reinstall", bound.force_reinstall),
+      ...flag("--ignore-installed", bound.ignore_installed),
+      ...existsWords(bound.exists_action),
+      ...flag("--no-deps", bound.no_deps),
+      ...flag("--no-install", bound.no_install),
+      ...flag("--no-download", bound.no_download),
+      ...flag("--no-cache-dir", bound.no_cache_dir),
+      ...flag("--pre", bound.pre_releases && !isBelow(pip, "1.4")),
+      ...optional("--cert", bound.cert),
+      ...repeated("--global-option", bound.global_options),
+      ...repeated("--install-option", bound.install_options),
+    ];
+    if (!truthy(bound.pkgs) && !truthy(bound.requirements) && !truthy(bound.editable)) {
+      return { retcode: 0, stdout: "No packages to install." };
+    }
+    words.push(
+      ...listed(bound.pkgs).map((one) => one.replaceAll(";", ",")),
+      ...editableWords(bound.editable),
+      ...flag("--allow-all-external", bound.allow_all_external),
+      ...repeated("--allow-external", bound.allow_external),
+      ...repeated("--allow-unverified", bound.allow_unverified),
+      ...flag("--process-dependency-links", bound.process_dependency_links),
+      ...optional("--trusted-host", bound.trusted_host),
+      ...extraWords(bound.extra_args),
+    );
+    return await runPip(words, bound, { context, more: kwargs });
+  },
+});
+
+export const uninstall: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Uninstall Python packages: pkgs, or those of the files requirements. Return the result of pip, a map.",
+    "pip.uninstall <package name>,<package2 name>",
+    "pip.uninstall requirements=/path/to/requirements.txt",
+  ),
+  permissions: "all",
+  params: {
+    pkgs: any(null),
+    requirements: any(null),
+    bin_env: str(null),
+    log: str(null),
+    proxy: any(null),
+    timeout: any(null),
+    user: str(null),
+    cwd: str(null),
+    saltenv: str("base"),
+    use_vt: bool(false),
+    extra_args: any(null),
+  },
+  async run(bound, context) {
+    using requirements = new Requirements();
+    const missing = await addRequirements(requirements, bound.requirements, bound, context);
+    if (missing !== undefined) return missing;
+    const named = new Set(listed(bound.pkgs));
+    if (named.size > 0 && truthy(bound.requirements)) {
+      // A package that a file names with its version need not be named again.
+      for (const path of listed(bound.requirements).filter((one) => one.startsWith("/"))) {
+        for (const line of splitLines(Deno.readTextFileSync(path))) named.delete(line.split("==")[0]);
+      }
+    }
+    const words = [
+      "uninstall",
+      "-y",
+      ...requirements.words,
+      ...optional("--log", bound.log),
+      ...proxyWords(bound.proxy, (name) => context.opts.extra.get(name)),
+      ...timeoutWords(bound.timeout),
+      ...named,
+      ...extraWords(bound.extra_args),
+    ];
+    return await runPip(words, bound, { context });
+  },
+});
+
+export const upgrade: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Upgrade all packages, and return a map: `result`, `changes` with the old and new versions, and the output of pip.",
+    "pip.upgrade",
+  ),
+  permissions: "all",
+  params: { ...WHERE, use_vt: bool(false) },
+  async run(pip, context) {
+    const before = await packagesOf(null, pip, new Map(), context);
+    let [result, comment] = [true, ""];
+    for (const name of (await upgradesOf(pip, context)).keys()) {
+      const upgraded = await runPip(["install", "-U", "--disable-pip-version-check", text(name)], pip, { context });
+      if (upgraded.get("retcode") !== 0) result = false;
+      comment += text(upgraded.get("stderr") ?? "");
+    }
+    forgetVersion(pip, context);
+    const changes = changesBetween(before, await packagesOf(null, pip, new Map(), context));
+    return { changes, result, comment };
+  },
+});

@@ -1,0 +1,348 @@
+/**
+ * Execution module `postgres`: databases, tablespaces and database clusters of PostgreSQL, by psql. Roles, extensions and privileges are in
+ * `roles.ts`, `extensions.ts` and `privileges.ts`, schemas and languages in `schemas.ts`.
+ * Source: the functions of Salt 3008.3 `salt/modules/postgres.py`.
+ * @module
+ */
+
+import {
+  CONNECTION,
+  type Connection,
+  connectionOf,
+  execute,
+  postgresProgram,
+  psql,
+  rowsBy,
+  rowsOf,
+  runServerProgram,
+  withSecretFile,
+} from "./psql.ts";
+import { identifier, quoted, type Row } from "#lib/host/postgres/psql.ts";
+import { CommandError } from "#lib/errors.ts";
+import { checkedWord } from "#lib/programs/run_program.ts";
+import { isFile } from "#lib/os/file_kind.ts";
+import { describe } from "#lib/plugins/docs.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import type { Virtual } from "#lib/plugins/virtual.ts";
+import { str as text, truthy } from "#lib/values/value.ts";
+
+export const virtual: Virtual = { serves: [{ programs: ["psql"], otherwise: "psql was not found" }] };
+
+export const version: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the version of the server.", "postgres.version"),
+  permissions: "all",
+  params: CONNECTION,
+  async run(connection, context) {
+    const query = "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'server_version'";
+    const result = await psql(["-c", query, "-t"], connection, context);
+    return text(result.get("stdout") ?? "").split("\n")[0] || null;
+  },
+});
+
+export const psql_query: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return the rows of a query, a list of maps; an empty list if it fails. write=True: the query changes data.",
+    "postgres.psql_query 'select * from pg_stat_activity'",
+  ),
+  permissions: "all",
+  params: { query: str(), ...CONNECTION, write: bool(false) },
+  run: ({ query, write, ...connection }, context) => rowsOf(query, connection, context, write),
+});
+
+const DATABASES = 'SELECT datname as "Name", pga.rolname as "Owner", ' +
+  'pg_encoding_to_char(encoding) as "Encoding", ' +
+  'datcollate as "Collate", datctype as "Ctype", ' +
+  'datacl as "Access privileges", spcname as "Tablespace" ' +
+  "FROM pg_database pgd, pg_roles pga, pg_tablespace pgts " +
+  "WHERE pga.oid = pgd.datdba AND pgts.oid = pgd.dattablespace";
+
+async function databases(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
+  return rowsBy(await rowsOf(DATABASES, connection, context), "Name");
+}
+
+export const db_list: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the databases by name, with owner, encoding, locale and tablespace.", "postgres.db_list"),
+  permissions: "all",
+  params: CONNECTION,
+  run: databases,
+});
+
+export const db_exists: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether there is a database.", "postgres.db_exists 'dbname'"),
+  permissions: "all",
+  params: { name: str(), ...CONNECTION },
+  run: async ({ name, ...connection }, context) => (await databases(connection, context)).has(name),
+});
+
+export const db_create: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Make a database. Return whether it succeeded.",
+    "postgres.db_create 'dbname'",
+    "postgres.db_create 'dbname' template=template_postgis",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    ...withoutRunas(),
+    tablespace: str(null),
+    encoding: str(null),
+    lc_collate: str(null),
+    lc_ctype: str(null),
+    owner: str(null),
+    template: str(null),
+    runas: str(null),
+  },
+  async run({ name, tablespace, encoding, lc_collate, lc_ctype, owner, template, ...connection }, context) {
+    const options = Object.entries({
+      TABLESPACE: tablespace && identifier(tablespace),
+      OWNER: owner && identifier(owner),
+      TEMPLATE: template && checkedWord(template, "template"),
+      ENCODING: encoding && quoted(encoding),
+      LC_COLLATE: lc_collate && quoted(lc_collate),
+      LC_CTYPE: lc_ctype && quoted(lc_ctype),
+    }).flatMap(([key, value]) => value === null ? [] : [`${key} = ${value}`]);
+    const clause = options.length === 0 ? "" : ` WITH ${options.join(" ")}`;
+    return await execute(`CREATE DATABASE ${identifier(name)}${clause}`, connection, context);
+  },
+});
+
+/** The parameters of a connection, for functions whose `runas` comes last. */
+function withoutRunas() {
+  const { runas: _runas, ...others } = CONNECTION;
+  return others;
+}
+
+export const db_alter: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Change the tablespace and the owner of a database; owner_recurse=True: the owner of all that is in it. Return whether it went\n" +
+      "well.",
+    "postgres.db_alter dbname owner=otheruser",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    ...withoutRunas(),
+    tablespace: str(null),
+    owner: str(null),
+    owner_recurse: bool(false),
+    runas: str(null),
+  },
+  async run({ name, tablespace, owner, owner_recurse, ...connection }, context) {
+    if (owner && owner_recurse) return (await ownAll(name, owner, connection, context)).get("retcode") === 0;
+    let isDone = true;
+    const changes = [
+      ...owner ? [`OWNER TO ${identifier(owner)}`] : [],
+      ...tablespace ? [`SET TABLESPACE ${identifier(tablespace)}`] : [],
+    ];
+    for (const change of changes) {
+      isDone = await execute(`ALTER DATABASE ${identifier(name)} ${change}`, connection, context) && isDone;
+    }
+    return isDone;
+  },
+});
+
+export const db_remove: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove a database, after its sessions are ended. Return True.", "postgres.db_remove 'dbname'"),
+  permissions: "all",
+  params: { name: str(), ...CONNECTION },
+  async run({ name, ...connection }, context) {
+    const commands = [
+      `REVOKE CONNECT ON DATABASE ${identifier(name)} FROM public;`,
+      `SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${
+        quoted(name)
+      } AND pid <> pg_backend_pid();`,
+      `DROP DATABASE ${identifier(name)};`,
+    ];
+    for (const command of commands) {
+      const result = await psql(["-c", command], connection, context);
+      if (result.get("retcode") !== 0) throw new CommandError(`Failed: ret=${text(result)}`);
+    }
+    return true;
+  },
+});
+
+const TABLESPACES = 'SELECT spcname as "Name", pga.rolname as "Owner", spcacl as "ACL", ' +
+  'spcoptions as "Opts", pg_tablespace_location(pgts.oid) as "Location" ' +
+  "FROM pg_tablespace pgts, pg_roles pga WHERE pga.oid = pgts.spcowner";
+
+async function tablespaces(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
+  return rowsBy(await rowsOf(TABLESPACES, connection, context), "Name");
+}
+
+export const tablespace_list: ModuleFunction<JobContext> = fn({
+  doc: describe("Return the tablespaces by name, with owner, place and options.", "postgres.tablespace_list"),
+  permissions: "all",
+  params: CONNECTION,
+  run: tablespaces,
+});
+
+export const tablespace_exists: ModuleFunction<JobContext> = fn({
+  doc: describe("Return whether there is a tablespace.", "postgres.tablespace_exists 'dbname'"),
+  permissions: "all",
+  params: { name: str(), ...CONNECTION },
+  run: async ({ name, ...connection }, context) => (await tablespaces(connection, context)).has(name),
+});
+
+export const tablespace_create: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Make a tablespace in a directory. Return whether it succeeded.",
+    "postgres.tablespace_create tablespacename '/path/datadir'",
+  ),
+  permissions: "all",
+  params: { name: str(), location: str(), options: dict(null), owner: str(null), ...CONNECTION },
+  async run({ name, location, options, owner, ...connection }, context) {
+    const owned = owner ? `OWNER ${identifier(owner)}` : "";
+    const pairs = [...options ?? []].map(([key, value]) => `${text(key)} = ${text(value)}`).join(", ");
+    const clause = pairs === "" ? "" : `WITH ( ${pairs} )`;
+    const query = `CREATE TABLESPACE ${identifier(name)} ${owned} LOCATION ${quoted(location)} ${clause}`;
+    return await execute(query, connection, context);
+  },
+});
+
+export const tablespace_alter: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Change a tablespace: its name, its owner, an option (a map of one). Return whether it succeeded.",
+    "postgres.tablespace_alter tsname new_owner=otheruser",
+    "postgres.tablespace_alter index_space new_name=fast_raid",
+    "postgres.tablespace_alter tsname reset_option=seq_page_cost",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    ...withoutRunas(),
+    new_name: str(null),
+    new_owner: str(null),
+    set_option: dict(null),
+    reset_option: str(null),
+    runas: str(null),
+  },
+  async run({ name, new_name, new_owner, set_option, reset_option, ...connection }, context) {
+    const [option] = set_option ?? [];
+    const changes = [
+      ...new_name ? [`RENAME TO ${identifier(new_name)}`] : [],
+      ...new_owner ? [`OWNER TO ${identifier(new_owner)}`] : [],
+      ...option === undefined ? [] : [`SET (${text(option[0])} = ${text(option[1])})`],
+      ...reset_option ? [`RESET (${reset_option})`] : [],
+    ];
+    for (const change of changes) {
+      if (!await execute(`ALTER TABLESPACE ${identifier(name)} ${change}`, connection, context)) return false;
+    }
+    return true;
+  },
+});
+
+export const tablespace_remove: ModuleFunction<JobContext> = fn({
+  doc: describe("Remove a tablespace. Return whether it succeeded.", "postgres.tablespace_remove tsname"),
+  permissions: "all",
+  params: { name: str(), ...CONNECTION },
+  run: ({ name, ...connection }, context) => execute(`DROP TABLESPACE ${identifier(name)}`, connection, context),
+});
+
+/** What gets another owner: the command's words, and the query for the names of all such things in a database. */
+const OWNED: readonly (readonly [string, string])[] = [
+  ["alter schema", "select quote_ident(schema_name) as n from information_schema.schemata;"],
+  [
+    "alter table",
+    "select quote_ident(table_schema)||'.'||quote_ident(table_name) as n from information_schema.tables where table_schema not in " +
+    "('pg_catalog', 'information_schema');",
+  ],
+  [
+    "alter routine",
+    "select p.oid::regprocedure::text as n from pg_catalog.pg_proc p join pg_catalog.pg_namespace ns on p.pronamespace=ns.oid where " +
+    "ns.nspname not in ('pg_catalog', 'information_schema');",
+  ],
+  [
+    "alter sequence",
+    "select quote_ident(sequence_schema)||'.'||quote_ident(sequence_name) as n from information_schema.sequences;",
+  ],
+];
+
+/** Gives a database and all that is in it to an owner, in one transaction. @returns What became of psql. */
+async function ownAll(database: string, owner: string, connection: Connection, context: JobContext) {
+  const place = { ...connectionOf(connection), maintenance_db: database };
+  const to = `owner to ${identifier(owner)};`;
+  const commands = ["begin;", `alter database ${identifier(database)} ${to}`];
+  for (const [change, query] of OWNED) {
+    for (const { n } of await rowsOf(query, place, context)) commands.push(`${change} ${n} ${to}`);
+  }
+  const path = Deno.makeTempFileSync({ prefix: "salt_" });
+  try {
+    Deno.writeTextFileSync(path, `${commands.join("\n")}\ncommit;\n`);
+    Deno.chmodSync(path, 0o644); // psql reads it as another user
+    return await psql(["-f", path], place, context);
+  } finally {
+    Deno.removeSync(path);
+  }
+}
+
+export const owner_to: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Change the owner of a database and of all schemas, tables, views, functions and sequences in it. Return the result of psql.",
+    "postgres.owner_to 'dbname' 'username'",
+  ),
+  permissions: "all",
+  params: {
+    dbname: str(),
+    ownername: str(),
+    user: str(null),
+    host: str(null),
+    port: str(null),
+    password: str(null),
+    runas: str(null),
+  },
+  run: ({ dbname, ownername, ...connection }, context) =>
+    ownAll(dbname, ownername, { ...connection, maintenance_db: dbname }, context),
+});
+
+function isDataDirectory(path: string): boolean {
+  return ["PG_VERSION", "postgresql.conf"].every((name) => isFile(`${path}/${name}`));
+}
+
+export const datadir_exists: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return whether a directory holds a database cluster.",
+    "postgres.datadir_exists '/var/lib/pgsql/data'",
+  ),
+  permissions: "all",
+  params: { name: str() },
+  run: ({ name }) => isDataDirectory(name),
+});
+
+export const datadir_init: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Make a database cluster in a directory, by initdb. Return whether this was done; False if there is one.",
+    "postgres.datadir_init '/var/lib/pgsql/data'",
+  ),
+  permissions: "all",
+  params: {
+    name: str(),
+    auth: str("password"),
+    user: str(null),
+    password: str(null),
+    encoding: str("UTF8"),
+    locale: any(null),
+    waldir: str(null),
+    checksums: any(false),
+    runas: str(null),
+  },
+  async run({ name, auth, user, password, encoding, locale, waldir, checksums, runas: given }, context) {
+    if (isDataDirectory(name)) return false;
+    const runas = given ?? "postgres";
+    const words = [
+      await postgresProgram("initdb", context),
+      `--pgdata=${name}`,
+      `--username=${user ?? runas}`,
+      `--auth=${auth}`,
+      `--encoding=${encoding}`,
+      ...locale === null ? [] : [`--locale=${text(locale)}`],
+      ...waldir === null ? [] : ["-X", waldir],
+      ...truthy(checksums) ? ["--data-checksums"] : [],
+    ];
+    const run = (more: readonly string[]) => runServerProgram([...words, ...more], { runas, env: null }, context);
+    const result = password === null
+      ? await run([])
+      : await withSecretFile(password, runas, context, (path) => run([`--pwfile=${path}`]));
+    return result.get("retcode") === 0;
+  },
+});

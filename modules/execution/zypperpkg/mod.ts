@@ -1,0 +1,8 @@
+/**
+ * Execution module `zypperpkg`: the functions of its parts. The compiler refuses a name that two parts export.
+ * @module
+ */
+
+export * from "#modules/execution/_rpm_queries.ts";
+export * from "./packages.ts";
+export * from "./queries.ts";

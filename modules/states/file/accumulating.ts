@@ -1,0 +1,79 @@
+/**
+ * State module `file`: texts that other states gather for a file before it is made.
+ * Source: Salt 3008.3 `salt/states/file.py` accumulated.
+ * @module
+ */
+
+import { accumulators } from "./accumulators.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { equals, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+
+function requisites(low: ValueMap, key: string): Value[] {
+  const given = low.get(key);
+  return Array.isArray(given) ? given : [];
+}
+
+/** Whether a requisite names a state of this module. */
+function isForFile(requisite: Value): boolean {
+  if (isMap(requisite)) return requisite.has("file");
+  return typeof requisite === "string" && requisite.includes("file");
+}
+
+export const accumulated: ModuleFunction<StateContext> = stateFn({
+  doc:
+    `Collect texts for a file. The file's template has them in the variable \`accumulator\`, under this state's name; file.blockreplace
+inserts them into its block. This state must name the file's state in \`require_in\` or \`watch_in\`.
+
+name
+    The accumulator.
+
+filename
+    The path of the file.
+
+text
+    A text, or a list of them. Duplicates are dropped.`,
+  params: { name: str(), filename: str(), text: any() },
+  varKwargs: "kwargs",
+  keywords: [],
+  run: ({ name, filename, text: given }, context) => {
+    const { low } = context;
+    if (name === "") return failed(name, "Must provide name to file.accumulated");
+    if (given === null) return failed(name, "No text supplied for accumulator");
+    const dependents = [...requisites(low, "require_in"), ...requisites(low, "watch_in")];
+    if (!dependents.some(isForFile)) {
+      const [sls, id] = ["__sls__", "__id__"].map((key) => text(low.get(key) ?? null));
+      return failed(name, `Orphaned accumulator ${name} in ${sls}:${id}`);
+    }
+    const { texts, dependents: known } = accumulators(context);
+    const named = entry(entry(known, filename, () => new Map<string, Value[]>()), name, (): Value[] => []);
+    named.push(...dependents.flatMap((one) => isMap(one) ? [...one.values()] : [one]));
+    const chunks = listOf(entry(texts, filename, (): ValueMap => new Map()), name);
+    const ret = startResult(name);
+    for (const chunk of Array.isArray(given) ? given : [given]) {
+      if (chunks.some((one) => equals(one, chunk))) continue;
+      chunks.push(chunk);
+      ret.comment = `Accumulator ${name} for file ${filename} was charged by text`;
+    }
+    return ret;
+  },
+});
+
+/** The value of a key, made if there is none. */
+function entry<T>(from: Map<string, T>, key: string, make: () => T): T {
+  const known = from.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  from.set(key, made);
+  return made;
+}
+
+/** The list of an accumulator. */
+function listOf(lists: ValueMap, name: string): Value[] {
+  const known = lists.get(name);
+  if (Array.isArray(known)) return known;
+  const made: Value[] = [];
+  lists.set(name, made);
+  return made;
+}

@@ -1,0 +1,153 @@
+/**
+ * State module `file`: hard links.
+ * Source: Salt 3008.3 `salt/states/file.py` hardlink.
+ * @module
+ */
+
+import {
+  defaultOwners,
+  home,
+  isAbsolute,
+  isHostError,
+  makeDirectoriesAbove,
+  notAbsolute,
+  ownerOf,
+  reasonOf,
+} from "./common.ts";
+import { type Plan, plan, problemsBefore } from "./link_plans.ts";
+import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { dirName } from "#lib/host/filesystem/paths.ts";
+import { inDirectoryOf } from "#lib/os/held_path.ts";
+import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import type { StateContext } from "#lib/plugins/job_context.ts";
+import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+
+async function sameInode(name: string, target: string, context: StateContext): Promise<boolean> {
+  const inode = async (path: string): Promise<Value> => {
+    const stats = await context.call("file.stats", [path, null], map({ follow_symlinks: false }));
+    return isMap(stats) ? stats.get("inode") ?? null : null;
+  };
+  return await inode(name) === await inode(target);
+}
+
+async function isHardLink(path: string, context: StateContext): Promise<boolean> {
+  return await context.call("file.is_hardlink", [path]) === true;
+}
+
+async function planHardLink(
+  { name, target, force }: { readonly name: string; readonly target: string; readonly force: boolean },
+  context: StateContext,
+): Promise<Plan> {
+  if (!pathExists(target)) return plan(false, `Target ${target} for hard link does not exist`);
+  if (isDirectory(target)) return plan(false, `Unable to hard link from directory ${target}`);
+  if (isDirectory(name)) return plan(false, `Unable to hard link to directory ${name}`);
+  if (!pathExists(name)) return plan(null, `Hard link ${name} to ${target} is set for creation`, { new: name });
+  if (await isHardLink(name, context)) {
+    // The typing error is Salt's.
+    if (await sameInode(name, target, context)) {
+      return plan(true, `The hard link ${name} is presently targetting ${target}`);
+    }
+    return plan(null, `Link ${name} target is set to be changed to ${target}`, { change: name });
+  }
+  return force
+    ? plan(null, `The file or directory ${name} is set for removal to make way for a new hard link targeting ${target}`)
+    : plan(false, `File or directory exists where the hard link ${name} should be. Did you mean to use force?`);
+}
+
+/** @returns Why there is no link; `undefined` if it was made. */
+async function makeHardLink(name: string, target: string, context: StateContext): Promise<string | undefined> {
+  try {
+    await context.call("file.link", [target, name]);
+    return undefined;
+  } catch (error) {
+    if (!isHostError(error)) throw error;
+    return `${name} -> ${target}: ${reasonOf(error)}`;
+  }
+}
+
+export const hardlink: ModuleFunction<StateContext> = stateFn({
+  doc: `Make sure that a path is a hard link to a file.
+
+name
+    The absolute path of the link.
+
+target
+    The absolute path of the file.
+
+force : False
+    Whether to replace an existing file that is no hard link.
+
+makedirs : False
+    Whether to create the parent directories.
+
+user, group
+    Owner and group of created directories. Default: the minion's user, and that user's group.
+
+dir_mode
+    The mode of created directories.`,
+  params: {
+    name: str(),
+    target: str(),
+    force: bool(false),
+    makedirs: bool(false),
+    user: any(null),
+    group: any(null),
+    dir_mode: any(null),
+  },
+  varKwargs: "kwargs",
+  keywords: ["owner"],
+  run: async ({ name: givenName, target, force, makedirs, dir_mode, ...given }, context, { kwargs }) => {
+    const name = home(givenName);
+    if (name === "") return failed(name, "Must provide name to file.hardlink");
+    const owner = defaultOwners(ownerOf(given.user, kwargs, context), given.group, context);
+    const problem = await problemsBefore({
+      ...owner,
+      more: [
+        ...isAbsolute(name) ? [] : [notAbsolute(name)],
+        ...isAbsolute(target) ? [] : [`Specified target ${target} is not an absolute path`],
+      ],
+    }, context);
+    if (problem !== "") return failed(name, problem);
+    if (context.test) return { name, ...await planHardLink({ name, target, force }, context) };
+    for (const [direction, path] of [["to", name], ["from", target]]) {
+      if (isDirectory(path)) return failed(name, `Unable to hard link ${direction} directory ${path}`);
+    }
+    if (!pathExists(target)) return failed(name, `Target ${target} for hard link does not exist`);
+    const directory = dirName(name);
+    if (!isDirectory(directory)) {
+      if (!makedirs) return failed(name, `Directory ${directory} for hard link is not present`);
+      await makeDirectoriesAbove(name, { ...owner, mode: normalizeMode(dir_mode) }, context);
+    }
+    const changes: ValueMap = new Map();
+    if (isFile(name) && !await isHardLink(name, context)) {
+      if (!force) return failed(name, `File exists where the hard link ${name} should be`);
+      inDirectoryOf(name, (held, entry) => Deno.removeSync(held.at(entry)));
+      changes.set("forced", "File for hard link was forcibly replaced");
+    }
+    return await putHardLink({ name, target, changes }, context);
+  },
+});
+
+async function putHardLink(
+  { name, target, changes }: { readonly name: string; readonly target: string; readonly changes: ValueMap },
+  context: StateContext,
+): Promise<StateResult> {
+  const ret: StateResult = { ...startResult(name), changes };
+  if (await isHardLink(name, context)) {
+    if (await sameInode(name, target, context)) {
+      return { ...ret, comment: `Target of hard link ${name} is already pointing to ${target}` };
+    }
+    inDirectoryOf(name, (held, entry) => Deno.removeSync(held.at(entry)));
+    const problem = await makeHardLink(name, target, context);
+    if (problem !== undefined) return failed(name, `Unable to set target of hard link ${problem}`, changes);
+    changes.set("new", name);
+    return { ...ret, comment: `Set target of hard link ${name} -> ${target}` };
+  }
+  if (pathExists(name)) return ret;
+  const problem = await makeHardLink(name, target, context);
+  if (problem !== undefined) return failed(name, `Unable to create new hard link ${problem}`, changes);
+  changes.set("new", name);
+  return { ...ret, comment: `Created new hard link ${name} -> ${target}` };
+}
