@@ -36,7 +36,7 @@ async function main(): Promise<number> {
   }
   if (name === "salt-keeper") {
     // Not a command either: what the minion runs the commands of its jobs in.
-    const { runCommandKeeper } = await import("#lib/programs/command_keeper.ts");
+    const { runCommandKeeper } = await import("#lib/minion/keeper/command_keeper.ts");
     const [cachedir, socket] = args;
     return await runCommandKeeper({ cachedir, socket });
   }

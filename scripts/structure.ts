@@ -22,11 +22,11 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/regex", "lib/yaml"],
   ["lib/text"],
   ["lib/os", "lib/python", "lib/targeting"],
-  ["lib/crypto", "lib/runtime"],
+  ["lib/crypto", "lib/procfs", "lib/runtime"],
   ["lib/sockets", "lib/protocol"],
   ["lib/config", "lib/keys", "lib/output", "lib/programs"],
   ["lib/auth", "lib/bus", "lib/fleet", "lib/plugins", "modules/grains"],
-  ["lib/host", "lib/jobs", "modules/tops"],
+  ["lib/host", "lib/jobs", "modules/auth", "modules/tops"],
   ["lib/jinja", "lib/files"],
   ["modules/fileserver", "modules/renderers"],
   ["lib/render", "modules/pillar"],
@@ -61,7 +61,7 @@ export const FLOORS: readonly (readonly string[])[] = [
 export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/host": [
     ["etc_files", "postgres"],
-    ["archives", "filesystem", "processes", "x509"],
+    ["archives", "filesystem", "x509"],
     [
       "accounts",
       "firewall",
@@ -79,7 +79,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/jinja": [["syntax"], ["core"], ["filters"], ["salt"]],
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
-  "lib/minion": [["worker"], ["agent"], ["local_call"]],
+  "lib/minion": [["keeper"], ["worker"], ["agent"], ["local_call"]],
   "lib/master": [["functions", "publisher"], ["requests"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
 };

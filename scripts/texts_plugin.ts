@@ -23,7 +23,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   url: {
     "lib/plugins/loader.ts": "it quotes each step of the path",
-    "lib/programs/tcp_table.ts": "it writes numbers",
+    "lib/procfs/tcp_table.ts": "it writes numbers",
     "lib/text/ip_address.ts": "it writes hexadecimal digits",
   },
 };

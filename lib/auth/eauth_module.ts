@@ -42,3 +42,6 @@ export interface EauthContext {
   readonly config: ValueMap;
   readonly log: Logger;
 }
+
+/** Makes the system `name`; `undefined` if there is none. */
+export type LoadEauth = (name: string, context: EauthContext) => Promise<EauthModule | undefined>;

@@ -6,8 +6,7 @@
 
 import { type AttemptRequest, Attempts, TooManyAttemptsError } from "./attempts.ts";
 import { authList } from "./auth_list.ts";
-import type { Credentials, EauthModule, KnownUser } from "./eauth_module.ts";
-import { loadEauth } from "./eauth_modules.ts";
+import type { Credentials, EauthModule, KnownUser, LoadEauth } from "./eauth_module.ts";
 import { messageOf, RefusedError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -41,8 +40,7 @@ export interface ExternalAuthParts {
   onWait(): AttemptRequest;
   /** For tests. */
   readonly attempts?: Attempts;
-  /** Makes the systems; for tests. */
-  readonly load?: typeof loadEauth;
+  readonly load: LoadEauth;
 }
 
 /** A user who was just authenticated by a system. */
@@ -163,7 +161,7 @@ export class ExternalAuth {
   }
 
   #module(name: string): Promise<EauthModule | undefined> {
-    const { opts, log, load = loadEauth } = this.#parts;
+    const { opts, log, load } = this.#parts;
     let module = this.#modules.get(name);
     if (module === undefined) {
       module = load(name, { opts, config: this.#config(name), log });

@@ -6,7 +6,7 @@
  */
 
 import type { DataCache } from "./data_cache.ts";
-import { addressesConnectedHere } from "#lib/programs/tcp_table.ts";
+import { addressesConnectedHere } from "#lib/procfs/tcp_table.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** The cached minions with a connected address, each with its first connected address. */

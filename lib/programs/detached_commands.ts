@@ -11,7 +11,7 @@ import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomi
 import { MsgpackError, WireError } from "#lib/errors.ts";
 import { blob, bool, type Fields, fieldsOf, has, integer, number, part, text } from "#lib/runtime/message_fields.ts";
 import { isJid } from "#lib/protocol/jid.ts";
-import { type Started, startedProcess } from "./process_facts.ts";
+import { type Started, startedProcess } from "#lib/procfs/process_facts.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";

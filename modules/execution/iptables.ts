@@ -6,7 +6,7 @@
 
 import { createDirectory } from "#lib/os/new_files.ts";
 import { CommandError } from "#lib/errors.ts";
-import { dirName } from "#lib/host/filesystem/paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import { parseSaved } from "#lib/host/firewall/iptables_output.ts";
 import { ruleOf } from "#lib/host/firewall/iptables_rule.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";

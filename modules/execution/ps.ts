@@ -16,7 +16,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { any, bool, float as seconds, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { logins } from "#lib/host/processes/logged_in.ts";
+import { logins } from "#lib/host/accounts/logged_in.ts";
 import {
   bootTime,
   NoProcessError,
@@ -24,7 +24,7 @@ import {
   ProcessFiles,
   processIds,
   totalMemory,
-} from "#lib/host/processes/process_attributes.ts";
+} from "#lib/procfs/process_attributes.ts";
 import {
   busyPercent,
   counters,
@@ -39,7 +39,7 @@ import {
   type Partition,
   swapMemory,
   virtualMemory,
-} from "#lib/host/processes/system_usage.ts";
+} from "#lib/procfs/system_usage.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { strftime } from "#lib/text/strftime.ts";

@@ -6,7 +6,7 @@
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { FILE_CLIENT, fileClientOf } from "#lib/files/client/open.ts";
-import { dirName, joinPath, normalPath } from "#lib/host/filesystem/paths.ts";
+import { dirName, joinPath, normalPath } from "#lib/os/paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { any, bool, dict, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";

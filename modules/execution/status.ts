@@ -13,12 +13,12 @@ import { describe } from "#lib/plugins/docs.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import * as proc from "#lib/programs/proc_stats.ts";
-import { listProcesses } from "#lib/programs/processes.ts";
+import * as proc from "#lib/procfs/proc_stats.ts";
+import { listProcesses } from "#lib/procfs/processes.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { strftime } from "#lib/text/strftime.ts";
-import { addressesConnectedTo } from "#lib/programs/tcp_table.ts";
+import { addressesConnectedTo } from "#lib/procfs/tcp_table.ts";
 import { float, isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { joinPath } from "#lib/os/paths.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";

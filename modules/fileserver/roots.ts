@@ -24,7 +24,7 @@ import { loadMtimes, mtimeChanges, readMtimes, storeMtimes } from "#lib/files/ba
 import { isBelow, isReallyBelow } from "#lib/files/backends/safe_path.ts";
 import { rootsOf } from "#lib/files/backends/root_files.ts";
 import { walkRoots } from "#lib/files/backends/walk_roots.ts";
-import { absolutePath } from "#lib/host/filesystem/paths.ts";
+import { absolutePath } from "#lib/os/paths.ts";
 import { compareStrings, str, type ValueMap } from "#lib/values/value.ts";
 
 class Roots implements FileBackend {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { joined, type ModuleTable } from "#lib/plugins/loader.ts";
+import type { ModuleTable } from "#lib/plugins/loader.ts";
 
 /** The table of built-in runners. */
 export const RUNNERS: ModuleTable = {
@@ -25,7 +25,7 @@ export const RUNNERS: ModuleTable = {
   pillar: () => import("./pillar.ts"),
   salt: () => import("./salt.ts"),
   saltutil: () => import("./saltutil.ts"),
-  state: () => joined([import("./state.ts"), import("./_orchestrating.ts")]),
+  state: () => import("./state/mod.ts"),
   survey: () => import("./survey.ts"),
   test: () => import("./test.ts"),
 };

@@ -8,7 +8,7 @@ import { wheelRefusal } from "./_pip_options.ts";
 import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
-import { absolutePath, dirName } from "#lib/host/filesystem/paths.ts";
+import { absolutePath, dirName } from "#lib/os/paths.ts";
 import { isThereOrHidden } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";

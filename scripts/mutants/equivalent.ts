@@ -132,7 +132,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     why: "the entry is taken for a user of that name alone, who has its rules either way",
   },
   {
-    file: "lib/auth/eauth_pam.ts",
+    file: "modules/auth/pam.ts",
     code: "if (Deno.uid() === 0) return true;",
     change: "return true; → {}",
     why: "root can read /etc/shadow, which is looked at next",

@@ -5,7 +5,7 @@
 
 import { askAuthProcess } from "#lib/auth/auth_process.ts";
 import type { AuthRequest } from "#lib/auth/auth_messages.ts";
-import { pamEauth } from "#lib/auth/eauth_pam.ts";
+import { pamEauth } from "#modules/auth/pam.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { map } from "#lib/values/value.ts";

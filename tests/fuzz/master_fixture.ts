@@ -7,6 +7,7 @@
 import { Access } from "#lib/auth/access.ts";
 import { Callers } from "#lib/auth/callers.ts";
 import { ownConnection } from "#tests/support/fleet/attempts.ts";
+import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { throttledWarnings } from "#lib/master/requests/throttled_warnings.ts";
@@ -115,7 +116,7 @@ export async function openMaster(): Promise<FixtureMaster> {
       verified: new VerifiedTokens(),
       callers: new Callers({
         access: new Access(new Map([["root", ACCESS_KEY]]), { owner: "root", acl: new Map() }),
-        external: new ExternalAuth({ opts, log, warn: () => {}, onWait: ownConnection }),
+        external: new ExternalAuth({ opts, log, load: loadEauth, warn: () => {}, onWait: ownConnection }),
       }),
       autosign: new Autosign(opts, { warn: () => {} }),
       signInLimit: new RateLimit(0),

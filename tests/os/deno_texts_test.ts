@@ -120,7 +120,7 @@ for (const [who, code] of Object.entries(GREEDY)) {
       using file = Deno.createSync(`${root}/large`);
       file.truncateSync(3e9);
       const limits = new URL("../../lib/libc/limits.ts", import.meta.url);
-      const facts = new URL("../../lib/programs/process_facts.ts", import.meta.url);
+      const facts = new URL("../../lib/procfs/process_facts.ts", import.meta.url);
       Deno.writeTextFileSync(
         `${root}/greedy.js`,
         `import { limitProcess } from "${limits}";\nimport { processMemory } from "${facts}";\n` +

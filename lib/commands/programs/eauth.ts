@@ -8,7 +8,7 @@
 import { callingUser } from "#lib/commands/cli/calling_user.ts";
 import type { JobIo } from "#lib/commands/cli/run_command.ts";
 import { requestToken } from "#lib/client/token_request.ts";
-import { EAUTH_NAMES } from "#lib/auth/eauth_modules.ts";
+import { EAUTH_NAMES } from "#modules/auth/_built_in.ts";
 import { messageOf, RefusedError, UsageError } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";

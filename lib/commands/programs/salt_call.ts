@@ -36,7 +36,7 @@ import type { OutputSettings, PrintResult } from "#lib/output/printer.ts";
 import { absolutePath } from "#lib/os/root_path.ts";
 import { becomeRunUser, userToBecome } from "#lib/programs/run_user.ts";
 import { callFailure, runCall } from "#lib/minion/local_call/job.ts";
-import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/agent/call_master.ts";
+import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
 import { hasPillarFiles } from "#lib/pillar/has_files.ts";
@@ -230,7 +230,7 @@ async function connect(
   }
   log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);
   // Sockets and keys are loaded only with a master.
-  const { openMasterSession } = await import("#lib/minion/agent/session.ts");
+  const { openMasterSession } = await import("#lib/minion/local_call/session.ts");
   return await openMasterSession(opts, { grains, log, signal: io.signal });
 }
 

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { absolutePath } from "#lib/host/filesystem/paths.ts";
+import { absolutePath } from "#lib/os/paths.ts";
 import type { FoundFile } from "./backend.ts";
 import { isBelow, isReallyBelow } from "./safe_path.ts";
 

@@ -8,7 +8,7 @@
  */
 
 import { hashHex } from "#lib/crypto/hash.ts";
-import { normalPath } from "#lib/host/filesystem/paths.ts";
+import { normalPath } from "#lib/os/paths.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { findBelow } from "./find_below.ts";
 import { isBelow, isReallyBelow } from "./safe_path.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { normalPath, realPath } from "#lib/host/filesystem/paths.ts";
+import { normalPath, realPath } from "#lib/os/paths.ts";
 
 /** Maximum number of bytes of a path. */
 export const MAX_PATH_BYTES = 4096;

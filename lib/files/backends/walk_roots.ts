@@ -6,7 +6,7 @@
  */
 
 import { StoreError } from "#lib/errors.ts";
-import { relativePath } from "#lib/host/filesystem/paths.ts";
+import { relativePath } from "#lib/os/paths.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import type { FileLists } from "./backend.ts";
 import { followed } from "./safe_path.ts";

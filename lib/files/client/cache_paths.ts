@@ -8,7 +8,7 @@ import { CommandError } from "#lib/errors.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { isThereOrHidden } from "#lib/os/file_kind.ts";
 import { isEscapedUrl, splitSaltUrl } from "#lib/files/backends/salt_url.ts";
-import { joinPath, normalPath } from "#lib/host/filesystem/paths.ts";
+import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 
 /** Longest name of a file that Salt takes from a URL. */

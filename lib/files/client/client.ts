@@ -10,7 +10,7 @@ import { download, downloadContents, isThere, withoutPassword } from "./download
 import { directoryOnHost, filesBelow, minionPath } from "./directories.ts";
 import { fetchFile } from "./transfer.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
-import { baseName, dirName } from "#lib/host/filesystem/paths.ts";
+import { baseName, dirName } from "#lib/os/paths.ts";
 import { hasHash, schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { copyOwnFile } from "./own_file.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";

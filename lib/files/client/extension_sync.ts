@@ -11,7 +11,7 @@ import { environmentDirectory } from "./cache_paths.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
 import type { FileClient } from "./file_client.ts";
 import { messageOf } from "#lib/errors.ts";
-import { dirName } from "#lib/host/filesystem/paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";

@@ -8,7 +8,7 @@ import { copyBytes, putBeside } from "#lib/host/filesystem/contents.ts";
 import { followForChange, inDirectoryOf, renameHeld } from "#lib/os/held_path.ts";
 import { openThere } from "#lib/os/new_files.ts";
 import { currentUmask } from "#lib/os/umask.ts";
-import { dirName, realPath } from "#lib/host/filesystem/paths.ts";
+import { dirName, realPath } from "#lib/os/paths.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { statIfExists } from "#lib/os/atomic_file.ts";
 import { writeAll } from "#lib/os/write_all.ts";

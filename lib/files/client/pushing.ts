@@ -7,7 +7,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isFile, isThere } from "#lib/os/file_kind.ts";
-import { joinPath, normalPath, realPath, walk } from "#lib/host/filesystem/paths.ts";
+import { joinPath, normalPath, realPath, walk } from "#lib/os/paths.ts";
 import { type FileRequest, ServerCalls } from "./server_calls.ts";
 
 /** What pushing needs. */

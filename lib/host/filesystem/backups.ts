@@ -9,7 +9,7 @@ import { createDirectory } from "#lib/os/new_files.ts";
 import { DAYS, MONTHS } from "#lib/text/calendar.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { copyAttributes } from "#lib/libc/inodes.ts";
-import { baseName, dirName, joinPath } from "./paths.ts";
+import { baseName, dirName, joinPath } from "#lib/os/paths.ts";
 import { copyBytes, copyOpen, putBeside } from "./contents.ts";
 import { createHeld, type Held, holdDirectory, holdTarget, inDirectoryOf } from "#lib/os/held_path.ts";
 import { writeAll } from "#lib/os/write_all.ts";

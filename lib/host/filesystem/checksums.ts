@@ -8,7 +8,7 @@ import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { streamingHash } from "#lib/crypto/hash.ts";
 import { readText, universalLines } from "./contents.ts";
-import { baseName } from "./paths.ts";
+import { baseName } from "#lib/os/paths.ts";
 import { strip } from "#lib/values/python_text.ts";
 
 /** The digests that a source may have, with the number of their hexadecimal digits, in Salt's order. */

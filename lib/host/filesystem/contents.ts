@@ -14,7 +14,7 @@ import { isFile } from "#lib/os/file_kind.ts";
 import { streamDecoder } from "#lib/text/encoding.ts";
 import { LINE_ENDS } from "#lib/values/python_text.ts";
 import { createHeld, type Held, type HeldDirectory, inDirectoryOf } from "#lib/os/held_path.ts";
-import { baseName } from "./paths.ts";
+import { baseName } from "#lib/os/paths.ts";
 import { writeAll } from "#lib/os/write_all.ts";
 
 /** Bytes that decide whether a file is text. */

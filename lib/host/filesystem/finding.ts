@@ -7,7 +7,7 @@
 import { hashFile } from "./checksums.ts";
 import { textWindows } from "./contents.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { baseName, joinPath, relativePath, splitPath, walk } from "./paths.ts";
+import { baseName, joinPath, relativePath, splitPath, walk } from "#lib/os/paths.ts";
 import { gidToGroup, uidToUser } from "./ownership.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
 import { found } from "#lib/regex/replace.ts";

@@ -17,7 +17,7 @@ import { followForChange } from "#lib/os/held_path.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import { encodeText } from "#lib/text/encoding.ts";
 import { normalizeMode } from "./ownership.ts";
-import { dirName, isLink, joinPath, realPath } from "./paths.ts";
+import { dirName, isLink, joinPath, realPath } from "#lib/os/paths.ts";
 import { checkPermissions, type StateResult, type Wanted } from "./permission_check.ts";
 import { sourcePath } from "./sources.ts";
 import { type FileStatus, fileStatus } from "./status.ts";

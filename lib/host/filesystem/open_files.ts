@@ -6,7 +6,7 @@
 
 import { pathExists } from "#lib/os/file_kind.ts";
 import { compare, type Value } from "#lib/values/value.ts";
-import { joinPath, realPath } from "./paths.ts";
+import { joinPath, realPath } from "#lib/os/paths.ts";
 
 function namesIn(path: string): string[] {
   try {

@@ -12,7 +12,7 @@ import { CommandError } from "#lib/errors.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
 import { type ProgramHost, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
-import { expandUser, joinPath } from "#lib/host/filesystem/paths.ts";
+import { expandUser, joinPath } from "#lib/os/paths.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";

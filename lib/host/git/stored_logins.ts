@@ -10,7 +10,7 @@
 
 import { helperKey, isFor, type KnownLogins, type Login, readingHelper, splitLogin, urlOf } from "./logins.ts";
 import { CommandError } from "#lib/errors.ts";
-import { dirName, joinPath } from "#lib/host/filesystem/paths.ts";
+import { dirName, joinPath } from "#lib/os/paths.ts";
 import { type ProgramHost, runProgram } from "#lib/programs/run_program.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { splitLines } from "#lib/text/split_lines.ts";

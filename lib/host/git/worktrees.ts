@@ -8,7 +8,7 @@ import { parseWorktrees } from "./output.ts";
 import { gitOutput, type GitRun, gitVersion } from "./run_git.ts";
 import { CommandError } from "#lib/errors.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
-import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { joinPath } from "#lib/os/paths.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -5,7 +5,7 @@
  */
 
 import { CommandError, CommandNotFoundError, InvocationError } from "#lib/errors.ts";
-import { baseName, joinPath, normalPath } from "#lib/host/filesystem/paths.ts";
+import { baseName, joinPath, normalPath } from "#lib/os/paths.ts";
 import { isExecutableFile, which } from "#lib/programs/which.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { isFloat, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -7,7 +7,7 @@
 
 import { includedRequirements } from "./pip_output.ts";
 import { CommandError } from "#lib/errors.ts";
-import { absolutePath, baseName, dirName, joinPath } from "#lib/host/filesystem/paths.ts";
+import { absolutePath, baseName, dirName, joinPath } from "#lib/os/paths.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";

@@ -7,7 +7,7 @@
 import { parseRepoFile } from "./repo_files.ts";
 import { runZypper, zypperXml } from "./zypper.ts";
 import { CommandError } from "#lib/errors.ts";
-import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { joinPath } from "#lib/os/paths.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";

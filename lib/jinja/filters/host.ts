@@ -4,7 +4,7 @@
  * @module
  */
 
-import { joinPath, normalPath, walk } from "#lib/host/filesystem/paths.ts";
+import { joinPath, normalPath, walk } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { findUser } from "#lib/os/users.ts";
 import { textOf } from "#lib/python/kinds.ts";

@@ -6,7 +6,7 @@
  */
 
 import { RenderError } from "#lib/errors.ts";
-import { joinPath, normalPath, relativePath } from "#lib/host/filesystem/paths.ts";
+import { joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { Loader, Source } from "#lib/jinja/core/environment.ts";
 import type { Obj } from "#lib/python/object.ts";

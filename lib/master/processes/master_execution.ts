@@ -7,7 +7,7 @@
 import { makeJid } from "#lib/protocol/jid.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
 import { loadGrains } from "#lib/minion/agent/grains.ts";
-import { WITHOUT_MASTER } from "#lib/minion/agent/call_master.ts";
+import { WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
 import { UnavailableError } from "#lib/errors.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { localPillar } from "#lib/minion/local_call/pillar.ts";

@@ -6,6 +6,7 @@
 import { Access } from "#lib/auth/access.ts";
 import { Callers } from "#lib/auth/callers.ts";
 import type { AttemptRequest } from "#lib/auth/attempts.ts";
+import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
@@ -142,7 +143,10 @@ function openAuth(
     sessions: new SessionKeys(opts.cachedir, opts.publish_session * 1000, init.sessions),
     keys: new KeyStore(opts.pki_dir),
     verified: new VerifiedTokens(init.verified),
-    callers: new Callers({ access, external: new ExternalAuth({ opts, log, warn: throttledWarnings(log), onWait }) }),
+    callers: new Callers({
+      access,
+      external: new ExternalAuth({ opts, log, load: loadEauth, warn: throttledWarnings(log), onWait }),
+    }),
     autosign: new Autosign(opts, { warn: log.warning }),
     signInLimit: new RateLimit(opts.max_sign_ins, init.signInLimit),
     signInTurns: new SignInTurns(new RateLimit(opts.max_sign_ins, init.signIns.others), init.signIns.turns),

@@ -29,7 +29,7 @@ import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
 import { type MinionRequest, pack, unpack } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
-import { KeeperProcess } from "#lib/minion/worker/keeper_process.ts";
+import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { MasterLink } from "./link.ts";

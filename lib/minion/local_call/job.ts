@@ -13,10 +13,10 @@ import type { Logger } from "#lib/runtime/log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { CallModules } from "./modules.ts";
 import { fireOnMinion, refreshMinion } from "./refreshing.ts";
-import { notedJobs } from "#lib/minion/agent/proc_jobs.ts";
+import { notedJobs } from "./proc_jobs.ts";
 import { leaveNote, SALT_CALL_TARGET } from "#lib/jobs/proc_notes.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { CallMaster } from "#lib/minion/agent/call_master.ts";
+import type { CallMaster } from "./call_master.ts";
 
 /** The function to run. */
 export interface Call {

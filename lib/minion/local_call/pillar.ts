@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { CallMaster } from "#lib/minion/agent/call_master.ts";
+import type { CallMaster } from "./call_master.ts";
 import type { Catalogue, PillarQuery } from "#lib/plugins/job_context.ts";
 import { compilePillar } from "#lib/pillar/compile.ts";
 import { extraMinionData } from "#lib/minion/agent/pillar_request.ts";
@@ -14,7 +14,7 @@ import type { PillarHost } from "#lib/pillar/host.ts";
 import { pillarHost } from "#lib/minion/worker/pillar_host.ts";
 import { plainRequest } from "#lib/pillar/request.ts";
 import type { ValueMap } from "#lib/values/value.ts";
-import { WITHOUT_MASTER } from "#lib/minion/agent/call_master.ts";
+import { WITHOUT_MASTER } from "./call_master.ts";
 
 /** What {@linkcode localPillarHost} needs. */
 export interface LocalPillarParts {

@@ -14,7 +14,7 @@ import { loadCatalogue } from "./catalogue.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { joinPermissions, permissionKey } from "#lib/plugins/permissions.ts";
 import { isNoLog } from "#lib/protocol/no_log.ts";
-import { keeperRunner } from "#lib/programs/keeper_runner.ts";
+import { keeperRunner } from "#lib/minion/keeper/keeper_runner.ts";
 import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
 import { heedStopWord } from "#lib/values/stop_word.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -14,7 +14,7 @@ import { limitProcess } from "#lib/libc/limits.ts";
 import { LEVEL_NUMBERS, levelName, type Logger } from "#lib/runtime/log.ts";
 import { packMessage, parseFromModule } from "./module_messages.ts";
 import { MAX_MESSAGE, type PumpMessage } from "./module_pump.ts";
-import { childrenOf, processMemory, startedProcess } from "#lib/programs/process_facts.ts";
+import { childrenOf, processMemory, startedProcess } from "#lib/procfs/process_facts.ts";
 import { ownProcess, V8_FLAGS } from "#lib/runtime/self_command.ts";
 import { PrintedLines } from "#lib/os/deno_texts.ts";
 import { sleep } from "#lib/os/sleep.ts";

@@ -10,7 +10,7 @@ import { writeZip, type ZipEntry } from "#lib/host/archives/zip_writing.ts";
 import { extractMember } from "#lib/host/archives/zip_extracting.ts";
 import { readZipDirectory, type ZipMember } from "#lib/host/archives/zip_directory.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
-import { globAny, joinPath, relativePath, walk } from "#lib/host/filesystem/paths.ts";
+import { globAny, joinPath, relativePath, walk } from "#lib/os/paths.ts";
 import { needOneOf, needPrograms } from "#lib/programs/run_program.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";

@@ -5,13 +5,13 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { absolutePath, realPath } from "#lib/host/filesystem/paths.ts";
+import { absolutePath, realPath } from "#lib/os/paths.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { sendSignal } from "#lib/libc/libc.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { processIds } from "#lib/host/processes/process_attributes.ts";
+import { processIds } from "#lib/procfs/process_attributes.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
 /** A command and its root directory. */

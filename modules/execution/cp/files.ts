@@ -10,7 +10,7 @@ import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "#lib/files/clie
 import { externalPath } from "#lib/files/client/cache_paths.ts";
 import { directoryOnHost } from "#lib/files/client/directories.ts";
 import { placeOnHost } from "#lib/files/client/placing.ts";
-import { dirName } from "#lib/host/filesystem/paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import { withoutPassword } from "#lib/files/client/downloads.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";

@@ -7,7 +7,7 @@
 import { holdTarget } from "#lib/os/held_path.ts";
 import { createDirectory, openToWrite, writeWithUmask } from "#lib/os/new_files.ts";
 import { pushDirectory, pushFile, type PushHost } from "#lib/files/client/pushing.ts";
-import { baseName } from "#lib/host/filesystem/paths.ts";
+import { baseName } from "#lib/os/paths.ts";
 import { messageOf } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";

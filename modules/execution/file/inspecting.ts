@@ -24,7 +24,7 @@ import {
   mustBeAbsolute,
   normalPath,
   realPath,
-} from "#lib/host/filesystem/paths.ts";
+} from "#lib/os/paths.ts";
 import { fileStatus, timesOf } from "#lib/host/filesystem/status.ts";
 import { hashFileFetcher } from "#lib/host/filesystem/sources.ts";
 import { openFiles } from "#lib/host/filesystem/open_files.ts";

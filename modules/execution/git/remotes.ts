@@ -25,7 +25,7 @@ import { mapUrls, parseFetch, parseReferences, parseRemotes, type Remotes } from
 import { joinLogin, splitLogin } from "#lib/host/git/logins.ts";
 import { knownLogins, storeLogins } from "#lib/host/git/stored_logins.ts";
 import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
-import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { joinPath } from "#lib/os/paths.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import { describe as document } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";

@@ -18,7 +18,7 @@ import {
   words,
 } from "./arguments.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { baseName } from "#lib/host/filesystem/paths.ts";
+import { baseName } from "#lib/os/paths.ts";
 import { listedWords, optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
 import { parseStatus } from "#lib/host/git/output.ts";
 import { gitOutput, type GitRun, gitVersion, runGit, userPath } from "#lib/host/git/run_git.ts";

@@ -6,7 +6,7 @@
 
 import { ENCODING, OPTIONS, RUN, runOf, WHO } from "./arguments.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { baseName } from "#lib/host/filesystem/paths.ts";
+import { baseName } from "#lib/os/paths.ts";
 import { optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
 import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
 import { isAtLeast, isWorktree, listWorktrees, requireWorktrees } from "#lib/host/git/worktrees.ts";

@@ -13,7 +13,7 @@ import { messageOf } from "#lib/errors.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
 import { HostFiles } from "#lib/programs/files.ts";
 import { checkedWord, needPrograms } from "#lib/programs/run_program.ts";
-import { establishedConnections } from "#lib/programs/tcp_table.ts";
+import { establishedConnections } from "#lib/procfs/tcp_table.ts";
 import { which } from "#lib/programs/which.ts";
 import { connectTo } from "#lib/host/network/connecting.ts";
 import { fullName, renamedInHosts, renamedInSysconfig, systemResolver } from "#lib/host/network/host_names.ts";

@@ -7,7 +7,7 @@
 
 import { startedBy } from "#lib/runtime/starting_user.ts";
 import { CommandError } from "#lib/errors.ts";
-import { dirName } from "#lib/host/filesystem/paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";

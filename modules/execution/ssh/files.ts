@@ -8,7 +8,7 @@ import type { Fingerprint } from "#lib/host/etc_files/authorized_keys.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
-import { dirName, isLink } from "#lib/host/filesystem/paths.ts";
+import { dirName, isLink } from "#lib/os/paths.ts";
 import { CommandError } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { inDirectoryOf } from "#lib/os/held_path.ts";

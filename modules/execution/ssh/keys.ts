@@ -19,7 +19,7 @@ import {
   replaceKey,
 } from "#lib/host/etc_files/authorized_keys.ts";
 import { readText } from "#lib/host/filesystem/contents.ts";
-import { baseName, dirName, joinPath } from "#lib/host/filesystem/paths.ts";
+import { baseName, dirName, joinPath } from "#lib/os/paths.ts";
 import { sourcePath } from "#lib/host/filesystem/sources.ts";
 import { CommandError } from "#lib/errors.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";

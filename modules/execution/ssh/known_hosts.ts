@@ -10,7 +10,7 @@ import { runTool } from "#modules/execution/_file_host.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { foundLines, type KnownHost, parseKnownHosts } from "#lib/host/etc_files/authorized_keys.ts";
 import { readText } from "#lib/host/filesystem/contents.ts";
-import { dirName, joinPath } from "#lib/host/filesystem/paths.ts";
+import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
 import { describe } from "#lib/plugins/docs.ts";

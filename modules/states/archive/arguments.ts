@@ -6,7 +6,7 @@
 
 import { Refused } from "#modules/states/_refused.ts";
 import { type ArchiveFormat, guessArchiveFormat } from "#lib/host/archives/archive_format.ts";
-import { relativePath } from "#lib/host/filesystem/paths.ts";
+import { relativePath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { any, type Bound, str } from "#lib/plugins/module.ts";
 import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -5,7 +5,7 @@
  */
 
 import { createDirectory } from "#lib/os/new_files.ts";
-import { dirName, joinPath, relativePath } from "#lib/host/filesystem/paths.ts";
+import { dirName, joinPath, relativePath } from "#lib/os/paths.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { str } from "#lib/values/value.ts";

@@ -5,7 +5,7 @@
  */
 
 import { Refused } from "#modules/states/_refused.ts";
-import { normalPath } from "#lib/host/filesystem/paths.ts";
+import { normalPath } from "#lib/os/paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 

@@ -9,7 +9,7 @@ import { Refused } from "#modules/states/_refused.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
-import { expandUser, joinPath, realPath } from "#lib/host/filesystem/paths.ts";
+import { expandUser, joinPath, realPath } from "#lib/os/paths.ts";
 import { checkSignature, missingBackend, type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";

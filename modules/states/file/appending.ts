@@ -9,7 +9,7 @@ import { missingFile, shownDiff } from "./edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplateArguments, templateTexts } from "./sources.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { keptLines, readText } from "#lib/host/filesystem/contents.ts";
-import { dirName } from "#lib/host/filesystem/paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import { whitespaceRegex } from "#lib/host/filesystem/whitespace_regex.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";

@@ -8,7 +8,7 @@ import { textList } from "./common.ts";
 import { recursePlan, sourcesThere } from "./recurse_sources.ts";
 import { CommandError } from "#lib/errors.ts";
 import { pathChooser, type Patterns } from "#lib/files/client/include_exclude.ts";
-import { absolutePath, dirName, joinPath, relativePath, walk } from "#lib/host/filesystem/paths.ts";
+import { absolutePath, dirName, joinPath, relativePath, walk } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";

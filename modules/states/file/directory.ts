@@ -20,7 +20,7 @@ import { checkDirectory, type DirectoryOptions, limited, readRecurse, walkedTo }
 import { permissionResult } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { dirName, isLink, joinPath } from "#lib/host/filesystem/paths.ts";
+import { dirName, isLink, joinPath } from "#lib/os/paths.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";

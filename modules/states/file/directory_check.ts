@@ -8,7 +8,7 @@ import { cleaner, patternsOf, requiredPaths } from "./cleaning.ts";
 import { isHostError } from "./common.ts";
 import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { joinPath, walk, type Walked } from "#lib/host/filesystem/paths.ts";
+import { joinPath, walk, type Walked } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";

@@ -8,7 +8,7 @@ import { home } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError } from "#lib/errors.ts";
 import { splitSaltUrl } from "#lib/files/backends/salt_url.ts";
-import { dirName } from "#lib/host/filesystem/paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { isDirectory, pathExists } from "#lib/os/file_kind.ts";

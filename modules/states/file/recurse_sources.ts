@@ -9,7 +9,7 @@ import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError } from "#lib/errors.ts";
 import { pathChooser, type Patterns } from "#lib/files/client/include_exclude.ts";
 import { createSaltUrl, splitSaltUrl } from "#lib/files/backends/salt_url.ts";
-import { dirName, joinPath, normalPath, relativePath } from "#lib/host/filesystem/paths.ts";
+import { dirName, joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { isMap, str as text, toNumber, type Value } from "#lib/values/value.ts";
 

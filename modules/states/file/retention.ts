@@ -6,7 +6,7 @@
 
 import { home } from "./common.ts";
 import { InvocationError } from "#lib/errors.ts";
-import { joinPath } from "#lib/host/filesystem/paths.ts";
+import { joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { baseName } from "#lib/host/filesystem/paths.ts";
+import { baseName } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";

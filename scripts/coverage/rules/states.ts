@@ -22,7 +22,7 @@ export const STATES_RULES: readonly CoverageRule[] = [
   },
   { path: "modules/renderers/gpg.ts", line: /program === undefined/, why: "a host without gpg" },
   {
-    path: "modules/runners/state.ts",
+    path: "modules/runners/state/showing.ts",
     line: /onMissed: /,
     why: "a bus that is faster than its reader; tests/bus has the reader's side",
   },

@@ -4,7 +4,7 @@
  */
 
 import { processTree } from "#tests/bench/harness/process_figures.ts";
-import { listProcesses } from "#lib/programs/processes.ts";
+import { listProcesses } from "#lib/procfs/processes.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { buildLibrary } from "./compiler.ts";
 import { type Choices, PowerDisk } from "./power_disk.ts";

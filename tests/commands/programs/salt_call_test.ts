@@ -1,6 +1,6 @@
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { encode } from "#lib/values/msgpack.ts";
-import { notedJobs } from "#lib/minion/agent/proc_jobs.ts";
+import { notedJobs } from "#lib/minion/local_call/proc_jobs.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";

@@ -7,7 +7,7 @@ import type { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { minionBus } from "#lib/bus/paths.ts";
 import { decode } from "#lib/values/msgpack.ts";
-import { notedJobs } from "#lib/minion/agent/proc_jobs.ts";
+import { notedJobs } from "#lib/minion/local_call/proc_jobs.ts";
 import { Outbox } from "#lib/sockets/endpoint.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";

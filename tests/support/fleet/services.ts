@@ -6,6 +6,7 @@
 import { Access, createAccessKeys } from "#lib/auth/access.ts";
 import { Callers } from "#lib/auth/callers.ts";
 import { ownConnection } from "./attempts.ts";
+import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { openFiles } from "#lib/master/requests/master_files.ts";
@@ -84,7 +85,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
           blacklist: opts.publisher_acl_blacklist,
           sudoAcl: opts.sudo_acl,
         }),
-        external: new ExternalAuth({ opts, log, warn: log.warning, onWait: ownConnection }),
+        external: new ExternalAuth({ opts, log, load: loadEauth, warn: log.warning, onWait: ownConnection }),
       }),
       autosign: new Autosign(opts, { warn: log.warning }),
       signInLimit: new RateLimit(opts.max_sign_ins),

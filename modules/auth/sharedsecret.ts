@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type EauthContext, type EauthModule, knownWithoutGroups } from "./eauth_module.ts";
+import { type EauthContext, type EauthModule, knownWithoutGroups } from "#lib/auth/eauth_module.ts";
 import { sameText } from "#lib/crypto/same_text.ts";
 
 /** Makes it. */

@@ -5,7 +5,7 @@
  */
 
 import { ConfigError } from "#lib/errors.ts";
-import { type Credentials, type EauthContext, type EauthModule, knownWithoutGroups } from "./eauth_module.ts";
+import { type Credentials, type EauthContext, type EauthModule, knownWithoutGroups } from "#lib/auth/eauth_module.ts";
 import { toValue, type Value } from "#lib/values/value.ts";
 
 /** Time for an answer, in milliseconds. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ASKED, givenKeywords, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./_orchestrated.ts";
+import { ASKED, givenKeywords, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./orchestrated.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";

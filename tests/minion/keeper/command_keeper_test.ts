@@ -12,8 +12,8 @@ import {
   takeOverDetached,
   writeDetached,
 } from "#lib/programs/detached_commands.ts";
-import { ABORT, packAnswer, packRequest, parseAnswer } from "#lib/programs/keeper_messages.ts";
-import { type KeeperJob, keeperRunner } from "#lib/programs/keeper_runner.ts";
+import { ABORT, packAnswer, packRequest, parseAnswer } from "#lib/minion/keeper/keeper_messages.ts";
+import { type KeeperJob, keeperRunner } from "#lib/minion/keeper/keeper_runner.ts";
 import { isThere } from "#lib/os/file_kind.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { ownProcess } from "#lib/runtime/self_command.ts";

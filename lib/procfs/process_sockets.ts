@@ -4,7 +4,7 @@
  * @module
  */
 
-import { parseSocketTable } from "#lib/programs/tcp_table.ts";
+import { parseSocketTable } from "./tcp_table.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import type { Value } from "#lib/values/value.ts";
 

@@ -2,7 +2,7 @@
 
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { READY } from "#lib/programs/detached_commands.ts";
-import { KeeperProcess } from "#lib/minion/worker/keeper_process.ts";
+import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";

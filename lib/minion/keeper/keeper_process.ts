@@ -1,5 +1,5 @@
 /**
- * The process that keeps a minion's commands (lib/programs/command_keeper.ts), on the minion's side: started when the first
+ * The process that keeps a minion's commands (lib/minion/keeper/command_keeper.ts), on the minion's side: started when the first
  * command needs it, in a separate session, and again after it has ended. It outlives the minion if it has commands.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Runner `state`: the event stream, and showing the states of an orchestration. Running one is in `_orchestrating.ts`.
+ * Runner `state`: the event stream, and showing the states of an orchestration. Running one is in `orchestrating.ts`.
  * Source: Salt 3008.3 `salt/runners/state.py` and `event` of `salt/modules/state.py`.
  * @module
  */
@@ -8,7 +8,7 @@ import { watchBus } from "#lib/bus/watch.ts";
 import { masterBus, minionBusIn } from "#lib/bus/paths.ts";
 import { formatEvent } from "#lib/bus/event_text.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
-import { ASKED, givenKeywords as given, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./_orchestrated.ts";
+import { ASKED, givenKeywords as given, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./orchestrated.ts";
 import { CommandError } from "#lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { any, bool, float, int, str } from "#lib/plugins/module.ts";

@@ -1,7 +1,7 @@
 /** The attributes of a process that the test has started. */
 
 import { CommandError } from "#lib/errors.ts";
-import { NoProcessError, processAttributes, processIds } from "#lib/host/processes/process_attributes.ts";
+import { NoProcessError, processAttributes, processIds } from "#lib/procfs/process_attributes.ts";
 import { isMap, toNumber, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";

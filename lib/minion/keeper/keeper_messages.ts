@@ -5,10 +5,10 @@
  * @module
  */
 
-import type { ChildOutcome, ChildSpec } from "./child_process.ts";
+import type { ChildOutcome, ChildSpec } from "#lib/programs/child_process.ts";
 import { WireError } from "#lib/errors.ts";
 import { frame } from "#lib/protocol/frames.ts";
-import { packOutcome, unpackOutcome } from "./detached_commands.ts";
+import { packOutcome, unpackOutcome } from "#lib/programs/detached_commands.ts";
 import {
   blob,
   bool,

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { askAuthProcess } from "./auth_process.ts";
-import type { AuthReply, AuthRequest } from "./auth_messages.ts";
+import { askAuthProcess } from "#lib/auth/auth_process.ts";
+import type { AuthReply, AuthRequest } from "#lib/auth/auth_messages.ts";
 import { ConfigError } from "#lib/errors.ts";
-import type { EauthContext, EauthModule } from "./eauth_module.ts";
-import { ldapSettings } from "./ldap_settings.ts";
+import type { EauthContext, EauthModule } from "#lib/auth/eauth_module.ts";
+import { ldapSettings } from "#lib/auth/ldap_settings.ts";
 
 /** Makes it. @param ask For tests. @throws {ConfigError} For options that exclude each other. */
 export function ldapEauth(

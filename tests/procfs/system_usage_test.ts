@@ -1,8 +1,8 @@
 /** Compared with psutil on the same files of `/proc`: tests/corpus/psutil.json, made by make_psutil.py. @module */
 
-import { parseLogins } from "#lib/host/processes/logged_in.ts";
-import { memoryMaps, uniqueMemory } from "#lib/host/processes/memory_maps.ts";
-import { numbersIn, parseCommandLine, parseStat, wholeName } from "#lib/host/processes/process_attributes.ts";
+import { parseLogins } from "#lib/host/accounts/logged_in.ts";
+import { memoryMaps, uniqueMemory } from "#lib/procfs/memory_maps.ts";
+import { numbersIn, parseCommandLine, parseStat, wholeName } from "#lib/procfs/process_attributes.ts";
 import {
   busyPercent,
   counters,
@@ -14,7 +14,7 @@ import {
   parsePartitions,
   swapMemory,
   virtualMemory,
-} from "#lib/host/processes/system_usage.ts";
+} from "#lib/procfs/system_usage.ts";
 import { float, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import corpus from "#tests/corpus/psutil.json" with { type: "json" };

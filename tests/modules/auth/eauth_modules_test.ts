@@ -5,9 +5,9 @@
  */
 
 import type { AuthRequest } from "#lib/auth/auth_messages.ts";
-import { ldapEauth } from "#lib/auth/eauth_ldap.ts";
+import { ldapEauth } from "#modules/auth/ldap.ts";
 import type { EauthModule } from "#lib/auth/eauth_module.ts";
-import { loadEauth } from "#lib/auth/eauth_modules.ts";
+import { loadEauth } from "#modules/auth/_built_in.ts";
 import { eauthUsers } from "#lib/auth/eauth_users.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
@@ -52,7 +52,7 @@ Deno.test("external_auth: file is read with its parameters at each use; wrong pa
 
 Deno.test("external_auth: the users of a file are as docs/configuration.md shows them", async () => {
   await withTemporaryDirectory(async (root) => {
-    const page = Deno.readTextFileSync(new URL("../../docs/configuration.md", import.meta.url));
+    const page = Deno.readTextFileSync(new URL("../../../docs/configuration.md", import.meta.url));
     const [, example = ""] = /### Users of a file[^]*?```yaml\n([^]*?)```/.exec(page) ?? [];
     Deno.writeTextFileSync(`${root}/master`, example.replace("/etc/salt/users", `${root}/users`));
     const { opts } = loadMasterConfig({ configDir: root, overrides: { root_dir: root } });

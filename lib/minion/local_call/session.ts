@@ -4,11 +4,11 @@
  */
 
 import type { Logger } from "#lib/runtime/log.ts";
-import { MasterLink } from "./link.ts";
-import { applicantOf, linkSettings } from "./link_settings.ts";
+import { MasterLink } from "#lib/minion/agent/link.ts";
+import { applicantOf, linkSettings } from "#lib/minion/agent/link_settings.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { PillarQuery } from "#lib/plugins/job_context.ts";
-import { pillarRequest } from "./pillar_request.ts";
+import { pillarRequest } from "#lib/minion/agent/pillar_request.ts";
 import type { CallMaster } from "./call_master.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 

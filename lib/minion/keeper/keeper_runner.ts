@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ChildCare, type ChildOutcome, type ChildRunner, runChild } from "./child_process.ts";
+import { type ChildCare, type ChildOutcome, type ChildRunner, runChild } from "#lib/programs/child_process.ts";
 import { CommandLostError } from "#lib/errors.ts";
 import { FrameReader } from "#lib/protocol/frames.ts";
 import {
@@ -15,7 +15,7 @@ import {
   packRequest,
   parseAnswer,
 } from "./keeper_messages.ts";
-import { type DetachedCommand, detachedOutcome, runs } from "./detached_commands.ts";
+import { type DetachedCommand, detachedOutcome, runs } from "#lib/programs/detached_commands.ts";
 
 /** The parts of a job that its commands use. */
 export interface KeeperJob {

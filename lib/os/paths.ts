@@ -4,10 +4,10 @@
  * @module
  */
 
-import { findUser } from "#lib/os/users.ts";
+import { findUser } from "./users.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { compileGlob, isGlob } from "#lib/text/glob.ts";
-import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import { isAnything, isDirectory } from "./file_kind.ts";
 
 /** Python's `isabs`. */
 function isAbsolute(path: string): boolean {

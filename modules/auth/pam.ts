@@ -4,9 +4,9 @@
  * @module
  */
 
-import { askAuthProcess } from "./auth_process.ts";
-import type { AuthReply, AuthRequest } from "./auth_messages.ts";
-import type { EauthContext, EauthModule } from "./eauth_module.ts";
+import { askAuthProcess } from "#lib/auth/auth_process.ts";
+import type { AuthReply, AuthRequest } from "#lib/auth/auth_messages.ts";
+import type { EauthContext, EauthModule } from "#lib/auth/eauth_module.ts";
 import { groupNamesOf } from "#lib/os/users.ts";
 
 /** Makes it. @param ask For tests. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type ChildOutcome, runChild } from "./child_process.ts";
+import { type ChildOutcome, runChild } from "#lib/programs/child_process.ts";
 import { messageOf } from "#lib/errors.ts";
 import { FrameReader } from "#lib/protocol/frames.ts";
 import { IdleMemory } from "#lib/runtime/idle_memory.ts";
@@ -18,7 +18,13 @@ import {
   packAnswer,
   parseRequest,
 } from "./keeper_messages.ts";
-import { type DetachedCommand, detachedDirectory, markOf, READY, writeDetached } from "./detached_commands.ts";
+import {
+  type DetachedCommand,
+  detachedDirectory,
+  markOf,
+  READY,
+  writeDetached,
+} from "#lib/programs/detached_commands.ts";
 import { returnLargeBlocks, trimMemory } from "#lib/libc/libc.ts";
 import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";

@@ -3,17 +3,17 @@
  * @module
  */
 
-import type { EauthContext, EauthModule } from "./eauth_module.ts";
+import type { EauthContext, EauthModule } from "#lib/auth/eauth_module.ts";
 
 /** Makes a system. */
 type EauthLoader = (context: EauthContext) => Promise<EauthModule>;
 
 const MODULES: Readonly<Record<string, EauthLoader>> = {
-  file: async (context) => (await import("./eauth_file.ts")).fileEauth(context),
-  ldap: async (context) => (await import("./eauth_ldap.ts")).ldapEauth(context),
-  pam: async (context) => (await import("./eauth_pam.ts")).pamEauth(context),
-  rest: async (context) => (await import("./eauth_rest.ts")).restEauth(context),
-  sharedsecret: async (context) => (await import("./eauth_sharedsecret.ts")).sharedSecretEauth(context),
+  file: async (context) => (await import("./file.ts")).fileEauth(context),
+  ldap: async (context) => (await import("./ldap.ts")).ldapEauth(context),
+  pam: async (context) => (await import("./pam.ts")).pamEauth(context),
+  rest: async (context) => (await import("./rest.ts")).restEauth(context),
+  sharedsecret: async (context) => (await import("./sharedsecret.ts")).sharedSecretEauth(context),
 };
 
 /** The available systems, sorted. */

@@ -5,9 +5,9 @@
  */
 
 import { ConfigError } from "#lib/errors.ts";
-import { type EauthContext, type EauthModule, knownWithoutGroups } from "./eauth_module.ts";
+import { type EauthContext, type EauthModule, knownWithoutGroups } from "#lib/auth/eauth_module.ts";
 import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
-import { type PasswordFileForm, passwordFileKnows } from "./password_file.ts";
+import { type PasswordFileForm, passwordFileKnows } from "#lib/auth/password_file.ts";
 import { str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Makes it. @throws {ConfigError} For invalid parameters. */
