@@ -7,6 +7,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { type SubscriberName, subscriberTopic } from "./subscribers.ts";
 import { NoMasterError, WireError } from "#lib/errors.ts";
 import { type BusEvent, unpackMatching } from "./event.ts";
@@ -197,7 +198,7 @@ function announcesNote(frame: Uint8Array): boolean {
 
 /** A hint for the case that a Python master runs here: it has the same directory of sockets, with another bus. */
 function besideText(pubPath: string): string {
-  const directory = pubPath.slice(0, pubPath.lastIndexOf("/"));
+  const directory = dirName(pubPath);
   const isPython = !isThere(pubPath) && isThere(pythonBus(directory).pub);
   return isPython ? ". The master there is Python Salt's, whose bus only Python Salt's programs read" : "";
 }

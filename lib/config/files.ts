@@ -6,6 +6,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { ConfigError, messageOf, YamlError } from "#lib/errors.ts";
@@ -52,7 +53,7 @@ export function readConfigFiles(path: string, how: ReadOptions): ReadConfig {
   const warnings: string[] = [];
   const steps: string[] = [];
   const options = readConfigFile(path) ?? new Map<string, Written>();
-  const directory = path.slice(0, path.lastIndexOf("/")) || "/";
+  const directory = dirName(path);
   steps.push(`Reading configuration from ${path}`);
   const base = { directory, home: how.home, seen: new Set([path]), warnings, steps };
   const defaults = patterns(options.get("default_include") ?? { value: how.defaultInclude }, "default_include");
@@ -117,7 +118,7 @@ function readIncluded(list: readonly string[], context: IncludeContext): Written
       const options = readConfigFile(file) ?? new Map<string, Written>();
       context.steps.push(`Including configuration from '${file}'`);
       const nested = patterns(options.get("include") ?? { value: null }, "include");
-      const directory = file.slice(0, file.lastIndexOf("/"));
+      const directory = dirName(file);
       const inner = { ...context, directory, seen: new Set([...context.seen, file]), warnIfNone: true };
       for (const [name, written] of readIncluded(nested, inner)) options.set(name, written);
       for (const [name, written] of options) {

@@ -8,6 +8,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type ProcessEnvironment } from "./place.ts";
 import { type ReadConfig, readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
@@ -153,7 +154,7 @@ function newDraft(role: Role, request: ConfigRequest): Draft {
   const { options: written, warnings, steps }: ReadConfig = request.readsFiles === false
     ? { options: new Map(), warnings: [], steps: [] }
     : readConfigFiles(file, { defaultInclude: `${role}.d/*.conf`, home: environment.env("HOME") });
-  const directory = file.slice(0, file.lastIndexOf("/")) || "/";
+  const directory = dirName(file);
   // A missing default directory is not the user's mistake.
   if (directory !== DEFAULT_CONFIG_DIR && !isDirectory(directory)) {
     warnings.push(`${directory}: there is no such configuration directory; every option has its default`);

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { ConfigError, messageOf } from "#lib/errors.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import type { Value } from "#lib/values/value.ts";
@@ -126,6 +127,6 @@ export function isAddress(id: string): boolean {
  * @throws What writing throws.
  */
 export function cacheMinionId(id: string, cache: string): void {
-  Deno.mkdirSync(cache.slice(0, cache.lastIndexOf("/")), { recursive: true });
+  Deno.mkdirSync(dirName(cache), { recursive: true });
   writeFileAtomic(cache, id, { mode: 0o644, sync: true });
 }

@@ -6,6 +6,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { StoreError } from "#lib/errors.ts";
 import { isJid, jidDirectory } from "#lib/protocol/jid.ts";
@@ -86,7 +87,7 @@ export class JobDirectory {
         break;
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound) || attempt === ATTEMPTS) throw error;
-        Deno.mkdirSync(this.path.slice(0, this.path.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+        Deno.mkdirSync(dirName(this.path), { recursive: true, mode: 0o700 });
       }
     }
     this.#writeJid();

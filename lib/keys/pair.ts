@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { makeDirectorySynced, readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { KeyError } from "#lib/errors.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
@@ -97,7 +98,7 @@ export function checkPrivateKey(path: string, { permissive = false }: KeyAccess 
 
 async function create(path: string, keysize: number): Promise<PrivateKey> {
   const key = await PrivateKey.generate(keysize);
-  makeDirectorySynced(path.slice(0, path.lastIndexOf("/")));
+  makeDirectorySynced(dirName(path));
   try {
     writeFileAtomic(path, key.pem, { mode: PRIVATE_MODE, createNew: true, sync: true });
     return key;

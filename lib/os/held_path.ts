@@ -11,6 +11,7 @@
  * @module
  */
 
+import { baseName, dirName } from "./paths.ts";
 import { lstatIfExists } from "./atomic_file.ts";
 import { CommandError } from "#lib/errors.ts";
 import { closeEntry, linkText, openEntry, openWithoutLinks } from "#lib/libc/at_calls.ts";
@@ -136,7 +137,7 @@ export class HeldDirectory extends Held {
 }
 
 function numberOf(path: string): number {
-  return Number(path.slice(path.lastIndexOf("/") + 1));
+  return Number(baseName(path));
 }
 
 /** Opens an entry of an open directory. @throws What Deno throws if there is none. */
@@ -227,13 +228,13 @@ export function followForChange(path: string, resolve: (path: string) => string)
   // What a link of another user's leads to, and is not there yet, would be made where that user says.
   const found = lstatIfExists(path);
   if (found?.isSymlink !== true) return target;
-  using beside = holdDirectory(path.slice(0, path.lastIndexOf("/")) || "/");
+  using beside = holdDirectory(dirName(path));
   for (const uid of [found.uid, beside.status().uid]) if (uid !== null && uid !== 0) refuseOthers(target, uid, path);
   return target;
 }
 
 function refuseOthers(target: string, uid: number, path: string): void {
-  using directory = holdDirectory(target.slice(0, target.lastIndexOf("/")) || "/");
+  using directory = holdDirectory(dirName(target));
   if (directory.status().uid !== uid) throw new CommandError(refusal(path));
 }
 

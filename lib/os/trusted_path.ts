@@ -8,7 +8,7 @@
 import { lstatIfExists } from "./atomic_file.ts";
 import { findGroup, type User } from "./users.ts";
 
-const ROOT: User = { name: "root", uid: 0, gid: 0, gecos: "", home: "/root", shell: "" };
+const ROOT: User = { name: "root", passwd: "x", uid: 0, gid: 0, gecos: "", home: "/root", shell: "" };
 /** The kernel's maximum number of links in one path. */
 const MAX_LINKS = 40;
 const STICKY = 0o1000, GROUP_WRITES = 0o020, OTHERS_WRITE = 0o002;

@@ -5,28 +5,10 @@
  * @module
  */
 
+import { type Group, isId, parseGroup, parsePasswd, type User } from "./account_records.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
 
-/** One line of passwd. */
-export interface User {
-  readonly name: string;
-  readonly uid: number;
-  readonly gid: number;
-  /** The comment field, usually the full name. */
-  readonly gecos: string;
-  /** The home directory; it may not exist. */
-  readonly home: string;
-  /** The login shell; empty means `/bin/sh`. */
-  readonly shell: string;
-}
-
-/** One line of group. */
-export interface Group {
-  readonly name: string;
-  readonly gid: number;
-  /** The users whose supplementary group it is. */
-  readonly members: readonly string[];
-}
+export type { Group, User };
 
 /** The files to read; with them `getent` is not called. For tests. */
 export interface AccountFiles {
@@ -34,30 +16,6 @@ export interface AccountFiles {
   readonly passwd?: string;
   /** Default: `/etc/group`. */
   readonly group?: string;
-}
-
-/** Parses a passwd file; other lines (comments, NIS entries) are skipped. */
-export function parsePasswd(text: string): User[] {
-  return records(text, 7).flatMap(([name, , uid, gid, gecos, home, shell]) =>
-    isId(uid) && isId(gid) ? [{ name, uid: Number(uid), gid: Number(gid), gecos, home, shell }] : []
-  );
-}
-
-/** Parses a group file. */
-export function parseGroup(text: string): Group[] {
-  return records(text, 4).flatMap(([name, , gid, members]) =>
-    isId(gid) ? [{ name, gid: Number(gid), members: members.split(",").filter((member) => member !== "") }] : []
-  );
-}
-
-function records(text: string, fields: number): string[][] {
-  return text.split("\n").map((line) => line.split(":")).filter((record) =>
-    record.length >= fields && record[0] !== "" && !/^[#+-]/.test(record[0])
-  );
-}
-
-function isId(text: string): boolean {
-  return /^\d{1,10}$/.test(text);
 }
 
 /** Finds a user by name, or by uid if a number is given. */

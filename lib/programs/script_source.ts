@@ -51,7 +51,7 @@ export async function copyScript(
   }
 }
 
-const ROOT: User = { name: "root", uid: 0, gid: 0, gecos: "", home: "/", shell: "" };
+const ROOT: User = { name: "root", passwd: "x", uid: 0, gid: 0, gecos: "", home: "/", shell: "" };
 
 function safeDirectory({ directory, owner = ROOT }: ScriptCopy): string | undefined {
   if (Deno.uid() !== 0 || !directory?.startsWith("/")) return directory;

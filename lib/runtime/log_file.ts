@@ -3,6 +3,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { lstatIfExists } from "#lib/os/atomic_file.ts";
 import { isTrustedPath } from "#lib/os/trusted_path.ts";
 import type { User } from "#lib/os/users.ts";
@@ -45,7 +46,7 @@ function make(path: string): Deno.FsFile | undefined {
     const file = Deno.openSync(path, { append: true, createNew: true, mode: LOG_MODE });
     // Set the mode that the umask has reduced; but not as root in another user's directory, where the name may point
     // elsewhere by now.
-    const owner = Deno.statSync(path.slice(0, path.lastIndexOf("/")) || "/").uid;
+    const owner = Deno.statSync(dirName(path)).uid;
     if (owner === Deno.uid()) Deno.chmodSync(path, LOG_MODE);
     return file;
   } catch (error) {

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { baseName, dirName } from "#lib/os/paths.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { messageOf, PreflightError } from "#lib/errors.ts";
 
@@ -33,7 +34,7 @@ export function claimPidFile(path: string, kind: string, owner?: PidFileOwner): 
     throw new PreflightError(`${kind} is running already: process ${holder} holds ${path}`);
   }
   try {
-    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")) || "/", { recursive: true, mode: 0o755 });
+    Deno.mkdirSync(dirName(path), { recursive: true, mode: 0o755 });
     writeFileAtomic(path, `${Deno.pid}`, { mode: 0o644 });
     if (owner !== undefined) Deno.chownSync(path, owner.uid, owner.gid);
   } catch (error) {
@@ -77,7 +78,7 @@ export function readPid(path: string): number | undefined {
  */
 export function isRunning(pid: number, kind: string): boolean {
   const names = [kind, `${kind.replace(/^salt-/, "")}.ts`];
-  return commandLine(pid).split(/[\0 ]/).some((word) => names.includes(word.slice(word.lastIndexOf("/") + 1)));
+  return commandLine(pid).split(/[\0 ]/).some((word) => names.includes(baseName(word)));
 }
 
 /** The command line of a running process; empty for a dead process or a zombie. */

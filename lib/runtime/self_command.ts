@@ -3,6 +3,8 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
+
 /**
  * V8's flags for the programs of this project. The young generation is 1 MB instead of up to 16: these threads make few
  * long-lived objects, and each thread would keep what a busy moment needed. Saves 4 to 20 MB per process. `gc` is for
@@ -98,7 +100,7 @@ function innerProcess(entry: URL, name: string): string[] {
  */
 export function operatorCommand(name: string, facts: SelfFacts = thisProcess()): string[] {
   const own = facts.launcher ?? (facts.standalone ? facts.execPath : undefined);
-  if (own !== undefined) return [`${own.slice(0, own.lastIndexOf("/"))}/${name}`];
+  if (own !== undefined) return [`${dirName(own)}/${name}`];
   const entry = new URL("../../salt.ts", import.meta.url);
   return [facts.execPath, ...DENO_RUN, decodeURIComponent(entry.pathname), "--as", name];
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { applying, install, type IpFunctions, isTest, reading, startOrStop } from "./_ip_functions.ts";
 import { bondScript, debianBond } from "#lib/host/network/debian_bonding.ts";
 import { debianInterface, debianSource, peerFile } from "#lib/host/network/debian_interface.ts";
@@ -98,7 +99,7 @@ function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, se
     : text(filename).startsWith("/")
     ? text(filename)
     : `${INTERFACES_DIRECTORY}//${text(filename)}`;
-  const directory = path.slice(0, path.lastIndexOf("/")).replace(/(?<=.)\/+$/, "");
+  const directory = dirName(path).replace(/(?<=.)\/+$/, "");
   if (!files.exists(directory)) throw settingError(`${directory} cannot be written.`);
   files.write(path, filename === undefined ? texts.map(([, each]) => each).join("") : own);
   return own.split("\n").map((line) => `${line}\n`);

@@ -8,7 +8,7 @@ import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/value
 import type { FileHost, ToolOptions, ToolResult } from "#lib/host/filesystem/file_host.ts";
 import type { FileClient } from "#lib/files/client/file_client.ts";
 import type { SourceFiles } from "#lib/host/filesystem/source_files.ts";
-import { expandUser } from "#lib/os/paths.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Rest } from "#lib/plugins/module.ts";
 

@@ -7,7 +7,7 @@
 import { type AliasLine, formatAliases, parseAliases } from "#lib/host/etc_files/aliases_file.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";

@@ -5,7 +5,7 @@
  */
 
 import { runTool } from "./_file_host.ts";
-import { linkTarget } from "#lib/os/paths.ts";
+import { linkTarget } from "#lib/os/disk_paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { int, type ModuleFunction, str } from "#lib/plugins/module.ts";

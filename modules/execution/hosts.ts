@@ -7,7 +7,7 @@
 import { formatHosts, hasPair, type Hosts, parseHosts, removeHost, setHost } from "#lib/host/etc_files/hosts_file.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
 import { isAnything, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";

@@ -6,7 +6,7 @@
 
 import { IniSection } from "#lib/host/etc_files/ini_file.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { CommandError } from "#lib/errors.ts";
 import { sameBytes } from "#lib/crypto/same_bytes.ts";
 import { readFileIfExists } from "#lib/os/atomic_file.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { isThere } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";

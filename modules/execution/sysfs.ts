@@ -8,7 +8,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { joinPath } from "#lib/os/paths.ts";
+import { baseName, joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { attributesBelow, readSysfs, sysfsPath, writeSysfs } from "#lib/host/kernel/sysfs.ts";
 import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -83,7 +83,7 @@ export const target: ModuleFunction<JobContext> = fn({
       context.log("debug", `Unknown SysFS key ${key}`);
       return false;
     }
-    return full ? path : path.slice(path.lastIndexOf("/") + 1);
+    return full ? path : baseName(path);
   },
 });
 

@@ -7,7 +7,8 @@
 import { holdTarget } from "#lib/os/held_path.ts";
 import { callForMap, callRunAll } from "./_file_host.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { baseName, globAny, joinPath } from "#lib/os/paths.ts";
+import { globAny } from "#lib/os/disk_paths.ts";
+import { baseName, joinPath } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { listed } from "#lib/host/language_packages/pip_command.ts";
 import { isAnything, isDirectory } from "#lib/os/file_kind.ts";

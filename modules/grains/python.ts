@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import type { HostFiles } from "#lib/programs/files.ts";
 import type { Grains } from "./os.ts";
 
@@ -28,7 +29,7 @@ function versionAt(place: string, files: HostFiles): number[] | undefined {
     if (target === undefined) return undefined;
     const [, major, minor] = /python(\d+)\.(\d+)$/.exec(target) ?? [];
     if (minor !== undefined) return [Number(major), Number(minor)];
-    path = target.startsWith("/") ? target : `${path.slice(0, path.lastIndexOf("/"))}/${target}`;
+    path = target.startsWith("/") ? target : `${dirName(path)}/${target}`;
   }
   return undefined;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { ANY_ENV, environmentDirectories } from "#lib/files/backends/env_directories.ts";
 import { globPaths } from "#lib/os/glob_paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -73,7 +74,7 @@ function pathOf(file: Value): string {
 /** `stack` with the files that a configuration lists. */
 async function mergeConfiguration(config: string, stack: ValueMap, context: PillarContext): Promise<ValueMap> {
   const { log, notes } = context;
-  const directory = config.slice(0, config.lastIndexOf("/"));
+  const directory = dirName(config);
   let merged = stack;
   const source = read(config, notes);
   const listed = await template({ path: config, source, own: new Map([["stack", merged]]), directory }, context);

@@ -139,7 +139,7 @@ Deno.test(
   async () => {
     using user = new OtherUser("nobody");
     const out = await user.code(`
-    import { pamEauth } from "~/lib/auth/eauth_pam.ts";
+    import { pamEauth } from "~/modules/auth/pam.ts";
     import { loadMasterConfig } from "~/lib/config/load.ts";
     const { opts } = loadMasterConfig({ configDir: "${user.home}", overrides: { root_dir: "${user.home}" } });
     const log = { info: () => {}, error: (text) => console.log(text) };

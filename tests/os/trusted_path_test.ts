@@ -2,7 +2,7 @@ import { isTrustedPath } from "#lib/os/trusted_path.ts";
 import type { User } from "#lib/os/users.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
-const THEM: User = { name: "nobody_here", uid: 65_533, gid: 65_533, gecos: "", home: "/", shell: "" };
+const THEM: User = { name: "nobody_here", passwd: "x", uid: 65_533, gid: 65_533, gecos: "", home: "/", shell: "" };
 
 /** The ids and mode of each directory, or the target of a link, in order of creation. */
 const TREE: readonly (readonly [path: string, made: { uid?: number; gid?: number; mode?: number; link?: string }])[] = [

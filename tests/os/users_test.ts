@@ -1,5 +1,6 @@
 /** @module */
-import { findGroup, findUser, groupIdsOf, hostUsers, parseGroup, parsePasswd } from "#lib/os/users.ts";
+import { parseGroup, parsePasswd } from "#lib/os/account_records.ts";
+import { findGroup, findUser, groupIdsOf, hostUsers } from "#lib/os/users.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -24,6 +25,7 @@ Deno.test("parsePasswd() reads users and leaves out comments, NIS entries and in
   assertEquals(parsePasswd(PASSWD).map(({ name }) => name), ["root", "web", "empty"]);
   assertEquals(parsePasswd(PASSWD)[1], {
     name: "web",
+    passwd: "x",
     uid: 1000,
     gid: 1000,
     gecos: "Web,Room 1",

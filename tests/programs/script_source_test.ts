@@ -48,7 +48,7 @@ Deno.test({
 });
 
 Deno.test("after a login that fails only the user's name and home are known, and its reason is logged", async () => {
-  const user = { name: "nobody", uid: 65_534, gid: 65_534, gecos: "", home: "/h", shell: "" };
+  const user = { passwd: "x", name: "nobody", uid: 65_534, gid: 65_534, gecos: "", home: "/h", shell: "" };
   using programs = new RecordedPrograms();
   const logged: string[] = [];
   const log = (_level: "error", message: string) => logged.push(message);

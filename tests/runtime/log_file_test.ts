@@ -3,7 +3,7 @@ import type { User } from "#lib/os/users.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { run } from "#tests/support/processes.ts";
 
-const THEM: User = { name: "nobody_here", uid: 65_533, gid: 65_533, gecos: "", home: "/", shell: "" };
+const THEM: User = { name: "nobody_here", passwd: "x", uid: 65_533, gid: 65_533, gecos: "", home: "/", shell: "" };
 
 /** A directory of root with a subdirectory of another user. */
 async function inDirectories(act: (at: { ours: string; theirs: string }) => Promise<void> | void): Promise<void> {

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { baseName } from "#lib/os/paths.ts";
 import { sanitizeLine } from "#lib/text/terminal.ts";
 
 /** A program's name and its own arguments. */
@@ -20,7 +21,7 @@ export interface Program {
 export function programName(args: readonly string[], fallback: string): Program {
   if (args[0] === "--as" && args.length > 1) return { name: args[1], args: args.slice(2) };
   const path = Deno.env.get("SALT_EXECUTABLE") || (Deno.build.standalone ? calledAs() : fallback);
-  return { name: path.slice(path.lastIndexOf("/") + 1), args: [...args] };
+  return { name: baseName(path), args: [...args] };
 }
 
 /** The error text for a program that was started under an unknown name; the exit code is that of a usage error. */

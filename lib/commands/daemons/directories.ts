@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { lstatIfExists, statIfExists } from "#lib/os/atomic_file.ts";
 import { PreflightError } from "#lib/errors.ts";
 import { giveLogFile, openLogFile } from "#lib/runtime/log_file.ts";
@@ -77,7 +78,7 @@ export function prepareDirectories(
 
 /** The directory of a file. */
 export function parent(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
+  return dirName(path);
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { baseName } from "#lib/os/paths.ts";
 import { SourceError } from "#lib/errors.ts";
 import { EX_INCOMPLETE } from "#lib/commands/cli/exit_codes.ts";
 
@@ -42,7 +43,7 @@ export function listSources(sources: readonly string[], dest: string): SourceTre
   const found = sources.map(realPath).flatMap((source) => walk(source, { source, below: "", within: [] }));
   const intoDirectory = found.length > 1 || found.some(({ mode }) => mode === undefined) || dest.endsWith("/");
   const place = ({ source, below }: Found) => {
-    const name = source.slice(source.lastIndexOf("/") + 1);
+    const name = baseName(source);
     if (below === "") return intoDirectory ? join(dest, name) : dest;
     return join(dest, name, below);
   };

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { normalPath, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { normalPath } from "#lib/os/paths.ts";
 import { isBelow, MAX_PATH_BYTES } from "./safe_path.ts";
 
 /** The environment whose directories stand for all that are not named, and the text in them that becomes the name. */

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { directoriesIn } from "#lib/os/directory_names.ts";
 import { messageOf } from "#lib/errors.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
@@ -107,7 +108,7 @@ export class HashCache {
   async #write(file: Hashed, { identity, hash }: CachedHash): Promise<void> {
     const path = this.#pathOf(file);
     try {
-      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      await Deno.mkdir(dirName(path), { recursive: true });
       const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
       await Deno.writeTextFile(temporary, `${hash}:${identity}`);
       await Deno.rename(temporary, path);

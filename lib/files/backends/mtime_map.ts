@@ -5,6 +5,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { compareStrings, floatRepr, map, type ValueMap } from "#lib/values/value.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 
@@ -64,7 +65,7 @@ export async function loadMtimes(path: string): Promise<MtimeMap> {
 
 /** Writes the map to the file `path`, whole. */
 export async function storeMtimes(path: string, times: MtimeMap): Promise<void> {
-  await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  await Deno.mkdir(dirName(path), { recursive: true });
   const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
   await Deno.writeTextFile(temporary, [...times].map(([file, time]) => `${file}:${floatRepr(time)}\n`).join(""));
   await Deno.rename(temporary, path);

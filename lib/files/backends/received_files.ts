@@ -8,7 +8,7 @@
  */
 
 import { hashHex } from "#lib/crypto/hash.ts";
-import { normalPath } from "#lib/os/paths.ts";
+import { dirName, normalPath } from "#lib/os/paths.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { findBelow } from "./find_below.ts";
 import { isBelow, isReallyBelow } from "./safe_path.ts";
@@ -82,7 +82,7 @@ function targetOf(root: string, path: string): string | undefined {
 }
 
 async function makeDirectories(...paths: readonly string[]): Promise<void> {
-  for (const path of paths) await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+  for (const path of paths) await Deno.mkdir(dirName(path), { recursive: true });
 }
 
 function isOccupied(error: unknown): boolean {

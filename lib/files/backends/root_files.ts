@@ -5,6 +5,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { isBinary } from "#lib/text/binary_data.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -80,7 +81,7 @@ export function writeBelow(root: string, path: string, data: string): string | u
   const full = `${root}/${path}`;
   if (!isInside(root, full) || normalize(full) === normalize(root)) return undefined;
   const at = normalize(full);
-  Deno.mkdirSync(at.slice(0, at.lastIndexOf("/")), { recursive: true });
+  Deno.mkdirSync(dirName(at), { recursive: true });
   // A link inside of the root stays: its target is written.
   const target = existingPath(at) ?? at;
   writeFileAtomic(target, data, { mode: modeOf(target) ?? 0o644 });
@@ -97,7 +98,7 @@ function isInside(root: string, path: string): boolean {
   while (existingPath(existing) === undefined) {
     if (isLink(existing)) return false;
     if (existing === "/" || existing === lexicalRoot) return true;
-    existing = existing.slice(0, existing.lastIndexOf("/")) || "/";
+    existing = dirName(existing);
   }
   const realRoot = existingPath(lexicalRoot);
   return realRoot !== undefined && below(realRoot, existingPath(existing) ?? "");

@@ -5,7 +5,8 @@
  * @module
  */
 
-import { normalPath, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { normalPath } from "#lib/os/paths.ts";
 
 /** Maximum number of bytes of a path. */
 export const MAX_PATH_BYTES = 4096;

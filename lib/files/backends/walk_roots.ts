@@ -6,7 +6,7 @@
  */
 
 import { StoreError } from "#lib/errors.ts";
-import { relativePath } from "#lib/os/paths.ts";
+import { dirName, relativePath } from "#lib/os/paths.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import type { FileLists } from "./backend.ts";
 import { followed } from "./safe_path.ts";
@@ -118,7 +118,7 @@ async function takeLink(rel: string, full: string, { realRoot, rules, found }: W
   const text = await readLink(full);
   if (text === undefined) return;
   // Salt takes a text with `..` as if the link were a directory: one step too deep.
-  const from = text.startsWith("..") ? full : full.slice(0, full.lastIndexOf("/"));
+  const from = text.startsWith("..") ? full : dirName(full);
   const target = await followed(text.startsWith("/") ? text : `${from}/${text}`);
   if (!rules.follow || !relativePath(target, realRoot).startsWith("..")) found.links.set(rel, text);
 }

@@ -258,9 +258,7 @@ function intoDirectory(dest: string, name: string): string {
 /** The file name of a URL, for a destination that is a directory. */
 function urlName(url: string): string {
   const { pathname, search } = new URL(url);
-  return search !== "" || pathname.length > 1 && !pathname.endsWith("/")
-    ? url.slice(url.lastIndexOf("/") + 1)
-    : "index.html";
+  return search !== "" || pathname.length > 1 && !pathname.endsWith("/") ? baseName(url) : "index.html";
 }
 
 /** The path of a file of this host; `undefined` for other URLs. @throws {CommandError} If it is not absolute. */

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { createDirectory } from "#lib/os/new_files.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 
@@ -20,6 +21,6 @@ export function filesBelow(directory: string, paths: readonly string[]): string[
 
 /** The destination of a file below `directory`: below `dest`, with the name of the directory. */
 export function minionPath(path: string, directory: string, dest: string): string {
-  const parent = directory.includes("/") ? directory.slice(0, directory.lastIndexOf("/")) : "";
+  const parent = dirName(directory);
   return `${dest}/${path.slice(parent.length).replace(/^\/+/, "")}`;
 }

@@ -7,7 +7,8 @@
 import { followForChange, holdDirectory, holdOpen } from "#lib/os/held_path.ts";
 import { currentUmask } from "#lib/os/umask.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
-import { baseName, dirName, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { baseName, dirName } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 

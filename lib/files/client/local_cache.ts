@@ -5,7 +5,8 @@
 
 import { cachedCopy, type CachePlace, environmentDirectory, localFilesPath } from "./cache_paths.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
-import { dirName, joinPath, walk } from "#lib/os/paths.ts";
+import { walk } from "#lib/os/disk_paths.ts";
+import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isFile, isThereOrHidden } from "#lib/os/file_kind.ts";
 import { makeCacheDirectory } from "./placing.ts";
 import { compareStrings } from "#lib/values/value.ts";

@@ -7,7 +7,8 @@
 import { CommandError } from "#lib/errors.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isFile, isThere } from "#lib/os/file_kind.ts";
-import { joinPath, normalPath, realPath, walk } from "#lib/os/paths.ts";
+import { realPath, walk } from "#lib/os/disk_paths.ts";
+import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { type FileRequest, ServerCalls } from "./server_calls.ts";
 
 /** What pushing needs. */

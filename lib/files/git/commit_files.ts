@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { isThere } from "#lib/os/file_kind.ts";
 import { StoreError } from "#lib/errors.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
@@ -49,7 +50,7 @@ export async function mountedDirectory(target: string, mountPoint: string, direc
   if (await isUsedAgain(path)) return path;
   const made = `${directory}/.${digest.slice(0, 12)}.${crypto.randomUUID().slice(0, 8)}`;
   const link = `${made}/${mountPoint}`;
-  await Deno.mkdir(link.slice(0, link.lastIndexOf("/")), { recursive: true, mode: 0o700 });
+  await Deno.mkdir(dirName(link), { recursive: true, mode: 0o700 });
   await Deno.symlink(target, link);
   await placeDirectory(made, path);
   return path;

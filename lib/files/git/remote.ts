@@ -8,6 +8,7 @@
  * @module
  */
 
+import { baseName } from "#lib/os/paths.ts";
 import { isThere } from "#lib/os/file_kind.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { messageOf, StoreError } from "#lib/errors.ts";
@@ -59,7 +60,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
 
   /** The name of its directory in the cache. */
   get directoryName(): string {
-    return this.#top.slice(this.#top.lastIndexOf("/") + 1);
+    return baseName(this.#top);
   }
 
   /** Where its files are stored: the bare repository, and a directory for each commit that is needed as files. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { dirName } from "#lib/os/paths.ts";
 import { messageOf } from "#lib/errors.ts";
 import type { LockResult } from "#lib/files/backends/backend.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
@@ -66,7 +67,7 @@ export class UpdateLock {
 
   /** @returns Whether the lock is ours now. */
   async #write(text: string): Promise<boolean> {
-    await Deno.mkdir(this.path.slice(0, this.path.lastIndexOf("/")), { recursive: true });
+    await Deno.mkdir(dirName(this.path), { recursive: true });
     if (await this.#create(text)) return true;
     if (!await this.#isLeft()) return false;
     await this.#remove();

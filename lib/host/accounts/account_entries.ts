@@ -1,7 +1,6 @@
 /**
  * The lines of passwd, group and shadow: of this host, or of the system in a root directory. Of this host they come
- * from `getent`, which knows directories too. Parsers, which are pure functions, and readers of the lists. Source:
- * passwd(5), group(5), shadow(5).
+ * from `getent`, which knows directories too. Source: passwd(5), group(5), shadow(5).
  * @module
  */
 
@@ -9,29 +8,9 @@ import type { CommandHost } from "#lib/programs/command.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { accountRecords, type Group, parseGroup, parsePasswd, type User } from "#lib/os/account_records.ts";
 import { fileStamp } from "#lib/os/file_stamp.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-
-/** A line of passwd. */
-export interface PasswdEntry {
-  readonly name: string;
-  /** `x` if the password is in shadow. */
-  readonly passwd: string;
-  readonly uid: number;
-  readonly gid: number;
-  /** Full name, room, phones and more, with commas between. */
-  readonly gecos: string;
-  readonly home: string;
-  readonly shell: string;
-}
-
-/** A line of group. */
-export interface GroupEntry {
-  readonly name: string;
-  readonly passwd: string;
-  readonly gid: number;
-  readonly members: readonly string[];
-}
 
 /** A line of shadow. Days are counted from 1970 on; -1 for an empty field. */
 export interface ShadowEntry {
@@ -51,36 +30,12 @@ export interface ShadowEntry {
   readonly expire: number;
 }
 
-/** The entries of a passwd file; invalid lines are ignored. */
-function parsePasswd(text: string): PasswdEntry[] {
-  return records(text, 7).flatMap(([name, passwd, uid, gid, gecos, home, shell]) =>
-    isId(uid) && isId(gid) ? [{ name, passwd, uid: Number(uid), gid: Number(gid), gecos, home, shell }] : []
-  );
-}
-
-/** The entries of a group file; invalid lines are ignored. */
-function parseGroups(text: string): GroupEntry[] {
-  return records(text, 4).flatMap(([name, passwd, gid, members]) =>
-    isId(gid) ? [{ name, passwd, gid: Number(gid), members: members === "" ? [] : members.split(",") }] : []
-  );
-}
-
 /** The entries in a shadow file. */
 function parseShadow(text: string): ShadowEntry[] {
-  return records(text, 2).map(([name, passwd, ...days]) => {
+  return accountRecords(text, 2).map(([name, passwd, ...days]) => {
     const [lstchg, min, max, warn, inact, expire] = Array.from({ length: 6 }, (_, i) => day(days[i]));
     return { name, passwd, lstchg, min, max, warn, inact, expire };
   });
-}
-
-function records(text: string, fields: number): string[][] {
-  return text.split("\n").map((line) => line.trim().split(":")).filter((record) =>
-    record.length >= fields && record[0] !== "" && !/^[#+-]/.test(record[0])
-  );
-}
-
-function isId(text: string): boolean {
-  return /^\d{1,10}$/.test(text);
 }
 
 function day(text: string | undefined): number {
@@ -124,13 +79,13 @@ interface KeptList {
 const LISTS = new WeakMap<JobContext["outside"], Map<string, KeptList>>();
 
 /** All users: for this host those of getent, for a root directory those of its file. */
-export async function passwdEntries(host: AccountHost, root: string | null): Promise<PasswdEntry[]> {
+export async function passwdEntries(host: AccountHost, root: string | null): Promise<User[]> {
   return parsePasswd(await text("passwd", host, root));
 }
 
 /** All groups: for this host those of getent, for a root directory those of its file. */
-export async function groupEntries(host: AccountHost, root: string | null): Promise<GroupEntry[]> {
-  return parseGroups(await text("group", host, root));
+export async function groupEntries(host: AccountHost, root: string | null): Promise<Group[]> {
+  return parseGroup(await text("group", host, root));
 }
 
 /** The entries of shadow; empty if the file may not be read, or does not exist. */
@@ -148,7 +103,7 @@ export async function findPasswdEntry(
   name: string,
   host: AccountHost,
   root: string | null,
-): Promise<PasswdEntry | undefined> {
+): Promise<User | undefined> {
   const found = (await passwdEntries(host, root)).find((entry) => entry.name === name);
   if (found !== undefined || root !== null || which("getent") === undefined) return found;
   if (name === "" || name.startsWith("-") || /^\d+$/.test(name)) return undefined;
@@ -156,7 +111,7 @@ export async function findPasswdEntry(
 }
 
 /** The names of a user's groups, sorted: the primary one, and those that list the user. */
-export function groupNames(user: PasswdEntry, groups: readonly GroupEntry[]): string[] {
+export function groupNames(user: User, groups: readonly Group[]): string[] {
   const own = groups.filter(({ gid, members }) => gid === user.gid || members.includes(user.name));
   return [...new Set(own.map(({ name }) => name))].sort();
 }

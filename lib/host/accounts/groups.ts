@@ -4,13 +4,14 @@
  * @module
  */
 
-import { type AccountHost, groupEntries, type GroupEntry } from "./account_entries.ts";
+import type { Group } from "#lib/os/account_records.ts";
+import { type AccountHost, groupEntries } from "./account_entries.ts";
 import { accountProgram, rootOption, userName } from "./users.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
 /** A group in Salt's form. */
-export function shownGroup({ name, passwd, gid, members }: GroupEntry): ValueMap {
+export function shownGroup({ name, passwd, gid, members }: Group): ValueMap {
   return map({ name, passwd, gid, members });
 }
 
@@ -63,7 +64,7 @@ export async function findGroupEntry(
   name: string,
   host: AccountHost,
   root: string | null,
-): Promise<GroupEntry | undefined> {
+): Promise<Group | undefined> {
   return (await groupEntries(host, root)).find((group) => group.name === name);
 }
 

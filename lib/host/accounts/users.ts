@@ -4,15 +4,8 @@
  * @module
  */
 
-import {
-  type AccountHost,
-  findPasswdEntry,
-  groupEntries,
-  type GroupEntry,
-  groupNames,
-  passwdEntries,
-  type PasswdEntry,
-} from "./account_entries.ts";
+import type { Group, User } from "#lib/os/account_records.ts";
+import { type AccountHost, findPasswdEntry, groupEntries, groupNames, passwdEntries } from "./account_entries.ts";
 import { gecosField, type GecosPart, parseGecos } from "./gecos.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
@@ -37,7 +30,7 @@ export function userName(name: string): string {
 }
 
 /** A user in Salt's form. */
-export function shownUser(user: PasswdEntry, groups: readonly GroupEntry[]): ValueMap {
+export function shownUser(user: User, groups: readonly Group[]): ValueMap {
   const { gid, home, name, passwd, shell, uid } = user;
   return map({ gid, groups: groupNames(user, groups), home, name, passwd, shell, uid, ...parseGecos(user.gecos) });
 }
@@ -137,7 +130,7 @@ function usermod(words: readonly string[], { root, host }: UserPlace): Promise<P
 export async function setField(
   name: string,
   change: {
-    readonly field: keyof PasswdEntry;
+    readonly field: keyof User;
     readonly option: string;
     readonly value: string | number;
     readonly move?: boolean;

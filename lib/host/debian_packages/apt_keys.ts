@@ -4,6 +4,7 @@
  * @module
  */
 
+import { baseName } from "#lib/os/paths.ts";
 import { createDirectory } from "#lib/os/new_files.ts";
 import { runApt } from "./run_apt.ts";
 import { parseRepositoryKeys } from "./apt_output.ts";
@@ -125,7 +126,7 @@ async function cachedFile(path: string, saltenv: string, context: JobContext): P
 
 /** A key file's path; its name has no directory in it. */
 function keyPath(keydir: string, name: string): string {
-  const last = name.slice(name.lastIndexOf("/") + 1);
+  const last = baseName(name);
   return `${keydir}/${checkedWord(last, "name of a key file")}`;
 }
 

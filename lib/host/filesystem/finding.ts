@@ -7,7 +7,8 @@
 import { hashFile } from "./checksums.ts";
 import { textWindows } from "./contents.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { baseName, joinPath, relativePath, splitPath, walk } from "#lib/os/paths.ts";
+import { walk } from "#lib/os/disk_paths.ts";
+import { baseName, joinPath, relativePath, splitPath } from "#lib/os/paths.ts";
 import { gidToGroup, uidToUser } from "./ownership.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
 import { found } from "#lib/regex/replace.ts";

@@ -6,7 +6,8 @@
 
 import { pathExists } from "#lib/os/file_kind.ts";
 import { compare, type Value } from "#lib/values/value.ts";
-import { joinPath, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { joinPath } from "#lib/os/paths.ts";
 
 function namesIn(path: string): string[] {
   try {

@@ -10,7 +10,8 @@ import { type Held, holdDirectory, holdTarget } from "#lib/os/held_path.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
 import { isInt, repr, str, type Value } from "#lib/values/value.ts";
-import { dirName, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import { fileStatus } from "./status.ts";
 
 /** The number of a user: a number as it is, a name's, this process's for None; empty text for an unknown one. */

@@ -16,7 +16,7 @@ import { isDirectory } from "#lib/os/file_kind.ts";
 import { isInt, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { FileHost, SelinuxContext } from "./file_host.ts";
 import { changeMode, changeOwner, normalizeMode } from "./ownership.ts";
-import { isLink } from "#lib/os/paths.ts";
+import { isLink } from "#lib/os/disk_paths.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
 
 /** The wanted owner, mode and so on; None and empty texts change nothing. */

@@ -6,7 +6,8 @@
 import { CommandError } from "#lib/errors.ts";
 import { fileTimes } from "#lib/libc/inodes.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
-import { absolutePath, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { absolutePath } from "#lib/os/paths.ts";
 
 /** The facts of one file. */
 export interface FileStatus {

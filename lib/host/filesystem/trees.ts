@@ -11,7 +11,8 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { copyAttributes } from "#lib/libc/inodes.ts";
 import { copyBytes, copyKeeping } from "./contents.ts";
-import { baseName, dirName, isLink, joinPath, linkTarget, normalPath, splitPath, walk } from "#lib/os/paths.ts";
+import { isLink, linkTarget, walk } from "#lib/os/disk_paths.ts";
+import { baseName, dirName, joinPath, normalPath, splitPath } from "#lib/os/paths.ts";
 
 /** Called with each directory that was made, to give it its owner and mode. */
 export type OnCreated = (path: string) => Promise<void>;

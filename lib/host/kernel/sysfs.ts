@@ -5,7 +5,8 @@
  */
 
 import { exists, isDirectory, isFile } from "#lib/os/file_kind.ts";
-import { joinPath, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { joinPath } from "#lib/os/paths.ts";
 import { parseFloatText, parseInteger } from "#lib/python/parse_number.ts";
 import { strip } from "#lib/values/python_text.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";

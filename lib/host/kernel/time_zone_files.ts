@@ -6,7 +6,8 @@
 
 import { sameBytes } from "#lib/crypto/same_bytes.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { isLink, joinPath, normalPath, walk } from "#lib/os/paths.ts";
+import { isLink, walk } from "#lib/os/disk_paths.ts";
+import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { readFileIfExists, readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { isFile, isThere } from "#lib/os/file_kind.ts";
 import { inRoot, replaceLines, settingIn, writeLines } from "./settings_file.ts";

@@ -6,7 +6,7 @@
 
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
 import { InvocationError } from "#lib/errors.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 
 const PREFIX = "/..";

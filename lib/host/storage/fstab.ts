@@ -6,7 +6,7 @@
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { joinPath, normalPath, walk } from "#lib/os/paths.ts";
+import { walk } from "#lib/os/disk_paths.ts";
+import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { findUser } from "#lib/os/users.ts";
 import { textOf } from "#lib/python/kinds.ts";

@@ -6,7 +6,7 @@
  */
 
 import { RenderError } from "#lib/errors.ts";
-import { joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
+import { dirName, joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { Loader, Source } from "#lib/jinja/core/environment.ts";
 import type { Obj } from "#lib/python/object.ts";
@@ -72,7 +72,7 @@ function nameTemplate(
   globals: Map<string, Obj>,
   { name, found, relative }: { readonly name: string; readonly found: string; readonly relative: boolean },
 ): void {
-  const own = found.includes("/") ? found.slice(0, found.lastIndexOf("/")) : "";
+  const own = dirName(found);
   const directory = relative ? textOf(globals.get("tpldir")) ?? own : own;
   globals.set("tplfile", relative ? name : found);
   globals.set("tpldir", directory === "" ? "." : directory);
@@ -82,7 +82,7 @@ function nameTemplate(
 /** The file `name` in the directory of the template. */
 function beside(name: string, path: string | undefined): string | undefined {
   if (path === undefined || name.split("/").includes("..")) return undefined;
-  return joinPath(path.slice(0, path.lastIndexOf("/")) || "/", name.replace(/^\/+/, ""));
+  return joinPath(dirName(path), name.replace(/^\/+/, ""));
 }
 
 /** The text of a template. @throws {RenderError} If it is not UTF-8, or too large. */

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { baseName, dirName } from "#lib/os/paths.ts";
+
 /**
  * The variables by name.
  * @param path The file on this host, if there is one.
@@ -17,7 +19,7 @@ export function slsContext(path: string | undefined, sls: string): Map<string, s
     if (template === undefined) {
       return new Map([["tplpath", path], ["tplfile", sls], ["tpldir", parentOf(sls)]]);
     }
-    slspath = template.includes("/") ? template.slice(0, template.lastIndexOf("/")) : "";
+    slspath = dirName(template);
     known.set("tplpath", path).set("tplfile", template);
     known.set("tpldir", slspath === "" ? "." : slspath).set("tpldot", slspath.replaceAll("/", "."));
   }
@@ -29,7 +31,7 @@ export function slsContext(path: string | undefined, sls: string): Map<string, s
 
 /** The path of the file below the root of its environment; `undefined` if it is not that of the state file. */
 function templateName(path: string, slspath: string, sls: string): string | undefined {
-  if (sls === "") return path.slice(path.lastIndexOf("/") + 1);
+  if (sls === "") return baseName(path);
   return [`${slspath}.sls`, `${slspath}/init.sls`].find((end) => path.endsWith(end));
 }
 

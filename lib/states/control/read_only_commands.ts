@@ -4,6 +4,8 @@
  * @module
  */
 
+import { baseName } from "#lib/os/paths.ts";
+
 /** Matches read-only verbs, which may follow options. */
 function verbs(words: string): RegExp {
   return RegExp(`^(-\\S+ )*(${words.replaceAll(" ", "|")})( |$)`);
@@ -55,7 +57,7 @@ const VALUED = new Set(["-C", "-c", "-o", "-p", "-t", "-u", "--output", "--prope
 export function isReadOnly(words: readonly string[]): boolean {
   // `python -m pip list`
   const [path = "", ...rest] = words[1] === "-m" ? words.slice(2) : words;
-  const program = path.slice(path.lastIndexOf("/") + 1);
+  const program = baseName(path);
   const looks = Object.hasOwn(PROGRAMS, program) ? [PROGRAMS[program]].flat() : [];
   if (looks.length === 0) return false;
   const line = withoutValued(rest).join(" ");

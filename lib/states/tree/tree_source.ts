@@ -3,6 +3,7 @@
  * @module
  */
 
+import { baseName } from "#lib/os/paths.ts";
 import { RenderError, type RenderErrorDetail } from "#lib/errors.ts";
 import { moduleNameOf } from "#lib/plugins/loader.ts";
 import { type RenderMistake, SlsRenderError } from "#lib/states/compiler/compile_error.ts";
@@ -75,7 +76,7 @@ export class TreeSource implements TopSource {
   async ownStateModules(): Promise<string[]> {
     const { files } = this.#setting;
     const paths = await Promise.all((await this.envs()).map((env) => files.fileList(env, "_states")));
-    return paths.flat().flatMap((path) => moduleNameOf(path.slice(path.lastIndexOf("/") + 1)) ?? []);
+    return paths.flat().flatMap((path) => moduleNameOf(baseName(path)) ?? []);
   }
 
   /** @throws {SlsRenderError} With the renderer's message. @throws {CommandError} If the file cannot be fetched. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { baseName } from "#lib/os/paths.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { which as findProgram } from "#lib/programs/which.ts";
@@ -121,7 +122,7 @@ async function importKey(
   if (aptkey) return await importByAptKey(keys, saltenv, context);
   const signedBy = /signed-by=([^\s\]]+)/.exec(line)?.[1];
   const keydir = signedBy === undefined ? null : signedBy.replace(/\/[^/]*$/, "");
-  const keyfile = signedBy === undefined ? null : signedBy.slice(signedBy.lastIndexOf("/") + 1);
+  const keyfile = signedBy === undefined ? null : baseName(signedBy);
   const none: NewKey = { path: null, text: null, keyserver: null, keyid: null, saltenv, keyfile };
   const add = async (key: Partial<NewKey>, what: string) => {
     if (await addKey({ ...none, ...key }, { aptkey, keydir }, context)) return;

@@ -5,7 +5,8 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { absolutePath, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { absolutePath } from "#lib/os/paths.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { sendSignal } from "#lib/libc/libc.ts";

@@ -7,7 +7,7 @@
 import { holdTarget } from "#lib/os/held_path.ts";
 import { createDirectory, openToWrite, writeWithUmask } from "#lib/os/new_files.ts";
 import { pushDirectory, pushFile, type PushHost } from "#lib/files/client/pushing.ts";
-import { baseName } from "#lib/os/paths.ts";
+import { baseName, dirName } from "#lib/os/paths.ts";
 import { messageOf } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -94,7 +94,7 @@ function destination(path: string, dest: string): string | undefined {
   const directory = isDirectory(dest);
   if (baseName(path) === baseName(dest) && !directory) return dest;
   if (directory) return `${dest.replace(/\/+$/, "")}/${baseName(path)}`;
-  return isDirectory(dest.slice(0, dest.lastIndexOf("/")) || "/") ? dest : undefined;
+  return isDirectory(dirName(dest)) ? dest : undefined;
 }
 
 function makeDirectory(path: string): Value {
@@ -113,7 +113,7 @@ function openIn(path: string, append: boolean): Deno.FsFile {
     return openToWrite(path, options);
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
-    createDirectory(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    createDirectory(dirName(path), { recursive: true });
     return openToWrite(path, options);
   }
 }

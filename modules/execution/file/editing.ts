@@ -10,7 +10,7 @@ import { openThere, readForChange } from "#lib/os/new_files.ts";
 import { callRunAll, home, linesOf, runTool } from "#modules/execution/_file_host.ts";
 import { copyKeeping, keptLines, overwriteFile, readText, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { editLine, lineMode } from "#lib/host/filesystem/line_editing.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { psed as psedText, sedEscape } from "#lib/host/filesystem/text_replacing.ts";
 import { CommandError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";

@@ -8,7 +8,7 @@ import { callRunAll, home, runTool } from "#modules/execution/_file_host.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { readText, textWindows, universalLines } from "#lib/host/filesystem/contents.ts";
 import { readSearch, runSearch, type Search, sortResults } from "#lib/host/filesystem/finding.ts";
-import { globAny } from "#lib/os/paths.ts";
+import { globAny } from "#lib/os/disk_paths.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";

@@ -13,18 +13,8 @@ import { signatureCheck, SIGNATURES } from "./signatures.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "#lib/host/filesystem/checksums.ts";
 import { readText } from "#lib/host/filesystem/contents.ts";
-import {
-  baseName,
-  dirName,
-  expandVariables,
-  globAny,
-  isLink,
-  joinPath,
-  linkTarget,
-  mustBeAbsolute,
-  normalPath,
-  realPath,
-} from "#lib/os/paths.ts";
+import { globAny, isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
+import { baseName, dirName, expandVariables, joinPath, mustBeAbsolute, normalPath } from "#lib/os/paths.ts";
 import { fileStatus, timesOf } from "#lib/host/filesystem/status.ts";
 import { hashFileFetcher } from "#lib/host/filesystem/sources.ts";
 import { openFiles } from "#lib/host/filesystem/open_files.ts";

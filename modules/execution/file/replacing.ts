@@ -22,7 +22,7 @@ import {
   readText,
   replaceFile,
 } from "#lib/host/filesystem/contents.ts";
-import { isLink, linkTarget, realPath } from "#lib/os/paths.ts";
+import { isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
 import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { commentLines, replaceIn, type Replacing, searchIn } from "#lib/host/filesystem/text_replacing.ts";

@@ -11,7 +11,8 @@ import { ownUmask } from "#lib/os/umask.ts";
 import { fileHost, home } from "#modules/execution/_file_host.ts";
 import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "#lib/host/filesystem/backups.ts";
 import { parseMode } from "#lib/host/filesystem/ownership.ts";
-import { dirName, isLink, joinPath, linkTarget, mustBeAbsolute, normalPath } from "#lib/os/paths.ts";
+import { isLink, linkTarget } from "#lib/os/disk_paths.ts";
+import { dirName, joinPath, mustBeAbsolute, normalPath } from "#lib/os/paths.ts";
 import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import {

@@ -6,7 +6,8 @@
 
 import { runTool } from "#modules/execution/_file_host.ts";
 import { CommandError, CommandNotFoundError, messageOf } from "#lib/errors.ts";
-import { absolutePath, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { absolutePath } from "#lib/os/paths.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";

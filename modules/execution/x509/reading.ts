@@ -8,7 +8,7 @@ import { textOf, textOrUndefined } from "./common.ts";
 import { loadPrivateKey } from "#lib/crypto/asymmetric_keys.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { InvocationError } from "#lib/errors.ts";
-import { globAny } from "#lib/os/paths.ts";
+import { globAny } from "#lib/os/disk_paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";

@@ -9,7 +9,7 @@ import { home, isHostError, reasonOf } from "./common.ts";
 import { CommandError } from "#lib/errors.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";

@@ -6,7 +6,7 @@
 
 import { CommandError, RenderError } from "#lib/errors.ts";
 import { gidToGroup } from "#lib/host/filesystem/ownership.ts";
-import { expandUser } from "#lib/os/paths.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { pythonErrorText, systemError } from "#lib/os/deno_texts.ts";
 import { findUser } from "#lib/os/users.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";

@@ -20,7 +20,8 @@ import { checkDirectory, type DirectoryOptions, limited, readRecurse, walkedTo }
 import { permissionResult } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { dirName, isLink, joinPath } from "#lib/os/paths.ts";
+import { isLink } from "#lib/os/disk_paths.ts";
+import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";

@@ -8,7 +8,7 @@ import { followForChange } from "#lib/os/held_path.ts";
 import { home, isHostError } from "./common.ts";
 import { decodeUtf8, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";

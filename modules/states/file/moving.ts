@@ -17,7 +17,8 @@ import {
 } from "./common.ts";
 import { permissionResult } from "./permissions.ts";
 import { hashFile } from "#lib/host/filesystem/checksums.ts";
-import { baseName, dirName, expandVariables, joinPath, linkTarget, walk } from "#lib/os/paths.ts";
+import { linkTarget, walk } from "#lib/os/disk_paths.ts";
+import { baseName, dirName, expandVariables, joinPath } from "#lib/os/paths.ts";
 import { copyTree, copyWithMode, moveAny } from "#lib/host/filesystem/trees.ts";
 import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";

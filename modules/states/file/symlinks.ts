@@ -16,7 +16,8 @@ import {
 } from "./common.ts";
 import { type Plan, plan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { baseName, dirName, joinPath, linkTarget, normalPath } from "#lib/os/paths.ts";
+import { linkTarget } from "#lib/os/disk_paths.ts";
+import { baseName, dirName, joinPath, normalPath } from "#lib/os/paths.ts";
 import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";

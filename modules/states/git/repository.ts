@@ -6,7 +6,7 @@
 
 import { Refused } from "#modules/states/_refused.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { expandUser } from "#lib/os/paths.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";

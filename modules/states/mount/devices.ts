@@ -6,7 +6,8 @@
 
 import { pathExists } from "#lib/os/file_kind.ts";
 import { texts } from "./options.ts";
-import { dirName, realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
+import { dirName } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { compareStrings, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -7,7 +7,7 @@
 import { pathExists } from "#lib/os/file_kind.ts";
 import { activeMounts, entryOf, findDevice, type FoundDevice, shownPath } from "./devices.ts";
 import { changedOptions, droppedOptions, type OptionRules, texts } from "./options.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type Bound, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";

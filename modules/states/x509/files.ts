@@ -6,7 +6,7 @@
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { installFile } from "#lib/host/filesystem/backups.ts";
-import { linkTarget, realPath } from "#lib/os/paths.ts";
+import { linkTarget, realPath } from "#lib/os/disk_paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";

@@ -87,7 +87,7 @@ Deno.test("a question reads one line of standard input; end of file is no answer
 
 Deno.test("the first Ctrl-C makes the command end by itself, the second kills it", async () => {
   const child = start(...moduleWords(
-    `import { interruptSignal, writeOut } from "./lib/cli/process_io.ts";
+    `import { interruptSignal, writeOut } from "./lib/commands/cli/process_io.ts";
      interruptSignal().addEventListener("abort", () => writeOut("asked\\n"));
      writeOut("ready\\n");
      setInterval(() => {}, 1000);`,
@@ -118,7 +118,7 @@ Deno.test("an unknown program name is refused, and the error lists the known nam
 });
 
 Deno.test("the width and the type of the terminal are read from the environment if it has them", async () => {
-  const words = moduleWords(`import { commandIo } from "./lib/cli/process_io.ts";
+  const words = moduleWords(`import { commandIo } from "./lib/commands/cli/process_io.ts";
     const { columns, isDumb, noColor } = commandIo();
     console.log(JSON.stringify([columns ?? null, isDumb, noColor ?? ""]));`);
   for (
@@ -141,7 +141,7 @@ Deno.test("the width and the type of the terminal are read from the environment 
 
 Deno.test("a program that prints after its reader has ended continues silently", async () => {
   const child = start(...moduleWords(
-    `import { outputGone, writeError, writeOut } from "./lib/cli/process_io.ts";
+    `import { outputGone, writeError, writeOut } from "./lib/commands/cli/process_io.ts";
      const text = "x".repeat(100_000);
      const states = [outputGone()];
      for (let i = 0; i < 3; i++) { writeOut(text); states.push(outputGone()); }

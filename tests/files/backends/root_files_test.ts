@@ -2,7 +2,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { findFiles, listTree, readFound, rootsOf, writeBelow } from "#lib/files/backends/root_files.ts";
-import { realPath } from "#lib/os/paths.ts";
+import { realPath } from "#lib/os/disk_paths.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";

@@ -252,7 +252,7 @@ Deno.test("root does not write a user's files through a link of the user", {
   ignore: Deno.build.os !== "linux" || Deno.uid() !== 0,
 }, async () => {
   await withTemporaryDirectory((home) => {
-    const user = { name: "fred", uid: 54321, gid: 54321, home, shell: "/bin/sh", gecos: "", password: "x" };
+    const user = { name: "fred", uid: 54321, gid: 54321, home, shell: "/bin/sh", gecos: "", passwd: "x" };
     Deno.mkdirSync(`${home}/real`);
     Deno.symlinkSync(`${home}/real`, `${home}/.ssh`);
     Deno.chownSync(home, user.uid, user.gid);
