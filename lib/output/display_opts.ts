@@ -38,7 +38,7 @@ export interface DisplayOpts {
 /**
  * How state runs are shown.
  * @param arg The arguments of the function that was called, as on the wire: `exclude=` and `terse=` replace the
- * options.
+ * options; `test=True` is test mode.
  */
 export function stateDisplay(opts: DisplayOpts, arg: readonly Value[] = []): StateDisplay {
   const typed = arg.findLast((item) => isMap(item) && item.has("__kwarg__"));
@@ -54,6 +54,7 @@ export function stateDisplay(opts: DisplayOpts, arg: readonly Value[] = []): Sta
     tabular: typeof opts.state_tabular === "string" ? opts.state_tabular : opts.state_tabular === true,
     exclude: words("exclude", opts.state_output_exclude),
     terse: words("terse", opts.state_output_terse),
+    test: isMap(typed) && typed.get("test") === true,
   };
 }
 

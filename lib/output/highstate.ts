@@ -1,6 +1,7 @@
 /**
  * The outputter of state runs: a block or a line for each state, then a summary. Text, order and colours are Salt's.
- * Difference: control characters in returns become visible, and a name stays on its line.
+ * Differences: control characters in returns become visible, a name stays on its line, and the summary says that a run was
+ * in test mode.
  * Source: salt-states, section 8; Salt's highstate outputter.
  * @module
  */
@@ -43,6 +44,8 @@ export interface StateDisplay {
   readonly exclude: readonly string[];
   /** `state_output_terse`: results that `filter` shows in one line. */
   readonly terse: readonly string[];
+  /** Whether the call asked for test mode. Without it, a run is one if a state reports what it would change. */
+  readonly test: boolean;
 }
 
 /** Salt's defaults. */
@@ -57,6 +60,7 @@ export const STATE_DISPLAY: StateDisplay = {
   tabular: false,
   exclude: [],
   terse: [],
+  test: false,
 };
 
 /** Options of {@linkcode formatHighstate}. */
@@ -92,6 +96,8 @@ interface Counts {
   /** Results that are neither True, False nor None. */
   odd: number;
   changed: number;
+  /** States that changed something: their result is not None. */
+  really: number;
   warnings: number;
   /** Milliseconds of states that ran one after the other. */
   durationMs: number;
@@ -156,6 +162,7 @@ class Highstate {
       failed: 0,
       odd: 0,
       changed: 0,
+      really: 0,
       warnings: 0,
       durationMs: 0,
       parallelMs: 0,
@@ -276,6 +283,8 @@ class Highstate {
       const [time, unit] = ms > 999 ? [ms / 1000, "s"] : [ms, "ms"];
       lines.push(`${CYAN}Total run time: ${fixed(time, 3).padStart(width - 5)} ${unit}${ENDC}`);
     }
+    const mode = testModeText(counts, this.#show.test);
+    if (mode !== "") lines.push(`${LIGHT_YELLOW}${mode}${ENDC}`);
     return lines;
   }
 }
@@ -326,8 +335,15 @@ function count(state: StateResult, changed: boolean, counts: Counts): void {
   if (state.parallel) counts.parallelMs = Math.max(counts.parallelMs, ms);
   else counts.durationMs += ms;
   if (!changed) return;
+  if (state.result !== null) counts.really += states;
   const together = isMap(state.changes) ? state.changes.get("compressed changes") : undefined;
   counts.changed += states > 1 && isMap(together) ? together.size || 1 : 1;
+}
+
+/** What test mode means for this run; empty without test mode. A single state can be in test mode, too. */
+function testModeText({ unchanged, really }: Counts, asked: boolean): string {
+  if (unchanged === 0 && !(asked && really === 0)) return "";
+  return really === 0 ? "Test mode: nothing was changed" : "Test mode: states with the result None changed nothing";
 }
 
 /** The counts that the width of the summary depends on. */

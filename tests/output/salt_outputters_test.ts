@@ -5,7 +5,7 @@ import { type DisplayOpts, stateDisplay, tableLayout } from "#lib/output/display
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { assertEquals, assertNotEquals } from "#tests/support/assert.ts";
 import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
-import { toValue, type Value } from "#lib/values/value.ts";
+import { map, toValue, type Value } from "#lib/values/value.ts";
 
 interface Row {
   readonly out: string;
@@ -35,6 +35,11 @@ function shown({ out, options = {} }: Row, value: Value, color: boolean): string
   });
 }
 
+/** Without the lines about test mode, which Salt does not have. */
+function withoutTestMode(text: string): string {
+  return text.replace(/\n *(\x1b\[0;1;33m)?Test mode: [^\x1b\n]*(\x1b\[0;0m)?/g, "");
+}
+
 for (const corpus of ["outputters.json", "outputters_3007.json"]) {
   const rows = await readCorpus<Row>(corpus);
   for (const out of new Set(rows.map((row) => row.out))) {
@@ -50,8 +55,8 @@ for (const corpus of ["outputters.json", "outputters_3007.json"]) {
           );
           continue;
         }
-        assertEquals<unknown>(shown(row, value, false), row.text, about);
-        assertEquals<unknown>(shown(row, value, true), row.color ?? row.text, about);
+        assertEquals<unknown>(withoutTestMode(shown(row, value, false)), row.text, about);
+        assertEquals<unknown>(withoutTestMode(shown(row, value, true)), row.color ?? row.text, about);
       }
     });
   }
@@ -109,6 +114,34 @@ Deno.test("a state in one line that failed has its reason below it, and warnings
     "        Command run",
     "        with 4\\x1b[2J",
   ]);
+});
+
+Deno.test("the summary of a run in test mode says so in a line of its own, and no other does", () => {
+  const state = (number: number, result: boolean | null, changes = {}) => ({
+    __run_num__: number,
+    result,
+    comment: "",
+    changes,
+  });
+  const lastLines = (states: readonly unknown[], arg: readonly Value[] = []) => {
+    const run = toValue({ m1: Object.fromEntries(states.map((one, i) => [`test_|-${i}_|-${i}_|-nop`, one])) });
+    const modes = ["full", "terse", "mixed", "changes", "filter", "full_id"];
+    const last = modes.map((state_output) => {
+      const shown = stateDisplay({ ...DEFAULTS, state_output, state_verbose: false }, arg);
+      return formatOutput(run, { out: "highstate", color: false, states: shown }).split("\n").at(-1);
+    });
+    assertEquals(new Set(last).size, 1, last.join(", "));
+    return last[0];
+  };
+  const asked = [map({ __kwarg__: true, test: true })];
+  const would = state(0, null, { a: 1 }), did = state(1, true, { b: 1 }), clean = state(2, true);
+  assertEquals(lastLines([would, clean]), "Test mode: nothing was changed");
+  assertEquals(lastLines([clean], asked), "Test mode: nothing was changed");
+  assertEquals(lastLines([would, did]), "Test mode: states with the result None changed nothing");
+  for (const states of [[clean], [did], [did, clean]]) {
+    assertEquals(lastLines(states)?.split(":")[0], "Total run time");
+  }
+  assertEquals(lastLines([did], asked)?.split(":")[0], "Total run time");
 });
 
 Deno.test("highstate shows an unreadable layout as aligned lines", () => {
