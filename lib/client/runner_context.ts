@@ -161,7 +161,7 @@ export interface RunnerContext {
   /** Sets the exit code; the job counts as failed unless it is 0. */
   setRetcode(retcode: number): void;
   /** Writes to the log. */
-  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+  log(level: "error" | "mistake" | "warning" | "info" | "debug", message: string): void;
 }
 
 export type RunnerFunction = ModuleFunction<RunnerContext>;

@@ -12,7 +12,15 @@ import { truncateTexts } from "./truncate_texts.ts";
 import { formatNested } from "./nested.ts";
 import { rstrip, strip } from "#lib/values/python_text.ts";
 import { fixed, roundHalfEven } from "./rounding.ts";
-import { durationMs, readStateRun, type StateResult, type StateRun } from "./state_return.ts";
+import {
+  durationMs,
+  type PastRun,
+  readPastRun,
+  readStateRun,
+  SEPARATOR,
+  type StateResult,
+  type StateRun,
+} from "./state_return.ts";
 import { formatTerse } from "./terse_state.ts";
 import { pformat } from "#lib/values/pformat.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
@@ -146,8 +154,25 @@ class Highstate {
       return named("LIGHT_RED", [`    ${color.LIGHT_RED}Data failed to compile:${color.ENDC}`, ...lines], false);
     }
     if (!isMap(run)) return named("GREEN", [], false);
-    const read = readStateRun(run);
-    return read === undefined ? undefined : this.#run(read, { host, depth, named });
+    const past = readPastRun(run);
+    const read = readStateRun(past?.results ?? run);
+    const shown = read === undefined ? undefined : this.#run(read, { host, depth, named });
+    if (past === undefined || shown === undefined) return shown;
+    return { ...shown, text: [shown.text, ...this.#pastRun(past)].join("\n") };
+  }
+
+  /** How a run of `state.last_run` ended. */
+  #pastRun({ jid, fun, begun, outcome, unfinished }: PastRun): string[] {
+    const { CYAN, LIGHT_RED, ENDC } = this.#color;
+    const [colour, text] = [
+      outcome === "finished" ? CYAN : LIGHT_RED,
+      `${fun} with jid ${jid}, begun ${begun}: ${outcome}`,
+    ];
+    const begunStates = unfinished.map((tag) => {
+      const [state, id, , name] = tag.split(SEPARATOR);
+      return `Not finished: ${name === undefined ? tag : `${state}.${name} of ${id}`}`;
+    });
+    return [text, ...begunStates].map((line) => `${colour}${sanitizeLine(line)}${ENDC}`);
   }
 
   #run(run: StateRun, { host, depth, named }: {
@@ -179,6 +204,7 @@ class Highstate {
       lines.push(...this.#state(state, { colour: own, changes, counts }));
     }
     lines.push(...this.#summary(host, counts));
+    if (run.plan !== undefined) lines.push(...this.#plan(run.plan, host, counts));
     return named(colour, lines, counts.changed > 0);
   }
 
@@ -251,6 +277,14 @@ class Highstate {
       lines.push(`   ${LIGHT_RED} Warnings: ${text}${end}`);
     }
     return lines;
+  }
+
+  /** How the plan is applied. */
+  #plan(name: string, host: Value, { unchanged }: Counts): string[] {
+    const { CYAN, ENDC } = this.#color;
+    const changes = unchanged === 0 ? "no changes" : unchanged === 1 ? "1 change" : `${unchanged} changes`;
+    const plan = sanitizeLine(name);
+    return [`${CYAN}Plan: ${changes} on ${sanitizeLine(str(host))}; apply with: state.apply plan=${plan}${ENDC}`];
   }
 
   #summary(host: Value, counts: Counts): string[] {

@@ -36,6 +36,33 @@ export interface StateResult {
 export interface StateRun {
   readonly states: readonly StateResult[];
   readonly unordered: readonly ValueMap[];
+  /** The name of the plan that was made of the run. */
+  readonly plan?: string;
+}
+
+/** The key of a plan's name among the results of its states. */
+export const PLAN_KEY = "plan";
+
+/** What `state.last_run` returns: a run, and how it ended. */
+export interface PastRun {
+  readonly results: ValueMap;
+  readonly jid: string;
+  readonly fun: string;
+  readonly begun: string;
+  /** `finished`, `stopped`, `aborted`, `interrupted` or `running`. */
+  readonly outcome: string;
+  /** The tags of states that had begun. */
+  readonly unfinished: readonly string[];
+}
+
+/** Reads the return of `state.last_run`. @returns `undefined` if it is another one. */
+export function readPastRun(data: ValueMap): PastRun | undefined {
+  const [results, unfinished] = [data.get("states"), data.get("unfinished")];
+  const [jid, fun, begun, outcome] = ["jid", "fun", "begun", "outcome"].map((key) => data.get(key));
+  if (!isMap(results) || !Array.isArray(unfinished)) return undefined;
+  if (typeof jid !== "string" || typeof fun !== "string") return undefined;
+  if (typeof begun !== "string" || typeof outcome !== "string") return undefined;
+  return { results, jid, fun, begun, outcome, unfinished: unfinished.map(str) };
 }
 
 /** Reads a minion's return. @returns `undefined` if it is not that of a state run. */
@@ -51,7 +78,8 @@ export function readStateRun(data: ValueMap): StateRun | undefined {
     found.push({ order: info.get("__run_num__") ?? 0, state });
   }
   found.sort((a, b) => compare(a.order, b.order));
-  return { states: found.map(({ state }) => state), unordered };
+  const plan = data.get(PLAN_KEY);
+  return { states: found.map(({ state }) => state), unordered, ...typeof plan === "string" && { plan } };
 }
 
 function readState(tag: Value, fields: ValueMap): StateResult | undefined {

@@ -59,6 +59,8 @@ class Compilation {
   readonly #pillarenv: string | null;
   readonly #merging: MergeHow;
   readonly #errors: string[] = [];
+  /** The whole texts of errors that the minion gets without their details. */
+  readonly #details = new Map<string, Set<string>>();
   readonly #opts: ValueMap;
   readonly #grains: ValueMap;
   /** The variable `pillar` of templates. */
@@ -157,7 +159,11 @@ class Compilation {
       pillar.set("master", new Map(this.#host.values).set("saltversion", VERSION));
     }
     if (this.#errors.length > 0) {
-      for (const error of this.#errors) log("error", `Pillar render error of ${this.#request.id}: ${error}`);
+      for (const error of new Set(this.#errors)) {
+        for (const text of this.#details.get(error) ?? [error]) {
+          log("mistake", `Pillar render error of ${this.#request.id}: ${text}`);
+        }
+      }
       pillar.set("_errors", this.#errors);
       // A failure may be temporary, even if no known input has changed.
       this.reads.changing("it has errors");
@@ -244,6 +250,7 @@ class Compilation {
           merging: this.#merging,
           includesWin: opts.pillar_includes_override_sls,
           hidesErrors: opts.pillar_safe_render_error,
+          detail: (shown, text) => void this.#details.set(shown, (this.#details.get(shown) ?? new Set()).add(text)),
           ignores: (sls, env) => top.ignored.get(env)?.has(sls) ?? false,
           render: (request) => this.#render(request),
           log,

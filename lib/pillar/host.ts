@@ -84,5 +84,5 @@ export interface PillarHost {
   decrypt(value: Value, renderer: string, scope: PillarScope): Promise<Value>;
   /** Calls an execution function of this host. */
   call(name: string, args: readonly Value[], kwargs: ValueMap, scope: PillarScope): Promise<Value>;
-  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+  log(level: "error" | "mistake" | "warning" | "info" | "debug", message: string): void;
 }

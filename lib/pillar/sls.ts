@@ -30,7 +30,9 @@ export interface SlsHost {
   ignores(sls: string, saltenv: string): boolean;
   /** Renders a file. The result is the caller's own. @throws {Error} With Salt's text. */
   render(request: SlsRequest): Promise<Value>;
-  log(level: "error" | "debug", message: string): void;
+  /** Takes the whole text of an error whose text in the pillar says less. */
+  detail(shown: string, text: string): void;
+  log(level: "mistake" | "debug", message: string): void;
 }
 
 /** Maximum nesting of includes: a file that is included twice is rendered once, so a cycle ends. */
@@ -65,7 +67,7 @@ export class SlsFiles {
       const { data, errors } = await this.#sls(sls, new Map(), 0);
       this.#errors.push(...errors);
       if (isMap(data)) merged = mergeMaps(merged, data, merging);
-      else if (data !== null) log("error", `The pillar file '${sls}' did not render to a map: ${errors.join(", ")}`);
+      else if (data !== null) log("mistake", `The pillar file '${sls}' did not render to a map: ${errors.join(", ")}`);
     }
     return merged;
   }
@@ -88,19 +90,16 @@ export class SlsFiles {
         log("debug", `Specified SLS '${sls}' in environment '${saltenv}' was not found: no pillar_roots`);
         return { data: null, errors };
       }
-      const text = `Specified SLS '${sls}' in environment '${saltenv}' is not available on the salt master`;
-      log("error", text);
-      errors.push(text);
+      errors.push(`Specified SLS '${sls}' in environment '${saltenv}' is not available on the salt master`);
     }
     let data: Value = file === undefined ? new Map() : null;
     try {
       if (file !== undefined) data = await this.#host.render({ path: file.path, sls, saltenv, defaults });
     } catch (error) {
       const text = `Rendering SLS '${sls}' failed, render error:\n${messageOf(error)}`;
-      log("error", text);
-      errors.push(
-        this.#host.hidesErrors ? `Rendering SLS '${sls}' failed. Please see master log for details.` : text,
-      );
+      const safe = `Rendering SLS '${sls}' failed. Please see master log for details.`;
+      if (this.#host.hidesErrors) this.#host.detail(safe, text);
+      errors.push(this.#host.hidesErrors ? safe : text);
     }
     this.#rendered.set(sls, data);
     if (!truthy(data)) return { data, errors };

@@ -138,6 +138,8 @@ export interface JobContext {
   readonly chunks?: readonly ValueMap[];
   /** Shows the result of a state, one of `total`, to the user of this process. With a master, events report states. */
   readonly watchState?: (result: ValueMap, total: number) => void;
+  /** Whether states say what will be in the files that they would make: a plan is made. */
+  readonly isPlan?: boolean;
   /** Whether `pillar.*` show values without `unmask`: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
   /** Commands of this job that continued when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
@@ -145,7 +147,7 @@ export interface JobContext {
   /** The user that commands run as if a call names none: a state's argument `runas`. */
   readonly runas?: string;
   /** Writes to the minion's log. */
-  log(level: "error" | "warning" | "info" | "debug", message: string): void;
+  log(level: "error" | "mistake" | "warning" | "info" | "debug", message: string): void;
 }
 
 /** The context of a state function: that of the job which runs the state, with the data of the run. */

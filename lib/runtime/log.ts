@@ -32,6 +32,8 @@ export interface LogRecord {
   readonly message: string;
   /** Milliseconds since the epoch. */
   readonly timeMs: number;
+  /** Whether it is an error in what a user wrote: {@linkcode Logger.mistake}. */
+  readonly isMistake?: true;
 }
 
 /** A destination of records. */
@@ -58,6 +60,11 @@ export interface Logger {
   /** The service cannot continue, or is attacked. */
   critical(message: LogText): void;
   error(message: LogText): void;
+  /**
+   * An error in what a user wrote (an SLS file, a pillar), which the result has, too: as {@linkcode error}, but a
+   * command that shows the result does not repeat it on the terminal.
+   */
+  mistake(message: LogText): void;
   /** Something is wrong, but work continues. */
   warning(message: LogText): void;
   /** Important events. */
@@ -124,10 +131,10 @@ interface LogGate {
 
 function makeLogger(name: string, gate: LogGate): Logger {
   const level = gate.levelOf(name);
-  const at = (number: number) => (message: LogText) => {
+  const at = (number: number, more: Pick<LogRecord, "isMistake"> = {}) => (message: LogText) => {
     if (number < level) return;
     const text = typeof message === "string" ? message : message();
-    gate.write({ level: number, name, message: text, timeMs: Date.now() });
+    gate.write({ level: number, name, message: text, timeMs: Date.now(), ...more });
   };
   return {
     name,
@@ -135,6 +142,7 @@ function makeLogger(name: string, gate: LogGate): Logger {
     lowest: gate.lowest,
     critical: at(LEVEL_NUMBERS.critical),
     error: at(LEVEL_NUMBERS.error),
+    mistake: at(LEVEL_NUMBERS.error, { isMistake: true }),
     warning: at(LEVEL_NUMBERS.warning),
     info: at(LEVEL_NUMBERS.info),
     profile: at(LEVEL_NUMBERS.profile),

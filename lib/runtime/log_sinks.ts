@@ -5,6 +5,7 @@
 
 import { messageOf } from "#lib/errors.ts";
 import { openLogFile } from "./log_file.ts";
+import type { HeldMistakes } from "./held_mistakes.ts";
 import { LEVEL_ALIASES, LOG_LEVELS, type LogLevel } from "./log_levels.ts";
 import { createLogger, LEVEL_NUMBERS, type Logger, type LogSink } from "./log.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
@@ -112,6 +113,8 @@ export interface LogPlaces {
   readonly terminal?: (text: string) => void;
   /** Whether the terminal supports colours. */
   readonly colours?: boolean;
+  /** Keeps mistakes that the result may show from the terminal. */
+  readonly mistakes?: HeldMistakes;
 }
 
 export interface OpenLog {
@@ -127,13 +130,14 @@ export interface OpenLog {
 export function openLog(opts: LogOpts, places: LogPlaces): OpenLog {
   const sinks: LogSink[] = [];
   if (places.terminal !== undefined && opts.log_level !== "quiet") {
-    sinks.push(consoleSink({
+    const sink = consoleSink({
       level: opts.log_level,
       format: opts.log_fmt_console,
       datefmt: opts.log_datefmt,
       colours: places.colours ?? false,
       write: places.terminal,
-    }));
+    });
+    sinks.push(places.mistakes?.before(sink) ?? sink);
   }
   const fileLevel = opts.log_level_logfile ?? opts.log_level;
   let problem: string | undefined;

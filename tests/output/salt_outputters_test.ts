@@ -144,6 +144,35 @@ Deno.test("the summary of a run in test mode says so in a line of its own, and n
   assertEquals(lastLines([did], asked)?.split(":")[0], "Total run time");
 });
 
+Deno.test("a plan is a line of its own, not a state; of state.last_run the results are shown, and how it ended", () => {
+  const state = (result: boolean | null) => ({ __run_num__: 0, result, comment: "", changes: {} });
+  const hash = "0123456789abcdef0123456789abcdef";
+  const lines = (run: unknown, state_output = "terse") =>
+    formatOutput(toValue({ m1: run }), {
+      out: "highstate",
+      color: false,
+      states: stateDisplay({ ...DEFAULTS, state_output }),
+    }).split("\n");
+  const states = { "test_|-a_|-a_|-nop": state(null) };
+  const planned = lines({ ...states, plan: hash });
+  assertEquals(planned.at(-1), `Plan: 1 change on m1; apply with: state.apply plan=${hash}`);
+  assertEquals(planned.slice(0, -1), lines(states));
+  const past = {
+    jid: "1",
+    fun: "state.apply",
+    begun: "now",
+    outcome: "interrupted",
+    unfinished: ["cmd_|-x_|-y_|-run"],
+    states,
+  };
+  assertEquals(lines(past).slice(0, -2), lines(states));
+  assertEquals(lines(past, "full").slice(0, -2), lines(states, "full"));
+  assertEquals(lines(past).slice(-2), [
+    "state.apply with jid 1, begun now: interrupted",
+    "Not finished: cmd.run of x",
+  ]);
+});
+
 Deno.test("highstate shows an unreadable layout as aligned lines", () => {
   const run = toValue({ m1: { "test_|-a_|-a_|-nop": { __run_num__: 0, result: true, comment: "", changes: {} } } });
   for (const state_tabular of ["{9}", "{", "{6[nothing]}", "{1:%d}", "{name}"]) {

@@ -19,6 +19,7 @@ import {
   type ResultPrinter,
   resultPrinter,
 } from "#lib/output/printer.ts";
+import { HeldMistakes } from "#lib/runtime/held_mistakes.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { type LogOpts, openLog } from "#lib/runtime/log_sinks.ts";
 import { useColours } from "#lib/text/terminal.ts";
@@ -63,10 +64,18 @@ export async function withCommand<O extends CommandOpts, R>(
 ): Promise<number> {
   const output = outputSettings(options, opts, arg);
   const query = options.query ? await (await import("#lib/output/query.ts")).loadQuery(options.query) : undefined;
-  using print = quiet ? silentPrinter() : resultPrinter(output, outputPlace(io, (text) => log.error(text)), query);
+  // What is printed to another place than the log has not been seen there.
+  const mistakes = io.isTerminal === io.isErrorTerminal ? new HeldMistakes() : undefined;
+  const write = (text: string) => {
+    mistakes?.printed(text);
+    io.write(text);
+  };
+  const place = outputPlace({ write, isTerminal: io.isTerminal, noColor: io.noColor }, (text) => log.error(text));
+  using print = quiet ? silentPrinter() : resultPrinter(output, place, query);
   const rights = await takeRights(opts);
   const { log, close } = openLog(opts, {
     terminal: (text) => io.writeError(text),
+    mistakes,
     colours: useColours({
       isTerminal: io.isErrorTerminal,
       noColor: options.no_color,

@@ -37,7 +37,8 @@ export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): Pill
 
 /** No master, and the pillar of this host. */
 export async function localPillar(opts: MinionOpts, parts: LocalPillarParts): Promise<CallMaster> {
-  const host = localPillarHost(opts, parts);
+  // Who calls reads the details here: there is no master's log.
+  const host = localPillarHost({ ...opts, pillar_safe_render_error: false }, parts);
   const freshPillar = async ({ override, pillarenv, saltenv, ext }: PillarQuery): Promise<ValueMap> => {
     const request = plainRequest(opts.id, parts.grains, {
       override,

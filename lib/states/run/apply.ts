@@ -8,6 +8,7 @@ import { optionValue } from "#lib/config/option_sources.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkTop } from "#lib/states/tree/top_check.ts";
 import { listOf } from "#lib/states/compiler/high.ts";
+import type { ReadTop } from "#lib/states/compiler/top_files.ts";
 import type { Walked } from "#lib/states/compiler/walk.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -76,7 +77,7 @@ async function runTop(prepared: Prepared): Promise<Value> {
   if (matches.size === 0) {
     // Salt says so of a top file that is wrong, too, or fails.
     if (errors.length > 0) return refused(states.refusal(errors), call);
-    return noStates("No Top file or master_tops data matches found. Please see master log for details.", call);
+    return noStates(`No Top file or master_tops data matches found. ${whyNoStates(read, prepared)}`, call);
   }
   const wanted = whitelisted(matches, call.kwargs.get("whitelist") ?? null);
   await syncForHighstate([...wanted.keys()], prepared.job);
@@ -87,6 +88,14 @@ async function runTop(prepared: Prepared): Promise<Value> {
   if (walked.high.size === 0) return noStates("No states found for this minion", call);
   if (!prepared.test) keepHigh(walked.high, call);
   return await runHigh(walked, prepared);
+}
+
+/** Where to read why: the master's log, as in Salt; without a master the reason itself. */
+function whyNoStates({ top, unreadable }: ReadTop, { states, job }: Prepared): string {
+  if (job.opts.file_client !== "local") return "Please see master log for details.";
+  if (unreadable.length > 0) return states.texts(unreadable).join("\n");
+  const name = `${states.topName.replaceAll(".", "/")}.sls`;
+  return top.size === 0 ? `No environment has a file ${name} with states.` : `${name} gives nothing to this minion.`;
 }
 
 /** Applies high data of the call. */

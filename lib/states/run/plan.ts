@@ -3,6 +3,9 @@
  * plan=<hash>` runs them if nothing of that has changed, or reports the changes. A plan is kept in
  * `<cachedir>/state_plans/<hash>`. Not in Salt.
  *
+ * The record has hashes of what a plan depends on, not the pillar or the arguments themselves, which may be secret; and the results
+ * that the operator was shown, so that a refusal can say what was found then and is found now.
+ *
  * A plan depends on the low data of the states (SLS files, templates, grains as far as they use them), the pillar, the files of the
  * file server that the states name, and what the states in test mode found on the host.
  * @module
@@ -33,6 +36,17 @@ export interface Plan {
   readonly mods: Value;
   readonly kwargs: ValueMap;
   readonly parts: PlanParts;
+  /** The results that were shown: what a refusal compares with. */
+  readonly shown: ValueMap;
+}
+
+/** Something that has changed since a plan was made. */
+export interface Moved {
+  readonly kind: PlanKind;
+  /** The tag of a state, the key of the pillar, or the URL of a file. */
+  readonly name: string;
+  /** What has changed, in a line. */
+  readonly text: string;
 }
 
 /** Number of plans that are kept. */
@@ -112,15 +126,15 @@ function isKind(kind: string): kind is PlanKind {
   return Object.hasOwn(KINDS, kind);
 }
 
-/** The changes since a plan was made, a line each; empty: none. */
-export function movedSince(then: PlanParts, now: PlanParts): string[] {
+/** The changes since a plan was made; empty: none. */
+export function movedSince(then: PlanParts, now: PlanParts): Moved[] {
   return Object.keys(KINDS).filter(isKind).flatMap((kind) => {
     const names = [...new Set([...then[kind].keys(), ...now[kind].keys()])];
     return names.flatMap((name) => {
       const [before, after] = [then[kind].get(name), now[kind].get(name)];
       if (before === after) return [];
       const how = before === undefined ? "is new" : after === undefined ? "is gone" : "has changed";
-      return [`${KINDS[kind]}: ${shownName(name)} ${how}`];
+      return [{ kind, name, text: `${KINDS[kind]}: ${shownName(name)} ${how}` }];
     });
   });
 }
@@ -136,10 +150,10 @@ function directoryIn(cachedir: string): string {
 }
 
 /** Keeps a plan under its name. */
-export function keepPlan(cachedir: string, name: string, { mods, kwargs, parts }: Plan): void {
+export function keepPlan(cachedir: string, name: string, { mods, kwargs, parts, shown }: Plan): void {
   const directory = directoryIn(cachedir);
   Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const fields = map({ mods, kwargs, parts: partsMap(parts) });
+  const fields = map({ mods, kwargs, parts: partsMap(parts), shown });
   writeFileAtomic(`${directory}/${name}`, encode(fields, "disk"), { mode: 0o600 });
   const known = [...Deno.readDirSync(directory)].map((file) => `${directory}/${file.name}`);
   const byAge = known.map((path) => ({ path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 })).sort((a, b) =>
@@ -160,31 +174,13 @@ export function readPlan(cachedir: string, name: string): Plan | undefined {
     const found = parts.get(kind);
     return new Map([...isMap(found) ? found : []].map(([key, hash]) => [str(key), str(hash)]));
   };
+  const shown = plan.get("shown");
   return {
     mods: plan.get("mods") ?? null,
     kwargs,
+    shown: isMap(shown) ? shown : new Map(),
     parts: { low: hashes("low"), pillar: hashes("pillar"), files: hashes("files"), host: hashes("host") },
   };
-}
-
-/** The entry of a plan among the results: how it is applied. */
-export function planEntry(name: string, { id, chunks }: { readonly id: string; readonly chunks: number }): ValueMap {
-  return map({
-    name,
-    result: true,
-    changes: {},
-    comment: `On ${id}, state.apply plan=${name} applies exactly this, or says what has changed.`,
-    __id__: "plan",
-    __sls__: null,
-    __run_num__: chunks,
-    start_time: "",
-    duration: 0,
-  });
-}
-
-/** The tag of that entry. */
-export function planTag(name: string): string {
-  return `state_|-plan_|-${name}_|-plan`;
 }
 
 /** The error texts for a plan that is not applied. */

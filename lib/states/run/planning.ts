@@ -7,8 +7,10 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Chunk } from "#lib/states/compiler/chunks.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { applyHighstate, applySls } from "./apply.ts";
+import { PLAN_KEY } from "#lib/output/state_return.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
 import * as plans from "./plan.ts";
+import { differences } from "./plan_differences.ts";
 import type { ApplyCall } from "./prepared.ts";
 
 /** A run in test mode with all that it depends on. */
@@ -18,16 +20,13 @@ interface Trial {
   readonly parts: plans.PlanParts | undefined;
 }
 
-/** Runs states in test mode; their results end with the plan. */
+/** Runs states in test mode; beside their results is the name of the plan. */
 export async function makePlan(mods: Value, call: ApplyCall): Promise<Value> {
   const { returned, parts } = await tryRun(mods, call);
   if (parts === undefined || !isMap(returned)) return returned;
   const name = plans.planName(parts);
-  plans.keepPlan(call.context.opts.cachedir, name, { mods, kwargs: ownArguments(call), parts });
-  return new Map([...returned, [
-    plans.planTag(name),
-    plans.planEntry(name, { id: call.context.opts.id, chunks: returned.size }),
-  ]]);
+  plans.keepPlan(call.context.opts.cachedir, name, { mods, kwargs: ownArguments(call), parts, shown: returned });
+  return new Map([...returned, [PLAN_KEY, name]]);
 }
 
 /** Applies a plan, or reports what has changed since. */
@@ -45,7 +44,8 @@ export async function applyPlan(name: string, call: ApplyCall): Promise<Value> {
   const { returned, parts } = await tryRun(plan.mods, planned);
   if (parts === undefined) return returned;
   const moved = plans.movedSince(plan.parts, parts);
-  if (moved.length > 0) return refused(plans.refusalTexts(name, moved), context);
+  const texts = moved.map((one) => [one.text, ...differences(one, plan.shown, returned)].join("\n"));
+  if (moved.length > 0) return refused(plans.refusalTexts(name, texts), context);
   return await applyBoth(plan.mods, { ...planned, test: false });
 }
 
@@ -60,6 +60,7 @@ async function tryRun(mods: Value, call: ApplyCall): Promise<Trial> {
   let pillar: ValueMap = new Map();
   const returned = await applyBoth(mods, {
     ...call,
+    context: { ...call.context, isPlan: true },
     test: true,
     async compiled(chunks: readonly Chunk[], job: JobContext) {
       low = plans.lowHashes(chunks);

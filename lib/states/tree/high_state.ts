@@ -50,7 +50,7 @@ export interface HighState {
   gatherPillar(): Promise<ValueMap>;
   /** Errors with excerpts of their files, for people. */
   texts(errors: readonly CompileError[]): string[];
-  /** Errors for the return of a run: only Salt's texts, because programs parse them. Places and hints go to the log. */
+  /** Errors for the return of a run, Salt's text first in each; they are logged, too. */
   refusal(errors: readonly CompileError[]): string[];
 }
 
@@ -172,7 +172,7 @@ class OpenHighState implements HighState {
     const read = await readTop(this.source, this.#topOptions()).catch((error) => {
       throw error instanceof TopRenderError ? new CommandError(error.message, { cause: error }) : error;
     });
-    for (const text of this.texts(read.unreadable)) this.#context.log("error", text);
+    for (const text of this.texts(read.unreadable)) this.#context.log("mistake", text);
     return read;
   }
 
@@ -195,11 +195,8 @@ class OpenHighState implements HighState {
 
   refusal(errors: readonly CompileError[]): string[] {
     const texts = this.texts(errors);
-    return errors.map((error, i) => {
-      if (error.own === true) return texts[i];
-      if (texts[i] !== error.text) this.#context.log("error", texts[i]);
-      return error.text;
-    });
+    for (const text of texts) this.#context.log("mistake", text);
+    return texts;
   }
 
   #topOptions(): TopOptions {

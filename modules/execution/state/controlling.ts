@@ -142,6 +142,7 @@ jid
     "state.last_run",
   ),
   permissions: { read: ["{cachedir}"] },
+  outputter: "highstate",
   params: { jid: str(null) },
   run: ({ jid }, context) => lastRun(jid, context),
 });

@@ -54,22 +54,40 @@ function compared({ name, contents, given: { encoding, encoding_errors } }: Mana
   }
 }
 
+/** The changes in what `file.check_managed_changes` returned. */
+function changesIn(checked: Value): ValueMap {
+  const changes = Array.isArray(checked) ? checked[1] : checked;
+  return isMap(changes) ? changes : new Map();
+}
+
+/** Whether not everybody may read the file, or its contents are in the pillar: they may be secret. */
+function isForFew({ mode, given }: Managed): boolean {
+  const readers = mode === null ? "" : text(mode).at(-1) ?? "";
+  return given.contents_pillar !== null || /[0-3]/.test(readers);
+}
+
 /** What would change. */
 export async function plan(file: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
   const { given, name, keepMode } = file;
   const { follow_symlinks, new_file_diff } = given;
-  let checked: Value;
-  try {
-    checked = await context.call(
+  const check = (newFileDiff: boolean) =>
+    context.call(
       "file.check_managed_changes",
       [],
       new Map([
         ...sourceArguments(file),
-        ...map({ contents: compared(file), keep_mode: keepMode, follow_symlinks, new_file_diff }),
+        ...map({ contents: compared(file), keep_mode: keepMode, follow_symlinks, new_file_diff: newFileDiff }),
         ...selinuxOf(given.selinux),
         ...ignoring(given),
       ]),
     );
+  let checked: Value;
+  try {
+    checked = await check(new_file_diff);
+    if (context.isPlan === true && changesIn(checked).has("newfile") && !isForFew(file)) {
+      const diff = changesIn(await check(true)).get("diff");
+      if (diff !== undefined) changesIn(checked).set("diff", diff);
+    }
   } catch (error) {
     if (!isHostError(error)) throw error;
     return { ...ret, result: false, comment: `Unable to manage file: ${reasonOf(error)}` };

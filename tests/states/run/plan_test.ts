@@ -29,10 +29,7 @@ three:
 
 /** The hash of a plan. */
 function hashIn(returned: Value): string {
-  const tag = isMap(returned)
-    ? [...returned.keys()].map(String).find((key) => key.startsWith("state_|-plan"))
-    : undefined;
-  return tag?.split("_|-")[2] ?? "";
+  return isMap(returned) ? String(returned.get("plan")) : "";
 }
 
 /** Every file below a directory with its content. */
@@ -100,6 +97,57 @@ for (const [what, expected, move] of MOVES) {
     assertEquals(await contents(`${tree.root}/host`), before);
   });
 }
+
+Deno.test("a plan shows what will be in new files, unless not everybody may read them or they are binary", async () => {
+  const managed = (id: string, more: string) =>
+    `${id}:\n  file.managed:\n    - name: {{ opts.root_dir }}/host/${id}\n    - makedirs: True\n${more}`;
+  const files = {
+    "t.sls": [
+      managed("open", "    - contents: hello\n    - mode: '0644'\n"),
+      managed("empty", "    - contents: ''\n"),
+      managed("few", "    - contents: secret\n    - mode: '0640'\n"),
+      managed("pillared", "    - contents_pillar: text\n"),
+      managed("quiet", "    - contents: secret\n    - show_changes: False\n"),
+      managed("binary", "    - source: salt://b\n"),
+    ].join(""),
+    "b": "\0\u0001\0",
+  };
+  await using tree = await openTree({ files, pillar: { text: "secret" } });
+  const changesOf = async (fun: string, kwargs = {}) => {
+    const { returned } = await tree.call(fun, ["t"], kwargs);
+    assert(isMap(returned));
+    return Object.fromEntries(
+      [...returned.values()].filter(isMap).map((result) => {
+        const changes = result.get("changes");
+        return [String(result.get("__id__")), isMap(changes) ? String(changes.get("diff") ?? "no diff") : "no changes"];
+      }),
+    );
+  };
+  assertEquals(await changesOf("state.plan"), {
+    open: "--- \n+++ \n@@ -0,0 +1 @@\n+hello\n",
+    empty: "no diff",
+    few: "no diff",
+    pillared: "no diff",
+    quiet: "<show_changes=False>",
+    binary: "Replace text file with binary file",
+  });
+  // As Salt's test mode, which has only the name of a new file.
+  assertEquals(new Set(Object.values(await changesOf("state.apply", { test: true }))), new Set(["no diff"]));
+});
+
+Deno.test("a refused plan says what it has shown and what is found now", async () => {
+  const name = "{{ opts.root_dir }}/host/one";
+  const sls = `one:\n  file.managed:\n    - name: ${name}\n    - contents: new\n    - makedirs: True\n`;
+  await using tree = await openTree({ files: { "t.sls": sls } });
+  await Deno.mkdir(`${tree.root}/host`);
+  await Deno.writeTextFile(`${tree.root}/host/one`, "before\n");
+  const hash = await planned(tree);
+  await Deno.writeTextFile(`${tree.root}/host/one`, "by hand\n");
+  const { returned } = await tree.call("state.apply", [], { plan: hash });
+  const text = Array.isArray(returned) ? returned.join("\n") : "";
+  assert(/changes in the plan:\n(.*\n)*.*-before\n/.test(text), text);
+  assert(/changes now:\n(.*\n)*.*-by hand\n/.test(text), text);
+});
 
 Deno.test("an unknown plan is not applied", async () => {
   await using tree = await openTree({ files: FILES });

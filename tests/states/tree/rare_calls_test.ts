@@ -56,7 +56,7 @@ Deno.test("a plan that is damaged is none, and files that are wrong make and app
   await using tree = await openTree({ files: A });
   const { returned } = await tree.call("state.plan", ["t"]);
   assert(isMap(returned));
-  const name = [...returned.keys()].map(str).find((tag) => tag.startsWith("state_|-plan"))?.split("_|-")[2] ?? "";
+  const name = str(returned.get("plan") ?? "");
   const path = await planPath(tree.context.opts.cachedir, name);
   const good = await Deno.readFile(path);
   const apply = async () => refusal(await tree.call("state.apply", [], { plan: name }));
@@ -152,7 +152,7 @@ Deno.test("extend of an SLS file means its one ID, as in Salt; high data whose I
     "x.sls": one,
   };
   await using tree = await openTree({ files });
-  assertEquals(refusal(await tree.call("state.sls", ["t"])), "1 No function declared in state 'x1' in SLS 'x'");
+  assertStringIncludes(refusal(await tree.call("state.sls", ["t"])), "1 No function declared in state 'x1' in SLS 'x'");
   await tree.write({ "x.sls": one + two });
   assertStringIncludes(refusal(await tree.call("state.sls", ["t"])), "1 Cannot extend ID 'x' in 'base:t'.");
   // Salt fails: argument of type 'int' is not iterable.

@@ -1,0 +1,51 @@
+/**
+ * Log records about mistakes in what a user wrote, held until the result is shown: what the result shows is not logged on the
+ * same terminal again. The log file has all of them at once.
+ * @module
+ */
+
+import type { LogRecord, LogSink } from "./log.ts";
+import { sanitizeLine } from "#lib/text/terminal.ts";
+
+/** The mistakes of one command. */
+export class HeldMistakes {
+  readonly #held = new Map<string, LogRecord>();
+  #printed = "";
+
+  /** A sink that holds mistakes, each once, and passes other records on. Its end shows those that no result has shown. */
+  before(sink: LogSink): LogSink {
+    return {
+      level: sink.level,
+      write: (record) => {
+        if (record.isMistake === true) this.#held.set(record.message, record);
+        else sink.write(record);
+      },
+      close: () => {
+        for (const record of this.#held.values()) if (!this.#isPrinted(record.message)) sink.write(record);
+        this.#held.clear();
+        sink.close();
+      },
+    };
+  }
+
+  /** Takes what the command has printed on the same terminal. */
+  printed(text: string): void {
+    if (this.#held.size > 0) this.#printed += text;
+  }
+
+  /** Whether each line of a message was printed, the first one perhaps without the words before the mistake itself. */
+  #isPrinted(message: string): boolean {
+    const shown = new Set(linesOf(this.#printed.replace(COLOURS, "")));
+    const [first, ...rest] = linesOf(message);
+    return first === undefined ||
+      rest.every((line) => shown.has(line)) && (shown.has(first) || [...shown].some((line) => first.endsWith(line)));
+  }
+}
+
+/** The codes of colours in a terminal's text. */
+// deno-lint-ignore no-control-regex
+const COLOURS = /\x1b\[[\d;]*m/g;
+
+function linesOf(text: string): string[] {
+  return text.split("\n").map((line) => sanitizeLine(line).trim()).filter((line) => line !== "");
+}
