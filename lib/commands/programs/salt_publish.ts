@@ -54,6 +54,10 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   // A compound expression is matched against all minions together, not one by one.
   if (parsed.options.query !== null) parsed.options = { ...parsed.options, static: true };
   const { options } = parsed;
+  if (loaded.opts.state_check_arguments && !options.preview_target && namesState(wanted.job)) {
+    const { checkStateKeywords } = await import("./state_keywords.ts");
+    checkStateKeywords(wanted.job);
+  }
   return await withCommand(
     { io, options, arg: wanted.job.arg, loaded, takeRights: becomeServiceUser },
     async ({ opts, log, print, output, rights: user }) => {
@@ -74,6 +78,11 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
       return await dispatch({ ...wanted.job, noLog }, session);
     },
   );
+}
+
+/** Whether a function of `state` is among those of the job. */
+function namesState({ fun }: JobRequest): boolean {
+  return (Array.isArray(fun) ? fun : [fun]).some((name) => typeof name === "string" && name.startsWith("state."));
 }
 
 function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {

@@ -1,0 +1,61 @@
+/**
+ * `salt` refuses misspelt keywords of the functions of `state` before it publishes: they would change hosts.
+ * @module
+ */
+
+import { stateKeywords } from "#lib/commands/programs/state_keywords.ts";
+import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { Fleet } from "#tests/support/fleet/fleet.ts";
+
+Deno.test("the keywords that salt knows are those of the functions", async () => {
+  const catalogue = loadCatalogue({ grains: () => map({ kernel: "Linux" }) });
+  const functions = (await catalogue.all()).filter(({ name }) => name.startsWith("state."));
+  assert(functions.length > 30);
+  for (const { name, fun: { params, keywords } } of functions) {
+    const known = keywords === undefined ? undefined : [...new Set([...Object.keys(params), ...keywords])].sort();
+    const ours = stateKeywords(name);
+    assertEquals(ours && [...new Set(ours)].sort(), known, name);
+  }
+});
+
+Deno.test("salt sends no call of state with a keyword that the function does not have", async () => {
+  await using fleet = new Fleet({});
+  const refused: readonly (readonly [words: readonly string[], text: string])[] = [
+    [
+      ["state.apply", "motd", "tset=True"],
+      "state.apply takes no argument 'tset'; did you mean test? Nothing was sent.",
+    ],
+    [
+      ["state.highstate", "pilar={}"],
+      "state.highstate takes no argument 'pilar'; did you mean pillar? Nothing was sent.",
+    ],
+    [["state.sls", "motd", "zzz=1"], "state.sls takes no argument 'zzz'. Nothing was sent."],
+    [["state.lint", "sls=src"], "state.lint takes no argument 'sls'"],
+    [["test.ping,state.apply", ",", "motd", "tset=True"], "state.apply takes no argument 'tset'"],
+    [["-b1", "state.apply", "tset=True"], "state.apply takes no argument 'tset'"],
+  ];
+  for (const [words, text] of refused) {
+    const own = words[0].startsWith("-") ? [words[0], "*", ...words.slice(1)] : ["*", ...words];
+    const { code, err } = await fleet.salt(...own);
+    assertStringIncludes(err, text);
+    assertEquals(code, 64, words.join(" "));
+  }
+  // No master runs: what is not refused fails with its absence.
+  const sent = [
+    ["state.apply", "motd", "test=True", "pillar={}", "Test=True", "saltenv=base", "queue=True"],
+    ["state.single", "file.managed", "/x", "contents=x", "zzz=1"],
+    ["state.own_function", "tset=True"],
+    ["test.echo", "tset=True"],
+  ];
+  for (const words of sent) assertEquals((await fleet.salt("*", ...words)).code, 69, words.join(" "));
+});
+
+Deno.test("state_check_arguments: False of the master lets salt send any keyword", async () => {
+  await using fleet = new Fleet({});
+  Deno.mkdirSync(fleet.configDir, { recursive: true });
+  const config = `root_dir: ${fleet.root}/none\nstate_check_arguments: False\n`;
+  Deno.writeTextFileSync(`${fleet.configDir}/master`, config);
+  assertEquals((await fleet.salt("*", "state.apply", "tset=True")).code, 69);
+});
