@@ -4,6 +4,7 @@
  * @module
  */
 
+import { STATE_OUTPUT_MODES } from "#lib/output/state_output_modes.ts";
 import { any, bool, choice, int, type Option, str } from "./option_types.ts";
 
 /** Where text is in a cell of a table. */
@@ -11,10 +12,12 @@ const JUSTIFICATIONS = ["center", "left", "right"] as const;
 
 /** How state runs and tables are shown. */
 export const DISPLAY_OPTIONS = {
-  state_output: str(
+  state_output: choice<typeof STATE_OUTPUT_MODES[number], typeof STATE_OUTPUT_MODES[number]>(
     "full",
     "How states are shown: `full`; `terse`, a line each; `mixed`, full where one failed; `changes`, full where one failed or " +
       "changed something; `filter`, see `state_output_exclude`. With the suffix `_id` (`terse_id`) the ID is shown in place of the name.",
+    STATE_OUTPUT_MODES,
+    { isLenient: true },
   ),
   state_verbose: bool(true, "Whether states that succeeded and changed nothing are shown."),
   state_output_diff: bool(false, "Whether only states that changed something, or failed, are shown."),

@@ -198,6 +198,7 @@ function checked(draft: Draft, name: string, option: Option, written: Written): 
   const result = checkOption(option, value);
   if ("problem" in result) throw new ConfigError(result.problem, { file, line, option: name });
   if (result.notBuilt !== undefined) draft.notBuilt.push([name, result.notBuilt]);
+  if (result.unknown !== undefined) warn(draft, written, name, result.unknown);
   if (result.alias) warn(draft, written, name, `${str(value)} is called ${str(result.value)}`);
   return result.value;
 }

@@ -7,6 +7,7 @@
  * @module
  */
 
+import { didYouMean } from "#lib/text/nearest_name.ts";
 import { truncateRepr } from "#lib/text/truncate.ts";
 import { isInt, isMap, repr, toNumber, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -29,6 +30,8 @@ export interface Option<T = unknown> {
   readonly choices?: readonly string[];
   /** Salt's other choices, which are not built: the default is used instead, with a warning. `any`: any other word. */
   readonly notBuilt?: readonly string[] | "any";
+  /** Of a choice: a word that is none is taken for the default, with a warning. */
+  readonly isLenient?: true;
   /** Those that are not built and cannot be ignored. */
   readonly refused?: readonly string[];
   /** Other words for a choice. */
@@ -134,7 +137,7 @@ export function choice<C extends string, D extends C | null>(
   defaultValue: D,
   doc: string,
   choices: readonly C[],
-  others: Pick<Option, "notBuilt" | "refused" | "aliases"> = {},
+  others: Pick<Option, "notBuilt" | "refused" | "aliases" | "isLenient"> = {},
 ): Option<OrNull<D, C>> {
   return { type: "choice", default: defaultValue, doc, choices, ...others };
 }
@@ -145,6 +148,8 @@ export type Checked =
     readonly value: Value | string[];
     /** A text that says which value replaces the written one, because that one is not built. */
     readonly notBuilt?: string;
+    /** A text that says which value replaces the written one, because nobody knows that one. */
+    readonly unknown?: string;
     /** Whether what was written is another word for the value. */
     readonly alias?: boolean;
   }
@@ -181,6 +186,13 @@ export function checkOption(option: Option, written: Value): Checked {
     if (option.refused?.includes(word)) return { problem: `${word} is not built yet, and cannot be ignored` };
     if (option.notBuilt === "any" || option.notBuilt?.includes(word)) {
       return { value: option.default, notBuilt: `${word} is not built yet: ${option.default} is used` };
+    }
+    if (option.isLenient === true) {
+      const near = didYouMean(String(value), option.choices);
+      return {
+        value: option.default,
+        unknown: `${truncateRepr(written)} is not known${near || ";"} ${option.default} is used`,
+      };
     }
     return { problem: `must be one of ${option.choices.join(", ")}, not ${truncateRepr(written)}` };
   }

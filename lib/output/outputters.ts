@@ -15,6 +15,7 @@ import { formatKeys } from "./key.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { formatNested, formatNoReturn } from "./nested.ts";
 import { OUTPUTTER_NAMES, type OutputterName } from "./outputter_names.ts";
+import { formatOverview } from "./overview.ts";
 import { pformat } from "#lib/values/pformat.ts";
 import { formatProfile } from "./profile.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
@@ -44,6 +45,8 @@ export interface OutputOptions {
   readonly states?: StateDisplay;
   /** How `table` and `profile` lay tables out. Default: Salt's. */
   readonly table?: TableLayout;
+  /** The width of the terminal in characters; absent: there is none. */
+  readonly columns?: number;
   /** Called with one line about an unknown outputter. */
   readonly warn?: (text: string) => void;
 }
@@ -74,6 +77,8 @@ const BY_NAME: Readonly<Record<OutputterName, Outputter>> = {
 /** The outputters by the names that `--out` and the returns of minions have for them. */
 export const OUTPUTTERS: ReadonlyMap<string, Outputter> = new Map<string, Outputter>([
   ...Object.entries(BY_NAME),
+  // That of one runner, not an answer to `--out`.
+  ["overview", formatOverview],
   // Old Python minions name it in their returns.
   ["grains", () => undefined],
 ]);

@@ -45,6 +45,8 @@ export interface OutputPlace {
   write(text: string): void;
   /** Whether standard output is a terminal. */
   readonly isTerminal: boolean;
+  /** The width of the terminal in characters. */
+  readonly columns?: number;
   /** The environment variable `NO_COLOR`. */
   readonly noColor?: string;
   /** Called for an unknown outputter. */
@@ -85,7 +87,7 @@ export function outputSettings(options: PrintOptions, opts: OutputOpts, arg: rea
 
 /** A command's standard output; `warn` gets the warnings about output options. */
 export function outputPlace(io: Omit<OutputPlace, "warn">, warn: (text: string) => void): OutputPlace {
-  return { write: (text) => io.write(text), isTerminal: io.isTerminal, noColor: io.noColor, warn };
+  return { write: (text) => io.write(text), isTerminal: io.isTerminal, columns: io.columns, noColor: io.noColor, warn };
 }
 
 /** Hints of a result about its output. */
@@ -139,6 +141,7 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
       redFailures: true,
       states: settings.states,
       table: settings.table,
+      columns: place.isTerminal && file === undefined ? place.columns : undefined,
       warn: (text: string) => place.warn(text),
     };
     // A text of one piece, as nearly all are, is written with its line end at once.

@@ -11,6 +11,7 @@ import type { JobOutcome } from "#lib/jobs/outcomes.ts";
 import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "#lib/jobs/listing.ts";
 import { any, bool, int, str } from "#lib/plugins/module.ts";
 import { LiveLines } from "#lib/output/live_lines.ts";
+import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { outcomeOfReturn, silenceText } from "#lib/protocol/outcome.ts";
 import { formatOutput } from "#lib/output/outputters.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
@@ -48,7 +49,8 @@ search_metadata
     A dictionary; the job's metadata must hold one of its pairs.
 
 search_function
-    Globs, as a list or separated by commas, for the job's function.
+    Globs, as a list or separated by commas, for the job's function. With them each job has two more fields, not in Salt:
+    \`Returned\`, the number of minions that returned, and \`Failed\`, how many of them with a return code other than 0.
 
 search_target
     Globs for the target, as it was given.
@@ -83,11 +85,26 @@ start_time, end_time
       endTime: search.end_time,
     }, filter_find_job);
     const max = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
-    if (max <= 0 || jobs.size <= max) return shown(jobs, outputter);
+    const last = (count: number) => {
+      const listed = new Map(count > 0 ? [...jobs].slice(-count) : jobs);
+      if (truthy(search.search_function)) addOutcomes(listed, context);
+      return shown(listed, outputter);
+    };
+    if (max <= 0 || jobs.size <= max) return last(0);
     if (limit === null) context.print(`The newest ${max} of ${jobs.size} jobs; limit=0 shows all.`);
-    return shown(new Map([...jobs].slice(-max)), outputter);
+    return last(max);
   },
 });
+
+/** Adds to jobs how many minions returned, and how many failed. */
+function addOutcomes(jobs: ValueMap, context: RunnerContext): void {
+  for (const [jid, job] of jobs) {
+    if (typeof jid !== "string" || !isMap(job)) continue;
+    const returns = [...context.jobs.getReturns(jid).values()];
+    job.set("Returned", returns.length);
+    job.set("Failed", returns.filter(({ retcode }) => plainRetcode(retcode ?? 0) !== 0).length);
+  }
+}
 
 export const list_jobs_filter: RunnerFunction = runner({
   doc: runnerDoc(

@@ -6,7 +6,6 @@
 import { readPresence } from "#lib/fleet/presence_file.ts";
 import { isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
-import { jidToStartTime } from "#lib/protocol/jid.ts";
 import { int, str } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
@@ -85,10 +84,10 @@ match : *
       const returns = [...context.jobs.getReturns(jid).values()];
       return map({
         jid,
-        started: jidToStartTime(jid),
+        started: startOf(jid),
+        user: text(load.get("user") ?? ""),
         function: functionOf(load),
         target: shortText(load.get("tgt") ?? ""),
-        user: text(load.get("user") ?? ""),
         minions: jobMinions(context.jobs.getLoad(jid)).length,
         returned: returns.length,
         failed: returns.filter(({ retcode }) => plainRetcode(retcode ?? 0) !== 0).length,
@@ -132,7 +131,13 @@ function time(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
 
+/** The same of a jid; empty for another text. */
+function startOf(jid: string): string {
+  const [year, month, day, hour, minute, second] = jid.match(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)/)?.slice(1) ?? [];
+  return second === undefined ? "" : `${year}-${month}-${day} ${hour}:${minute}:${second}`;
+}
+
 /** Rows that are shown as a table, unless another outputter is asked for. */
 function asTable(rows: readonly ValueMap[]): Value {
-  return new Map<Value, Value>([["outputter", "table"], ["data", [...rows]]]);
+  return new Map<Value, Value>([["outputter", "overview"], ["data", [...rows]]]);
 }

@@ -248,6 +248,19 @@ Deno.test("a log level by an alias of Python's is accepted with a warning", () =
   assertEquals(warnings, [`${place.path("etc/salt/master")}:1: log_level: warn is called warning`]);
 });
 
+Deno.test("a misspelt state_output is taken for the default, with a warning that has the nearest word", () => {
+  using place = new Place({
+    "etc/salt/master": "state_output: tersee\n",
+    "etc/salt/minion": "state_output: Mixed_ID\n",
+  });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals(opts.state_output, "full");
+  const text = "state_output: 'tersee' is not known; did you mean terse? full is used";
+  assertEquals(warnings, [`${place.path("etc/salt/master")}:1: ${text}`]);
+  const minion = loadMinionConfig(place.request());
+  assertEquals([minion.opts.state_output, minion.warnings], ["mixed_id", []]);
+});
+
 Deno.test("master.d is read in order: later files override earlier ones, maps are merged, lists are joined, and all override the main file", () => {
   using place = new Place({
     "etc/salt/master": "timeout: 1\npeer: {main: [x]}\nret_port: 1",

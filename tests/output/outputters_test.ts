@@ -1,7 +1,7 @@
 import { STATE_DISPLAY } from "#lib/output/highstate.ts";
 import { chooseOutputter, formatOutput, type OutputOptions, OUTPUTTERS, outputWriter } from "#lib/output/outputters.ts";
 import { UsageError } from "#lib/errors.ts";
-import { float, int, type Value } from "#lib/values/value.ts";
+import { float, int, toValue, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import corpus from "#tests/corpus/output.json" with { type: "json" };
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -165,3 +165,28 @@ Deno.test("outputWriter() truncates the file once, or appends, and keeps the fil
     assertEquals(Deno.readTextFileSync(file), "a\nb\nc\n");
     assertThrows(() => outputWriter({ file: `${directory}/none/out`, write }), UsageError, "Access denied");
   }));
+
+Deno.test("overview has the columns in the order of the keys, and is no wider than the terminal", () => {
+  const rows = toValue([
+    { jid: "20260101000000000001", user: "ann", function: "test.ping", target: "*", failed: 10 },
+    {
+      jid: "20260101000000000002",
+      user: "bob",
+      function: "state.apply",
+      target: `web\u001b${"1".repeat(100)}`,
+      failed: 0,
+    },
+  ]);
+  const lines = (columns?: number) => formatOutput(rows, { out: "overview", color: false, columns }).split("\n");
+  const shown = lines(60);
+  assertEquals(shown.slice(0, 3), [
+    "Jid                   User  Function     Target       Failed",
+    "--------------------  ----  -----------  -----------  ------",
+    "20260101000000000001  ann   test.ping    *                10",
+  ]);
+  assertEquals(shown.length, 4);
+  assertEquals(Math.max(...lines(60).map((line) => [...line].length)), 60);
+  assertEquals(Math.max(...lines().map((line) => [...line].length)), 110);
+  assertEquals(formatOutput([], { out: "overview", color: false }), "");
+  assertEquals(formatOutput("text", { out: "overview", color: false }), "text");
+});

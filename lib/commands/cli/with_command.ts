@@ -70,7 +70,10 @@ export async function withCommand<O extends CommandOpts, R>(
     mistakes?.printed(text);
     io.write(text);
   };
-  const place = outputPlace({ write, isTerminal: io.isTerminal, noColor: io.noColor }, (text) => log.error(text));
+  const place = outputPlace(
+    { write, isTerminal: io.isTerminal, columns: io.columns, noColor: io.noColor },
+    (text) => log.error(text),
+  );
   using print = quiet ? silentPrinter() : resultPrinter(output, place, query);
   const rights = await takeRights(opts);
   const { log, close } = openLog(opts, {
