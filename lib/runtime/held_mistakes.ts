@@ -35,16 +35,18 @@ export class HeldMistakes {
 
   /** Whether each line of a message was printed, the first one perhaps without the words before the mistake itself. */
   #isPrinted(message: string): boolean {
-    const shown = new Set(linesOf(this.#printed.replace(COLOURS, "")));
+    const shown = new Set(linesOf(withoutColours(this.#printed)));
     const [first, ...rest] = linesOf(message);
     return first === undefined ||
       rest.every((line) => shown.has(line)) && (shown.has(first) || [...shown].some((line) => first.endsWith(line)));
   }
 }
 
-/** The codes of colours in a terminal's text. */
-// deno-lint-ignore no-control-regex
-const COLOURS = /\x1b\[[\d;]*m/g;
+/** A terminal's text without the codes of its colours; it has no other codes. */
+function withoutColours(text: string): string {
+  const [first, ...coloured] = text.split("\u001b[");
+  return [first, ...coloured.map((part) => part.slice(part.indexOf("m") + 1))].join("");
+}
 
 function linesOf(text: string): string[] {
   return text.split("\n").map((line) => sanitizeLine(line).trim()).filter((line) => line !== "");

@@ -37,7 +37,13 @@ function shown({ out, options = {} }: Row, value: Value, color: boolean): string
 
 /** Without the lines about test mode, which Salt does not have. */
 function withoutTestMode(text: string): string {
-  return text.replace(/\n *(\x1b\[0;1;33m)?Test mode: [^\x1b\n]*(\x1b\[0;0m)?/g, "");
+  const [yellow, end] = ["\u001b[0;1;33m", "\u001b[0;0m"];
+  return text.split("\n").reduce((before, line) => {
+    const own = line.trimStart();
+    if (!own.startsWith("Test mode: ") && !own.startsWith(`${yellow}Test mode: `)) return `${before}\n${line}`;
+    // In the output of an inner run the end of the colour around it follows.
+    return before + (own.startsWith(yellow) ? own.slice(own.indexOf(end) + end.length) : "");
+  });
 }
 
 for (const corpus of ["outputters.json", "outputters_3007.json"]) {
