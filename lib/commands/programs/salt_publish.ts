@@ -55,7 +55,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   if (parsed.options.query !== null) parsed.options = { ...parsed.options, static: true };
   const { options } = parsed;
   if (loaded.opts.state_check_arguments && !options.preview_target && namesState(wanted.job)) {
-    const { checkStateKeywords } = await import("./state_keywords.ts");
+    const { checkStateKeywords } = await import("#lib/states/run/call_keywords.ts");
     checkStateKeywords(wanted.job);
   }
   return await withCommand(

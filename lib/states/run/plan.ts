@@ -15,7 +15,7 @@ import { hashHex } from "#lib/crypto/hash.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { type Chunk, chunkTag } from "#lib/states/compiler/chunks.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
-import { compareStrings, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, equals, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The hashes of all that a plan depends on, by kind and by name. */
 export type PlanParts = Readonly<Record<PlanKind, ReadonlyMap<string, string>>>;
@@ -186,4 +186,39 @@ export function readPlan(cachedir: string, name: string): Plan | undefined {
 /** The error texts for a plan that is not applied. */
 export function refusalTexts(name: string, moved: readonly string[]): string[] {
   return [`The plan ${name} is not applied: what it stands on has changed since.`, ...moved];
+}
+
+/** Lines of one value that are shown. */
+const MOST_LINES = 30;
+
+/** The fields of a result that are compared. */
+const FIELDS = ["result", "comment", "changes"] as const;
+
+/** Lines that say what the plan has shown of a state, and what is so now; none for other kinds of differences. */
+export function differences({ kind, name }: Moved, then: ValueMap, now: Value): string[] {
+  if (kind !== "host" || !isMap(now)) return [];
+  const before = then.get(name), after = now.get(name);
+  if (!isMap(before) || !isMap(after)) return [];
+  return FIELDS.flatMap((field) => {
+    const [old, current] = [before.get(field) ?? null, after.get(field) ?? null];
+    if (equals(old, current)) return [];
+    return [...shownValue(`${field} in the plan`, old), ...shownValue(`${field} now`, current)];
+  });
+}
+
+function shownValue(label: string, value: Value): string[] {
+  const lines = linesOf(value);
+  if (lines.length === 1) return [`  ${label}: ${lines[0]}`];
+  const more = lines.length - MOST_LINES;
+  const shown = more > 0 ? [...lines.slice(0, MOST_LINES), `… ${more} more lines`] : lines;
+  return [`  ${label}:`, ...shown.map((line) => `    ${line}`)];
+}
+
+function linesOf(value: Value): string[] {
+  if (!isMap(value)) return str(value).replace(/\n+$/, "").split("\n");
+  if (value.size === 0) return ["none"];
+  return [...value].flatMap(([key, item]) => {
+    const lines = linesOf(item);
+    return lines.length === 1 ? [`${str(key)}: ${lines[0]}`] : [`${str(key)}:`, ...lines.map((line) => `  ${line}`)];
+  });
 }

@@ -10,7 +10,6 @@ import { applyHighstate, applySls } from "./apply.ts";
 import { PLAN_KEY } from "#lib/output/state_return.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
 import * as plans from "./plan.ts";
-import { differences } from "./plan_differences.ts";
 import type { ApplyCall } from "./prepared.ts";
 
 /** A run in test mode with all that it depends on. */
@@ -44,7 +43,7 @@ export async function applyPlan(name: string, call: ApplyCall): Promise<Value> {
   const { returned, parts } = await tryRun(plan.mods, planned);
   if (parts === undefined) return returned;
   const moved = plans.movedSince(plan.parts, parts);
-  const texts = moved.map((one) => [one.text, ...differences(one, plan.shown, returned)].join("\n"));
+  const texts = moved.map((one) => [one.text, ...plans.differences(one, plan.shown, returned)].join("\n"));
   if (moved.length > 0) return refused(plans.refusalTexts(name, texts), context);
   return await applyBoth(plan.mods, { ...planned, test: false });
 }

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { stateKeywords } from "#lib/commands/programs/state_keywords.ts";
+import { stateKeywords } from "#lib/states/run/call_keywords.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
