@@ -141,7 +141,8 @@ export function removeDetached(cachedir: string, jid: string): void {
 
 /**
  * Waits until the keepers of a minion that has ended have recorded their commands, and removes files that are not
- * needed any more.
+ * needed any more. A job with a file that cannot be read, as a power failure leaves it, is not among those that continue: which commands it has begun
+ * is not known, and it would begin them again.
  * @param jids The jobs that had no return when that minion ended.
  * @returns Those of them that have commands.
  */
@@ -155,11 +156,15 @@ export async function takeOverDetached(cachedir: string, jids: ReadonlySet<strin
     while (runs(keeper) && readFileIfExists(path) !== undefined && performance.now() < end) await sleep(LOOK_MS / 5);
     removeIfExists(path);
   }
-  const found = new Set<string>();
+  const found = new Set<string>(), broken = new Set<string>();
   for (const name of namesIn(directory)) {
     const jid = name.slice(0, name.lastIndexOf("."));
-    if (isJid(jid) && jids.has(jid)) found.add(jid);
+    if (isJid(jid) && jids.has(jid)) (readDetached(`${directory}/${name}`) === undefined ? broken : found).add(jid);
     else if (!name.endsWith(".keeper") && !isAlone(directory, name)) removeIfExists(`${directory}/${name}`);
+  }
+  for (const jid of broken) {
+    found.delete(jid);
+    removeDetached(cachedir, jid);
   }
   return found;
 }

@@ -157,10 +157,13 @@ class Cuts {
       await fleet.allPresent();
       await publishing;
     }
-    await allReturned(jobs);
+    const machine = this.#durability === "machine";
+    const waited = await allReturned(jobs, machine ? SETTLE_MS : QUIET_MS);
+    this.#say(`the longest wait for a return was ${Math.round(waited)} ms`);
     const lost = jobs.published.flatMap((job) => jobs.missing(job).map((id) => `${job.jid} on ${id}`));
     if (lost.length > 0) this.#say(`lost: ${lost.join(", ")}`);
-    const machine = this.#durability === "machine";
+    const again = jobs.published.filter((job) => jobs.runs(job) > job.ids.length);
+    if (again.length > 0) this.#say(`ran too often: ${again.map(({ jid, ids }) => `${jid} on ${ids}`).join(", ")}`);
     const bound = machine ? { atMost: 0 } : {};
     const names = ["returns lost", "runs too many"];
     return [
@@ -256,14 +259,19 @@ function keyOf(path: string): string | undefined {
   }
 }
 
-/** Waits until all returns are there, or no further one has come for a long time. */
-async function allReturned(jobs: NumberedJobs): Promise<void> {
+/**
+ * Waits until all returns are there, or no further one has come for `quietMs`.
+ * @returns The longest time between two of them, in milliseconds.
+ */
+async function allReturned(jobs: NumberedJobs, quietMs: number): Promise<number> {
   const end = performance.now() + SETTLE_MS;
-  let missing = jobs.outstanding, since = performance.now();
-  while (missing > 0 && performance.now() < end && performance.now() - since < QUIET_MS) {
+  let missing = jobs.outstanding, since = performance.now(), longest = 0;
+  while (missing > 0 && performance.now() < end && performance.now() - since < quietMs) {
     await sleep(200);
     const now = jobs.outstanding;
+    longest = Math.max(longest, performance.now() - since);
     if (now < missing) since = performance.now();
     missing = now;
   }
+  return longest;
 }
