@@ -163,6 +163,8 @@ export class Journal {
       await Promise.resolve();
       try {
         for (let paths = [...this.#over]; paths.length > 0; paths = [...this.#over]) {
+          // A caller may write its file only when its record is on the disk: as long as the sync of that record runs, no other file has it.
+          await this.#sync?.catch(() => {});
           await syncFileSystems(this.#options.files);
           for (const path of paths) {
             removeIfExists(path);

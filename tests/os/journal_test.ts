@@ -1,7 +1,9 @@
 /** @module */
 import { StoreError } from "#lib/errors.ts";
+import { syncFileSystems } from "#lib/libc/sync.ts";
 import { Journal, type JournalOptions, replayJournal } from "#lib/os/journal.ts";
 import { frameRecord } from "#lib/os/record_file.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
@@ -108,6 +110,38 @@ Deno.test("records that a failed sync may have lost are written to a new file, a
     await journal.close();
     Deno.writeFileSync(`${directory}/journal/${name}`, left);
     assertEquals(await replayed(directory), [map({ i: 0 }), map({ i: 1 })]);
+  }));
+
+Deno.test("a file of the journal stays until those who wait for its sync have written their own files", () =>
+  withTemporaryDirectory(async (directory) => {
+    const journal = new Journal(options(directory));
+    const { syncData } = Deno.FsFile.prototype;
+    const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    Deno.FsFile.prototype.syncData = async function () {
+      begun.resolve();
+      await released.promise;
+      await syncData.call(this);
+    };
+    const own = `${directory}/own`;
+    let stays = false;
+    try {
+      journal.append(map({ large: "x".repeat(5 << 20) }));
+      const written = journal.commit().then(() => Deno.writeTextFileSync(own, "as soon as the record is on the disk"));
+      await begun.promise;
+      const [old] = files(directory);
+      journal.append(map({ i: 1 })); // the old file is full, and closed
+      // By then the journal would have synced the file systems, too.
+      for (let i = 0; i < 2; i++) await syncFileSystems([directory]);
+      await sleep(100);
+      stays = files(directory).includes(old);
+      released.resolve();
+      await written;
+      await eventually(() => !files(directory).includes(old), { what: "the removal of the old file" });
+    } finally {
+      Deno.FsFile.prototype.syncData = syncData;
+    }
+    assert(stays, "the only copy of the record was removed");
+    await journal.close();
   }));
 
 Deno.test("a file of the journal that cannot be removed stays, and this is logged", () =>
