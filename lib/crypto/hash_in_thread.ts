@@ -10,10 +10,11 @@ import { ConfigError } from "#lib/errors.ts";
 import { streamingHash } from "./hash.ts";
 import { HASH_TYPES } from "./hash_types.ts";
 import { openLibcrypto } from "./libcrypto.ts";
+import { freeMemory, type NativeMemory, nativeMemory } from "#lib/libc/libc.ts";
 
-/** A digest of pieces. */
+/** A digest of pieces; it is disposed of when the last piece is added. */
 export interface AsyncHash extends Disposable {
-  /** Adds a piece; it may be changed when this has resolved. */
+  /** Adds a piece, which may be changed meanwhile. */
   update(data: Uint8Array<ArrayBuffer>): Promise<void>;
   /** The digest; called once, at the end. */
   digest(): Uint8Array;
@@ -24,7 +25,7 @@ const SYMBOLS = {
   EVP_MD_CTX_new: { parameters: [], result: "pointer" },
   EVP_MD_CTX_free: { parameters: ["pointer"], result: "void" },
   EVP_DigestInit_ex: { parameters: ["pointer", "pointer", "pointer"], result: "i32" },
-  EVP_DigestUpdate: { parameters: ["pointer", "buffer", "usize"], result: "i32", nonblocking: true },
+  EVP_DigestUpdate: { parameters: ["pointer", "pointer", "usize"], result: "i32", nonblocking: true },
   EVP_DigestFinal_ex: { parameters: ["pointer", "buffer", "buffer"], result: "i32" },
 } as const;
 
@@ -60,9 +61,21 @@ function opensslHash(calls: Calls, hashType: string): AsyncHash | undefined {
     calls.EVP_MD_CTX_free(context);
     return undefined;
   }
+  // The piece that OpenSSL reads. An ArrayBuffer would be freed while it reads, if this thread ended.
+  let piece: NativeMemory | undefined;
+  const release = () => {
+    if (piece !== undefined) freeMemory(Deno.UnsafePointer.value(piece.pointer));
+    piece = undefined;
+  };
   return {
     async update(data) {
-      if (await calls.EVP_DigestUpdate(context, data, BigInt(data.length)) !== 1) {
+      if (data.length === 0) return;
+      if (piece === undefined || piece.bytes.length < data.length) {
+        release();
+        piece = nativeMemory(data.length);
+      }
+      piece.bytes.set(data);
+      if (await calls.EVP_DigestUpdate(context, piece.pointer, BigInt(data.length)) !== 1) {
         throw new Error("OpenSSL refuses to continue a digest");
       }
     },
@@ -72,6 +85,9 @@ function opensslHash(calls: Calls, hashType: string): AsyncHash | undefined {
       calls.EVP_DigestFinal_ex(context, bytes, new Uint8Array(length.buffer));
       return bytes.slice(0, length[0]);
     },
-    [Symbol.dispose]: () => calls.EVP_MD_CTX_free(context),
+    [Symbol.dispose]() {
+      release();
+      calls.EVP_MD_CTX_free(context);
+    },
   };
 }

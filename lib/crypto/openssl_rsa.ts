@@ -122,17 +122,19 @@ function readPublicKey(ssl: Library, pem: string): Deno.PointerValue {
   const der = owned(Uint8Array.fromBase64(pem.replace(/-----[^-]+-----/g, "")));
   const place = BigUint64Array.of(Deno.UnsafePointer.value(Deno.UnsafePointer.of(der)));
   const key = ssl.d2i_PUBKEY(null, place, BigInt(der.length));
+  der.fill(0); // a use after the call, which keeps the array: OpenSSL got no more than its address
   ssl.ERR_clear_error();
   return key;
 }
 
 function readKey(ssl: Library, pem: string): Deno.PointerValue {
   const bytes = new TextEncoder().encode(pem);
-  // The BIO reads from the bytes themselves, which outlive both calls. Arrays of more than 64 bytes do not move.
+  // The BIO reads from the bytes themselves. Arrays of more than 64 bytes do not move.
   const bio = ssl.BIO_new_mem_buf(bytes, bytes.length);
   if (bio === null) return null;
   const key = ssl.PEM_read_bio_PrivateKey(bio, null, null, null);
   ssl.BIO_free(bio);
+  bytes.fill(0); // it is a private key, and is used until here: nothing collects it before the BIO is read
   ssl.ERR_clear_error();
   return key;
 }

@@ -4,6 +4,9 @@
  * @module
  */
 
+import { keepLoaded } from "./foreign_library.ts";
+import { freeMemory, nativeMemory } from "./libc.ts";
+
 /** The names of the library: of glibc and old libxcrypt, and of libxcrypt since 2018. */
 const NAMES = ["libcrypt.so.1", "libcrypt.so.2"];
 
@@ -14,7 +17,7 @@ const SYMBOLS = {
   crypt_r: { parameters: ["buffer", "buffer", "buffer"], result: "pointer" },
   crypt_r_in_thread: {
     name: "crypt_r",
-    parameters: ["buffer", "buffer", "buffer"],
+    parameters: ["pointer", "pointer", "pointer"],
     result: "pointer",
     nonblocking: true,
   },
@@ -25,7 +28,11 @@ let library: Deno.DynamicLibrary<typeof SYMBOLS> | undefined;
 function open(): Deno.DynamicLibrary<typeof SYMBOLS> | undefined {
   for (const name of NAMES) {
     try {
-      return library ??= Deno.dlopen(name, SYMBOLS);
+      if (library === undefined) {
+        library = Deno.dlopen(name, SYMBOLS);
+        keepLoaded(name);
+      }
+      return library;
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
     }
@@ -39,7 +46,7 @@ export function canCrypt(): boolean {
 }
 
 /** The words of one call; the last one is the library's own memory, where the hash will be. */
-function wordsOf(password: string, setting: string): [Uint8Array, Uint8Array, Uint8Array] {
+function wordsOf(password: string, setting: string): [password: Uint8Array, setting: Uint8Array, data: Uint8Array] {
   const bytes = (text: string) => new TextEncoder().encode(`${text}\0`);
   return [bytes(password), bytes(setting), new Uint8Array(DATA_BYTES)];
 }
@@ -71,14 +78,26 @@ export function cryptPassword(password: string, setting: string): string | undef
   }
 }
 
-/** As {@linkcode cryptPassword}, on another thread: some methods take a second on purpose. */
+/**
+ * As {@linkcode cryptPassword}, on another thread: some methods take a second on purpose. The words are in the C library's memory: if this thread
+ * ends meanwhile, they stay, where an ArrayBuffer would be freed while the library writes to it.
+ */
 export async function cryptPasswordInThread(password: string, setting: string): Promise<string | undefined> {
   const opened = open();
   if (opened === undefined || hasNul(password, setting)) return undefined;
-  const words = wordsOf(password, setting);
+  const words = wordsOf(password, setting).map((word) => {
+    const memory = nativeMemory(word.length);
+    memory.bytes.set(word);
+    word.fill(0);
+    return memory;
+  });
+  const [first, second, data] = words.map(({ pointer }) => pointer);
   try {
-    return hashAt(await opened.symbols.crypt_r_in_thread(...words));
+    return hashAt(await opened.symbols.crypt_r_in_thread(first, second, data));
   } finally {
-    for (const word of words) word.fill(0);
+    for (const { pointer, bytes } of words) {
+      bytes.fill(0);
+      freeMemory(Deno.UnsafePointer.value(pointer));
+    }
   }
 }

@@ -51,3 +51,28 @@ export function openLibrary<const S extends Deno.ForeignLibraryInterface>(
   }
   return functions as ForeignFunctions<S>;
 }
+
+/** The dynamic linker's own function: in the C library, or beside an old one. */
+const LINKERS = Deno.build.os === "darwin" ? ["libSystem.B.dylib"] : ["libc.so.6", "libdl.so.2"];
+const LINKER_SYMBOLS = { dlopen: { parameters: ["buffer", "i32"], result: "pointer" } } as const;
+/** RTLD_NOW and RTLD_NODELETE. */
+const FOR_GOOD = 0x2 | (Deno.build.os === "darwin" ? 0x80 : 0x1000);
+
+/**
+ * Keeps the library `file`, which is open, for the life of the process. Deno closes a thread's libraries when the thread ends: a call that is still
+ * in one, on another thread, would crash the process.
+ * Source: dlopen(3).
+ */
+export function keepLoaded(file: string): void {
+  let reason: unknown;
+  for (const linker of LINKERS) {
+    try {
+      const { symbols } = Deno.dlopen(linker, LINKER_SYMBOLS);
+      if (symbols.dlopen(new TextEncoder().encode(`${file}\0`), FOR_GOOD) !== null) return;
+      throw new Error(`${file} cannot be kept open`);
+    } catch (error) {
+      reason ??= error;
+    }
+  }
+  throw reason;
+}

@@ -71,10 +71,21 @@ export async function closeWaitOf({ wait }: ThreadNotes): Promise<boolean> {
       if (performance.now() > end) return false;
       await sleep(LOOK_MS);
     }
+    // Its first event is there, and it may still write others. It holds the instance's lock until the last one: this call waits for that.
+    calls.control(Number(epollFd), EPOLL_CTL_MOD, Number(wakeFd), eventOf(Number(wakeFd), 0));
   }
   for (const fd of [epollFd, wakeFd]) calls.close(Number(fd));
   freeMemory(events);
   return true;
+}
+
+/** A `struct epoll_event` of the descriptor. */
+function eventOf(fd: number, events: number): Uint8Array<ArrayBuffer> {
+  const event = new Uint8Array(EVENT_BYTES);
+  const view = new DataView(event.buffer);
+  view.setUint32(0, events, LITTLE);
+  view.setInt32(DATA_AT, fd, LITTLE);
+  return event;
 }
 
 /** One epoll instance, open while it has descriptors, with its waiters. */
@@ -88,7 +99,6 @@ class Epoll {
   readonly #timed = new Set<number>();
   /** Waiters whose descriptor was closed. */
   readonly #closedWaiters: Waiter[] = [];
-  readonly #event = new Uint8Array(EVENT_BYTES);
   #serving = false;
   #wakesAt = Infinity;
 
@@ -121,10 +131,7 @@ class Epoll {
   }
 
   #control(operation: number, fd: number, events: number): void {
-    const view = new DataView(this.#event.buffer);
-    view.setUint32(0, events, LITTLE);
-    view.setInt32(DATA_AT, fd, LITTLE);
-    this.#calls.control(this.#fd, operation, fd, this.#event);
+    this.#calls.control(this.#fd, operation, fd, eventOf(fd, events));
   }
 
   #wait(fd: number, timeoutMs: number): Promise<void> {

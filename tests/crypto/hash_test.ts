@@ -25,6 +25,16 @@ Deno.test("every way to a digest gives the same, of little and of much", async (
   }
 });
 
+Deno.test("a piece may be changed while it is digested", async () => {
+  const bytes = new Uint8Array(32 << 20).fill(7);
+  const expected = createHash("sha256").update(bytes).digest("hex");
+  using hash = hashInThread("sha256");
+  const added = hash.update(bytes);
+  bytes.fill(0);
+  await added;
+  assertEquals(hash.digest().toHex(), expected);
+});
+
 Deno.test("there is no digest of another name", async () => {
   for (const name of ["", "sha3", "SHA256", "constructor"]) {
     assertEquals([await digestOf(new Uint8Array(), name), streamingHash(name)], [undefined, undefined]);
