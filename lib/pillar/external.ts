@@ -4,7 +4,7 @@
  * @module
  */
 
-import { InvocationError, messageOf } from "#lib/errors.ts";
+import { messageOf } from "#lib/errors.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { type MergeHow, mergeMaps } from "#lib/values/dict_merge.ts";
 import { deepCopy } from "./sls_cache.ts";
@@ -88,14 +88,7 @@ export class ExternalPillar {
   async #run(name: string, source: PillarSource, value: Value, pillar: ValueMap): Promise<Value> {
     const args = Array.isArray(value) ? value : isMap(value) ? [] : [value];
     const kwargs: ValueMap = isMap(value) ? new Map(value) : new Map();
-    try {
-      const context = this.#context(pillar);
-      return await invoke(source, { name: `${name}.ext_pillar`, args, kwargs, context });
-    } catch (error) {
-      // Without the documentation at the end of the text.
-      if (error instanceof InvocationError) throw new InvocationError(error.message);
-      throw error;
-    }
+    return await invoke(source, { name: `${name}.ext_pillar`, args, kwargs, context: this.#context(pillar) });
   }
 
   #context(pillar: ValueMap): PillarContext {

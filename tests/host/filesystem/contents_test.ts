@@ -86,3 +86,18 @@ Deno.test("files are equal if they have the same length and all blocks are equal
   }
   assert(sameBytes(written("empty", () => new Uint8Array()), written("none", () => new Uint8Array())));
 });
+
+Deno.test({
+  name: "a backup has the owner, the group and the mode of its file",
+  ignore: Deno.uid() !== 0,
+  async fn() {
+    await using root = await scratch();
+    const file = `${root.path}/f`, cachedir = `${root.path}/cache`;
+    await Deno.writeTextFile(file, "secret");
+    await Deno.chown(file, 12, 34);
+    await Deno.chmod(file, 0o4750);
+    makeBackup(file, { cachedir });
+    const { uid, gid, mode } = await Deno.stat(listBackups(file, { cachedir })[0].location);
+    assertEquals([uid, gid, (mode ?? 0) & 0o7777], [12, 34, 0o4750]);
+  },
+});
