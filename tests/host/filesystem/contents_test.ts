@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
-import { copyKeeping, replaceFile, sameBytes, textWindows } from "#lib/host/filesystem/contents.ts";
+import { copyKeeping, isBinary, replaceFile, sameBytes, textWindows } from "#lib/host/filesystem/contents.ts";
 import { installFile, listBackups, makeBackup } from "#lib/host/filesystem/backups.ts";
 
 async function scratch(): Promise<{ path: string } & AsyncDisposable> {
@@ -45,6 +45,30 @@ Deno.test("a search finds text across the chunks of a file", async () => {
   await Deno.writeTextFile(file, `${long}needle${long}`);
   assert(textWindows(file).some((window) => window.includes("needle")));
   assert(!textWindows(file).some((window) => window.includes("\ufffd")));
+});
+
+Deno.test("a search has a quarter of a million characters at a time, and finds what lies across each step", async () => {
+  await using root = await scratch();
+  const file = `${root.path}/large`;
+  const step = 32 * 1024, names = Array.from({ length: 20 }, (_, i) => `<needle ${String(i).padStart(2, "0")}>`);
+  const before = "x".repeat(step - 5);
+  const between = "x".repeat(step - names[0].length);
+  await Deno.writeTextFile(file, before + names.join(between) + between);
+  const windows = [...textWindows(file)];
+  assertEquals([...new Set(windows.slice(0, -1).map(({ length }) => length))], [256 * 1024]);
+  assert(windows.length > 10 && windows[windows.length - 1].length <= 256 * 1024);
+  assertEquals(names.filter((name) => !windows.some((window) => window.includes(name))), []);
+});
+
+Deno.test("a file is binary if its first 2 KB are; a directory is not", async () => {
+  await using root = await scratch();
+  const binary = (text: string) => {
+    Deno.writeTextFileSync(`${root.path}/f`, text);
+    return isBinary(`${root.path}/f`);
+  };
+  assertEquals(binary(`${"a".repeat(2047)}\0`), true);
+  assertEquals(binary(`${"a".repeat(2048)}\0`), false);
+  assertEquals(isBinary(root.path), false);
 });
 
 Deno.test("backups are listed newest first, and hold the old content", async () => {
