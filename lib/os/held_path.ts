@@ -50,6 +50,11 @@ export class Held implements Disposable {
     this.path = typeof found === "number" ? `/proc/self/fd/${found}` : found;
   }
 
+  /** Its path for another process of root's, as long as it is held. For a directory, also to be changed to. */
+  get pathForPrograms(): string {
+    return this.#fd === undefined ? this.path : `/proc/${Deno.pid}/fd/${this.#fd}`;
+  }
+
   /** Its status. @throws What Deno throws, if it is not held and not there. */
   status(): Deno.FileInfo {
     // The path of a held object is a link of the kernel's, behind which nothing is followed.

@@ -6,7 +6,8 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { parseAcls } from "#lib/host/filesystem/acl_output.ts";
-import { runProgram } from "#lib/programs/run_program.ts";
+import { type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
+import { holdTarget } from "#lib/os/held_path.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, str } from "#lib/plugins/module.ts";
@@ -28,6 +29,41 @@ function paths(args: readonly Value[]): string[] {
     throw new CommandError("You need to specify at least one file or directory to work with!");
   }
   return args.map(text).map((path) => path.startsWith("-") ? `./${path}` : path);
+}
+
+/** Before the name of a file that is not there: nothing ever is. */
+const ABSENT = "/proc/self/fd/none";
+
+/**
+ * Runs setfacl on what the paths lead to, which root holds meanwhile: a user may exchange it, and root would open another file to that user.
+ * @throws {CommandError} If another user's link leads to what is not that user's.
+ */
+async function setAcls(
+  words: readonly string[],
+  args: readonly Value[],
+  context: JobContext,
+): Promise<ProgramResult> {
+  using held = new DisposableStack();
+  const shown = new Map<string, string>();
+  const given = paths(args);
+  const safe = Deno.uid() !== 0 ? given : given.map((path) => {
+    const place = pathOfHeld(path.startsWith("/") ? path : `/${path}`, held);
+    shown.set(place, path);
+    return place;
+  });
+  const all = ["setfacl", ...words, ...safe];
+  const ran = await runProgram(all, context, { joined: true, setsRetcode: true });
+  return { ...ran, stdout: ran.stdout.replaceAll(/\/proc\/[^:\n]+/g, (path) => shown.get(path) ?? path) };
+}
+
+/** The path of what is at `path`, which is held; one of nothing if there is nothing. */
+function pathOfHeld(path: string, held: DisposableStack): string {
+  try {
+    return held.use(holdTarget(path)).pathForPrograms;
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) throw error;
+    return ABSENT + path;
+  }
 }
 
 function recursion(kwargs: ValueMap): string[] {
@@ -70,7 +106,7 @@ export const wipefacls: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   async run(_bound, context, { args, kwargs }) {
-    await runProgram(["setfacl", "-b", ...recursion(kwargs), ...paths(args)], context, { setsRetcode: true });
+    await setAcls(["-b", ...recursion(kwargs)], args, context);
     return true;
   },
 });
@@ -97,8 +133,7 @@ export const modfacl: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ acl_type, acl_name, perms }, context, { args, kwargs }) {
     const entry = `${prefix(acl_type)}:${acl_name}:${perms}`;
-    const words = ["setfacl", ...recursion(kwargs), "-m", entry, ...paths(args)];
-    const { retcode, stdout } = await runProgram(words, context, { joined: true, setsRetcode: true });
+    const { retcode, stdout } = await setAcls([...recursion(kwargs), "-m", entry], args, context);
     if (retcode !== 0 && isTrue(kwargs.get("raise_err"))) throw new CommandError(stdout);
     return true;
   },
@@ -115,8 +150,7 @@ export const delfacl: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ acl_type, acl_name }, context, { args, kwargs }) {
-    const words = ["setfacl", ...recursion(kwargs), "-x", `${prefix(acl_type)}:${acl_name}`, ...paths(args)];
-    await runProgram(words, context, { setsRetcode: true });
+    await setAcls([...recursion(kwargs), "-x", `${prefix(acl_type)}:${acl_name}`], args, context);
     return true;
   },
 });

@@ -9,7 +9,7 @@ import { fingerprints, HASH, makeUsersDirectory, refuseLinks, userOf, writeUsers
 import { runTool } from "#modules/execution/_file_host.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { foundLines, type KnownHost, parseKnownHosts } from "#lib/host/etc_files/authorized_keys.ts";
-import { readText } from "#lib/host/filesystem/contents.ts";
+import { copyKeeping, readText, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
@@ -133,7 +133,10 @@ export const check_known_host: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Runs `ssh-keygen` on a user's file, which stays the user's. */
+/**
+ * Runs `ssh-keygen` on a copy of a user's file, and puts what it writes in the file's place, which stays the user's. Run on the file itself by root, it
+ * would read what a link leads to that the user has put there meanwhile.
+ */
 async function rewriteKnown(
   path: string,
   words: readonly string[],
@@ -141,12 +144,24 @@ async function rewriteKnown(
 ) {
   const owner = user ? userOf(user) : undefined;
   refuseLinks(path, owner);
-  const { mode } = Deno.statSync(path);
-  const { stdout } = await runTool(context, ["ssh-keygen", ...words, "-f", path], { joined: true });
-  using held = holdTarget(path);
-  if (Deno.uid() === 0 && owner !== undefined) Deno.chownSync(held.path, owner.uid, owner.gid);
-  Deno.chmodSync(held.path, (mode ?? 0o600) & 0o7777);
-  return stdout;
+  const directory = Deno.makeTempDirSync({ prefix: "known_hosts_" });
+  try {
+    const copy = directory + path;
+    Deno.mkdirSync(dirName(copy), { recursive: true, mode: 0o700 });
+    using held = holdTarget(path);
+    Deno.writeFileSync(copy, Deno.readFileSync(held.path), { createNew: true, mode: 0o600 });
+    const { stdout } = await runTool(context, ["ssh-keygen", ...words, "-f", copy], { joined: true });
+    if (isFile(`${copy}.old`)) {
+      copyKeeping(held.path, `${path}.old`, { owner: true });
+      if (Deno.uid() === 0 && owner !== undefined) Deno.chownSync(held.path, owner.uid, owner.gid);
+      const { uid, gid, mode } = held.status();
+      const belongs = uid === null || gid === null || Deno.uid() !== 0 ? undefined : { uid, gid };
+      replaceFile(path, Deno.readFileSync(copy), { owner: belongs, mode: (mode ?? 0o600) & 0o7777 });
+    }
+    return stdout.replaceAll(directory, "");
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
 }
 
 export const rm_known_host: ModuleFunction<JobContext> = fn({

@@ -8,6 +8,7 @@ import { Refused } from "#modules/states/_refused.ts";
 import { NoTarError, readTar } from "#lib/host/archives/tar_members.ts";
 import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
 import { tarStream } from "#lib/host/filesystem/tar_stream.ts";
+import { holdDirectory } from "#lib/os/held_path.ts";
 import { which } from "#lib/programs/which.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
@@ -97,8 +98,10 @@ async function runTar({ archive, directory, options, max }: Extraction, context:
   return listed.length > 0 ? listed : "no tar output so far";
 }
 
-async function runAll(words: string[], cwd: string, context: StateContext): Promise<ValueMap> {
-  const ran = await context.call("cmd.run_all", [words], map({ cwd, python_shell: false }));
+/** Runs a program in a directory that is held: its user may exchange it, and root would extract where the user says. */
+async function runAll(words: string[], directory: string, context: StateContext): Promise<ValueMap> {
+  using held = holdDirectory(directory);
+  const ran = await context.call("cmd.run_all", [words], map({ cwd: held.pathForPrograms, python_shell: false }));
   return isMap(ran) ? ran : new Map();
 }
 

@@ -40,6 +40,12 @@ function asSaltCalls(argv: readonly string[], input: Uint8Array | undefined): Ca
   return { words: argv, ...stdin !== undefined && { stdin } };
 }
 
+/** The name of a file that a program gets as one that is held, as one of nothing, or as a copy. */
+function asNamed(word: string): string {
+  const held = word.startsWith(`/proc/${Deno.pid}/fd/`) ? Deno.readLinkSync(word) : word;
+  return held.replace(/^\/proc\/self\/fd\/none\/|^.*\/known_hosts_[^/]+\//, "/");
+}
+
 /** The arguments of a command that Salt starts through a shell or by its path. */
 function plainWords(words: readonly string[]): string[] {
   const plain = words[0] === "/bin/sh" && words[1] === "-c" ? shlexSplit(words[2]) : [...words];
@@ -62,7 +68,7 @@ class Programs {
   readonly run: ChildRunner = (spec) => {
     const [program, ...given] = unwrapped(spec.argv);
     const name = program.startsWith(this.place) ? program.slice(this.place.length) : program;
-    const call = asSaltCalls([name, ...given], spec.stdin);
+    const call = asSaltCalls([name, ...given].map(asNamed), spec.stdin);
     const { words } = call;
     this.calls.push(call);
     let [stdout, stderr, retcode] = this.#answer(words.join(" "));
