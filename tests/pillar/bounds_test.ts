@@ -185,3 +185,12 @@ Deno.test("of what a pillar process prints 16,384 characters are logged; an answ
   assertEquals(await long.ask("m"), "compiled");
   assertEquals(long.logged[0].includes("a message of 2147483649 bytes, of at most 2147483648"), true, long.logged[0]);
 });
+
+Deno.test("an environment that pillar_roots does not name exists only if __env__ stands for it", () =>
+  withTemporaryDirectory((root) => {
+    Deno.mkdirSync(`${root}/dev`);
+    const envs = (roots: Record<string, string[]>) =>
+      new PillarRoots({ pillar_roots: map(roots) }, "dev", { path: () => {} }).envs();
+    assertEquals(envs({ base: [root] }), ["base"]);
+    assertEquals(envs({ base: [root], __env__: [`${root}/__env__`] }), ["base", "dev"]);
+  }));

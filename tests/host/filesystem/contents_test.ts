@@ -112,6 +112,21 @@ Deno.test("files are equal if they have the same length and all blocks are equal
 });
 
 Deno.test({
+  name: "a copy has the owner of its file if that is asked for, and belongs to who makes it otherwise",
+  ignore: Deno.uid() !== 0,
+  async fn() {
+    await using root = await scratch();
+    await Deno.writeTextFile(`${root.path}/f`, "text");
+    await Deno.chown(`${root.path}/f`, 12, 34);
+    for (const [name, options, owner] of [["own", { owner: true }, [12, 34]], ["mine", {}, [0, 0]]] as const) {
+      copyKeeping(`${root.path}/f`, `${root.path}/${name}`, options);
+      const { uid, gid } = await Deno.stat(`${root.path}/${name}`);
+      assertEquals([uid, gid], [...owner], name);
+    }
+  },
+});
+
+Deno.test({
   name: "a backup has the owner, the group and the mode of its file",
   ignore: Deno.uid() !== 0,
   async fn() {
