@@ -341,4 +341,10 @@ export const EQUIVALENT: readonly Equivalent[] = [
     change: "0 → 1",
     why: "the answer has the number of its request, whatever the first one is",
   },
+  {
+    file: "lib/host/filesystem/line_editing.ts",
+    code: "const DOTALL = 16;",
+    change: "16 → 17",
+    why: "Python's flag 1 has no effect",
+  },
 ];

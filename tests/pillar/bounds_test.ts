@@ -194,3 +194,13 @@ Deno.test("an environment that pillar_roots does not name exists only if __env__
     assertEquals(envs({ base: [root] }), ["base"]);
     assertEquals(envs({ base: [root], __env__: [`${root}/__env__`] }), ["base", "dev"]);
   }));
+
+Deno.test("a path that leads out of a root, or has a NUL, is not looked at", () =>
+  withTemporaryDirectory((root) => {
+    const looked: string[] = [];
+    const roots = new PillarRoots({ pillar_roots: map({ base: [root] }) }, "base", {
+      path: (path) => looked.push(path),
+    });
+    for (const path of ["../a", "a/../b", "a\0b", "a/."]) assertEquals(roots.find(path, "base"), undefined);
+    assertEquals(looked, [`${root}/a`]);
+  }));
