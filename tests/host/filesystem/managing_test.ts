@@ -4,7 +4,8 @@ import { installFile } from "#lib/host/filesystem/backups.ts";
 import { manageFile, type Management } from "#lib/host/filesystem/managing.ts";
 import { readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileHost } from "#modules/execution/_file_host.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { hashBytes } from "#lib/crypto/hash.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -75,3 +76,51 @@ Deno.test({
       assertEquals([modeOf(program), Deno.readTextFileSync(program)], ["4755", "program\n"]);
     }),
 });
+
+const TEXT = "text\n";
+const SHA = hashBytes(new TextEncoder().encode(TEXT), "sha256").toHex();
+
+Deno.test("a source is what its hash says, unless that is not to be verified, or the file server has said it", () =>
+  withTemporaryDirectory(async (root) => {
+    const sfn = `${root}/source`;
+    Deno.writeTextFileSync(sfn, TEXT);
+    const managed = async (more: Partial<Management>) => {
+      const name = `${root}/f`;
+      const sum = { hash_type: "sha256", hsum: "0".repeat(64) };
+      const management = { ...MANAGEMENT, name, sfn, source: sfn, sum, ...more };
+      const { result, comment } = await manageFile(readResult(name, null), management, fileHost(testContext()));
+      if (result === true) Deno.removeSync(name);
+      return result === true || comment;
+    };
+    const refusal = `Specified sha256 checksum for ${root}/f (${
+      "0".repeat(64)
+    }) does not match actual checksum (${SHA})`;
+    assertStringIncludes(String(await managed({})), refusal);
+    assertEquals(await managed({ skipVerify: true }), true);
+    assertEquals(await managed({ source: "salt://source" }), true);
+    assertEquals(await managed({ sum: { hash_type: "sha256", hsum: SHA } }), true);
+  }));
+
+Deno.test("a source that the file has already is not fetched; what a link leads to does not count, unless it is followed", () =>
+  withTemporaryDirectory(async (root) => {
+    const [file, link, copy] = [`${root}/f`, `${root}/link`, `${root}/copy`];
+    for (const path of [file, copy]) Deno.writeTextFileSync(path, TEXT);
+    Deno.symlinkSync(file, link);
+    let fetched = 0;
+    const host = fileHost(testContext());
+    const cacheFile = () => Promise.resolve((fetched++, copy));
+    const counting = { ...host, files: { ...host.files, cacheFile } };
+    const fetches = async (more: Partial<Management>) => {
+      fetched = 0;
+      const sum = { hash_type: "sha256", hsum: SHA.toUpperCase() };
+      const management = { ...MANAGEMENT, name: file, source: "salt://f", sum, follow: true, ...more };
+      await manageFile(readResult(management.name, null), management, counting);
+      return fetched;
+    };
+    assertEquals(await fetches({}), 0);
+    assertEquals(await fetches({ name: link }), 0);
+    assertEquals(await fetches({ source: "https://host/f" }), 1);
+    assertEquals(await fetches({ sum: undefined }), 1);
+    assertEquals(await fetches({ sum: { hash_type: "sha256", hsum: "0".repeat(64) } }), 1);
+    assertEquals(await fetches({ name: link, follow: false }), 1);
+  }));
