@@ -347,4 +347,22 @@ export const EQUIVALENT: readonly Equivalent[] = [
     change: "16 → 17",
     why: "Python's flag 1 has no effect",
   },
+  {
+    file: "lib/host/filesystem/text_replacing.ts",
+    code: "const PSED_FLAGS: Readonly<Record<string, number>> = { I: 2, L: 4, M: 8, S: 16, U: 32, X: 64 };",
+    change: "2 → 3",
+    why: "Python's flag 1 has no effect",
+  },
+  {
+    file: "lib/host/filesystem/text_replacing.ts",
+    code: "const PSED_FLAGS: Readonly<Record<string, number>> = { I: 2, L: 4, M: 8, S: 16, U: 32, X: 64 };",
+    change: "8 → 9",
+    why: "Python's flag 1 has no effect",
+  },
+  {
+    file: "lib/host/filesystem/ownership.ts",
+    code: 'if (group === null) return "";',
+    change: 'return ""; → {}',
+    why: "no group is called None",
+  },
 ];
