@@ -4,6 +4,8 @@ import { installFile } from "#lib/host/filesystem/backups.ts";
 import { manageFile, type Management } from "#lib/host/filesystem/managing.ts";
 import { readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileHost } from "#modules/execution/_file_host.ts";
+import { CommandError } from "#lib/errors.ts";
+import { isThere } from "#lib/os/file_kind.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
@@ -123,4 +125,26 @@ Deno.test("a source that the file has already is not fetched; what a link leads 
     assertEquals(await fetches({ sum: undefined }), 1);
     assertEquals(await fetches({ sum: { hash_type: "sha256", hsum: "0".repeat(64) } }), 1);
     assertEquals(await fetches({ name: link, follow: false }), 1);
+  }));
+
+Deno.test("a source whose signature does not hold is not put in place, nor over what is there", () =>
+  withTemporaryDirectory(async (root) => {
+    const [sfn, name] = [`${root}/source`, `${root}/f`];
+    Deno.writeTextFileSync(sfn, TEXT);
+    const checkSource = () => Promise.reject(new CommandError("no good signature"));
+    for (const there of [false, true]) {
+      if (there) Deno.writeTextFileSync(name, "old\n");
+      const management = {
+        ...MANAGEMENT,
+        name,
+        sfn,
+        source: sfn,
+        sum: { hash_type: "sha256", hsum: SHA },
+        checkSource,
+      };
+      const { result, comment } = await manageFile(readResult(name, null), management, fileHost(testContext()));
+      assertEquals([result, comment], [false, "Failed checking new file's signature: no good signature"]);
+      assertEquals(isThere(name), there);
+    }
+    assertEquals(Deno.readTextFileSync(name), "old\n");
   }));
