@@ -5,16 +5,16 @@ import { assertEquals } from "#tests/support/assert.ts";
 
 Deno.test("lines of other keys are taken out if that is asked for, and stay otherwise; a key without a separator is no entry", () => {
   const edit = (prune: boolean) =>
-    editKeyValues("a\na=1\nother=2\nb=3\n", {
+    editKeyValues("a=1\nother=2\nb=3\nb", {
       values: new Map([["a", "x"], ["b", "3"]]),
       separator: "=",
-      count: 1,
+      count: 2,
       uncomment: null,
       keyIgnoreCase: false,
       valueIgnoreCase: false,
       missing: "nowhere",
       prune,
     });
-  assertEquals([edit(true).text, edit(true).deleted], ["a\na=x\nb=3\n", 1]);
-  assertEquals([edit(false).text, edit(false).deleted], ["a\na=x\nother=2\nb=3\n", 0]);
+  assertEquals([edit(true).text, edit(true).deleted], ["a=x\nb=3\nb", 1]);
+  assertEquals([edit(false).text, edit(false).deleted], ["a=x\nother=2\nb=3\nb", 0]);
 });

@@ -1,0 +1,19 @@
+/** Paths from one to another, and criteria of `file.find`. @module */
+
+import { relativePath } from "#lib/os/paths.ts";
+import { map, str } from "#lib/values/value.ts";
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { run } from "#tests/support/calls/job_context.ts";
+
+Deno.test("a path from another one goes up to what both have", () => {
+  assertEquals(relativePath("/a/b", "/c/d"), "../../a/b");
+  assertEquals(relativePath("/a/b", "/a/c"), "../b");
+  assertEquals(relativePath("/a", "/a"), ".");
+});
+
+Deno.test("a time interval without a number is refused", async () => {
+  for (const mtime of ["-", "+"]) {
+    const { return: returned } = await run("file.find", ["/etc", map({ __kwarg__: true, mtime })]);
+    assertStringIncludes(str(returned), `invalid time interval: '${mtime}'`);
+  }
+});
