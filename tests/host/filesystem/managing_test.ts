@@ -148,3 +148,16 @@ Deno.test("a source whose signature does not hold is not put in place, nor over 
     }
     assertEquals(Deno.readTextFileSync(name), "old\n");
   }));
+
+Deno.test("a file gets the mode of its source if that is asked for, a new one and one that is there", () =>
+  withTemporaryDirectory(async (root) => {
+    const [sfn, name] = [`${root}/source`, `${root}/f`];
+    Deno.writeTextFileSync(sfn, TEXT);
+    for (const mode of ["750", "640"]) {
+      Deno.chmodSync(sfn, Number.parseInt(mode, 8));
+      const sum = { hash_type: "sha256", hsum: SHA };
+      const management = { ...MANAGEMENT, name, sfn, source: sfn, sum, keepMode: true, mode: "0600" };
+      assertEquals((await manageFile(readResult(name, null), management, fileHost(testContext()))).result, true);
+      assertEquals(modeOf(name), mode);
+    }
+  }));
