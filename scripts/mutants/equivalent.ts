@@ -365,4 +365,10 @@ export const EQUIVALENT: readonly Equivalent[] = [
     change: 'return ""; → {}',
     why: "no group is called None",
   },
+  {
+    file: "lib/host/filesystem/text_replacing.ts",
+    code: "const PSED_FLAGS: Readonly<Record<string, number>> = { I: 2, L: 4, M: 8, S: 16, U: 32, X: 64 };",
+    change: "4 → 5",
+    why: "Python's flag 1 has no effect",
+  },
 ];
