@@ -11,11 +11,16 @@ import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { StoreError } from "#lib/errors.ts";
 import { isJid, jidDirectory } from "#lib/protocol/jid.ts";
 import { isFile } from "#lib/os/file_kind.ts";
+import { isMissing } from "#lib/os/small_files.ts";
 import { isFilled, listDirectory, readValue, type StoreLog } from "#lib/os/store_files.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** Number of tries to make a directory, whose parent the cleaning may remove at any moment. */
 const ATTEMPTS = 5;
+
+/** Number of jobs whose paths are remembered: a request asks for the same one up to eight times, and each digest takes 10 µs. */
+const MAX_PATHS = 100;
 
 /** The file that makes a directory a job's: it holds the jid. */
 const JID_FILE = "jid";
@@ -26,6 +31,7 @@ export class JobDirectories {
   readonly root: string;
   readonly #hashType: string;
   readonly #log: StoreLog;
+  readonly #known = new BoundedMap<string, string>(MAX_PATHS);
 
   /**
    * @param options.cachedir The master's. @param options.hashType The option `hash_type`. @param options.log Logs what
@@ -39,9 +45,15 @@ export class JobDirectories {
 
   /** The directory of job `jid`, whether it is there or not; `undefined` if `jid` is not a jid. */
   find(jid: string): JobDirectory | undefined {
-    return isJid(jid)
-      ? new JobDirectory(jid, `${this.root}/${jidDirectory(jid, this.#hashType)}`, this.#log)
-      : undefined;
+    return isJid(jid) ? new JobDirectory(jid, this.#path(jid), this.#log) : undefined;
+  }
+
+  #path(jid: string): string {
+    const known = this.#known.get(jid);
+    if (known !== undefined) return known;
+    const path = `${this.root}/${jidDirectory(jid, this.#hashType)}`;
+    this.#known.set(jid, path);
+    return path;
   }
 
   /** The directory of job `jid`, for what is to be stored. @throws {StoreError} If `jid` is not a jid. */
@@ -95,6 +107,13 @@ export class JobDirectory {
 
   /** Makes the directory and its `jid` file if they are missing. */
   ensure(): void {
+    if (isMissing(this.path)) {
+      try {
+        return this.create();
+      } catch (error) {
+        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+      }
+    }
     Deno.mkdirSync(this.path, { recursive: true, mode: 0o700 });
     if (!this.isWhole) this.#writeJid();
   }
@@ -122,12 +141,20 @@ export class JobDirectory {
 
   /** The value in a msgpack file; `undefined` if it is not there, or cannot be read, which is logged. */
   read(name: string): Value | undefined {
-    return readValue(`${this.path}/${name}`, this.#log);
+    const path = `${this.path}/${name}`;
+    return isMissing(path) ? undefined : readValue(path, this.#log);
+  }
+
+  /** Whether there is a regular file of that name in it. */
+  has(name: string): boolean {
+    const path = `${this.path}/${name}`;
+    return !isMissing(path) && isFile(path);
   }
 
   /** The text in a file; `undefined` if it is not there. @throws What a read throws. */
   readText(name: string): string | undefined {
-    return readTextFileIfExists(`${this.path}/${name}`);
+    const path = `${this.path}/${name}`;
+    return isMissing(path) ? undefined : readTextFileIfExists(path);
   }
 
   /** The names in it, sorted; none if it does not exist or cannot be read, which is logged. */

@@ -163,7 +163,7 @@ class FileJobStore implements JobStore {
         // A job's own load is written while the job is being sent, so it may come at this moment, and takes precedence.
         const path = `${directory.path}/${LOAD}`;
         if (!isFilled(path)) this.#saveLoad(jid, load, { createNew: !isFile(path) });
-        if (isFile(`${directory.path}/nocache`)) return "ignored";
+        if (directory.has("nocache")) return "ignored";
         this.#stored.set(jid, true);
       }
       const fields = new Map<Value, Packable>();

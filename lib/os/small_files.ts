@@ -1,11 +1,12 @@
 /**
  * Reads thousands of small files one after the other into the same memory, with three system calls each. The runtime
- * makes five, and allocates memory that must be collected.
+ * makes five, and allocates memory that must be collected. Also says which files are missing, without the runtime's
+ * error. Only for threads that may use FFI.
  * @module
  */
 
 import { readFileIfExists } from "./atomic_file.ts";
-import { readFileInto } from "#lib/libc/files.ts";
+import { mayAccess, readFileInto } from "#lib/libc/files.ts";
 
 /** Larger files are read by the runtime. */
 const CAPACITY = 16 * 1024;
@@ -23,4 +24,16 @@ export class SmallFiles {
     // The runtime reads larger files, and finds out why a file cannot be read.
     return length >= 0 && length < CAPACITY ? this.#memory.subarray(0, length) : readFileIfExists(path);
   }
+}
+
+const F_OK = 0, X_OK = 1;
+
+/**
+ * Whether the file `path` is known to be missing, for paths where mostly nothing is: two system calls, where the runtime
+ * makes an error that takes 0.1 ms. False if it is there, or if that cannot be known: then the runtime's call says more.
+ */
+export function isMissing(path: string): boolean {
+  if (mayAccess(path, F_OK)) return false;
+  // Nothing can be said of a directory that this process may not search, or that is missing itself.
+  return mayAccess(path.slice(0, path.lastIndexOf("/")) || "/", X_OK);
 }
