@@ -122,12 +122,15 @@ function parse(source: YamlSource): Event[] {
 
 /** The offsets of colons in the names of anchors and aliases: libyaml's names end there, js-yaml's do not. */
 function colonsInAnchors(events: readonly Event[], text: string): number[] {
-  return events.flatMap((event) => {
-    if (!("anchorStart" in event) || event.anchorStart < 0) return [];
+  const colons: number[] = [];
+  // Few of many thousand events have an anchor.
+  for (const event of events) {
+    if (!("anchorStart" in event) || event.anchorStart < 0) continue;
     const name = /^[A-Za-z0-9_-]+(?=:)/.exec(text.slice(event.anchorStart, event.anchorEnd));
     const line = text.slice(Math.max(0, event.anchorStart - 1_000), event.anchorStart - 1).split(/[\r\n]/).at(-1) ?? "";
-    return name !== null && BEFORE_KEY.test(line) ? [event.anchorStart + name[0].length] : [];
-  });
+    if (name !== null && BEFORE_KEY.test(line)) colons.push(event.anchorStart + name[0].length);
+  }
+  return colons;
 }
 
 /** The offset of the last colon before `offset` that ends the name of an anchor or alias, if separating it mends the text. */
@@ -211,15 +214,17 @@ class Composer {
 
   #sequence(event: Properties, start: number): SequenceNode {
     const node: SequenceNode = { kind: "sequence", tag: this.#tag(event, start) ?? `${YAML_TAG}seq`, items: [], start };
-    const finish = this.#begin(event, node);
+    const before = this.#values++;
+    const anchored = this.#anchor(event, node);
     while (this.#inside()) node.items.push(this.#node());
-    finish();
+    if (anchored !== undefined) anchored.count = this.#values - before;
     return node;
   }
 
   #mapping(event: MappingEvent, start: number): MappingNode {
     const node: MappingNode = { kind: "mapping", tag: this.#tag(event, start) ?? `${YAML_TAG}map`, pairs: [], start };
-    const finish = this.#begin(event, node);
+    const before = this.#values++;
+    const anchored = this.#anchor(event, node);
     const key = this.#events[this.#at];
     if (key.type === EVENT_ID.SCALAR && key.valueStart < 0 && this.#source.text[event.start] === ":") {
       // js-yaml takes this for an empty key; YAML requires a question mark before one.
@@ -229,17 +234,8 @@ class Composer {
       const key = this.#key();
       node.pairs.push([key, this.#node()]);
     }
-    finish();
+    if (anchored !== undefined) anchored.count = this.#values - before;
     return node;
-  }
-
-  /** Counts a collection, and notes its anchor. @returns What notes the number of its values, at its end. */
-  #begin(event: Properties, node: YamlNode): () => void {
-    const before = this.#values++;
-    const anchored = this.#anchor(event, node);
-    return () => {
-      if (anchored !== undefined) anchored.count = this.#values - before;
-    };
   }
 
   #text(event: ScalarEvent): string {
