@@ -63,19 +63,20 @@ const NAME_ORDER = "name_order";
 export function unknownArguments({ chunks, high, places, signature }: Declared): CompileError[] {
   const errors: CompileError[] = [];
   const reported = new Set<string>();
+  const judges = new Map<string, ((name: Value) => Judgement) | undefined>();
   for (const chunk of chunks) {
     const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
-    const known = signature(fun);
-    if (known === undefined || known.others === "unchecked") continue;
+    if (!judges.has(fun)) judges.set(fun, judgeOf(signature(fun)));
+    const judge = judges.get(fun);
+    if (judge === undefined) continue;
     for (const name of chunk.keys()) {
-      if (isKnownArgument(name, known)) continue;
+      const judgement = judge(name);
+      if (judgement === "accepted") continue;
       const text = `unknown argument \`${str(name)}\` of ${fun} in state '${field(chunk, "__id__")}' in SLS ` +
         `'${field(chunk, "__sls__")}'`;
       if (reported.has(text)) continue;
       reported.add(text);
-      const near = meantArgument(str(name), known);
-      // Existing trees pass such functions the arguments of other functions of their module, without harm.
-      if (near === undefined && known.others !== "refused") continue;
+      const { near } = judgement;
       errors.push({
         text,
         own: true,
@@ -85,6 +86,30 @@ export function unknownArguments({ chunks, high, places, signature }: Declared):
     }
   }
   return errors;
+}
+
+/** Whether an argument is accepted, or the one that was probably meant. */
+type Judgement = "accepted" | { readonly near: string | undefined };
+
+/**
+ * Judges the arguments of one function, each name once: a tree has thousands of states of a few functions.
+ * @returns `undefined` if they are not checked.
+ */
+function judgeOf(known: StateSignature | undefined): ((name: Value) => Judgement) | undefined {
+  if (known === undefined || known.others === "unchecked") return undefined;
+  const judged = new Map<Value, Judgement>();
+  return (name) => {
+    let judgement = judged.get(name);
+    if (judgement === undefined) judged.set(name, judgement = judge(name, known));
+    return judgement;
+  };
+}
+
+function judge(name: Value, known: StateSignature): Judgement {
+  if (isKnownArgument(name, known)) return "accepted";
+  const near = meantArgument(str(name), known);
+  // Existing trees pass such functions the arguments of other functions of their module, without harm.
+  return near === undefined && known.others !== "refused" ? "accepted" : { near };
 }
 
 /**
