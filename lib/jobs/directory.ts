@@ -12,7 +12,7 @@ import { StoreError } from "#lib/errors.ts";
 import { isJid, jidDirectory } from "#lib/protocol/jid.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { isMissing } from "#lib/os/small_files.ts";
-import { isFilled, listDirectory, readValue, type StoreLog } from "#lib/os/store_files.ts";
+import { isFilled, listDirectory, readDirectory, readValue, type StoreLog } from "#lib/os/store_files.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
 import type { Value } from "#lib/values/value.ts";
 
@@ -63,12 +63,11 @@ export class JobDirectories {
     return directory;
   }
 
-  /** The path of every directory that is there. */
+  /** The path of every directory that is there, in no order. */
   *paths(): Generator<string> {
-    for (const top of listDirectory(this.root, this.#log)) {
-      for (const { name } of listDirectory(`${this.root}/${top.name}`, this.#log)) {
-        yield `${this.root}/${top.name}/${name}`;
-      }
+    for (const { name: top } of readDirectory(this.root, this.#log)) {
+      const above = `${this.root}/${top}`;
+      for (const { name } of readDirectory(above, this.#log)) yield `${above}/${name}`;
     }
   }
 }

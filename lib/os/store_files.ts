@@ -28,8 +28,13 @@ export function isFilled(path: string, bytes?: number): boolean {
 
 /** The entries of a directory, sorted by name; empty if it does not exist. */
 export function listDirectory(path: string, log: StoreLog): Deno.DirEntry[] {
+  return readDirectory(path, log).sort((a, b) => compareStrings(a.name, b.name));
+}
+
+/** As {@linkcode listDirectory}, in the order of the file system. */
+export function readDirectory(path: string, log: StoreLog): Deno.DirEntry[] {
   try {
-    return [...Deno.readDirSync(path)].sort((a, b) => compareStrings(a.name, b.name));
+    return [...Deno.readDirSync(path)];
   } catch (error) {
     if (!(error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory)) {
       log(`Cannot read ${path}: ${messageOf(error)}`, error);
