@@ -15,7 +15,7 @@ const WARM_WORKERS = 2;
 const MAX_WORKERS = 4;
 /** A worker without a job for this time is ended if {@linkcode WARM_WORKERS} others wait, in milliseconds. */
 const SPARE_MS = 2_000;
-/** A worker without a job for this time is ended, in milliseconds. It takes 8 MB and starts fast. */
+/** A worker without a job for this time is ended, in milliseconds. It takes 15 MB and starts fast. */
 const IDLE_MS = 60_000;
 const FREE = permissionKey("none");
 
@@ -68,9 +68,12 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
   /** Keeps a worker that has finished a job. If enough wait, one that is not needed next is kept for a moment, or ended if too many wait. */
   put(worker: W, key: string): void {
     const full = this.#waiting.length >= MAX_WORKERS;
-    if (this.#waiting.length < WARM_WORKERS) this.#first(worker, key, this.#idleMs);
-    // Of two workers without permissions this one is not needed, since the other may still be starting.
-    else if (key === FREE && this.hasFree) full ? void worker.stop() : this.#first(worker, key, this.#spareMs);
+    if (key === FREE && this.hasFree) {
+      // Of two workers without permissions the other one, which may never have run, is not needed: it takes 15 MB.
+      if (full) return void worker.stop();
+      this.#waiting = this.#waiting.map((waiting) => waiting.key === FREE ? this.#anew(waiting) : waiting);
+      this.#first(worker, key, this.#idleMs);
+    } else if (this.#waiting.length < WARM_WORKERS) this.#first(worker, key, this.#idleMs);
     else {
       const at = this.#waiting.findLastIndex((waiting) => waiting.key !== FREE);
       const spare = this.#waiting[at < 0 ? this.#waiting.length - 1 : at];
@@ -87,6 +90,11 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
   /** The same worker, which waits no longer than one that is not needed. */
   #sooner({ worker, key, timer, ms }: Waiting<W>): Waiting<W> {
     if (ms <= this.#spareMs) return { worker, key, timer, ms };
+    return this.#anew({ worker, key, timer, ms });
+  }
+
+  /** The same worker, which waits for a moment from now on, also if it had waited to its end and was kept. */
+  #anew({ worker, key, timer }: Waiting<W>): Waiting<W> {
     clearTimeout(timer);
     return this.#wait(worker, { key, ms: this.#spareMs });
   }

@@ -24,11 +24,19 @@ Deno.test("of many idle workers two are kept long: one without permissions, and 
   using w = workersFixture({ spareMs: 20 });
   for (const name of ["a", "b", "c"]) w.idle.put(w.worker(name), "none");
   assertEquals([w.names(), w.ended], [["c", "b", "a"], []]);
-  await eventually(() => w.ended.length === 1, { what: "the end of the surplus worker" });
-  assertEquals(w.names(), ["b", "a"]);
+  await eventually(() => w.ended.length === 2, { what: "the end of the surplus workers" });
+  assertEquals([w.names(), w.ended.toSorted()], [["c"], ["a", "b"]]);
   for (const [name, key] of [["cmd", "all"], ["other", "read"]]) w.idle.put(w.worker(name), key);
-  await eventually(() => w.ended.length === 3, { what: "the end of two more" });
-  assertEquals([w.names(), w.ended], [["other", "b"], ["c", "a", "cmd"]]);
+  await eventually(() => w.ended.length === 3, { what: "the end of one more" });
+  assertEquals([w.names(), w.ended.at(-1)], [["other", "c"], "cmd"]);
+});
+
+Deno.test("a worker that was started because a job took long is ended a moment after the job", async () => {
+  using w = workersFixture({ spareMs: 20 });
+  w.idle.add(w.worker("spare"), "none");
+  w.idle.put(w.worker("ran"), "none");
+  await eventually(() => w.ended.length > 0, { what: "the end of the spare worker" });
+  assertEquals([w.names(), w.ended], [["ran"], ["spare"]]);
 });
 
 Deno.test("at most four workers are idle: of two without permissions the one that ran last is stopped, else the last one with permissions", () => {
@@ -56,7 +64,7 @@ Deno.test("workers that were taken or removed are no longer idle, and clear retu
 });
 
 Deno.test("one idle worker without permissions is kept", async () => {
-  using w = workersFixture({ idleMs: 20 });
+  using w = workersFixture({ idleMs: 20, spareMs: 20 });
   w.idle.put(w.worker("first"), "none");
   w.idle.put(w.worker("second"), "none");
   await eventually(() => w.ended.length > 0, { what: "the end of one" });
