@@ -34,6 +34,8 @@ const F_OK = 0, X_OK = 1;
  */
 export function isMissing(path: string): boolean {
   if (mayAccess(path, F_OK)) return false;
+  const slash = path.lastIndexOf("/");
+  const directory = slash > 0 ? path.slice(0, slash) : slash === 0 ? "/" : ".";
   // Nothing can be said of a directory that this process may not search, or that is missing itself.
-  return mayAccess(path.slice(0, path.lastIndexOf("/")) || "/", X_OK);
+  return mayAccess(directory, X_OK);
 }

@@ -1,4 +1,4 @@
-import { SmallFiles } from "#lib/os/small_files.ts";
+import { isMissing, SmallFiles } from "#lib/os/small_files.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -20,4 +20,18 @@ Deno.test("a missing file is undefined, and an unreadable one is an error", () =
     assertThrows(() => files.read(`${directory}/${"x/".repeat(5000)}`), Error);
     Deno.writeTextFileSync(`${directory}/one`, "1");
     assertEquals(files.read(`${directory}/one`), new Uint8Array([0x31]));
+  }));
+
+Deno.test("a file is known to be missing only in a directory that is there", () =>
+  withTemporaryDirectory((directory) => {
+    assertEquals(isMissing(`${directory}/none`), true);
+    Deno.writeTextFileSync(`${directory}/one`, "1");
+    assertEquals(isMissing(`${directory}/one`), false);
+    // The runtime says why: the directory is missing, it is a file, or the path is too long.
+    assertEquals(isMissing(`${directory}/none/one`), false);
+    assertEquals(isMissing(`${directory}/one/none`), false);
+    assertEquals(isMissing(`${directory}/${"x/".repeat(5000)}`), false);
+    assertEquals(isMissing("/none-at-all"), true);
+    assertEquals(isMissing("none-at-all"), true);
+    assertEquals(isMissing("."), false);
   }));
