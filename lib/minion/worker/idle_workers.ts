@@ -15,7 +15,7 @@ const WARM_WORKERS = 2;
 const MAX_WORKERS = 4;
 /** A worker without a job for this time is ended if {@linkcode WARM_WORKERS} others wait, in milliseconds. */
 const SPARE_MS = 2_000;
-/** A worker without a job for this time is ended, in milliseconds. It takes 15 MB and starts fast. */
+/** A worker without a job for this time is ended, in milliseconds. It takes 12 MB and starts fast. */
 const IDLE_MS = 60_000;
 const FREE = permissionKey("none");
 
@@ -69,7 +69,7 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
   put(worker: W, key: string): void {
     const full = this.#waiting.length >= MAX_WORKERS;
     if (key === FREE && this.hasFree) {
-      // Of two workers without permissions the other one, which may never have run, is not needed: it takes 15 MB.
+      // Of two workers without permissions the other one, which may never have run, is not needed: it takes 12 MB.
       if (full) return void worker.stop();
       this.#waiting = this.#waiting.map((waiting) => waiting.key === FREE ? this.#anew(waiting) : waiting);
       this.#first(worker, key, this.#idleMs);
