@@ -22,7 +22,7 @@ export function masterBus(sockDir: string): BusPaths {
   return { pub: `${sockDir}/event_bus_pub.ipc`, pull: `${sockDir}/event_bus_pull.ipc` };
 }
 
-/** The same bus as Python programs look for it. */
+/** The master's bus as Python programs look for it. */
 export function pythonBus(sockDir: string): BusPaths {
   return { pub: `${sockDir}/master_event_pub.ipc`, pull: `${sockDir}/master_event_pull.ipc` };
 }
@@ -37,9 +37,18 @@ export interface MinionBusOpts {
   readonly hash_type: HashType;
 }
 
-/** The bus of the minion with these options. */
-export function minionBus({ sock_dir, id, hash_type }: MinionBusOpts): BusPaths {
-  const bus = `${sock_dir}/minion_event_${hashHex(id, hash_type).slice(0, 10)}`;
+/** The bus of the minion with these options. Salt's names are those of {@linkcode pythonMinionBus}. */
+export function minionBus(opts: MinionBusOpts): BusPaths {
+  return minionPaths("minion_bus", opts);
+}
+
+/** The same bus as Python programs look for it. */
+export function pythonMinionBus(opts: MinionBusOpts): BusPaths {
+  return minionPaths("minion_event", opts);
+}
+
+function minionPaths(name: string, { sock_dir, id, hash_type }: MinionBusOpts): BusPaths {
+  const bus = `${sock_dir}/${name}_${hashHex(id, hash_type).slice(0, 10)}`;
   return { pub: `${bus}_pub.ipc`, pull: `${bus}_pull.ipc` };
 }
 
@@ -47,7 +56,7 @@ export function minionBus({ sock_dir, id, hash_type }: MinionBusOpts): BusPaths 
 export function minionBusIn(sockDir: string): string[] {
   try {
     return [...Deno.readDirSync(sockDir)].map(({ name }) => name)
-      .filter((name) => /^minion_event_[0-9a-f]{10}_pub\.ipc$/.test(name)).sort().map((name) => `${sockDir}/${name}`);
+      .filter((name) => /^minion_bus_[0-9a-f]{10}_pub\.ipc$/.test(name)).sort().map((name) => `${sockDir}/${name}`);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return [];
     throw error;

@@ -1,13 +1,13 @@
 /**
- * The master's event bus for Python programs of this host: Salt's clients (`LocalClient`, `RunnerClient`,
- * `WheelClient`), its command lines, salt-api, and scripts that watch events. It runs in the same thread as the bus of
- * our own processes (pump.ts).
+ * The event bus of a master or a minion for Python programs of this host: Salt's clients (`LocalClient`,
+ * `RunnerClient`, `WheelClient`), its command lines, salt-api, and scripts that watch events (`get_event`). It runs in
+ * the same thread as the bus of our own processes (pump.ts).
  *
- * Subscribers get every event on `master_event_pub.ipc`: one map `{head: {}, body: event}` of MessagePack after the
- * other, as Salt 3007 and 3008 read them. (3006 reads a length before each; a subscriber's version is not known, so
- * 3006 cannot subscribe.) Senders write such maps to `master_event_pull.ipc`, each behind its length in four bytes, as
- * all three versions do. Source: Salt 3008.3 `salt/transport/tcp.py` (`PubServer`, `TCPPuller`) and
- * `salt/transport/frame.py`.
+ * Subscribers get every event on the pub socket (`master_event_pub.ipc`): one map `{head: {}, body: event}` of
+ * MessagePack after the other, as Salt 3007 and 3008 read them. (3006 reads a length before each; a subscriber's version
+ * is not known, so 3006 cannot subscribe.) Senders write such maps to the pull socket (`master_event_pull.ipc`), each
+ * behind its length in four bytes, as all three versions do. Source: Salt 3008.3 `salt/transport/tcp.py` (`PubServer`,
+ * `TCPPuller`) and `salt/transport/frame.py`.
  * @module
  */
 

@@ -46,7 +46,14 @@ strictTest("an event that cannot be sent any more is named in the log", async ()
 Deno.test("the buses of minions in a directory are found by their names", () => {
   const dir = Deno.makeTempDirSync({ prefix: "bus_" });
   const names = ["b2", "a1"].map((id) => minionBus({ sock_dir: dir, id, hash_type: "sha256" }).pub);
-  for (const path of [...names, `${dir}/master_event_pub.ipc`, `${dir}/minion_event_0_pub.ipc`]) {
+  for (
+    const path of [
+      ...names,
+      `${dir}/master_event_pub.ipc`,
+      `${dir}/minion_bus_0_pub.ipc`,
+      `${dir}/minion_event_0123456789_pub.ipc`,
+    ]
+  ) {
     Deno.writeTextFileSync(path, "");
   }
   assertEquals(minionBusIn(dir), names.sort());

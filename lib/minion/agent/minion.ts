@@ -23,7 +23,7 @@ import { stamp } from "#lib/bus/event.ts";
 import { LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
-import { minionBus } from "#lib/bus/paths.ts";
+import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
 import { loadGrains } from "./grains.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
@@ -129,7 +129,7 @@ export class Minion {
   async #open(): Promise<void> {
     const opts = this.#opts;
     const paths = minionBus(opts);
-    this.#bus = await BusPump.open(paths, { log: this.#log });
+    this.#bus = await BusPump.open(paths, { log: this.#log, python: pythonMinionBus(opts) });
     this.#events = await EventSubscriber.connect(paths.pub, [""]);
     this.#grains = await this.#loadGrains();
     const log = this.#log;

@@ -145,7 +145,7 @@ Deno.test("state.event reports an invalid bus, and a missing bus of a minion", (
     await of("No minion has its event bus in");
     Deno.mkdirSync(`${root}/sock`, { recursive: true });
     for (const name of ["1111111111", "2222222222"]) {
-      Deno.writeTextFileSync(`${root}/sock/minion_event_${name}_pub.ipc`, "");
+      Deno.writeTextFileSync(`${root}/sock/minion_bus_${name}_pub.ipc`, "");
     }
     await of("Several minions have their event bus in");
   }));
