@@ -23,7 +23,7 @@ import {
 import { BYTES_METHODS, LIST_METHODS, TUPLE_METHODS } from "./sequence_methods.ts";
 import { PySet } from "./set.ts";
 import { STR_METHODS } from "./str_methods.ts";
-import { Tuple } from "./tuple.ts";
+import { NamedTuple, Tuple } from "#lib/values/tuple.ts";
 
 const INT_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
@@ -47,9 +47,8 @@ const NONE: ReadonlyMap<string, Run> = new Map();
 export function methodsOf(obj: Obj): ReadonlyMap<string, Run> {
   if (typeof obj === "string") return STR_METHODS;
   if (obj instanceof Map) return DICT_METHODS;
-  if (Array.isArray(obj)) return LIST_METHODS;
+  if (Array.isArray(obj)) return obj instanceof Tuple ? TUPLE_METHODS : LIST_METHODS;
   if (obj instanceof PyObject) {
-    if (obj instanceof Tuple) return TUPLE_METHODS;
     if (obj instanceof PySet) return SET_METHODS;
     return obj instanceof Markup ? MARKUP_METHODS : NONE;
   }
@@ -69,6 +68,7 @@ export function getAttribute(obj: Obj, name: string): Found {
     );
   }
   if (obj instanceof PyObject) return obj.getattr(name);
+  if (obj instanceof NamedTuple) return obj.named(name);
   return numberAttribute(obj, name);
 }
 

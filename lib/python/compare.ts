@@ -11,7 +11,7 @@ import { isIterable, iterate } from "./iterate.ts";
 import { floatOf, intOf, textOf, typeName } from "./kinds.ts";
 import { type Obj, PyObject } from "./object.ts";
 import { PySet } from "./set.ts";
-import { Tuple } from "./tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 
 /** The operators of order. */
 export type Order = "<" | "<=" | ">" | ">=";
@@ -44,9 +44,8 @@ export function ordered(operator: Order, a: Obj, b: Obj): boolean {
 
 /** The items that decide the order of `a` and `b`, if both are of one type. */
 function itemsOf(a: Obj, b: Obj): ArrayLike<Obj> | undefined {
-  if (Array.isArray(a)) return Array.isArray(b) ? a : undefined;
-  if (a instanceof Uint8Array) return b instanceof Uint8Array ? a : undefined;
-  return a instanceof Tuple && b instanceof Tuple ? a.items : undefined;
+  if (Array.isArray(a)) return Array.isArray(b) && a instanceof Tuple === b instanceof Tuple ? a : undefined;
+  return a instanceof Uint8Array && b instanceof Uint8Array ? a : undefined;
 }
 
 function bySign(operator: Order, sign: number): boolean {

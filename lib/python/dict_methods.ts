@@ -13,7 +13,7 @@ import { type Kwargs, type Obj, type ObjMap, type Run } from "./object.ts";
 import { repr } from "./repr.ts";
 import { PySet } from "./set.ts";
 import { DictView } from "./views.ts";
-import { Tuple } from "./tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 
 /** Puts what `dict.update` takes into `map`: another dict, or pairs; and keywords. */
 export function updateDict(map: ObjMap, other: Obj | undefined, kwargs: Kwargs): void {

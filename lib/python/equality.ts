@@ -4,6 +4,7 @@
  */
 
 import { countStep } from "#lib/values/stop_word.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { Float } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { floatOf, intOf } from "./kinds.ts";
@@ -17,7 +18,7 @@ export function equals(a: Obj, b: Obj): boolean {
   const numberA = intOf(a) ?? floatOf(a), numberB = intOf(b) ?? floatOf(b);
   // JavaScript compares ints and floats of any size exactly.
   if (numberA !== undefined && numberB !== undefined) return numberA >= numberB && numberA <= numberB;
-  if (Array.isArray(a) && Array.isArray(b)) return sequencesEqual(a, b);
+  if (Array.isArray(a) && Array.isArray(b)) return a instanceof Tuple === b instanceof Tuple && sequencesEqual(a, b);
   if (a instanceof Map && b instanceof Map) return mapsEqual(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) {
     return a.length === b.length && a.every((byte, i) => byte === b[i]);
@@ -82,6 +83,10 @@ function scan(map: ObjMap, key: Obj): Obj | undefined {
 
 /** @throws {TemplateError} TypeError if Python refuses `key` as a key. */
 export function checkHashable(key: Obj): void {
+  if (key instanceof Tuple) {
+    for (const item of key) checkHashable(item);
+    return;
+  }
   if (Array.isArray(key)) throw pythonError("TypeError", "unhashable type: 'list'");
   if (key instanceof Map) throw pythonError("TypeError", "unhashable type: 'dict'");
   if (key instanceof PyObject) key.checkHashable();

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { Tuple } from "#lib/values/tuple.ts";
 import { Float, typeName as valueTypeName } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { Markup } from "./markup.ts";
@@ -13,7 +14,7 @@ export function typeName(obj: Obj): string {
   return obj instanceof PyObject
     ? obj.typeName
     : Array.isArray(obj)
-    ? "list"
+    ? (obj instanceof Tuple ? "tuple" : "list")
     : obj instanceof Map
     ? "dict"
     : valueTypeName(obj);

@@ -12,12 +12,11 @@ import { native } from "./native.ts";
 import type { Obj, Run } from "./object.ts";
 import { formatString } from "./str_format.ts";
 import { joinTexts, STR_METHODS } from "./str_methods.ts";
-import { Tuple } from "./tuple.ts";
+import { sequenceLike } from "#lib/values/tuple.ts";
 
 function marked(obj: Obj): Obj {
   if (typeof obj === "string") return new Markup(obj);
-  if (Array.isArray(obj)) return obj.map(marked);
-  return obj instanceof Tuple ? new Tuple(obj.items.map(marked)) : obj;
+  return Array.isArray(obj) ? sequenceLike(obj, obj.map(marked)) : obj;
 }
 
 function escaped(obj: Obj): Obj {

@@ -12,7 +12,7 @@ import { Markup } from "./markup.ts";
 import { type CallContext, type Obj, PyObject } from "./object.ts";
 import { formatPercent } from "./percent_format.ts";
 import { PySet } from "./set.ts";
-import { Tuple } from "./tuple.ts";
+import { sequenceLike, Tuple } from "#lib/values/tuple.ts";
 
 /** The result of `a operator b`. @throws {TemplateError} As Python does. */
 export function binary(operator: Operator, a: Obj, b: Obj, context: CallContext): Obj {
@@ -43,13 +43,9 @@ function add(a: Obj, b: Obj): Obj {
     checkText(a.length + b.length);
     return a + b;
   }
-  if (Array.isArray(a) && Array.isArray(b)) {
+  if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple) {
     checkItems(a.length + b.length);
-    return [...a, ...b];
-  }
-  if (a instanceof Tuple && b instanceof Tuple) {
-    checkItems(a.items.length + b.items.length);
-    return new Tuple([...a.items, ...b.items]);
+    return sequenceLike(a, [...a, ...b]);
   }
   if (a instanceof Markup || b instanceof Markup) {
     const left = safeText(a), right = safeText(b);
@@ -90,15 +86,15 @@ function multiply(a: Obj, b: Obj): Obj {
     checkText(sequence.length * times);
     return joinBytes(Array.from({ length: times }, () => sequence));
   }
-  const items = sequence instanceof Tuple ? sequence.items : sequence as Obj[];
+  const items = sequence as Obj[];
   checkItems(items.length * times);
   const repeated: Obj[] = [];
   for (let i = 0; i < times; i++) for (const item of items) repeated.push(item);
-  return sequence instanceof Tuple ? new Tuple(repeated) : repeated;
+  return sequenceLike(items, repeated);
 }
 
 function isSequence(obj: Obj): boolean {
-  return textOf(obj) !== undefined || Array.isArray(obj) || obj instanceof Tuple || obj instanceof Uint8Array;
+  return textOf(obj) !== undefined || Array.isArray(obj) || obj instanceof Uint8Array;
 }
 
 /** Python's `-obj` and `+obj`. */

@@ -10,7 +10,7 @@ import { codePointLength, floatOf, indexOf, intOf, textOf, typeName } from "./ki
 import { floatText, intDigits } from "./number_text.ts";
 import { type CallContext, type Obj, PyObject } from "./object.ts";
 import { asciiRepr, repr, str } from "./repr.ts";
-import { Tuple } from "./tuple.ts";
+import { isList, Tuple } from "#lib/values/tuple.ts";
 
 const FIELD = /%(?:\(((?:[^()]|\([^()]*\))*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^])?/uy;
 
@@ -32,7 +32,7 @@ class Values {
   readonly #list: readonly Obj[];
 
   constructor(readonly given: Obj) {
-    this.#list = given instanceof Tuple ? given.items : [given];
+    this.#list = given instanceof Tuple ? given : [given];
   }
 
   take(): Obj {
@@ -52,7 +52,7 @@ class Values {
   checkUsed(): void {
     if (this.#next >= this.#list.length) return;
     const left = this.given;
-    const container = left instanceof Map || Array.isArray(left) ||
+    const container = left instanceof Map || isList(left) ||
       (left instanceof PyObject && left.subscriptable);
     if (!container) throw pythonError("TypeError", "not all arguments converted during string formatting");
   }

@@ -5,6 +5,7 @@
 
 import { orderedAs } from "#lib/values/ordered.ts";
 import { countStep } from "#lib/values/stop_word.ts";
+import { sequenceLike } from "#lib/values/tuple.ts";
 import { typeName as valueTypeName, type Value, type ValueMap } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { toList } from "./iterate.ts";
@@ -15,7 +16,7 @@ import { type Obj, PyObject } from "./object.ts";
 const DEEPEST = 1_000;
 
 /**
- * The value of `obj`: tuples, sets, views and iterators become lists, marked texts become plain ones. If all its parts are
+ * The value of `obj`: sets, views and iterators become lists, marked texts become plain ones. If all its parts are
  * values, it is returned itself, not a copy. @throws {TemplateError} For functions, undefined values, and structures that
  * contain themselves.
  */
@@ -29,7 +30,9 @@ export function isPlain(obj: Obj, depth: number = DEEPEST): obj is Value {
   if (typeof obj === "object") countStep();
   if (Array.isArray(obj)) return obj.every((item) => isPlain(item, depth - 1));
   if (!(obj instanceof Map)) return true;
-  for (const [key, item] of obj) if (!isPlain(key, depth - 1) || !isPlain(item, depth - 1)) return false;
+  for (const [key, item] of obj) {
+    if (Array.isArray(key) || !isPlain(key, depth - 1) || !isPlain(item, depth - 1)) return false;
+  }
   return true;
 }
 
@@ -42,7 +45,7 @@ function convert(obj: Obj, depth: number): Value {
     if (!obj.iterable) throw pythonError("TypeError", `cannot make a value of a '${obj.typeName}' object`);
     return toList(obj).map((item) => convert(item, depth - 1));
   }
-  if (Array.isArray(obj)) return obj.map((item) => convert(item, depth - 1));
+  if (Array.isArray(obj)) return sequenceLike(obj, obj.map((item) => convert(item, depth - 1)));
   if (!(obj instanceof Map)) return obj;
   const map: ValueMap = orderedAs(new Map(), obj);
   for (const [key, item] of obj) map.set(keyOf(key, depth), convert(item, depth - 1));

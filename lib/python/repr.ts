@@ -4,6 +4,7 @@
  */
 
 import { countStep } from "#lib/values/stop_word.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { repr as valueRepr } from "#lib/values/value.ts";
 import { checkText, pythonError } from "./errors.ts";
 import { type Obj, PyObject } from "./object.ts";
@@ -20,6 +21,7 @@ const active: Obj[] = [];
 export function repr(obj: Obj): string {
   if (typeof obj === "string") return valueRepr(obj);
   if (obj instanceof PyObject) return obj.repr();
+  if (obj instanceof Tuple) return `(${within(obj, () => reprItems(obj), "...")}${obj.length === 1 ? "," : ""})`;
   if (Array.isArray(obj)) return `[${within(obj, () => reprItems(obj), "...")}]`;
   if (obj instanceof Map) {
     return `{${within(obj, () => joinBounded(obj, ([key, item]) => `${repr(key)}: ${repr(item)}`), "...")}}`;

@@ -12,7 +12,7 @@ import { indexOf, textOf, truthy } from "./kinds.ts";
 import { native, type Param } from "./native.ts";
 import { NO_KWARGS, type Obj, PyObject, type Result, type Run } from "./object.ts";
 import { repr } from "./repr.ts";
-import { Tuple } from "./tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 
 function same(a: Obj, b: Obj): boolean {
   return a === b || equals(a, b);
@@ -119,7 +119,7 @@ export const TUPLE_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
 ]);
 
 function itemsOf(tuple: Obj): readonly Obj[] {
-  return tuple instanceof Tuple ? tuple.items : [];
+  return tuple instanceof Tuple ? tuple : [];
 }
 
 /** The methods of bytes that templates need: texts and hexadecimal digits of them. */

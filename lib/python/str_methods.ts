@@ -14,7 +14,7 @@ import type { Kwargs, Obj, Run } from "./object.ts";
 import { formatString } from "./str_format.ts";
 import { capitalize, type CharKind, isAll, isLower, isTitle, isUpper, swapCase, title } from "#lib/text/text_case.ts";
 import { type Ends, expandTabs, splitLinesKeeping, splitRight, splitText, stripText } from "./text_split.ts";
-import { Tuple } from "./tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 
 /** The text of an argument. @throws {TemplateError} TypeError for anything but a str. */
 function textArg(obj: Obj, refuse: (type: string) => string): string {
@@ -109,7 +109,7 @@ function affixMethod(name: string, matches: (text: string, affix: string) => boo
       );
       return within !== undefined && matches(within.text, wanted);
     };
-    return sub instanceof Tuple ? sub.items.some(one) : one(sub);
+    return sub instanceof Tuple ? sub.some(one) : one(sub);
   });
 }
 

@@ -8,7 +8,7 @@ import { pythonError } from "./errors.ts";
 import { hasSurrogates, indexOf, intOf, typeName } from "./kinds.ts";
 import { Markup } from "./markup.ts";
 import { type Found, type Obj, PyObject } from "./object.ts";
-import { Tuple } from "./tuple.ts";
+import { sequenceLike, Tuple } from "#lib/values/tuple.ts";
 import { PyRange } from "./views.ts";
 
 /**
@@ -17,9 +17,8 @@ import { PyRange } from "./views.ts";
  */
 export function getItem(obj: Obj, key: Obj): Found {
   if (obj instanceof Map) return dictGet(obj, key);
-  if (Array.isArray(obj)) return obj.at(place(obj.length, key, "list"));
+  if (Array.isArray(obj)) return obj.at(place(obj.length, key, obj instanceof Tuple ? "tuple" : "list"));
   if (typeof obj === "string") return charAt(obj, key);
-  if (obj instanceof Tuple) return obj.items.at(place(obj.items.length, key, "tuple"));
   if (obj instanceof Uint8Array) return obj.at(place(obj.length, key, "bytes"));
   if (obj instanceof Markup) {
     const char = charAt(obj.text, key);
@@ -53,10 +52,9 @@ function charAt(text: string, key: Obj): string | undefined {
 
 /** Python's `obj[start:stop:step]`; None stands for a missing bound. */
 export function slice(obj: Obj, start: Obj, stop: Obj, step: Obj): Obj {
-  if (Array.isArray(obj)) return sliced(obj, bounds(obj.length, start, stop, step));
+  if (Array.isArray(obj)) return sequenceLike(obj, sliced(obj, bounds(obj.length, start, stop, step)));
   if (typeof obj === "string") return sliceText(obj, start, stop, step);
   if (obj instanceof Markup) return new Markup(sliceText(obj.text, start, stop, step));
-  if (obj instanceof Tuple) return new Tuple(sliced(obj.items, bounds(obj.items.length, start, stop, step)));
   if (obj instanceof Uint8Array) return new Uint8Array(sliced([...obj], bounds(obj.length, start, stop, step)));
   if (obj instanceof PyRange) {
     const { from, to, by } = bounds(obj.count, start, stop, step);

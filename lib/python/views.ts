@@ -10,7 +10,7 @@ import { mapEntries } from "./iterate.ts";
 import { floatOf, indexOf, intOf } from "./kinds.ts";
 import { type Obj, type ObjMap, PyObject } from "./object.ts";
 import { reprItems } from "./repr.ts";
-import { Tuple } from "./tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 
 /** Ints from `start` on, `step` apart, before `stop`. */
 export class PyRange extends PyObject {
@@ -95,9 +95,9 @@ export class DictView extends PyObject {
   override contains(item: Obj): boolean | undefined {
     if (this.kind === "keys") return dictHas(this.map, item);
     if (this.kind === "values") return undefined;
-    if (!(item instanceof Tuple) || item.items.length !== 2) return false;
-    const value = dictGet(this.map, item.items[0]);
-    return value !== undefined && equals(value, item.items[1]);
+    if (!(item instanceof Tuple) || item.length !== 2) return false;
+    const value = dictGet(this.map, item[0]);
+    return value !== undefined && equals(value, item[1]);
   }
 
   override equals(other: Obj): boolean | undefined {

@@ -6,6 +6,7 @@
 
 import { LINE_ENDS, SPACE } from "./python_text.ts";
 import { mapOf } from "./dict.ts";
+import { sequenceLike, Tuple } from "./tuple.ts";
 import { compare, repr, type Value, type ValueMap } from "./value.ts";
 
 /** The position of a value on its line, in characters. */
@@ -66,10 +67,11 @@ function mayFit(value: Value, room: number): boolean {
 
 function formatList(list: Value[], place: Place, layout: Layout): string {
   const indent = place.indent + layout.perLevel;
+  const [begin, end] = list instanceof Tuple ? ["(", list.length === 1 ? ",)" : ")"] : ["[", "]"];
   const items = list.map((item, i) =>
-    format(item, { indent, allowance: i === list.length - 1 ? place.allowance + 1 : 1, top: false }, layout)
+    format(item, { indent, allowance: i === list.length - 1 ? place.allowance + end.length : 1, top: false }, layout)
   );
-  return `[${" ".repeat(Math.max(layout.perLevel - 1, 0))}${items.join(separator(indent))}]`;
+  return `${begin}${" ".repeat(Math.max(layout.perLevel - 1, 0))}${items.join(separator(indent))}${end}`;
 }
 
 function formatMap(map: ValueMap, place: Place, layout: Layout): string {
@@ -146,7 +148,7 @@ function formatBytes(bytes: Uint8Array, place: Place, layout: Layout): string {
 
 /** A copy of `value` with every map sorted by key. */
 function sorted(value: Value): Value {
-  if (Array.isArray(value)) return value.map(sorted);
+  if (Array.isArray(value)) return sequenceLike(value, value.map(sorted));
   if (value instanceof Map) return mapOf(sortedEntries(value).map(([key, item]) => [key, sorted(item)]));
   return value;
 }

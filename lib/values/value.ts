@@ -1,5 +1,5 @@
 /**
- * The values of Salt: what Python calls None, bool, int, float, str, bytes, list and dict. Everything that crosses a
+ * The values of Salt: what Python calls None, bool, int, float, str, bytes, list, tuple and dict. Everything that crosses a
  * boundary (wire, disk, YAML, JSON, grains, pillar) is a `Value`. So `1` and `1.0` stay different, maps keep their
  * order, and the keys `22` and `"22"` stay different. Knows nothing of encodings.
  * Source: docs.python.org, "Built-in Types".
@@ -7,6 +7,7 @@
  */
 
 import { countStep } from "./stop_word.ts";
+import { sequenceLike, Tuple } from "./tuple.ts";
 
 /**
  * A float without a fraction (`1.0`, `-0.0`, `1e300`). Every other float is a plain `number`; a plain `number` without
@@ -20,7 +21,10 @@ export class Float {
 /** Python's dict: keeps the insertion order and the types of keys. */
 export type ValueMap = Map<Value, Value>;
 
-/** One value of Salt. Ints are `number` while they are safe, else `bigint`. Floats are `number` or {@linkcode Float}. */
+/**
+ * One value of Salt. Ints are `number` while they are safe, else `bigint`. Floats are `number` or {@linkcode Float}.
+ * Some lists are tuples ({@linkcode Tuple}).
+ */
 export type Value = null | boolean | number | bigint | Float | string | Uint8Array | Value[] | ValueMap;
 
 /** The float `n` in its one representation. */
@@ -48,13 +52,13 @@ export function isMap(v: Value | undefined): v is ValueMap {
   return v instanceof Map;
 }
 
-/** Python's type name of `v`: `NoneType`, `bool`, `int`, `float`, `str`, `bytes`, `list` or `dict`. */
+/** Python's type name of `v`: `NoneType`, `bool`, `int`, `float`, `str`, `bytes`, `list`, `tuple` or `dict`. */
 export function typeName(v: Value): string {
   if (v === null) return "NoneType";
   if (typeof v === "boolean") return "bool";
   if (typeof v === "string") return "str";
   if (v instanceof Uint8Array) return "bytes";
-  if (Array.isArray(v)) return "list";
+  if (Array.isArray(v)) return v instanceof Tuple ? "tuple" : "list";
   if (v instanceof Map) return "dict";
   return isFloat(v) ? "float" : "int";
 }
@@ -80,7 +84,7 @@ export function truthy(v: Value | undefined): boolean {
   return toNumber(v) !== 0;
 }
 
-/** Python's `a == b`: `1`, `1.0` and `True` are equal; maps are equal in any order. */
+/** Python's `a == b`: `1`, `1.0` and `True` are equal; maps are equal in any order; a list equals no tuple. */
 export function equals(a: Value, b: Value): boolean {
   const numberA = numeric(a), numberB = numeric(b);
   if (numberA !== undefined && numberB !== undefined) {
@@ -90,7 +94,8 @@ export function equals(a: Value, b: Value): boolean {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b) === 0;
   if (Array.isArray(a) && Array.isArray(b)) {
     countStep();
-    return a.length === b.length && a.every((item, i) => equals(item, b[i]));
+    return a.length === b.length && a instanceof Tuple === b instanceof Tuple &&
+      a.every((item, i) => equals(item, b[i]));
   }
   if (a instanceof Map && b instanceof Map && a.size === b.size) {
     countStep();
@@ -129,7 +134,7 @@ export function compareStrings(a: string, b: string): number {
 }
 
 /** The order of types that Python refuses to compare, as `pprint` sorts them. */
-const TYPE_RANK = ["NoneType", "bytes", "dict", "bool", "float", "int", "list", "str"];
+const TYPE_RANK = ["NoneType", "bytes", "dict", "bool", "float", "int", "list", "str", "tuple"];
 
 /**
  * Python's order of `a` and `b`, made total so that a map with mixed keys can be sorted for printing: values that
@@ -144,7 +149,7 @@ export function compare(a: Value, b: Value): number {
   }
   if (typeof a === "string" && typeof b === "string") return compareStrings(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
-  if (Array.isArray(a) && Array.isArray(b)) {
+  if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple) {
     countStep();
     for (let i = 0; i < Math.min(a.length, b.length); i++) {
       const order = compare(a[i], b[i]);
@@ -156,7 +161,7 @@ export function compare(a: Value, b: Value): number {
 }
 
 /**
- * Python's `repr(v)`: `None`, `True`, `1.0`, `'it'`, `b'\\xff'`, `[1, 2]`, `{'a': 1}`.
+ * Python's `repr(v)`: `None`, `True`, `1.0`, `'it'`, `b'\\xff'`, `[1, 2]`, `(1, 2)`, `{'a': 1}`.
  * @see https://docs.python.org/3/library/functions.html#repr
  */
 export function repr(v: Value): string {
@@ -171,7 +176,10 @@ export function repr(v: Value): string {
   if (typeof v === "string") return stringRepr(v);
   if (v instanceof Uint8Array) return bytesRepr(v);
   countStep();
-  if (Array.isArray(v)) return `[${v.map(repr).join(", ")}]`;
+  if (Array.isArray(v)) {
+    const items = v.map(repr).join(", ");
+    return v instanceof Tuple ? `(${items}${v.length === 1 ? "," : ""})` : `[${items}]`;
+  }
   return `{${[...v].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(", ")}}`;
 }
 
@@ -277,7 +285,8 @@ function convert(plain: unknown, parents: Set<object>): Value {
   parents.add(plain);
   let value: Value;
   if (Array.isArray(plain) || plain instanceof Set) {
-    value = Array.from(plain, (item) => convert(item, parents));
+    const items = Array.from(plain, (item) => convert(item, parents));
+    value = Array.isArray(plain) ? sequenceLike(plain, items) : items;
   } else {
     const entries = plain instanceof Map ? [...plain] : Object.entries(plain);
     value = new Map(entries.map(([key, item]) => [convert(key, parents), convert(item, parents)]));

@@ -1,7 +1,7 @@
 /**
  * YAML as Salt's loader reads it (PyYAML's YAML 1.1, with Salt's rules): configuration, SLS files, command-line
  * arguments. Dates stay text, `0644` is 644, keys must be scalars and may not occur twice (`1` and `0x1` are equal
- * too), sets become lists of their members, `!!omap` and `!!pairs` lists of two-item lists. A recursive alias gives a
+ * too), sets become lists of their members, `!!omap` is a map, `!!pairs` a list of tuples. A recursive alias gives a
  * value that contains itself; encoders refuse such a value.
  *
  * Differs from Salt: U+0085, U+2028 and U+2029 are no line breaks, and some malformed documents that libyaml refuses
@@ -12,6 +12,7 @@
  */
 
 import type { YamlError } from "#lib/errors.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { equals, Float, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { readBlocks } from "./block.ts";
 import { plainMapping } from "./plain.ts";
@@ -194,9 +195,11 @@ class Constructor {
     const type = node.tag.startsWith(YAML_TAG) ? node.tag.slice(YAML_TAG.length) : "";
     switch (type) {
       case "map":
+      // Salt's YAML renderer makes its loader take this for a map, in the whole process.
+      case "omap":
       case "set": {
         if (node.kind !== "mapping") throw this.#unexpected("a mapping", node);
-        if (type === "map") return this.#fill(this.#register(node, new Map()), node);
+        if (type !== "set") return this.#fill(this.#register(node, new Map()), node);
         const members: Value[] = [];
         this.#register(node, members).push(...this.#fill(new Map(), node).keys());
         return members;
@@ -211,7 +214,6 @@ class Constructor {
         }
         return items;
       }
-      case "omap":
       case "pairs":
         return this.#pairs(node);
       default:
@@ -251,7 +253,7 @@ class Constructor {
       const { length } = item.pairs;
       if (length !== 1) throw refuse(item, `expected a single mapping item, but found ${length} items`);
       const [key, value] = item.pairs[0];
-      pairs.push([this.value(key), this.value(value)]);
+      pairs.push(new Tuple([this.value(key), this.value(value)]));
     }
     return pairs;
   }

@@ -10,6 +10,7 @@
 
 import type { YamlError } from "#lib/errors.ts";
 import { joinAggregates, type Joining, markAggregate } from "#lib/values/aggregate.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { int, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import { composeYaml, type MappingNode, type ScalarNode, YAML_TAG, type YamlNode } from "./nodes.ts";
 import { type Offsets, YamlPlaces } from "./load.ts";
@@ -107,7 +108,7 @@ class YamlexConstructor {
         throw this.#error(`expected a single mapping item, but found ${item.pairs.length} items`, item, within);
       }
       const [key, value] = item.pairs[0];
-      return [this.value(key), this.value(value)];
+      return new Tuple([this.value(key), this.value(value)]);
     });
   }
 

@@ -7,6 +7,7 @@
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { repr, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const arg: ModuleFunction<JobContext> = fn({
@@ -18,7 +19,7 @@ export const arg: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
-  run: (_bound, _context, rest) => ({ args: rest.args, kwargs: rest.kwargs }),
+  run: (_bound, _context, rest) => ({ args: new Tuple(rest.args), kwargs: rest.kwargs }),
 });
 
 export const arg_clean: ModuleFunction<JobContext> = fn({
@@ -29,7 +30,7 @@ export const arg_clean: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
-  run: (_bound, _context, rest) => ({ args: rest.args, kwargs: withoutPublication(rest.kwargs) }),
+  run: (_bound, _context, rest) => ({ args: new Tuple(rest.args), kwargs: withoutPublication(rest.kwargs) }),
 });
 
 export const arg_type: ModuleFunction<JobContext> = fn({
@@ -52,7 +53,7 @@ export const arg_repr: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: (_bound, _context, { args, kwargs }) => ({
-    args: `(${args.map(repr).join(", ")}${args.length === 1 ? "," : ""})`,
+    args: repr(new Tuple(args)),
     kwargs: repr(kwargs),
   }),
 });

@@ -22,6 +22,7 @@ import {
   truthy,
   type Value,
 } from "#lib/values/value.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { VERSION } from "#lib/version.ts";
 import { versionsInformation, versionsReport } from "#lib/programs/versions.ts";
 import { withoutPublication } from "./_test_arguments.ts";
@@ -131,7 +132,7 @@ export const fib: ModuleFunction<JobContext> = fn({
       if (i % STEPS === 0) await lookUp(signal);
       [previous, current] = [current, previous + current];
     }
-    return [wholeNumber(current), secondsSince(start)];
+    return new Tuple([wholeNumber(current), secondsSince(start)]);
   },
 });
 
@@ -156,7 +157,7 @@ export const collatz: ModuleFunction<JobContext> = fn({
       halved ||= n % 2 === 0;
       n = n % 2 === 0 ? n / 2 : n * 3 + 1;
     }
-    return [steps, secondsSince(begin)];
+    return new Tuple([steps, secondsSince(begin)]);
   },
 });
 
@@ -350,8 +351,9 @@ export const deprecation_warning: ModuleFunction<JobContext> = fn({
   doc: describe("Return True, and write two warnings of deprecation to the minion's log.", "test.deprecation_warning"),
   params: {},
   run: (_bound, context) => {
-    context.log("warning", "This is a test deprecation warning by version.");
-    context.log("warning", "This is a test deprecation warning by date very far into the future (3000-01-01).");
+    context.log("warning", "DeprecationWarning: This is a test deprecation warning by version.");
+    const byDate = "This is a test deprecation warning by date very far into the future (3000-01-01).";
+    context.log("warning", `DeprecationWarning: ${byDate}`);
     return true;
   },
 });

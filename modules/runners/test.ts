@@ -8,6 +8,7 @@ import { float, str } from "#lib/plugins/module.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { sleep as wait } from "#lib/os/sleep.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { map, str as text, type Value } from "#lib/values/value.ts";
 
 export const arg: RunnerFunction = runner({
@@ -19,7 +20,7 @@ export const arg: RunnerFunction = runner({
   varArgs: "args",
   varKwargs: "kwargs",
   run: (_, __, { args, kwargs }) => ({
-    args,
+    args: new Tuple(args),
     kwargs: new Map([...kwargs].filter(([key]) => !text(key).startsWith("__"))),
   }),
 });
@@ -29,7 +30,7 @@ export const raw_arg: RunnerFunction = runner({
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
-  run: (_, __, { args, kwargs }) => ({ args, kwargs }),
+  run: (_, __, { args, kwargs }) => ({ args: new Tuple(args), kwargs }),
 });
 
 /** Metasyntactic names, by language. */

@@ -1,4 +1,20 @@
-import { compare, equals, Float, float, int, map, repr, str, toValue, truthy, type Value } from "#lib/values/value.ts";
+import {
+  compare,
+  equals,
+  Float,
+  float,
+  int,
+  map,
+  repr,
+  str,
+  toValue,
+  truthy,
+  typeName,
+  type Value,
+} from "#lib/values/value.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { fromTyped, readCorpus, type Typed } from "#tests/support/typed_values.ts";
 
@@ -120,4 +136,26 @@ Deno.test("toValue() refuses cyclic values, and values that are no data", () => 
   for (const plain of [cycle, () => 1, Symbol("x")]) assertThrows(() => toValue(plain), TypeError);
   const twice = [1];
   assertEquals(toValue([twice, twice]), [[1], [1]]);
+});
+
+Deno.test("a tuple differs from a list in text, type, order and equality, as in Python, and is a list in JSON", () => {
+  const pair = new Tuple<Value>([1, "a"]);
+  assertEquals([new Tuple([]), new Tuple([1]), pair].map(repr), ["()", "(1,)", "(1, 'a')"]);
+  assertEquals([typeName(pair), typeName([...pair])], ["tuple", "list"]);
+  assertEquals([equals(pair, new Tuple<Value>([1.0, "a"])), equals(pair, [1, "a"]), equals([1, "a"], pair)], [
+    true,
+    false,
+    false,
+  ]);
+  assertEquals([new Tuple([2]), new Tuple([1, 3]), [5]].sort(compare).map(repr), ["[5]", "(1, 3)", "(2,)"]);
+  assertEquals([truthy(pair), truthy(new Tuple([]))], [true, false]);
+  assertEquals(dumpJson(map({ t: pair })), '{"t": [1, "a"]}');
+  assertEquals(repr(decode(encode(map({ t: pair }), "wire"), "wire")), "{'t': [1, 'a']}");
+  assertEquals(repr(toValue({ t: new Tuple([undefined, new Set([1])]) })), "{'t': (None, [1])}");
+  // What JavaScript makes of one is a list.
+  assertEquals([pair.map((item) => item), pair.slice(1), pair.filter(() => true)].map(repr), [
+    "[1, 'a']",
+    "['a']",
+    "[1, 'a']",
+  ]);
 });

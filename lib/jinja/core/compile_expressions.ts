@@ -13,7 +13,7 @@ import { truthy } from "#lib/python/kinds.ts";
 import type { Obj, ObjMap, Result } from "#lib/python/object.ts";
 import { binary, unary } from "#lib/python/operators.ts";
 import { slice } from "#lib/python/subscript.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import type { BinaryNode, CompareOperator, Expr, ExprOf, UnaryNode } from "#lib/jinja/syntax/nodes.ts";
 import { joiner } from "./autoescape.ts";
 import { compileCall, compileFilter, compileTest } from "./compile_calls.ts";

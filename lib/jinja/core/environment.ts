@@ -13,7 +13,7 @@ import { textOf, typeName } from "#lib/python/kinds.ts";
 import { type Found, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { str } from "#lib/python/repr.ts";
 import { getItem } from "#lib/python/subscript.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { passed } from "./errors.ts";
 import type { Maybe, Operations, RuntimeEnvironment } from "./frame.ts";
 import type { Language } from "./language.ts";
@@ -154,7 +154,7 @@ export class Environment implements RuntimeEnvironment {
   /** The item; `undefined` if there is none, or the object has no such items. */
   #itemOf(obj: Obj, key: Obj): Found {
     if (obj instanceof Map && typeof key === "string") return dictGet(obj, key);
-    if (typeof key === "string" && !(obj instanceof PyObject && !(obj instanceof Tuple))) return undefined;
+    if (typeof key === "string" && !(obj instanceof PyObject)) return undefined;
     try {
       return getItem(obj, key);
     } catch (error) {

@@ -15,7 +15,6 @@ import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import { type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { repr, str } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/python/tuple.ts";
 import { escaped } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 import { Undefined } from "./undefined.ts";
@@ -68,7 +67,6 @@ function toJsonValue(obj: Obj, sortKeys: boolean, depth: number = DEEPEST): Valu
   const text = textOf(obj);
   if (text !== undefined) return text;
   if (Array.isArray(obj)) return obj.map((item) => toJsonValue(item, sortKeys, depth - 1));
-  if (obj instanceof Tuple) return obj.items.map((item) => toJsonValue(item, sortKeys, depth - 1));
   if (obj instanceof Map) {
     const entries = sortKeys ? sortBy(Array.from(obj, (item) => ({ key: item[0], item })), false) : [...obj];
     return new Map(

@@ -19,7 +19,7 @@ import { extreme } from "#lib/python/sequence_methods.ts";
 import { PySet } from "#lib/python/set.ts";
 import { joinTexts } from "#lib/python/str_methods.ts";
 import { getItem } from "#lib/python/subscript.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { NamedTuple, Tuple } from "#lib/values/tuple.ts";
 import { DictView, PyIterator, PyRange } from "#lib/python/views.ts";
 import { escaped, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
@@ -97,7 +97,7 @@ function groupBy(value: Obj, how: { attribute: Obj; fallback: Obj; caseSensitive
       (group) =>
         then(
           truthy(how.caseSensitive) ? group.key : nameOf(group.items[0], context),
-          (name) => new Tuple([name, group.items], ["grouper", "list"]),
+          (name) => new NamedTuple([name, group.items], ["grouper", "list"]),
         ),
     );
   });
@@ -136,7 +136,7 @@ function extremeFilter(kind: "min" | "max"): [string, Run] {
 /** Whether Python can go through it backwards. */
 function isReversible(obj: Obj): boolean {
   if (obj instanceof PyObject) {
-    return obj instanceof Tuple || obj instanceof PyRange || obj instanceof DictView || obj instanceof Markup;
+    return obj instanceof PyRange || obj instanceof DictView || obj instanceof Markup;
   }
   return Array.isArray(obj) || obj instanceof Map || typeof obj === "string" || obj instanceof Uint8Array;
 }

@@ -16,7 +16,7 @@ import { binary } from "#lib/python/operators.ts";
 import { str } from "#lib/python/repr.ts";
 import { replaceText } from "#lib/python/str_methods.ts";
 import { splitLinesKeeping } from "#lib/python/text_split.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { escaped, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 
@@ -66,8 +66,8 @@ function title(text: string): string {
 
 function indent(s: Obj, width: Obj, first: boolean, blank: boolean): Obj {
   const indention = textOf(width) ?? " ".repeat(Math.max(0, indexOf(width)));
-  if (Array.isArray(s)) throw pythonError("AttributeError", "'list' object has no attribute 'splitlines'");
   if (s instanceof Tuple) throw pythonError("TypeError", 'can only concatenate tuple (not "str") to tuple');
+  if (Array.isArray(s)) throw pythonError("AttributeError", "'list' object has no attribute 'splitlines'");
   const lines = splitLinesKeeping(`${mustBeText(s, "unsupported operand type(s) for +=")}\n`, false);
   const indented = lines.map((line, i) => i === 0 || (line === "" && !blank) ? line : indention + line);
   return marked((first ? indention : "") + indented.join("\n"), s);

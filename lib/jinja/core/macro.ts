@@ -8,7 +8,7 @@ import { pythonError } from "#lib/python/errors.ts";
 import { type CallContext, type Kwargs, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { repr } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { Frame, type FunctionCode } from "./frame.ts";
 import { Output } from "./output.ts";
 import { then } from "./results.ts";

@@ -14,7 +14,6 @@ import { type CallContext, type Obj, PyObject, type Run } from "#lib/python/obje
 import { binary } from "#lib/python/operators.ts";
 import { str } from "#lib/python/repr.ts";
 import { isLower, isUpper } from "#lib/text/text_case.ts";
-import { Tuple } from "#lib/python/tuple.ts";
 import { PyRange } from "#lib/python/views.ts";
 import { isSafe } from "./autoescape.ts";
 import { Undefined } from "./undefined.ts";
@@ -39,7 +38,7 @@ function leaves(value: Obj, number: Obj, rest: number, context: CallContext): bo
 /** Whether it has a length and items by index or key. */
 function isSequence(value: Obj): boolean {
   if (value instanceof Undefined) return value.what.kind === "default";
-  if (value instanceof PyObject) return value instanceof Tuple || value instanceof PyRange || value instanceof Markup;
+  if (value instanceof PyObject) return value instanceof PyRange || value instanceof Markup;
   return typeof value === "string" || Array.isArray(value) || value instanceof Map || value instanceof Uint8Array;
 }
 

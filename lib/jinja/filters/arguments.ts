@@ -9,7 +9,6 @@ import { toList } from "#lib/python/iterate.ts";
 import { textOf } from "#lib/python/kinds.ts";
 import { type Obj, PyObject } from "#lib/python/object.ts";
 import { str } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/python/tuple.ts";
 
 /** How Python writes the class of `obj`: `<class 'int'>`. */
 export function classText(obj: Obj): string {
@@ -40,8 +39,7 @@ export function refuseUndefined(obj: Obj): void {
 
 /** The items of a list or tuple; `undefined` for anything else. */
 export function sequenceOf(obj: Obj): readonly Obj[] | undefined {
-  if (Array.isArray(obj)) return obj;
-  return obj instanceof Tuple ? obj.items : undefined;
+  return Array.isArray(obj) ? obj : undefined;
 }
 
 /** The items of an argument that may be one text, a list, or nothing. */

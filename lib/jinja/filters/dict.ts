@@ -18,6 +18,7 @@ import { repr } from "#lib/python/repr.ts";
 import { toPlain } from "#lib/python/plain.ts";
 import { loadQuery } from "#lib/output/query.ts";
 import { yamlifyArg } from "#lib/yaml/arguments.ts";
+import { isList } from "#lib/values/tuple.ts";
 import type { Value } from "#lib/values/value.ts";
 import { classText, needText, refuseUndefined, sequenceOf } from "./arguments.ts";
 
@@ -33,7 +34,7 @@ function traverse(data: Obj, key: Obj, delimiter: string): Obj | undefined {
   const steps = text !== undefined ? text.split(delimiter) : intOf(key) !== undefined ? [key] : toList(key);
   let at: Obj | undefined = data;
   for (const step of steps) {
-    at = Array.isArray(at) ? stepIntoList(at, step) : stepInto(at, step);
+    at = isList(at) ? stepIntoList(at, step) : stepInto(at, step);
     if (at === undefined) return undefined;
   }
   return at;
@@ -94,7 +95,7 @@ function atPath(name: string, put: Put): [string, Run] {
 
 function needListAt(old: Obj | undefined, what: string): Obj[] {
   if (old === undefined || old === null) return [];
-  if (Array.isArray(old)) return old;
+  if (isList(old)) return old;
   throw new InvocationError(`The last key contains a ${classText(old)}, which cannot ${what}.`);
 }
 

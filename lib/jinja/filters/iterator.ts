@@ -9,7 +9,7 @@ import { pythonError } from "#lib/python/errors.ts";
 import { iterate, toList } from "#lib/python/iterate.ts";
 import { indexOf, truthy } from "#lib/python/kinds.ts";
 import type { Kwargs, Obj, Run } from "#lib/python/object.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { PyIterator } from "#lib/python/views.ts";
 import { handlingUndefined } from "./undefined_inside.ts";
 

@@ -18,13 +18,13 @@ import type { CallContext, Obj, ObjMap, Run } from "#lib/python/object.ts";
 import { binary } from "#lib/python/operators.ts";
 import { repr } from "#lib/python/repr.ts";
 import { PySet } from "#lib/python/set.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { isList } from "#lib/values/tuple.ts";
 import { float } from "#lib/values/value.ts";
 import { needBytes, needText, refuseUndefined } from "./arguments.ts";
 
 /** Whether it is hashable in Python: Salt's filters return sets for hashable items, and lists for others. */
 function isHashable(obj: Obj): boolean {
-  return !Array.isArray(obj) && !(obj instanceof Map) && !(obj instanceof PySet);
+  return !isList(obj) && !(obj instanceof Map) && !(obj instanceof PySet);
 }
 
 function uniqueItems(items: readonly Obj[]): Obj[] {
@@ -112,7 +112,7 @@ function flatten(data: Obj, levels: number | undefined, keepNulls: boolean, oute
 
 /** `size` of the items, each at most once; with a seed those that Python's generator of that seed chooses. */
 function sample(value: Obj, size: number, seed: Obj): Obj[] {
-  const items = textOf(value) !== undefined ? [...needText(value)] : value instanceof Tuple ? value.items : value;
+  const items = textOf(value) !== undefined ? [...needText(value)] : value;
   if (!Array.isArray(items)) {
     throw pythonError("TypeError", "Population must be a sequence.  For dicts or sets, use sorted(d).");
   }
@@ -159,7 +159,7 @@ export const LIST_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     (a, b) => [...a.items().filter((item) => !b.has(item)), ...b.items().filter((item) => !a.has(item))],
     (a, b, context) => joined(a, b, context).filter((item) => !contains(a, item) || !contains(b, item)),
   ),
-  ["is_list", native("is_list", ["value"], ([value]) => Array.isArray(value))],
+  ["is_list", native("is_list", ["value"], ([value]) => isList(value))],
   [
     "is_iter",
     native("is_iter", ["thing", ["ignore", null]], ([thing]) => typeof thing !== "string" && isIterable(thing)),
@@ -201,10 +201,10 @@ function lowerCase(item: Obj): string {
 
 /** Values that Salt's filter `sequence` does not change. */
 function isSequence(data: Obj): boolean {
-  return Array.isArray(data) || data instanceof Map || data instanceof Tuple || data instanceof PySet;
+  return Array.isArray(data) || data instanceof Map || data instanceof PySet;
 }
 
 /** Salt's test `list`: of all sequences, lists alone. */
 export const listTest: Run = native("is_list", ["value"], ([value]) => {
-  return Array.isArray(value);
+  return isList(value);
 });

@@ -11,7 +11,7 @@ import { native } from "#lib/python/native.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { str } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { isList, Tuple } from "#lib/values/tuple.ts";
 import { contains } from "#lib/python/compare.ts";
 import { compileExpression } from "#lib/text/expr_match.ts";
 import { quoteShellWord } from "#lib/text/shell_words.ts";
@@ -41,7 +41,7 @@ function firstMatch(
 }
 
 /** The groups of a match as a tuple, or the whole match if the expression has none. */
-function groupsOf({ match, codes }: { readonly match: Capture; readonly codes: readonly number[] }): Tuple {
+function groupsOf({ match, codes }: { readonly match: Capture; readonly codes: readonly number[] }): Tuple<Obj> {
   const part = (span: Span | undefined): Obj =>
     span === undefined ? null : codes.slice(span.start, span.end).map((code) => String.fromCodePoint(code)).join("");
   return new Tuple(match.groups.length === 0 ? [part(match)] : match.groups.map(part));
@@ -230,6 +230,6 @@ function toBool(value: Obj): boolean {
   const text = textOf(value);
   if (text !== undefined) return ["yes", "1", "true"].includes(text.toLowerCase());
   if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) return value > 0;
-  const hashable = !Array.isArray(value) && !(value instanceof Map) && typeName(value) !== "set";
+  const hashable = !isList(value) && !(value instanceof Map) && typeName(value) !== "set";
   return !hashable && lengthOf(value) > 0;
 }

@@ -6,7 +6,6 @@
 
 import { Undefined } from "#lib/jinja/core/undefined.ts";
 import type { Obj, Run } from "#lib/python/object.ts";
-import { Tuple } from "#lib/python/tuple.ts";
 
 /** Every strict undefined value in `obj`, each collection is visited once. */
 function undefinedIn(obj: Obj, seen: Set<Obj>): Undefined[] {
@@ -24,7 +23,7 @@ function undefinedIn(obj: Obj, seen: Set<Obj>): Undefined[] {
 
 function itemsOf(obj: Obj): Iterable<Obj> | undefined {
   if (Array.isArray(obj)) return obj;
-  return obj instanceof Tuple ? obj.items : obj instanceof Map ? obj.values() : undefined;
+  return obj instanceof Map ? obj.values() : undefined;
 }
 
 /** The filter `run`, which is not called for a value that is undefined somewhere. */

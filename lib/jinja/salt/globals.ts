@@ -11,7 +11,7 @@ import { pythonError } from "#lib/python/errors.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, Func, type Kwargs, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { repr, str } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { HOST_VARIABLE } from "./host_object.ts";
 
 /** Values nested deeper than this are converted to text. */
@@ -20,10 +20,9 @@ const DEEPEST = 50;
 /** `obj` with only simple types: other values are converted to text. */
 function simple(obj: Obj, depth: number): Obj {
   if (obj === null || !(typeof obj === "object") || depth > DEEPEST) return obj instanceof PyObject ? repr(obj) : obj;
-  if (Array.isArray(obj) || obj instanceof Tuple) {
+  if (Array.isArray(obj)) {
     // A tuple within a list stays as it is.
-    const items = Array.isArray(obj) ? obj : obj.items;
-    return items.map((item) => item instanceof Tuple ? item : simple(item, depth + 1));
+    return obj.map((item) => item instanceof Tuple ? item : simple(item, depth + 1));
   }
   if (obj instanceof Map) {
     return dictOf(Array.from(obj, ([key, value]) => [simpleKey(key), simple(value, depth + 1)] as const));

@@ -8,13 +8,13 @@ import { textOf } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import type { Obj, ObjMap } from "#lib/python/object.ts";
 import { repr, str, within } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { YamlWriter } from "#lib/yaml/writer.ts";
 
 /** The output of a template for a printed value: dicts and lists as text, other values unchanged. */
 export function printable(obj: Obj): Obj {
   if (obj instanceof Map) return mapText(obj, str);
-  return Array.isArray(obj) || obj instanceof Tuple ? insideText(obj) : obj;
+  return Array.isArray(obj) ? insideText(obj) : obj;
 }
 
 /** @param scalar Writes values that are neither texts nor collections. */
@@ -30,10 +30,10 @@ function mapText(map: ObjMap, scalar: (obj: Obj) => string): string {
 function insideText(obj: Obj, scalar: (obj: Obj) => string = repr): string {
   if (obj instanceof Map) return mapText(obj, repr);
   const items = (list: readonly Obj[]) => list.map((item) => insideText(item)).join(", ");
-  if (Array.isArray(obj)) return within(obj, () => `[${items(obj)}]`, "[...]");
   if (obj instanceof Tuple) {
-    return within(obj, () => `(${items(obj.items)}${obj.items.length === 1 ? "," : ""})`, "(...)");
+    return within(obj, () => `(${items(obj)}${obj.length === 1 ? "," : ""})`, "(...)");
   }
+  if (Array.isArray(obj)) return within(obj, () => `[${items(obj)}]`, "[...]");
   return scalar(obj);
 }
 

@@ -9,7 +9,7 @@ import type { Expr, Place, Stmt } from "#lib/jinja/syntax/nodes.ts";
 import type { Parser, Tag } from "#lib/jinja/syntax/parser.ts";
 import type { Run } from "#lib/python/object.ts";
 import { str } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/python/tuple.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { hostOf } from "./host_object.ts";
 
 const NO_ARGUMENTS = { args: [], kwargs: [], dynArgs: null, dynKwargs: null };
@@ -73,7 +73,7 @@ const begin: Run = ([label, source]) => new Tuple([label, source, performance.no
 
 /** Logs how long it took. */
 const end: Run = ([started], _kwargs, context) => {
-  const [label, source, sinceMs] = started instanceof Tuple ? started.items : [];
+  const [label, source, sinceMs] = started instanceof Tuple ? started : [];
   const seconds = (performance.now() - Number(sinceMs)) / 1000;
   hostOf(context)?.log("debug", `Time (in seconds) to render ${str(source)} '${str(label)}': ${seconds}`);
   return null;

@@ -10,7 +10,8 @@ import { native } from "#lib/python/native.ts";
 import { Func, type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { toPlain } from "#lib/python/plain.ts";
 import { str } from "#lib/python/repr.ts";
-import { map } from "#lib/values/value.ts";
+import { Tuple } from "#lib/values/tuple.ts";
+import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
 /** A filter that returns its value asynchronously. */
@@ -416,7 +417,10 @@ Deno.test("toPlain() converts a template's objects to values", () => {
     "{% do take({'t': (1, 2), 'm': 'x'|e, 'k': {'a': 1}.items(), 'g': [1]|map('string'), 'n': none}) %}",
   )
     .render(new Map([["take", take]]));
-  assertEquals(toPlain(taken.get("value") ?? null), map({ t: [1, 2], m: "x", k: [["a", 1]], g: ["1"], n: null }));
+  assertEquals(
+    toPlain(taken.get("value") ?? null),
+    map({ t: new Tuple([1, 2]), m: "x", k: [new Tuple<Value>(["a", 1])], g: ["1"], n: null }),
+  );
   for (
     const wrong of [
       "{% do take([nope]) %}",
@@ -428,4 +432,13 @@ Deno.test("toPlain() converts a template's objects to values", () => {
     environment().fromString(wrong).render(new Map([["take", take]]));
     assertThrows(() => toPlain(taken.get("value") ?? null), TemplateError);
   }
+});
+
+Deno.test("a tuple that a function of the host gives is a tuple of the template", () => {
+  const pair = new Func("pair", () => new Tuple<Value>([2, "a"]));
+  const text = "{{ p() }} {{ p() == [2, 'a'] }} {{ p() == (2, 'a') }} {{ p() + (3,) }} {{ p()[:1] }} {{ p()[1] }} " +
+    "{{ p() is sequence }} {{ p()|length }} {{ p()|tojson }} {{ {p(): 1} }} {{ p()|pprint }} {{ p().index('a') }}";
+  const out = environment().fromString(text).render(new Map([["p", pair]]));
+  assertEquals(out, "(2, 'a') False True (2, 'a', 3) (2,) a True 2 [2, \"a\"] {(2, 'a'): 1} (2, 'a') 1");
+  assertThrows(() => environment().fromString("{{ p().append(1) }}").render(new Map([["p", pair]])), TemplateError);
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
-import { isFloat, isMap, map, type Value } from "#lib/values/value.ts";
+import { Tuple } from "#lib/values/tuple.ts";
+import { isFloat, isMap, map, repr, type Value } from "#lib/values/value.ts";
 import { VERSION } from "#lib/version.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 
@@ -14,11 +15,18 @@ const FIBONACCI: readonly [number, Value][] = [[0, 0], [1, 1], [2, 1], [10, 55],
 for (const [num, expected] of FIBONACCI) {
   Deno.test(`test.fib gives ${expected} for ${num}, and a float of seconds`, async () => {
     const result = await returned("test.fib", [num]);
-    assert(Array.isArray(result));
+    assert(result instanceof Tuple);
     assertEquals(result[0], expected);
     assert(isFloat(result[1]));
   });
 }
+
+Deno.test("test.arg gives a tuple of the arguments, whose text is Python's", async () => {
+  assertEquals(repr(await returned("test.arg_clean", [1, "two"])), "{'args': (1, 'two'), 'kwargs': {}}");
+  const written = await returned("test.arg_repr", [[1, 2]]);
+  assert(isMap(written));
+  assertEquals(written.get("args"), "([1, 2],)");
+});
 
 Deno.test("test.collatz gives Python's steps: floats after the first division", async () => {
   const result = await returned("test.collatz", [3]);
@@ -113,7 +121,7 @@ Deno.test("test.providers, test.not_loaded and test.module_report describe the m
 Deno.test("test.deprecation_warning writes to the log", async () => {
   const context = testContext();
   await context.call("test.deprecation_warning");
-  assertEquals(context.logged.filter((line) => line.startsWith("warning: ")).length, 2);
+  assertEquals(context.logged.filter((line) => line.startsWith("warning: DeprecationWarning: ")).length, 2);
 });
 
 Deno.test("test.stack shows the place of the call", async () => {
