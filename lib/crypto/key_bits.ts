@@ -7,5 +7,7 @@
 export const MIN_KEY_BITS = 1024;
 /** The smallest key that is made. */
 export const MIN_NEW_KEY_BITS = 2048;
-/** The largest key that is accepted or made: Deno reads no larger public key. */
-export const MAX_KEY_BITS = 4096;
+/** The largest key that is accepted or made, as in Salt. */
+export const MAX_KEY_BITS = 32768;
+/** The largest key that Deno makes and encrypts for: larger ones need the host's OpenSSL. */
+export const MAX_RUNTIME_BITS = 4096;

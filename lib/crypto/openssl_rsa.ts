@@ -13,6 +13,7 @@
  * @module
  */
 
+import { MAX_KEY_BITS } from "./key_bits.ts";
 import { openLibcrypto, owned } from "./libcrypto.ts";
 
 const SYMBOLS = {
@@ -139,14 +140,53 @@ function readKey(ssl: Library, pem: string): Deno.PointerValue {
   return key;
 }
 
+/** Those of a new key. Separate, because few processes make one, and in the others they would take memory. */
+const GENERATION = {
+  EVP_PKEY_CTX_new_id: { parameters: ["i32", "pointer"], result: "pointer" },
+  EVP_PKEY_CTX_free: { parameters: ["pointer"], result: "void" },
+  EVP_PKEY_CTX_ctrl_str: { parameters: ["pointer", "buffer", "buffer"], result: "i32" },
+  EVP_PKEY_keygen_init: { parameters: ["pointer"], result: "i32" },
+  // It takes seconds to hours.
+  EVP_PKEY_keygen: { parameters: ["pointer", "buffer"], result: "i32", nonblocking: true },
+  EVP_PKEY_free: { parameters: ["pointer"], result: "void" },
+  i2d_PrivateKey: { parameters: ["pointer", "pointer"], result: "i32" },
+  ERR_clear_error: { parameters: [], result: "void" },
+} as const;
+
+/** OpenSSL's number of RSA keys (`EVP_PKEY_RSA`). */
+const RSA = 6;
+
+/** Makes a private key with the exponent 65537. @returns It as PKCS#1 in DER; `undefined` without OpenSSL, or if it fails. */
+export async function opensslKey(bits: number): Promise<Uint8Array | undefined> {
+  const ssl = openLibcrypto(GENERATION);
+  if (ssl === null) return undefined;
+  const context = ssl.EVP_PKEY_CTX_new_id(RSA, null);
+  const place = new BigUint64Array(1);
+  const made = ssl.EVP_PKEY_keygen_init(context) === 1 &&
+    ssl.EVP_PKEY_CTX_ctrl_str(context, cString("rsa_keygen_bits"), cString(String(bits))) === 1 &&
+    await ssl.EVP_PKEY_keygen(context, place) === 1;
+  ssl.EVP_PKEY_CTX_free(context);
+  const key = Deno.UnsafePointer.create(place[0]);
+  const size = made ? ssl.i2d_PrivateKey(key, null) : -1;
+  const der = new Uint8Array(Math.max(0, size));
+  if (size > 0) {
+    // It moves the pointer that it is given to the end of what it writes.
+    const at = BigUint64Array.of(Deno.UnsafePointer.value(Deno.UnsafePointer.of(der)));
+    ssl.i2d_PrivateKey(key, Deno.UnsafePointer.of(at));
+  }
+  if (key !== null) ssl.EVP_PKEY_free(key);
+  ssl.ERR_clear_error();
+  return size > 0 ? der : undefined;
+}
+
 interface Work {
   readonly key: Deno.PointerValue;
   readonly hash: string;
   readonly bytes: Uint8Array;
 }
 
-/** Bytes of the largest supported key, 4,096 bits. */
-const MAX_BYTES = 512;
+/** Bytes of the largest key: of a signature, and of an encrypted message. */
+const MAX_BYTES = MAX_KEY_BITS / 8;
 
 function sign(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefined {
   const digest = ssl.EVP_get_digestbyname(cString(hash));

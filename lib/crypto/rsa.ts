@@ -2,7 +2,8 @@
  * RSA as Salt uses it: OAEP for keys and tokens, PKCS#1 v1.5 for signatures, X9.31 for `tok` and `sig`. Does not know
  * where keys are stored or what is signed.
  *
- * Private operations and OAEP use node:crypto. The public operation (verify, recover) is a BigInt power, six times as
+ * Private operations and OAEP use node:crypto. For keys above 4096 bits, which Salt takes too, Deno has no encryption and no
+ * decryption: they use the host's OpenSSL, and are refused without it. The public operation (verify, recover) is a BigInt power, six times as
  * fast as node:crypto in Deno; its data is not secret.
  * Source: RFC 8017; Salt's `salt.crypt` and `salt.utils.rsax931`.
  * @module
@@ -11,9 +12,9 @@
 import type { KeyObject } from "node:crypto";
 import { AuthenticationError, KeyError } from "#lib/errors.ts";
 import { hashHex } from "./hash.ts";
-import { MAX_KEY_BITS, MIN_KEY_BITS } from "./key_bits.ts";
+import { MAX_KEY_BITS, MAX_RUNTIME_BITS, MIN_KEY_BITS } from "./key_bits.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
-import { type PrivateOperations, REFUSED } from "./openssl_rsa.ts";
+import { opensslEncrypt, opensslKey, opensslOperations, type PrivateOperations, REFUSED } from "./openssl_rsa.ts";
 import { cleanPem } from "./pem.ts";
 import { publicPem, readPublicPem, type RsaNumbers } from "./rsa_public_pem.ts";
 import { padX931, unpadX931 } from "./x931.ts";
@@ -67,6 +68,12 @@ export class PublicKey {
   private constructor({ modulus, exponent }: RsaNumbers) {
     const bits = modulus.toString(2).length;
     checkBits(bits);
+    // A peer's key is used before the peer is known: with another exponent a long one would take our time.
+    if (bits > MAX_RUNTIME_BITS && exponent > 65537n) {
+      throw new KeyError(
+        `A key of ${bits} bits with the exponent ${exponent} is not accepted: it may be 65537 at most`,
+      );
+    }
     this.modulus = modulus;
     this.#exponent = exponent;
     this.size = Math.ceil(bits / 8);
@@ -92,6 +99,11 @@ export class PublicKey {
     const room = this.room(algorithm);
     if (bytes.length > room) {
       throw new KeyError(`Cannot encrypt ${bytes.length} bytes with ${algorithm}: the key has room for ${room}`);
+    }
+    if (8 * this.size > MAX_RUNTIME_BITS) {
+      const sealed = opensslEncrypt(this.pem, hash.name, [bytes]);
+      if (sealed === undefined) throw needsOpenssl(8 * this.size);
+      return sealed[0];
     }
     const { constants: { RSA_PKCS1_OAEP_PADDING }, createPublicKey, publicEncrypt } = nodeBuiltin("node:crypto");
     this.#key ??= createPublicKey(this.pem);
@@ -152,19 +164,31 @@ export class PrivateKey {
 
   private constructor(key: KeyObject, operations?: PrivateOperations) {
     this.#key = key;
-    this.#operations = operations;
-    // Deno derives no larger public key, and its error is unclear.
     checkBits(key.asymmetricKeyDetails?.modulusLength ?? 0);
     this.publicKey = PublicKey.fromPem(
       String(nodeBuiltin("node:crypto").createPublicKey(key).export({ type: "spki", format: "pem" })),
     );
     this.pem = String(key.export({ type: "pkcs1", format: "pem" }));
+    const isLong = 8 * this.publicKey.size > MAX_RUNTIME_BITS;
+    this.#operations = operations ?? (isLong ? opensslOperations(this.pem) : undefined);
+    if (isLong && this.#operations === undefined) throw needsOpenssl(8 * this.publicKey.size);
   }
 
-  /** Makes a key with the exponent 65537. @throws {KeyError} If `bits` is not supported. */
-  static generate(bits: number): Promise<PrivateKey> {
+  /**
+   * Makes a key with the exponent 65537. @throws {KeyError} If `bits` is not supported, on this host or at all.
+   */
+  static async generate(bits: number): Promise<PrivateKey> {
+    checkBits(bits);
+    if (bits <= MAX_RUNTIME_BITS) return await PrivateKey.#generateHere(bits);
+    const der = await opensslKey(bits);
+    if (der === undefined) throw needsOpenssl(bits);
+    const lines = der.toBase64().match(/.{1,64}/g) ?? [];
+    const [begin, end] = ["BEGIN", "END"].map((word) => `-----${word} RSA PRIVATE KEY-----\n`);
+    return PrivateKey.fromPem(`${begin}${lines.join("\n")}\n${end}`);
+  }
+
+  static #generateHere(bits: number): Promise<PrivateKey> {
     return new Promise((resolve, reject) => {
-      checkBits(bits);
       nodeBuiltin("node:crypto").generateKeyPair("rsa", { modulusLength: bits }, (error, _publicKey, privateKey) => {
         if (error) reject(error);
         else resolve(new PrivateKey(privateKey));
@@ -225,6 +249,12 @@ export class PrivateKey {
 function checkBits(bits: number): void {
   if (bits >= MIN_KEY_BITS && bits <= MAX_KEY_BITS) return;
   throw new KeyError(`A key of ${bits} bits is not accepted: it must have ${MIN_KEY_BITS} to ${MAX_KEY_BITS} bits`);
+}
+
+function needsOpenssl(bits: number): KeyError {
+  return new KeyError(
+    `A key of ${bits} bits needs OpenSSL (libcrypto) on this host: without it the most is ${MAX_RUNTIME_BITS}`,
+  );
 }
 
 function readPrivate(pem: string): KeyObject {

@@ -149,7 +149,7 @@ const BAD: [yaml: string, message: string][] = [
   ["ret_port: 70000", ":1: ret_port: must be between 0 and 65535, not 70000"],
   ["ret_port: 4506.5", ":1: ret_port: must be an integer, not 4506.5 (float)"],
   ["ret_port:", ":1: ret_port: must be an integer, not None (NoneType)"],
-  ["keysize: 4097", ":1: keysize: must be between 2048 and 4096, not 4097"],
+  ["keysize: 32769", ":1: keysize: must be between 2048 and 32768, not 32769"],
   ["worker_threads: 0", ":1: worker_threads: must be between 1 and 1024, not 0"],
   ['open_mode: "yes"', ":1: open_mode: must be true or false, not 'yes' (str)"],
   ["auto_accept: 1", ":1: auto_accept: must be true or false, not 1 (int)"],

@@ -208,8 +208,9 @@ Deno.test("unusable keys are refused with a reason that does not show the key", 
     [good.private, "Not a public key"],
     [refused.ecPublic, "Not an RSA key"],
     [refused.rsa512Public, "512 bits"],
-    [refused.rsa8192Public, "8192 bits"],
   ];
+  // Corpus of an earlier limit: OpenSSL encrypts for such a key.
+  assertEquals(PublicKey.fromPem(refused.rsa8192Public).size, 1024);
   for (const [pem, reason] of publicCases) assertThrows(() => PublicKey.fromPem(pem), KeyError, reason);
   const privateCases: [string, string][] = [
     ["", "Not a private key"],
@@ -255,7 +256,7 @@ Deno.test("generate() makes a key of the requested size, and refuses unsupported
   assertEquals(key.publicKey.size, 128);
   assertEquals(PrivateKey.fromPem(key.pem).publicKey.pem, key.publicKey.pem);
   assertEquals(key.publicKey.recoverX931(key.signX931(text("salt"))), text("salt"));
-  for (const bits of [0, 512, 8192]) await assertRejects(() => PrivateKey.generate(bits), KeyError, `${bits} bits`);
+  for (const bits of [0, 512, 32769]) await assertRejects(() => PrivateKey.generate(bits), KeyError, `${bits} bits`);
 });
 
 Deno.test("fingerprints equal Salt's, also for a key in the wire format or with other line ends", () => {

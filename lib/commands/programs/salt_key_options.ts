@@ -79,7 +79,11 @@ export const SALT_KEY_OPTIONS = {
     ...GENERATION,
     default: ".",
   }),
-  keysize: int(["--keysize"], "Bits of a new key, 2048 to 4096. Default: as configured, which is 2048.", GENERATION),
+  keysize: int(
+    ["--keysize"],
+    "Bits of a new key, 2048 to 32768; more than 4096 need OpenSSL on the host. Default: as configured, which is 2048.",
+    GENERATION,
+  ),
   gen_signature: flag(
     ["--gen-signature"],
     "Sign the master's public key beforehand, for minions that verify it (verify_master_pubkey_sign).",
