@@ -7,7 +7,7 @@
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { KeyError } from "#lib/errors.ts";
-import { loadOrCreateKeyPair, loadPrivateKey, movedMasterKey } from "./pair.ts";
+import { loadOrCreateKeyPair, loadPrivateKey, masterPublicKey } from "./pair.ts";
 import { PublicKey, type SigningAlgorithm } from "#lib/crypto/rsa.ts";
 
 /** Name of the signature's file if `master_pubkey_signature` is unset. */
@@ -51,8 +51,7 @@ export async function signMasterKey(options: MasterSignatureOptions): Promise<bo
     if (!options.autoCreate) throw new KeyError("No usable private-key found");
     priv = await loadOrCreateKeyPair(pkiDir, signKeyName, options.keysize);
   }
-  const pub = readTextFileIfExists(options.pub || `${pkiDir}/master.pub`) ??
-    readTextFileIfExists(`${pkiDir}/${movedMasterKey(options.id)}.pub`);
+  const pub = options.pub ? readTextFileIfExists(options.pub) : masterPublicKey(pkiDir, options.id);
   if (pub === undefined) throw new KeyError("No usable public-key found");
   // Signs exactly the `pub_key` that the master sends: without the file's last newline.
   const signed = new TextEncoder().encode(PublicKey.fromPem(pub).pem);

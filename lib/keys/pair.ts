@@ -55,18 +55,31 @@ export function movedMasterKey(id: string): string {
 }
 
 /**
- * The master's own key: `master.pem` in `pkiDir`. Salt 3008 moves it to `<id>.pem` and leaves a link. If the link is
- * missing, `<id>.pem` is used.
+ * The master's own key: `master.pem` in `pkiDir`. Salt 3008 moves it to `<id>.pem` and leaves a link; where there is
+ * `<id>.pem`, that is used, as Salt 3008 does. Otherwise `<id>.pub` is written too, as a copy: there Python's programs of
+ * 3008 look for the public key.
  * @throws {KeyError} As {@linkcode loadOrCreateKeyPair}.
  */
-export function loadOrCreateMasterKey(
+export async function loadOrCreateMasterKey(
   pkiDir: string,
   keysize: number,
   options: MasterKeyOptions,
 ): Promise<PrivateKey> {
   const moved = movedMasterKey(options.id);
-  const isMoved = !exists(`${pkiDir}/master.pem`) && exists(`${pkiDir}/${moved}.pem`);
-  return loadOrCreateKeyPair(pkiDir, isMoved ? moved : "master", keysize, options);
+  if (exists(`${pkiDir}/${moved}.pem`)) return await loadOrCreateKeyPair(pkiDir, moved, keysize, options);
+  const key = await loadOrCreateKeyPair(pkiDir, "master", keysize, options);
+  const copy = `${pkiDir}/${moved}.pub`, { pem } = key.publicKey;
+  if (!samePem(readTextFileIfExists(copy) ?? "", pem)) {
+    writeFileAtomic(copy, `${pem}\n`, { mode: PUBLIC_MODE, sync: true });
+  }
+  return key;
+}
+
+/** The public half of {@linkcode loadOrCreateMasterKey}'s key, as its file has it; `undefined` if there is none. */
+export function masterPublicKey(pkiDir: string, id: string): string | undefined {
+  const moved = movedMasterKey(id);
+  const first = exists(`${pkiDir}/${moved}.pem`) ? moved : "master";
+  return readTextFileIfExists(`${pkiDir}/${first}.pub`) ?? readTextFileIfExists(`${pkiDir}/${moved}.pub`);
 }
 
 /**

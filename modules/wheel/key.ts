@@ -6,13 +6,14 @@
 
 import { checkSigning, placeOfPair } from "./_key_files.ts";
 import { fingerprint } from "#lib/crypto/pem.ts";
+import { MAX_RUNTIME_BITS } from "#lib/crypto/key_bits.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { CommandError, InvocationError, KeyError } from "#lib/errors.ts";
 import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
 import { byDirectory, compileGlobs, KEY_STATES, type KeyMatches } from "#lib/keys/manager.ts";
 import { localKeys } from "#lib/keys/local_keys.ts";
 import { signMasterKey } from "#lib/keys/master_signature.ts";
-import { loadOrCreateKeyPair, movedMasterKey } from "#lib/keys/pair.ts";
+import { loadOrCreateKeyPair, masterPublicKey, movedMasterKey } from "#lib/keys/pair.ts";
 import { KEY_DIRECTORIES, type KeyState } from "#lib/keys/store.ts";
 import { lstatIfExists } from "#lib/os/atomic_file.ts";
 import { findUser } from "#lib/os/users.ts";
@@ -385,13 +386,18 @@ function ofEach({ manager }: RunnerContext, globs: string | string[], text: (pem
 }
 
 function masterKey({ pki_dir, id }: RunnerContext["opts"]): string {
-  const own = localKeys(pki_dir);
-  const pem = own.get("master.pub") ?? own.get(`${movedMasterKey(id)}.pub`);
+  const pem = masterPublicKey(pki_dir, id);
   if (pem === undefined) throw new CommandError(`${pki_dir}/master.pub is not there: start the master once`);
   return pem.trimEnd();
 }
 
 async function newKey(keysize: number): Promise<PrivateKey> {
+  // A longer one would occupy the master for minutes or hours.
+  if (keysize > MAX_RUNTIME_BITS) {
+    throw new InvocationError(
+      `keysize must be at most ${MAX_RUNTIME_BITS} here: salt-key --gen-keys makes longer keys`,
+    );
+  }
   return await PrivateKey.generate(Math.max(MIN_BITS, keysize));
 }
 

@@ -1,6 +1,13 @@
 /** @module */
 import { KeyError } from "#lib/errors.ts";
-import { checkPrivateKey, loadOrCreateKeyPair, loadOrCreateMasterKey, loadPrivateKey } from "#lib/keys/pair.ts";
+import { localKeys } from "#lib/keys/local_keys.ts";
+import {
+  checkPrivateKey,
+  loadOrCreateKeyPair,
+  loadOrCreateMasterKey,
+  loadPrivateKey,
+  masterPublicKey,
+} from "#lib/keys/pair.ts";
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
@@ -85,6 +92,33 @@ Deno.test(
     assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster" })).pem, PRIVATE);
     assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "saltmaster_master" })).pem, PRIVATE);
     assertNotEquals((await loadOrCreateKeyPair(dir, "another", BITS)).pem, PRIVATE);
+  }),
+);
+
+Deno.test(
+  "the master's public key is copied to where Python's programs of 3008 look; its list of keys has it once",
+  inTemporaryDirectory(async (dir) => {
+    Deno.writeTextFileSync(`${dir}/boss.pub`, "of an older key");
+    const { publicKey } = await loadOrCreateMasterKey(dir, BITS, { id: "boss_master" });
+    assertEquals(names(dir), ["boss.pub", "master.pem", "master.pub"]);
+    for (const name of ["boss", "master"]) {
+      assertEquals([Deno.readTextFileSync(`${dir}/${name}.pub`), mode(`${dir}/${name}.pub`)], [
+        `${publicKey.pem}\n`,
+        0o644,
+      ]);
+    }
+    assertEquals([...localKeys(dir).keys()], ["master.pem", "master.pub"]);
+    assertEquals(masterPublicKey(dir, "boss_master"), `${publicKey.pem}\n`);
+  }),
+);
+
+Deno.test(
+  "of two different keys the master uses the one that Salt 3008 uses",
+  inTemporaryDirectory(async (dir) => {
+    Deno.writeTextFileSync(`${dir}/boss.pem`, PRIVATE, { mode: 0o400 });
+    await loadOrCreateKeyPair(dir, "master", BITS);
+    assertEquals((await loadOrCreateMasterKey(dir, BITS, { id: "boss_master" })).pem, PRIVATE);
+    assertEquals(masterPublicKey(dir, "boss_master"), PUBLIC);
   }),
 );
 
