@@ -13,7 +13,6 @@ import { textOf, typeName } from "#lib/python/kinds.ts";
 import { type Found, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { str } from "#lib/python/repr.ts";
 import { getItem } from "#lib/python/subscript.ts";
-import { Tuple } from "#lib/values/tuple.ts";
 import { passed } from "./errors.ts";
 import type { Maybe, Operations, RuntimeEnvironment } from "./frame.ts";
 import type { Language } from "./language.ts";
