@@ -82,7 +82,7 @@ function scan(map: ObjMap, key: Obj): Obj | undefined {
 }
 
 /** @throws {TemplateError} TypeError if Python refuses `key` as a key. */
-export function checkHashable(key: Obj): void {
+function checkHashable(key: Obj): void {
   if (key instanceof Tuple) {
     for (const item of key) checkHashable(item);
     return;
