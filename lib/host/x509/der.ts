@@ -1,6 +1,12 @@
 /**
  * DER, the encoding of certificates: values as a tag with contents. Only definite lengths and tags of one byte, which is all
- * that X.509 has.
+ * that X.509 has. What is BER and not DER is refused, as by Python's `cryptography`, which Salt uses.
+ *
+ * `@peculiar/asn1-x509` 2.11.1 (asn1-schema 2.11.1, asn1js 3.1.0) was measured in November 2026 and is not used: it reads BER (an
+ * indefinite length, bytes behind the certificate), and its limit of nodes refuses a revocation list of 10,000 entries. One
+ * certificate takes 4 ms instead of 0.2 ms, and the bundle has 269 KB instead of 12 KB. Both read the 105 recorded documents
+ * that `cryptography` 50.0.2 reads. Of 6,000 documents with changed bytes, the library reads 447 that `cryptography` refuses, this reader 64.
+ * Its decorators need no reflection: they work in Deno and in a bundle.
  * Source: ITU-T X.690.
  * @module
  */
@@ -43,37 +49,64 @@ export interface Der {
 
 /** Reads `bytes` as one value. @throws {DerError} If they are none, or more follows. */
 export function readDer(bytes: Uint8Array): Der {
-  const [value, end] = readAt(bytes, 0);
-  if (end !== bytes.length) throw new DerError("More bytes follow the value");
+  const value = readAt(bytes, 0);
+  if (value.end !== bytes.length) throw new DerError("More bytes follow the value");
   return value;
 }
 
-function readAt(bytes: Uint8Array, start: number): [Der, number] {
-  const [tag, first] = [bytes[start], bytes[start + 1]];
+/** A value that makes views of its bytes only when they are asked for: a revocation list may have a million of them. */
+class Part implements Der {
+  readonly #bytes: Uint8Array;
+  readonly #start: number;
+  readonly #bodyStart: number;
+
+  constructor(bytes: Uint8Array, readonly tag: number, at: { start: number; bodyStart: number; end: number }) {
+    this.#bytes = bytes;
+    this.#start = at.start;
+    this.#bodyStart = at.bodyStart;
+    this.end = at.end;
+  }
+
+  /** Where the next value begins. */
+  readonly end: number;
+
+  get body(): Uint8Array {
+    return this.#bytes.subarray(this.#bodyStart, this.end);
+  }
+
+  get whole(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.end);
+  }
+}
+
+function readAt(bytes: Uint8Array, start: number): Part {
+  const tag = bytes[start], first = bytes[start + 1];
   if (tag === undefined || first === undefined) throw new DerError("The value is cut short");
   if ((tag & 0x1f) === 0x1f) throw new DerError("A tag of several bytes");
-  let at = start + 2;
+  let bodyStart = start + 2;
   let length = first;
   if (first >= 0x80) {
     const count = first & 0x7f;
     if (count === 0 || count > 4) throw new DerError("No definite length");
     length = 0;
-    for (let i = 0; i < count; i++) length = length * 256 + (bytes[at + i] ?? 0);
-    at += count;
+    for (let i = 0; i < count; i++) length = length * 256 + (bytes[bodyStart + i] ?? 0);
+    bodyStart += count;
+    if (length < 0x80 || length < 256 ** (count - 1)) throw new DerError("A length of more bytes than it needs");
   }
-  const end = at + length;
+  const end = bodyStart + length;
   if (end > bytes.length) throw new DerError("The value is cut short");
-  return [{ tag, body: bytes.subarray(at, end), whole: bytes.subarray(start, end) }, end];
+  return new Part(bytes, tag, { start, bodyStart, end });
 }
 
 /** The values in the contents of a constructed value. @throws {DerError} If they are none. */
 export function children(of: Der, tag?: number): Der[] {
   if (tag !== undefined) expectTag(of, tag);
   const found: Der[] = [];
-  for (let at = 0; at < of.body.length;) {
-    const [value, end] = readAt(of.body, at);
+  const { body } = of;
+  for (let at = 0; at < body.length;) {
+    const value = readAt(body, at);
     found.push(value);
-    at = end;
+    at = value.end;
   }
   return found;
 }
@@ -87,13 +120,16 @@ export function expectTag(value: Der | undefined, tag: number): Der {
 /** An INTEGER or ENUMERATED, whatever its tag. */
 export function readInteger({ body }: Der): bigint {
   if (body.length === 0) throw new DerError("A number without digits");
+  const needed = body.length === 1 || (body[0] !== 0 && body[0] !== 0xff) || (body[0] ^ body[1]) >= 0x80;
+  if (!needed) throw new DerError("A number of more bytes than it needs");
   const n = BigInt(`0x${body.toHex()}`);
   return body[0] >= 0x80 ? n - (1n << BigInt(8 * body.length)) : n;
 }
 
-/** A BOOLEAN, whatever its tag. */
+/** A BOOLEAN, whatever its tag. @throws {DerError} If it is neither 0 nor 255. */
 export function readBoolean({ body }: Der): boolean {
-  return body.length > 0 && body[0] !== 0;
+  if (body.length !== 1 || (body[0] !== 0 && body[0] !== 0xff)) throw new DerError("Neither true nor false");
+  return body[0] !== 0;
 }
 
 /** Maximum bytes of an identifier; the library that Salt uses reads no longer ones either. */
@@ -104,21 +140,29 @@ export function readOid({ body }: Der): string {
   if (body.length > MAX_OID_BYTES) throw new DerError("An object identifier that is too long");
   const arcs: bigint[] = [];
   let arc = 0n;
+  let inside = false;
   for (const byte of body) {
+    if (!inside && byte === 0x80) throw new DerError("A number of more bytes than it needs");
+    inside = byte >= 0x80;
     arc = (arc << 7n) | BigInt(byte & 0x7f);
     if (byte >= 0x80) continue;
     arcs.push(arc);
     arc = 0n;
   }
   if (arcs.length === 0) throw new DerError("An empty object identifier");
+  if (inside) throw new DerError("An object identifier that does not end");
   const [first, ...rest] = arcs;
   const root = first < 40n ? 0n : first < 80n ? 1n : 2n;
   return [root, first - root * 40n, ...rest].join(".");
 }
 
-/** The bytes of a BIT STRING without unused bits. */
+/** The bytes of a BIT STRING without unused bits. @throws {DerError} If bits that are unused are set. */
 export function bitBytes({ body }: Der): Uint8Array {
   if (body.length === 0) throw new DerError("A bit string without its first byte");
+  const unused = body[0];
+  const wrong = unused > 7 ||
+    (unused > 0 && (body.length === 1 || (body[body.length - 1] & ((1 << unused) - 1)) !== 0));
+  if (wrong) throw new DerError("A bit string with wrong unused bits");
   return body.subarray(1);
 }
 
@@ -137,7 +181,11 @@ export function readTime(value: Der): number {
   if (found === null || (!short && value.tag !== TAG.generalizedTime)) throw new DerError(`No time: ${text}`);
   const [year, month, day, hour, minute, second] = found.slice(1).map(Number);
   const full = short ? year + (year < 50 ? 2000 : 1900) : year;
-  return Date.UTC(full, month - 1, day, hour, minute, second);
+  const date = new Date(0);
+  date.setUTCFullYear(full, month - 1, day);
+  const known = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!known || hour > 23 || minute > 59 || second > 59) throw new DerError(`No time: ${text}`);
+  return date.setUTCHours(hour, minute, second);
 }
 
 /** A value with a tag; its contents are given in pieces. */

@@ -120,9 +120,16 @@ const PSS_DIGESTS: Readonly<Record<string, string>> = {
   "2.16.840.1.101.3.4.2.3": "sha512",
 };
 
+/** @throws {DerError} If there are more values than the document has. */
+function noneAfter(parts: readonly Der[], count: number): void {
+  if (parts.length > count) throw new DerError("More values than expected");
+}
+
 function algorithmOf(value: Der): Pick<Signed, "algorithm" | "digest"> {
-  const [type, parameters] = children(value, TAG.sequence);
-  const algorithm = readOid(type);
+  const parts = children(value, TAG.sequence);
+  noneAfter(parts, 2);
+  const [type, parameters] = parts;
+  const algorithm = readOid(expectTag(type, TAG.oid));
   if (algorithm !== RSA_PSS) return { algorithm, digest: digestOf(algorithm) };
   const hash = children(expectTag(parameters, TAG.sequence)).find(({ tag }) => tag === contextTag(0, true));
   const digest = hash === undefined ? "sha1" : PSS_DIGESTS[readOid(children(readDer(hash.body))[0])];
@@ -131,7 +138,9 @@ function algorithmOf(value: Der): Pick<Signed, "algorithm" | "digest"> {
 
 /** The three parts of what is signed. */
 function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Omit<Signed, "extensions"> } {
-  const [inner, algorithm, signature] = children(readDer(bytes), TAG.sequence);
+  const outer = children(readDer(bytes), TAG.sequence);
+  noneAfter(outer, 3);
+  const [inner, algorithm, signature] = outer;
   const common = {
     der: bytes,
     signedPart: expectTag(inner, TAG.sequence).whole,
@@ -139,6 +148,17 @@ function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Om
     ...algorithmOf(expectTag(algorithm, TAG.sequence)),
   };
   return { parts: children(inner), common };
+}
+
+/** A SubjectPublicKeyInfo: an algorithm and the bits of the key. @throws {DerError} If it is none. */
+function publicKeyInfo(value: Der | undefined): Uint8Array {
+  const info = expectTag(value, TAG.sequence);
+  const parts = children(info);
+  noneAfter(parts, 2);
+  const [algorithm, bits] = parts;
+  algorithmOf(expectTag(algorithm, TAG.sequence));
+  bitBytes(expectTag(bits, TAG.bitString));
+  return info.whole;
 }
 
 function extensionsIn(parts: readonly Der[], n: number): Extension[] {
@@ -150,8 +170,16 @@ function extensionsIn(parts: readonly Der[], n: number): Extension[] {
 export function readCertificate(bytes: Uint8Array): Certificate {
   const { parts, common } = signed(bytes);
   const versioned = parts[0]?.tag === contextTag(0, true);
-  const version = versioned ? Number(readInteger(readDer(parts[0].body))) + 1 : 1;
-  const [serial, , issuer, validity, subject, spki, ...rest] = versioned ? parts.slice(1) : parts;
+  const version = versioned ? Number(readInteger(expectTag(readDer(parts[0].body), TAG.integer))) + 1 : 1;
+  if (version < 1 || version > 3) throw new DerError(`${version - 1} is not a valid X509 version`);
+  const [serial, algorithm, issuer, validity, subject, spki, ...rest] = versioned ? parts.slice(1) : parts;
+  algorithmOf(algorithm);
+  // Two identifiers, which nobody uses, and the extensions.
+  for (const { tag } of rest) {
+    if (![contextTag(1, false), contextTag(2, false), contextTag(3, true)].includes(tag)) {
+      throw new DerError(`Tag ${tag} behind the public key`);
+    }
+  }
   const [notBefore, notAfter] = children(expectTag(validity, TAG.sequence));
   return {
     ...common,
@@ -163,7 +191,7 @@ export function readCertificate(bytes: Uint8Array): Certificate {
     notAfter: readTime(notAfter),
     subject: readName(subject),
     subjectDer: subject.whole,
-    spki: expectTag(spki, TAG.sequence).whole,
+    spki: publicKeyInfo(spki),
     extensions: extensionsIn(rest, 3),
   };
 }
@@ -189,7 +217,7 @@ export function readSigningRequest(bytes: Uint8Array): SigningRequest {
     ...common,
     subject: readName(subject),
     subjectDer: subject.whole,
-    spki: expectTag(spki, TAG.sequence).whole,
+    spki: publicKeyInfo(spki),
     extensions,
   };
 }

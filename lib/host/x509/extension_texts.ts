@@ -35,8 +35,9 @@ export interface Extension {
 export function readExtensions(value: Der): Extension[] {
   const found = children(value, TAG.sequence).map((one): Extension => {
     const [type, ...rest] = children(one, TAG.sequence);
-    const critical = rest.length > 1 && readBoolean(rest[0]);
-    return { oid: readOid(type), critical, value: expectTag(rest.at(-1), TAG.octetString).body };
+    if (rest.length > 2) throw new DerError("More values than expected");
+    const critical = rest.length > 1 && readBoolean(expectTag(rest[0], TAG.boolean));
+    return { oid: readOid(expectTag(type, TAG.oid)), critical, value: expectTag(rest.at(-1), TAG.octetString).body };
   });
   if (new Set(found.map(({ oid }) => oid)).size < found.length) throw new DerError("Two extensions of one kind");
   return found;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { bitBytes, children, type Der, der, oid, readOid, sequence, setOf, TAG, text } from "./der.ts";
+import { children, type Der, der, DerError, expectTag, oid, readOid, sequence, setOf, TAG, text } from "./der.ts";
 import { NAME_OIDS } from "./oids.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isMap, str, typeName, type Value } from "#lib/values/value.ts";
@@ -49,12 +49,13 @@ export function readText(value: Der): string {
       const points: number[] = [];
       const view = new DataView(value.body.buffer, value.body.byteOffset, value.body.length);
       for (let at = 0; at + 4 <= value.body.length; at += 4) points.push(view.getUint32(at));
-      return String.fromCodePoint(...points);
+      if (points.some((point) => point > 0x10ffff)) throw new DerError("A character that does not exist");
+      return points.map((point) => String.fromCodePoint(point)).join("");
     }
     case TAG.teletex:
       return new TextDecoder("latin1").decode(value.body);
     case TAG.bitString:
-      return `#${bitBytes(value).toHex()}`;
+      return `#${value.body.subarray(1).toHex()}`;
     default:
       return new TextDecoder("utf-8", { ignoreBOM: true }).decode(value.body);
   }
@@ -62,14 +63,15 @@ export function readText(value: Der): string {
 
 /** Reads a name from a SEQUENCE of sets. @throws {DerError} If it is none. */
 export function readName(value: Der): Name {
-  return children(value, TAG.sequence).map(readNamePart);
+  return children(value, TAG.sequence).map((part) => readNamePart(expectTag(part, TAG.set)));
 }
 
 /** Reads a part from a SET of attributes, with any tag. @throws {DerError} If it is none. */
 export function readNamePart(value: Der): NamePart {
   return children(value).map((attribute) => {
     const [type, content] = children(attribute, TAG.sequence);
-    return { oid: readOid(type), value: readText(content) };
+    if (content === undefined) throw new DerError("An attribute without a value");
+    return { oid: readOid(expectTag(type, TAG.oid)), value: readText(content) };
   });
 }
 
