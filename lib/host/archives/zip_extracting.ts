@@ -1,6 +1,7 @@
 /**
  * Unpacks ZIP archives. A name cannot lead out of the directory, nor can a link in the archive: nothing is written through links.
- * Source: PKWARE APPNOTE.TXT 6.3, with its traditional encryption.
+ * No data belong to two members, so an archive unpacks to no more than deflate makes of its own bytes.
+ * Source: PKWARE APPNOTE.TXT 6.3, with its traditional encryption; `zipfile.py` of Python 3.11 and 3.12 for what is refused.
  * @module
  */
 
@@ -12,6 +13,7 @@ import { CommandError } from "#lib/errors.ts";
 import { crc32 } from "#lib/values/crc32.ts";
 import type { ZipMember } from "./zip_directory.ts";
 import { writeAll } from "#lib/os/write_all.ts";
+import { repr } from "#lib/values/value.ts";
 
 /** Options of unpacking. */
 export interface Extracting {
@@ -121,6 +123,8 @@ async function* contents(
 }
 
 const CHUNK = 1 << 16;
+/** The local header of a member: its first word, and its bytes before the name. */
+const LOCAL = 0x04034b50, HEADER_BYTES = 30;
 /** Bytes before the data of an encrypted member. */
 const CIPHER_HEADER = 12;
 
@@ -130,11 +134,7 @@ function* packedBytes(
   password: Uint8Array | undefined,
 ): Generator<Uint8Array<ArrayBuffer>, void> {
   using file = Deno.openSync(archive);
-  file.seekSync(member.offset, Deno.SeekMode.Start);
-  const header = new Uint8Array(30);
-  file.readSync(header);
-  const view = new DataView(header.buffer);
-  file.seekSync(view.getUint16(26, true) + view.getUint16(28, true), Deno.SeekMode.Current);
+  skipLocalHeader(file, member);
   const cipher = member.encrypted && password !== undefined ? new ZipCipher(password) : undefined;
   let skipped = cipher === undefined ? CIPHER_HEADER : 0;
   for (let left = member.compressedSize; left > 0;) {
@@ -151,6 +151,36 @@ function* packedBytes(
     skipped += drop;
     yield bytes.subarray(drop);
   }
+}
+
+/** Passes over what is before the data. @throws {CommandError} If it is not that of the member, or other data follow too early. */
+function skipLocalHeader(file: Deno.FsFile, { name, rawName, offset, end, compressedSize }: ZipMember): void {
+  file.seekSync(offset, Deno.SeekMode.Start);
+  const header = new Uint8Array(HEADER_BYTES);
+  if (readFully(file, header) < HEADER_BYTES) throw new CommandError("Truncated file header");
+  const view = new DataView(header.buffer);
+  if (view.getUint32(0, true) !== LOCAL) throw new CommandError("Bad magic number for file header");
+  const [nameLength, extraLength] = [view.getUint16(26, true), view.getUint16(28, true)];
+  const ownName = new Uint8Array(nameLength);
+  readFully(file, ownName);
+  if (ownName.toHex() !== rawName.toHex()) {
+    throw new CommandError(`File name in directory ${repr(name)} and header ${repr(ownName)} differ.`);
+  }
+  file.seekSync(extraLength, Deno.SeekMode.Current);
+  if (offset + HEADER_BYTES + nameLength + extraLength + compressedSize > end) {
+    throw new CommandError(`Overlapped entries: ${repr(name)} (possible zip bomb)`);
+  }
+}
+
+/** Fills `bytes` as far as the file goes. @returns Number of bytes. */
+function readFully(file: Deno.FsFile, bytes: Uint8Array): number {
+  let done = 0;
+  while (done < bytes.length) {
+    const got = file.readSync(bytes.subarray(done)) ?? 0;
+    if (got === 0) break;
+    done += got;
+  }
+  return done;
 }
 
 /** PKWARE's traditional encryption, which is weak and still in use. */

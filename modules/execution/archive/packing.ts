@@ -144,7 +144,8 @@ export const cmd_zip: ModuleFunction<JobContext> = fn({
 
 export const zip: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Pack files and directories into a ZIP archive, and return the names in it. Relative sources need `cwd`. With `runas`, the program `zip` is used.",
+    "Pack files and directories into a ZIP archive, and return the names in it. Relative sources need `cwd`. With `runas`, the program `zip` is used.\n" +
+      "zip64=True: the archive may have files of more than 2 GiB, or more than 65,535 files.",
     "archive.zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2",
   ),
   permissions: "all",
@@ -156,7 +157,7 @@ export const zip: ModuleFunction<JobContext> = fn({
     runas: str(null),
     zip64: bool(false),
   },
-  run: async ({ zip_file: givenFile, sources: given, template, cwd, runas }, context) => {
+  run: async ({ zip_file: givenFile, sources: given, template, cwd, runas, zip64 }, context) => {
     if (runas) return await lines(["zip", "-r", givenFile, ...expandSources(given)], { context, cwd, template, runas });
     const zip_file = await renderedPath(givenFile, template, context);
     const sources = expandSources(await renderedSources(given, template, context));
@@ -166,7 +167,7 @@ export const zip: ModuleFunction<JobContext> = fn({
     if (cwd && !cwd.startsWith("/")) throw new InvocationError("cwd must be absolute");
     const entries = sources.flatMap((source) => zipEntries(cwd ? joinPath(cwd, source) : source, cwd));
     try {
-      await writeZip(zip_file, entries);
+      await writeZip(zip_file, entries, { zip64 });
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
       throw new CommandError(`Exception encountered creating zipfile: ${messageOf(error)}`);
