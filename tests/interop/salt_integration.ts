@@ -9,15 +9,11 @@
 import { isGone } from "#lib/os/deno_texts.ts";
 import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { run } from "#tests/support/processes.ts";
 import { PROGRAMS, type Salt } from "./salts.ts";
-import { readOutcomes, type Suite, type TestOutcome } from "./salt_suite.ts";
+import { runPytest, type Suite, type TestOutcome } from "./salt_suite.ts";
 
 /** Of the source archive; ids of tests are relative to it. */
 const FOLDER = "tests/pytests/integration";
-
-/** Time limit of a test without one of its own, in seconds: several times the time of the slowest test on a busy machine. */
-const TEST_SECONDS = 180;
 
 /** Time limit of a run, in milliseconds: ten times its duration on two quiet processors. */
 const RUN_MS = 600_000;
@@ -30,7 +26,7 @@ const RUN_MS = 600_000;
  * @throws {Error} If pytest itself failed, or did not end in time. All processes of the run are ended then, too.
  */
 export async function runIntegration(
-  { python, source }: Suite,
+  suite: Suite,
   { commands, only }: { readonly commands: string; readonly only: readonly string[] },
 ): Promise<TestOutcome[]> {
   // Not in the directory that TMPDIR names: the names of sockets below it have to fit in 107 bytes.
@@ -39,22 +35,15 @@ export async function runIntegration(
   // If the tests are interrupted, pytest is killed: its daemons, in process groups of their own, would stay.
   for (const signal of INTERRUPTS) Deno.addSignalListener(signal, end);
   try {
-    const results = `${scratch}/results.jsonl`;
-    const plugin = decodeURIComponent(new URL("./salt_suite", import.meta.url).pathname);
-    const { code, out, err } = await run([
-      "env",
-      `PYTHONPATH=${source}:${plugin}`,
-      "PYTHONDONTWRITEBYTECODE=1",
-      `TMPDIR=${scratch}`,
-      `SALT_SUITE_RESULTS=${results}`,
-      ...[python, "-m", "pytest", "-v", "-p", "integration_box", "-p", "no:cacheprovider", "-c", "/dev/null"],
-      ...["--rootdir", source, "--scripts-dir", commands, "--run-slow", "--core-tests"],
-      ...["--timeout", String(TEST_SECONDS), "--tb", "short"],
-      ...only.map((id) => `${source}/${FOLDER}/${id}`),
-    ], RUN_MS);
-    // Exit code 1: some tests failed.
-    if (code > 1) throw new Error(`pytest ended with ${code}:\n${out.slice(-4000)}\n${err.slice(-4000)}`);
-    return readOutcomes(Deno.readTextFileSync(results), FOLDER);
+    return await runPytest(suite, {
+      plugin: "integration_box",
+      folder: FOLDER,
+      scratch,
+      environment: [`TMPDIR=${scratch}`],
+      options: ["-v", "--scripts-dir", commands, "--run-slow", "--core-tests"],
+      tests: only,
+      limitMs: RUN_MS,
+    });
   } finally {
     await eventually(() => !endProcesses(scratch), {
       withinMs: END_MS,

@@ -149,28 +149,72 @@ export async function runPart(
 ): Promise<TestOutcome[]> {
   const scratch = await Deno.makeTempDir({ prefix: "salt_suite_" });
   try {
-    const results = `${scratch}/results.jsonl`;
-    const plugin = decodeURIComponent(new URL("./salt_suite", import.meta.url).pathname);
-    const { code, out, err } = await run([
-      "env",
-      `PYTHONPATH=${source}:${plugin}`,
-      "PYTHONDONTWRITEBYTECODE=1",
-      // Tests look for pip, and for the shell of the user who runs them.
-      `PATH=${python.replace(/\/[^/]*$/, "")}:${Deno.env.get("PATH") ?? "/usr/bin:/bin"}`,
-      "SHELL=/bin/bash",
-      `SALT_CALL=${JSON.stringify(saltCall)}`,
-      `SALT_SUITE_RESULTS=${results}`,
-      ...[python, "-m", "pytest", "-q", "-p", "black_box", "-p", "no:cacheprovider", "-c", "/dev/null"],
-      ...["--rootdir", source, "--confcutdir", `${source}/${FOLDER}/${part.below}`, "--basetemp", `${scratch}/tmp`],
-      ...["-n", String(beside), "--timeout", String(TEST_SECONDS), "--tb", "short"],
-      ...(only ?? part.paths).map((path) => `${source}/${FOLDER}/${path}`),
-    ], SUITE_MS);
-    // Exit code 1: some tests failed.
-    if (code > 1) throw new Error(`pytest ended with ${code}:\n${out.slice(-4000)}\n${err.slice(-4000)}`);
-    return readOutcomes(Deno.readTextFileSync(results), FOLDER);
+    return await runPytest({ python, source }, {
+      plugin: "black_box",
+      folder: FOLDER,
+      scratch,
+      environment: [
+        // Tests look for pip, and for the shell of the user who runs them.
+        `PATH=${python.replace(/\/[^/]*$/, "")}:${Deno.env.get("PATH") ?? "/usr/bin:/bin"}`,
+        "SHELL=/bin/bash",
+        `SALT_CALL=${JSON.stringify(saltCall)}`,
+      ],
+      options: [
+        "-q",
+        ...["--confcutdir", `${source}/${FOLDER}/${part.below}`, "--basetemp", `${scratch}/tmp`],
+        ...["-n", String(beside)],
+      ],
+      tests: only ?? part.paths,
+      limitMs: SUITE_MS,
+    });
   } finally {
     await Deno.remove(scratch, { recursive: true });
   }
+}
+
+/** A run of pytest. */
+export interface PytestRun {
+  /** The plugin of the directory salt_suite that replaces Salt's fixtures. */
+  readonly plugin: string;
+  /** The folder of the source archive in which the tests are. */
+  readonly folder: string;
+  /** A directory for the outcomes. */
+  readonly scratch: string;
+  /** Variables of the environment besides those of the plugin: `NAME=value`. */
+  readonly environment: readonly string[];
+  /** Options besides those that each run has. */
+  readonly options: readonly string[];
+  /** The tests, relative to `folder`. */
+  readonly tests: readonly string[];
+  /** Time limit of the run, in milliseconds. */
+  readonly limitMs: number;
+}
+
+/**
+ * Runs tests of the suite with pytest.
+ * @returns The outcome of each test, in the order of their ids.
+ * @throws {Error} If pytest itself failed, or did not end in time.
+ */
+export async function runPytest(
+  { python, source }: Suite,
+  { plugin, folder, scratch, environment, options, tests, limitMs }: PytestRun,
+): Promise<TestOutcome[]> {
+  const results = `${scratch}/results.jsonl`;
+  const plugins = decodeURIComponent(new URL("./salt_suite", import.meta.url).pathname);
+  const { code, out, err } = await run([
+    "env",
+    `PYTHONPATH=${source}:${plugins}`,
+    "PYTHONDONTWRITEBYTECODE=1",
+    `SALT_SUITE_RESULTS=${results}`,
+    ...environment,
+    ...[python, "-m", "pytest", "-p", plugin, "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", source],
+    ...["--timeout", String(TEST_SECONDS), "--tb", "short"],
+    ...options,
+    ...tests.map((id) => `${source}/${folder}/${id}`),
+  ], limitMs);
+  // Exit code 1: some tests failed.
+  if (code > 1) throw new Error(`pytest ended with ${code}:\n${out.slice(-4000)}\n${err.slice(-4000)}`);
+  return readOutcomes(Deno.readTextFileSync(results), folder);
 }
 
 /**
