@@ -61,12 +61,11 @@ export function readZipDirectory(path: string): ZipMember[] | undefined {
     length = view.getUint32(at + 12, true),
     start = view.getUint32(at + 16, true);
   let directoryEnd = Math.max(0, size - END_BYTES - MAX_COMMENT) + at;
-  if (count === 0xffff || length === BIG || start === BIG) {
-    const big = bigEnd(file, { tail, at });
-    if (big !== undefined) {
-      ({ count, length, start } = big);
-      directoryEnd -= LOCATOR64_BYTES + END64_BYTES;
-    }
+  // As Python, which writes it for a directory behind 2 GiB already, whose place the end record can tell.
+  const big = bigEnd(file, { tail, at });
+  if (big !== undefined) {
+    ({ count, length, start } = big);
+    directoryEnd -= LOCATOR64_BYTES + END64_BYTES;
   }
   // Bytes before the archive: a program that unpacks it. Offsets are counted from behind them.
   const before = directoryEnd - length - start;

@@ -3,6 +3,7 @@
  * @module
  */
 
+export * from "#modules/execution/_file_backups.ts";
 export * from "./checking.ts";
 export * from "./editing.ts";
 export * from "./finding.ts";
