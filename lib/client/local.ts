@@ -10,6 +10,7 @@ import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returne
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "#lib/errors.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
+import type { BusEvent } from "#lib/bus/event.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { openJobStore } from "#lib/jobs/open_store.ts";
@@ -186,68 +187,60 @@ export class LocalClient {
       readonly output?: OutputFollower;
     },
   ): AsyncGenerator<Returned | Silent> {
-    const now = () => performance.now();
-    const watch = new JobWatch(job.minions, { timeoutMs: timeouts.timeoutMs, now: now() });
+    const watch = new JobWatch(job.minions, { timeoutMs: timeouts.timeoutMs, now: performance.now() });
     for (const id of job.acknowledged ?? []) watch.acknowledged(id);
-    let questionJid = "";
+    const collection: Collection = {
+      job,
+      watch,
+      questionJid: "",
+      gatherMs: timeouts.gatherMs,
+      output,
+      onState,
+      onAbsent,
+      log: this.#log,
+    };
     const concerns = (tag: string) => {
       const jid = (jobSign(tag) ?? stateProgressSign(tag))?.jid;
-      return jid === job.jid || (jid !== undefined && jid === questionJid) || tag === PRESENCE_CHANGE_EVENT;
+      return jid === job.jid || (jid !== undefined && jid === collection.questionJid) || tag === PRESENCE_CHANGE_EVENT;
     };
     while (!watch.done && !signal?.aborted) {
-      const due = watch.toAsk(now());
-      if (due.length > 0) {
-        if (!(await isMasterRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
-        const absent = new Set(watch.giveUp(due, this.#gone()));
-        if (watch.done) break;
-        if (absent.size > 0) onAbsent?.([...absent]);
-        const reachable = due.filter((id) => !absent.has(id));
-        if (reachable.length > 0) {
-          this.#log.debug(() =>
-            `Asking ${reachable.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
-          );
-          questionJid = await this.#askWhetherRunning(job, reachable);
-          watch.queried(reachable, now() + timeouts.gatherMs);
-        }
-      }
-      const event = await this.#events.next(Math.max(0, Math.min(watch.nextAt - now(), 1_000)), concerns);
-      watch.tick(now());
-      if (event !== undefined) this.#log.trace(`Event ${event.tag}`);
+      await this.#askSilent(collection);
+      if (watch.done) break;
+      const waitMs = Math.max(0, Math.min(watch.nextAt - performance.now(), 1_000));
+      const event = await this.#events.next(waitMs, concerns);
+      watch.tick(performance.now());
       if (event === undefined) {
-        if (!(await isMasterRunning(this.#opts.sock_dir))) watch.masterGone(now());
+        if (!(await isMasterRunning(this.#opts.sock_dir))) watch.masterGone(performance.now());
         continue;
       }
-      if (event.tag === PRESENCE_CHANGE_EVENT) {
-        for (const id of strings(event.data.get("lost"))) watch.presence(id, false, now());
-        for (const id of strings(event.data.get("new"))) watch.presence(id, true, now());
-        continue;
-      }
-      const state = stateProgressSign(event.tag);
-      if (state !== undefined && event.data.get("id") === state.id) {
-        watch.acknowledged(state.id);
-        const done = readStateDone(event.data.get("data"));
-        if (done !== undefined) onState?.(state.id, done);
-      }
-      const sign = jobSign(event.tag);
-      if (sign === undefined || event.data.get("id") !== sign.id) continue;
-      if (sign.jid === job.jid && sign.kind === "ack") watch.acknowledged(sign.id);
-      else if (sign.jid === job.jid && sign.kind === "out") {
-        watch.acknowledged(sign.id);
-        const batch = batchFromMap(event.data.get("data"));
-        if (batch !== undefined) output?.receive(sign.id, batch);
-      } else if (sign.jid === job.jid && event.data.has("return") && watch.returned(sign.id)) {
-        output?.catchUp(sign.id);
-        this.#log.debug(`jid ${job.jid} return from ${sign.id}`);
-        yield toReturned(sign.id, await shown(event.data, job));
-      } else if (sign.jid === questionJid && sign.kind === "ret") {
-        const found = (await shown(event.data, job)).get("return");
-        watch.answered(sign.id, isMap(found) && found.size > 0, now());
-      }
-      watch.tick(now());
+      this.#log.trace(`Event ${event.tag}`);
+      const met = recognize(event, collection);
+      if (met === undefined) continue;
+      const returned = await EVENT_HANDLERS[met.kind](collection, met.id, event.data);
+      if (returned !== undefined) yield returned;
+      watch.tick(performance.now());
     }
     if (signal?.aborted) return;
     for (const id of watch.unreturned) output?.catchUp(id);
     yield* this.#remaining(job.jid, watch.unreturned);
+  }
+
+  /** Asks minions that have been silent for too long whether they run the job. @throws {NoMasterError} */
+  async #askSilent(collection: Collection): Promise<void> {
+    const { job, watch } = collection;
+    const due = watch.toAsk(performance.now());
+    if (due.length === 0) return;
+    if (!(await isMasterRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
+    const absent = new Set(watch.giveUp(due, this.#gone()));
+    if (watch.done) return;
+    if (absent.size > 0) collection.onAbsent?.([...absent]);
+    const reachable = due.filter((id) => !absent.has(id));
+    if (reachable.length === 0) return;
+    this.#log.debug(() =>
+      `Asking ${reachable.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
+    );
+    collection.questionJid = await this.#askWhetherRunning(job, reachable);
+    watch.queried(reachable, performance.now() + collection.gatherMs);
   }
 
   #follow(jid: string, listener: OutputListener): OutputFollower {
@@ -331,6 +324,80 @@ export class LocalClient {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** A job whose returns are collected. */
+interface Collection extends Pick<CollectOptions, "onAbsent" | "onState"> {
+  readonly job: PublishedJob;
+  readonly watch: JobWatch;
+  /** The id of the last question whether the job runs; empty before it. */
+  questionJid: string;
+  /** Time for an answer to that question, in milliseconds. */
+  readonly gatherMs: number;
+  readonly output?: OutputFollower;
+  readonly log: Logger;
+}
+
+/** Handles an event of a minion. @returns The minion's return, if the event has it. */
+type EventHandler = (
+  collection: Collection,
+  id: string,
+  data: ValueMap,
+) => undefined | Promise<Returned | undefined>;
+
+/** What is done with an event, by its kind. */
+const EVENT_HANDLERS = {
+  /** Minions came or went; it is of no single minion. */
+  presence({ watch }, _id, data) {
+    for (const lost of strings(data.get("lost"))) watch.presence(lost, false, performance.now());
+    for (const come of strings(data.get("new"))) watch.presence(come, true, performance.now());
+    return undefined;
+  },
+  /** A state of the job is done. */
+  state({ watch, onState }, id, data) {
+    watch.acknowledged(id);
+    const done = readStateDone(data.get("data"));
+    if (done !== undefined) onState?.(id, done);
+    return undefined;
+  },
+  /** The minion has taken the job. */
+  ack({ watch }, id) {
+    watch.acknowledged(id);
+    return undefined;
+  },
+  /** Output of the job's commands. */
+  out({ watch, output }, id, data) {
+    watch.acknowledged(id);
+    const batch = batchFromMap(data.get("data"));
+    if (batch !== undefined) output?.receive(id, batch);
+    return undefined;
+  },
+  async ret({ job, watch, output, log }, id, data) {
+    if (!data.has("return") || !watch.returned(id)) return undefined;
+    output?.catchUp(id);
+    log.debug(`jid ${job.jid} return from ${id}`);
+    return toReturned(id, await shown(data, job));
+  },
+  /** The answer to the question whether the job runs. */
+  async answer({ job, watch }, id, data) {
+    const found = (await shown(data, job)).get("return");
+    watch.answered(id, isMap(found) && found.size > 0, performance.now());
+    return undefined;
+  },
+} as const satisfies Readonly<Record<string, EventHandler>>;
+
+/** The kind of an event, and the minion that it is of; `undefined` if it does not concern the job, or the minion lies. */
+function recognize(
+  { tag, data }: BusEvent,
+  { job, questionJid }: Collection,
+): { readonly kind: keyof typeof EVENT_HANDLERS; readonly id: string } | undefined {
+  if (tag === PRESENCE_CHANGE_EVENT) return { kind: "presence", id: "" };
+  const state = stateProgressSign(tag);
+  if (state !== undefined) return data.get("id") === state.id ? { kind: "state", id: state.id } : undefined;
+  const sign = jobSign(tag);
+  if (sign === undefined || data.get("id") !== sign.id) return undefined;
+  if (sign.jid === job.jid) return { kind: sign.kind, id: sign.id };
+  return sign.jid === questionJid && sign.kind === "ret" ? { kind: "answer", id: sign.id } : undefined;
 }
 
 function readStateDone(data: Value | undefined): StateDone | undefined {

@@ -88,6 +88,32 @@ interface Served<C> extends Loaded<C> {
 
 /** Loads the modules in `table` and in the user's directories. */
 export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): Family<C> {
+  const family = new LoadingFamily<C>(findSources(table, options), options);
+  // A plain object: a catalogue takes over its functions one by one.
+  return {
+    get: (name) => family.get(name),
+    all: () => family.all(),
+    serves: (module) => family.serves(module),
+    problems: () => family.problems(),
+    refusals: () => family.refusals(),
+    providers: () => family.providers(),
+  };
+}
+
+/** Where the modules of a family come from. */
+interface Sources {
+  /** The paths of user modules, by name. */
+  readonly paths: ReadonlyMap<string, string>;
+  /** What imports each file, by the file's name. */
+  readonly imports: ReadonlyMap<string, () => Promise<object>>;
+  /** The files of each virtual name, in the order in which they are tried. */
+  readonly virtual: ReadonlyMap<string, readonly string[]>;
+  /** The virtual name of each of these files. */
+  readonly virtualOf: ReadonlyMap<string, string>;
+}
+
+/** The paths of the user's modules in the directories of `options`, by name. */
+function userPaths(options: FamilyOptions): Map<string, string> {
   const paths = new Map<string, string>();
   const files = new Map((options.directories ?? []).flatMap((directory) => [...userFiles(directory)]));
   for (const [file, path] of files) {
@@ -96,60 +122,132 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
     if (name !== file && paths.has(name)) continue;
     if (options.userOnly?.includes(name) ?? true) paths.set(name, path);
   }
-  const sources = new Map<string, () => Promise<object>>(Object.entries(table));
-  for (const [name, path] of paths) sources.set(name, () => importFile(path));
+  return paths;
+}
+
+function findSources(table: ModuleTable, options: FamilyOptions): Sources {
+  const paths = userPaths(options);
+  const imports = new Map<string, () => Promise<object>>(Object.entries(table));
+  for (const [name, path] of paths) imports.set(name, () => importFile(path));
   // A module that a user's file, or a built-in one of that name, provides has no other providers.
-  const virtual = new Map(Object.entries(options.virtualNames ?? {}).filter(([name]) => !sources.has(name)));
+  const virtual = new Map(Object.entries(options.virtualNames ?? {}).filter(([name]) => !imports.has(name)));
   const virtualOf = new Map([...virtual].flatMap(([name, files]) => files.map((file) => [file, name] as const)));
-  const drop = (name: string) => sources.delete(name) || virtual.delete(name);
-  for (const name of options.disabled ?? []) drop(name);
+  for (const name of options.disabled ?? []) if (!imports.delete(name)) virtual.delete(name);
   if (options.only?.length) {
     const { only } = options;
-    const wanted = (name: string | undefined) => name !== undefined && only.includes(name);
-    for (const name of virtual.keys()) {
-      if (!wanted(name) && !virtual.get(name)?.some(wanted)) virtual.delete(name);
-    }
-    for (const name of sources.keys()) if (!wanted(name) && !wanted(virtualOf.get(name))) sources.delete(name);
+    const isWanted = (name: string | undefined) => name !== undefined && only.includes(name);
+    for (const [name, files] of virtual) if (!isWanted(name) && !files.some(isWanted)) virtual.delete(name);
+    for (const name of imports.keys()) if (!isWanted(name) && !isWanted(virtualOf.get(name))) imports.delete(name);
+  }
+  return { paths, imports, virtual, virtualOf };
+}
+
+/** A family whose modules are loaded when they are first needed. */
+class LoadingFamily<C> implements Family<C> {
+  readonly #sources: Sources;
+  readonly #options: FamilyOptions;
+  readonly #loaded = new Map<string, Promise<Loaded<C> | undefined>>();
+  readonly #problems = new Map<string, string>();
+  readonly #refusals = new Map<string, string>();
+  /** The virtual names whose chosen module does not exist, as the log said. */
+  readonly #warned = new Set<string>();
+
+  constructor(sources: Sources, options: FamilyOptions) {
+    this.#sources = sources;
+    this.#options = options;
   }
 
-  const loaded = new Map<string, Promise<Loaded<C> | undefined>>();
-  const problems = new Map<string, string>();
-  const refusals = new Map<string, string>();
-  const warned = new Set<string>();
+  async get(name: string): Promise<ModuleFunction<C> | undefined> {
+    const dot = name.indexOf(".");
+    const [module, fun] = [name.slice(0, dot), name.slice(dot + 1)];
+    return dot < 0 ? undefined : (await this.#serving(module, fun))?.functions.get(fun)?.();
+  }
 
-  const load = (file: string): Promise<Loaded<C> | undefined> => {
-    const known = loaded.get(file);
+  async all(): Promise<readonly FamilyEntry<C>[]> {
+    const entries = (await this.#allServing()).flatMap(([module, { functions }]) =>
+      [...functions].map(([name, fun]) => ({ name: `${module}.${name}`, fun: fun() }))
+    );
+    return entries.sort((a, b) => compareStrings(a.name, b.name));
+  }
+
+  async serves(module: string): Promise<boolean> {
+    return (await this.#serving(module)) !== undefined;
+  }
+
+  problems(): ReadonlyMap<string, string> {
+    return this.#problems;
+  }
+
+  refusals(): ReadonlyMap<string, string> {
+    return this.#refusals;
+  }
+
+  async providers(): Promise<ReadonlyMap<string, string>> {
+    const serving = (await this.#allServing()).filter(([, { functions }]) => functions.size > 0);
+    return new Map(serving.map(([name, { file }]) => [name, file]));
+  }
+
+  #load(file: string): Promise<Loaded<C> | undefined> {
+    const known = this.#loaded.get(file);
     if (known !== undefined) return known;
-    const source = sources.get(file);
+    const source = this.#sources.imports.get(file);
     if (source === undefined) return Promise.resolve(undefined);
+    const { paths } = this.#sources;
     const module = source().then((exports) =>
-      moduleOf<C>(exports, { plain: options.plainFunctions ?? true, isChecked: paths.has(file) })
+      moduleOf<C>(exports, { plain: this.#options.plainFunctions ?? true, isChecked: paths.has(file) })
     ).catch(
       (error: unknown) => {
         const text = messageOf(error);
         // A syntax error has several lines, a log message one.
         const reason = `${paths.get(file) ?? file}: ${text.replace(/\s*\n[\s|]*/g, " ")}`;
-        problems.set(file, reason);
-        options.warn?.(`Cannot load the module '${file}' of ${reason}`);
+        this.#problems.set(file, reason);
+        this.#options.warn?.(`Cannot load the module '${file}' of ${reason}`);
         return undefined;
       },
     );
-    loaded.set(file, module);
+    this.#loaded.set(file, module);
     return module;
-  };
+  }
+
+  /** The module that serves under a name. @param wanted The wanted function. Default: all. */
+  async #serving(name: string, wanted?: string): Promise<Served<C> | undefined> {
+    const { virtual, virtualOf } = this.#sources;
+    const chosen = this.#options.chosen?.get(name);
+    if (chosen !== undefined && virtualOf.get(chosen) === name) {
+      const module = await this.#load(chosen);
+      return module && { ...module, file: chosen };
+    }
+    if (chosen !== undefined && virtual.has(name) && !this.#warned.has(name)) {
+      this.#warned.add(name);
+      this.#options.warn?.(`providers: there is no module '${chosen}' for '${name}', and the usual choice is made`);
+    }
+    const files = virtual.get(name);
+    if (files !== undefined) return await this.#choose(name, files, wanted);
+    const module = await this.#load(name);
+    if (module === undefined) return undefined;
+    const isRefused = await this.#refusalOf(module, name) !== undefined;
+    // A file with a virtual name is called by that name alone.
+    return isRefused || virtualOf.has(name) ? undefined : { ...module, file: name };
+  }
+
+  async #allServing(): Promise<[string, Served<C>][]> {
+    const { imports, virtual, virtualOf } = this.#sources;
+    const names = [...[...imports.keys()].filter((name) => !virtualOf.has(name)), ...virtual.keys()];
+    const modules = await Promise.all(names.map(async (name) => [name, await this.#serving(name)] as const));
+    return modules.flatMap(([name, module]): [string, Served<C>][] => module === undefined ? [] : [[name, module]]);
+  }
 
   /**
    * Tries the files of a virtual name in order. If several load, the later ones add functions that the earlier ones do
-   * not have, as in Salt's loader: for example the services of a Debian host on which systemd does not run. @param
-   * wanted The wanted function. Default: all.
+   * not have, as in Salt's loader: for example the services of a Debian host on which systemd does not run.
    */
-  const choose = async (name: string, files: readonly string[], wanted?: string): Promise<Served<C> | undefined> => {
+  async #choose(name: string, files: readonly string[], wanted: string | undefined): Promise<Served<C> | undefined> {
     const reasons: string[] = [];
     let served: Served<C> | undefined;
     for (const file of files) {
-      const module = await load(file);
+      const module = await this.#load(file);
       if (module === undefined) continue;
-      const reason = await refusalOf(module, file);
+      const reason = await this.#refusalOf(module, file);
       if (reason !== undefined) {
         reasons.push(reason);
         continue;
@@ -157,67 +255,22 @@ export function loadFamily<C>(table: ModuleTable, options: FamilyOptions = {}): 
       served = served === undefined
         ? { ...module, file }
         : { ...served, functions: new Map([...module.functions, ...served.functions]) };
-      if (options.host === undefined || (wanted !== undefined && served.functions.has(wanted))) break;
+      if (this.#options.host === undefined || (wanted !== undefined && served.functions.has(wanted))) break;
     }
-    if (served !== undefined) refusals.delete(name);
-    else if (reasons.length > 0) refusals.set(name, reasons.join("; "));
+    if (served !== undefined) this.#refusals.delete(name);
+    else if (reasons.length > 0) this.#refusals.set(name, reasons.join("; "));
     return served;
-  };
+  }
 
-  /** A user's module is checked before it is loaded, from its text. */
-  const refusalOf = async ({ virtual }: Loaded<C>, file: string): Promise<string | undefined> => {
-    if (options.host === undefined || paths.has(file)) return undefined;
-    const reason = refusal(virtual, options.host) ??
-      (options.hasFunction && await functionsRefusal(virtual, options.hasFunction));
-    if (reason === undefined) refusals.delete(file);
-    else refusals.set(file, reason);
+  /** Why a built-in module does not serve. A user's module is checked before it is loaded, from its text. */
+  async #refusalOf({ virtual }: Loaded<C>, file: string): Promise<string | undefined> {
+    const { host, hasFunction } = this.#options;
+    if (host === undefined || this.#sources.paths.has(file)) return undefined;
+    const reason = refusal(virtual, host) ?? (hasFunction && await functionsRefusal(virtual, hasFunction));
+    if (reason === undefined) this.#refusals.delete(file);
+    else this.#refusals.set(file, reason);
     return reason;
-  };
-
-  const serving = async (name: string, wanted?: string): Promise<Served<C> | undefined> => {
-    const chosen = options.chosen?.get(name);
-    if (chosen !== undefined && virtualOf.get(chosen) === name) {
-      const module = await load(chosen);
-      return module && { ...module, file: chosen };
-    }
-    if (chosen !== undefined && virtual.has(name) && !warned.has(name)) {
-      warned.add(name);
-      options.warn?.(`providers: there is no module '${chosen}' for '${name}', and the usual choice is made`);
-    }
-    const files = virtual.get(name);
-    if (files !== undefined) return await choose(name, files, wanted);
-    const module = await load(name);
-    if (module === undefined) return undefined;
-    // A file with a virtual name is called by that name alone.
-    return await refusalOf(module, name) === undefined && !virtualOf.has(name) ? { ...module, file: name } : undefined;
-  };
-
-  const all = async (): Promise<[string, Served<C>][]> => {
-    const names = [...[...sources.keys()].filter((name) => !virtualOf.has(name)), ...virtual.keys()];
-    const modules = await Promise.all(names.map(async (name) => [name, await serving(name)] as const));
-    return modules.flatMap(([name, module]): [string, Served<C>][] => module === undefined ? [] : [[name, module]]);
-  };
-
-  return {
-    async get(name) {
-      const dot = name.indexOf(".");
-      const [module, fun] = [name.slice(0, dot), name.slice(dot + 1)];
-      return dot < 0 ? undefined : (await serving(module, fun))?.functions.get(fun)?.();
-    },
-    async all() {
-      const entries = (await all()).flatMap(([module, { functions }]) =>
-        [...functions].map(([name, fun]) => ({ name: `${module}.${name}`, fun: fun() }))
-      );
-      return entries.sort((a, b) => compareStrings(a.name, b.name));
-    },
-    serves: async (module) => (await serving(module)) !== undefined,
-    problems: () => problems,
-    refusals: () => refusals,
-    async providers() {
-      const serving = (await all()).filter(([, { functions }]) => functions.size > 0);
-      return new Map(serving.map(([name, { file }]) => [name, file]));
-    },
-  };
+  }
 }
 
 /** The name of the module that a user's file holds; `undefined` if it holds none. */
