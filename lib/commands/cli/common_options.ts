@@ -130,6 +130,14 @@ export const TARGET_CLI_OPTIONS = {
   ipcidr: flag(["-S", "--ipcidr"], "An address or a network.", TARGET),
 } as const satisfies CliTable;
 
+/** Of states, only those that changed something. */
+export const STATE_DIFF_CLI_OPTIONS = {
+  state_output_diff: flag(
+    ["--output-diff", "--state-output-diff"],
+    "Of states, show only those that changed something.",
+  ),
+} as const satisfies CliTable;
+
 /** How arguments are read. */
 export const ARGS_CLI_OPTIONS = {
   args_stdin: flag(["--args-stdin"], "Read more options and arguments from standard input, one per line."),

@@ -21,6 +21,7 @@ import {
   LOG_CLI_OPTIONS,
   OUTPUT_CLI_OPTIONS,
   PROFILING_CLI_OPTIONS,
+  STATE_DIFF_CLI_OPTIONS,
 } from "#lib/commands/cli/common_options.ts";
 
 /** The options that `salt-call` takes, by name. */
@@ -54,10 +55,7 @@ export const SALT_CALL_OPTIONS = {
     ["--refresh-grains-cache"],
     "Accepted for compatibility with Salt: grains are always computed again.",
   ),
-  state_output_diff: flag(
-    ["--output-diff", "--state-output-diff"],
-    "Of states, show only those that changed something.",
-  ),
+  ...STATE_DIFF_CLI_OPTIONS,
   user: text(["--priv"], "The user to run as."),
   proxyid: text(["--proxyid"], "The id of a proxy minion. There are none yet."),
   resources: flag(["-r", "--resources"], "Run on this minion's resources. There are none yet."),

@@ -21,6 +21,7 @@ import {
   EXECUTOR_CLI_OPTIONS,
   LOG_CLI_OPTIONS,
   OUTPUT_CLI_OPTIONS,
+  STATE_DIFF_CLI_OPTIONS,
   TARGET_CLI_OPTIONS,
   timeoutCliOption,
 } from "#lib/commands/cli/common_options.ts";
@@ -94,10 +95,7 @@ export const SALT_OPTIONS = {
     "Print a summary at the end: how many minions have returned, and with which outcome.",
   ),
   config_dump: flag(["--config-dump"], "Show the master's configuration as YAML."),
-  state_output_diff: flag(
-    ["--output-diff", "--state-output-diff"],
-    "Of states, show only those that changed something.",
-  ),
+  ...STATE_DIFF_CLI_OPTIONS,
   preview_target: flag(["--preview-target"], "Show which minions the target matches, and run nothing."),
   ...TARGET_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,

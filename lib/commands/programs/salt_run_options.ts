@@ -20,6 +20,7 @@ import {
   LOG_CLI_OPTIONS,
   OUTPUT_CLI_OPTIONS,
   PROFILING_CLI_OPTIONS,
+  STATE_DIFF_CLI_OPTIONS,
   timeoutCliOption,
 } from "#lib/commands/cli/common_options.ts";
 
@@ -35,10 +36,7 @@ export const SALT_RUN_OPTIONS = {
   skip_grains: flag(["--skip-grains"], "Accepted for compatibility with Salt: runners have no grains here."),
   ...PROFILING_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
-  state_output_diff: flag(
-    ["--output-diff", "--state-output-diff"],
-    "Of states, show only those that changed something.",
-  ),
+  ...STATE_DIFF_CLI_OPTIONS,
   quiet: flag(["--quiet"], "Do not show the result.", { group: "Output Options" }),
   ...LOG_CLI_OPTIONS,
   ...AUTH_CLI_OPTIONS,
