@@ -11,8 +11,9 @@
 import type { RunningJob } from "#lib/plugins/job_context.ts";
 import type { JobHost } from "./job_host.ts";
 import { JobHosts, type JobHostsOptions } from "./job_hosts.ts";
-import { type FromJob, type FromModule, type HostData, type MinionRequest, pack, type ToJob } from "./job_protocol.ts";
-import { messageOf, RequestTimeoutError } from "#lib/errors.ts";
+import { type HostData, type MinionRequest, pack, type ToJob } from "./job_protocol.ts";
+import { JobRelay } from "./job_relay.ts";
+import { messageOf } from "#lib/errors.ts";
 import { sendSignal } from "#lib/libc/libc.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { interruptedReturn } from "./interrupted.ts";
@@ -21,10 +22,10 @@ import { unpackOutcome } from "./module_messages.ts";
 import { failure, permissionsRefused, plainOutcome } from "./outcomes.ts";
 import { ModuleProcess } from "./module_process.ts";
 import { asNoted, isNoLog } from "#lib/protocol/no_log.ts";
-import { joinPermissions, mayStartAnything, permissionKey, type Permissions } from "#lib/plugins/permissions.ts";
+import { joinPermissions, permissionKey, type Permissions } from "#lib/plugins/permissions.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
-import { isMap, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { WarmProcesses } from "./warm_processes.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
@@ -104,9 +105,21 @@ export class JobPool {
   /** Starts the first worker. */
   constructor(options: JobPoolOptions) {
     this.#options = options;
+    const relay = new JobRelay({
+      done: (host, outcome) => this.#done(host, outcome),
+      output: (host, written) => this.#busy.get(host)?.onOutput(written),
+      move: (host, permissions) => this.#move(host, permissions),
+      call: (host, fun, call) => this.#call(host, fun, call),
+      running: () => this.running(),
+      signal: (jid, signal) => this.signal(jid, signal),
+      describeCustom: () => this.#hosts.describeCustom(),
+      permissionsOf: (host) => this.#hosts.permissionsOf(host),
+      answer: (request) => options.answer(request),
+      customOnly: options.customOnly ?? false,
+    });
     this.#hosts = new JobHosts(options, {
       onDeath: (host, text) => this.#died(host, text),
-      onMessage: (host, message) => this.#receive(host, message),
+      onMessage: (host, message) => relay.receive(host, message),
     });
     this.#warm();
   }
@@ -359,72 +372,30 @@ export class JobPool {
     return this.#hosts.describeCustom();
   }
 
-  /** Calls a function of a custom module for a function that runs in a thread. @returns Its outcome. */
-  async #call(host: JobHost, fun: string, call: Uint8Array): Promise<Value> {
-    const job = this.#busy.get(host);
+  /** Calls a function of a custom module for a function that runs in `by`. @returns Its outcome. */
+  async #call(by: JobHost, fun: string, call: Uint8Array): Promise<Value> {
+    const job = this.#busy.get(by);
     if (job === undefined) throw new Error("there is no job that calls");
     const load = new Map(job.load).set("fun", fun).set("arg", []).set("ret", "");
-    return await this.#run(load, { onOutput: job.onOutput, resumed: false, called: { call, by: host } });
+    return await this.#run(load, { onOutput: job.onOutput, resumed: false, called: { call, by } });
   }
 
   #send(host: JobHost, message: ToJob): void {
     host.send(message);
   }
 
-  #receive(host: JobHost, message: FromJob | FromModule): void {
-    switch (message.kind) {
-      case "done": {
-        const job = this.#busy.get(host);
-        if (job === undefined || job.killed) return;
-        const outcome = unpackOutcome(message.outcome);
-        const tellsError = this.#options.customOnly || job.called !== undefined;
-        return this.#finish(
-          host,
-          isMap(outcome)
-            ? plainOutcome(outcome, [...tellsError ? ["error"] : [], ...job.resumed ? ["interrupted"] : []])
-            : failure("There is no outcome"),
-          true,
-        );
-      }
-      case "output":
-        return this.#busy.get(host)?.onOutput(message.written);
-      case "not_permitted":
-        return this.#move(host, message.permissions);
-      case "ask":
-        return void this.#answer(host, message.id, message.request);
-    }
-  }
-
-  async #answer(host: JobHost, id: number, request: MinionRequest): Promise<void> {
-    try {
-      const value = await this.#valueFor(host, request);
-      this.#send(host, { kind: "answer", id, value: pack(value) });
-    } catch (error) {
-      const timeout = error instanceof RequestTimeoutError
-        ? { address: error.address, waitedMs: error.waitedMs }
-        : undefined;
-      this.#send(host, { kind: "refused", id, reason: messageOf(error), timeout });
-    }
-  }
-
-  async #valueFor(host: JobHost, request: MinionRequest): Promise<Value> {
-    switch (request.what) {
-      case "running":
-        return this.#options.customOnly ? await this.#options.answer(request) : toValue(this.running());
-      case "signal":
-        if (host instanceof ModuleProcess && !mayStartAnything(this.#hosts.permissionsOf(host))) {
-          throw new Error('a function that signals jobs declares the permission "all" or { run: true }');
-        }
-        return this.#options.customOnly
-          ? await this.#options.answer(request)
-          : this.signal(request.jid, request.signal);
-      case "describe":
-        return await this.#hosts.describeCustom();
-      case "call":
-        return await this.#call(host, request.fun, request.call);
-      default:
-        return await this.#options.answer(request);
-    }
+  #done(host: JobHost, packed: Uint8Array): void {
+    const job = this.#busy.get(host);
+    if (job === undefined || job.killed) return;
+    const outcome = unpackOutcome(packed);
+    const tellsError = this.#options.customOnly || job.called !== undefined;
+    this.#finish(
+      host,
+      isMap(outcome)
+        ? plainOutcome(outcome, [...tellsError ? ["error"] : [], ...job.resumed ? ["interrupted"] : []])
+        : failure("There is no outcome"),
+      true,
+    );
   }
 
   #finish(host: JobHost, outcome: ValueMap, alive: boolean): void {
