@@ -4,11 +4,12 @@
  * @module
  */
 
+import { listFunction, versionFunction } from "./_pkg_functions.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { CommandError } from "#lib/errors.ts";
 import { parseInstalled, parseUpgrades, splitPackage } from "#lib/host/packages/apk_output.ts";
 import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
-import { asVersions, type PackageVersions, versionsOf } from "#lib/host/packages/package_list.ts";
+import { asVersions, type PackageVersions } from "#lib/host/packages/package_list.ts";
 import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -61,19 +62,7 @@ function errorsOf({ retcode, stderr }: ProgramResult): string[] {
   return retcode !== 0 && stderr !== "" ? [stderr] : [];
 }
 
-export const version: ModuleFunction<JobContext> = fn({
-  ...NAMES,
-  doc: describe(
-    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
-    "pkg.version <package name>",
-    "pkg.version <package1> <package2> <package3> ...",
-  ),
-  varArgs: "names",
-  run: async (_bound, context, { args, kwargs }) => {
-    const packages = args.length === 0 ? new Map<string, string[]>() : await installed(context);
-    return versionsOf(packages, args.map(text), isTrue(kwargs.get("versions_as_list")));
-  },
-});
+export const version: ModuleFunction<JobContext> = versionFunction(installed);
 
 export const refresh_db: ModuleFunction<JobContext> = fn({
   ...NAMES,
@@ -81,19 +70,8 @@ export const refresh_db: ModuleFunction<JobContext> = fn({
   run: (_bound, context) => refresh(context),
 });
 
-export const list_pkgs: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the installed packages with their versions, as text or with versions_as_list=True as lists.",
-    "pkg.list_pkgs",
-    "pkg.list_pkgs versions_as_list=True",
-  ),
-  permissions: "all",
-  params: { versions_as_list: bool(false) },
-  varKwargs: "kwargs",
-  async run({ versions_as_list }, context, { kwargs }) {
-    if (isTrue(kwargs.get("removed")) || isTrue(kwargs.get("purge_desired"))) return {};
-    return asVersions(await installed(context), versions_as_list);
-  },
+export const list_pkgs: ModuleFunction<JobContext> = listFunction(installed, {
+  examples: ["pkg.list_pkgs", "pkg.list_pkgs versions_as_list=True"],
 });
 
 export const latest_version: ModuleFunction<JobContext> = fn({

@@ -4,12 +4,13 @@
  * @module
  */
 
+import { availableVersion, listFunction, removeFunction, upgradeAvailable, versionFunction } from "./_pkg_functions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { isThere } from "#lib/os/file_kind.ts";
 import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
 import { OfferedPackages } from "#lib/host/packages/offered_packages.ts";
-import { asVersions, type PackageVersions, versionsOf } from "#lib/host/packages/package_list.ts";
+import { asVersions, type PackageVersions } from "#lib/host/packages/package_list.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import * as output from "#lib/host/packages/pacman_output.ts";
 import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
@@ -86,18 +87,11 @@ export const latest_version: ModuleFunction<JobContext> = fn({
   run: (_bound, context, { args, kwargs }) => latest(args.map(text), kwargs, context),
 });
 
-export const available_version: ModuleFunction<JobContext> = {
-  ...latest_version,
-  doc: describe("The same as pkg.latest_version.", "pkg.available_version <package name>"),
-};
+export const available_version: ModuleFunction<JobContext> = availableVersion(latest_version);
 
-export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
-  permissions: "all",
-  params: { name: str() },
-  varKwargs: "kwargs",
-  run: async ({ name }, context) => await latest([name], new Map(), context) !== "",
-});
+export const upgrade_available: ModuleFunction<JobContext> = upgradeAvailable((name, context) =>
+  latest([name], new Map(), context)
+);
 
 export const list_upgrades: ModuleFunction<JobContext> = fn({
   doc: describe("Return the packages that an upgrade would bring, with their new versions.", "pkg.list_upgrades"),
@@ -113,34 +107,14 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
   },
 });
 
-export const version: ModuleFunction<JobContext> = fn({
-  ...NAMES,
-  doc: describe(
-    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
-    "pkg.version <package name>",
-    "pkg.version <package1> <package2> <package3> ...",
-  ),
-  varArgs: "names",
-  async run(_bound, context, { args, kwargs }) {
-    const packages = args.length === 0 ? new Map<string, string[]>() : await installed(context, kwargs.get("root"));
-    return versionsOf(packages, args.map(text), isTrue(kwargs.get("versions_as_list")));
-  },
-});
+export const version: ModuleFunction<JobContext> = versionFunction((context, kwargs) =>
+  installed(context, kwargs.get("root"))
+);
 
-export const list_pkgs: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the installed packages with their versions, as text or with versions_as_list=True as lists. root: the directory\n" +
-      "of another host.",
-    "pkg.list_pkgs",
-  ),
-  permissions: "all",
-  params: { versions_as_list: bool(false) },
-  varKwargs: "kwargs",
-  async run({ versions_as_list }, context, { kwargs }) {
-    if (isTrue(kwargs.get("removed")) || isTrue(kwargs.get("purge_desired"))) return {};
-    return asVersions(await installed(context, kwargs.get("root")), versions_as_list);
-  },
-});
+export const list_pkgs: ModuleFunction<JobContext> = listFunction(
+  (context, kwargs) => installed(context, kwargs.get("root")),
+  { more: " root: the directory\nof another host.", examples: ["pkg.list_pkgs"] },
+);
 
 export const group_list: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -305,18 +279,9 @@ export const upgrade: ModuleFunction<JobContext> = fn({
 });
 
 function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobContext> {
-  return fn({
-    doc: describe(
-      doc,
-      `pkg.${action} <package name>`,
-      `pkg.${action} <package1>,<package2>,<package3>`,
-      `pkg.${action} pkgs='["foo", "bar"]'`,
-    ),
-    permissions: "all",
-    params: { name: str(null), pkgs: any(null) },
-    varKwargs: "kwargs",
-    async run({ name, pkgs }, context) {
-      const targets = await parseTargets({ name, pkgs }, context);
+  return removeFunction(action, doc, {
+    async remove(removal, context) {
+      const targets = await parseTargets(removal, context);
       if (targets?.kind !== "repository") return {};
       const before = await installedVersions(context);
       const names = [...targets.packages.keys()].filter((one) => before.has(one));

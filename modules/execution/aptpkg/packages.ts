@@ -5,12 +5,13 @@
  * @module
  */
 
+import { availableVersion, upgradeAvailable, versionFunction } from "#modules/execution/_pkg_functions.ts";
 import { namedPackages } from "#modules/execution/_package_names.ts";
 import { InvocationError } from "#lib/errors.ts";
 import * as apt from "#lib/host/debian_packages/apt.ts";
 import * as dpkg from "#lib/host/debian_packages/dpkg.ts";
 import { compareDebianVersions } from "#lib/host/debian_packages/debian_version.ts";
-import { asVersions, versionsOf } from "#lib/host/packages/package_list.ts";
+import { asVersions } from "#lib/host/packages/package_list.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import { withoutEpochs } from "#lib/host/packages/version_match.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -74,24 +75,10 @@ export const latest_version: ModuleFunction<JobContext> = fn({
   ),
 });
 
-export const available_version: ModuleFunction<JobContext> = fn({
-  ...LATEST,
-  doc: describe("The same as pkg.latest_version.", "pkg.available_version <package name>"),
-});
+export const available_version: ModuleFunction<JobContext> = availableVersion(latest_version);
 
-export const version: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
-    "pkg.version <package name>",
-    "pkg.version <package1> <package2> <package3> ...",
-  ),
-  permissions: "all",
-  params: {},
-  varArgs: "names",
-  varKwargs: "kwargs",
+export const version: ModuleFunction<JobContext> = versionFunction((context) => apt.installedPackages(context), {
   watchedKeywords: PACKAGE_KEYWORDS,
-  run: async (_bound, context, { args, kwargs }) =>
-    versionsOf(await apt.installedPackages(context), args.map(text), isTrue(kwargs.get("versions_as_list"))),
 });
 
 export const refresh_db: ModuleFunction<JobContext> = fn({
@@ -296,15 +283,9 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
   },
 });
 
-export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
-  permissions: "all",
-  params: { name: str() },
-  varKwargs: "kwargs",
-  async run({ name }, context) {
-    await apt.refreshPackages(context);
-    return await apt.latestVersions([name], context) !== "";
-  },
+export const upgrade_available: ModuleFunction<JobContext> = upgradeAvailable(async (name, context) => {
+  await apt.refreshPackages(context);
+  return await apt.latestVersions([name], context);
 });
 
 export const version_cmp: ModuleFunction<JobContext> = fn({

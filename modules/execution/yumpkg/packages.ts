@@ -5,11 +5,16 @@
  * @module
  */
 
+import {
+  availableVersion,
+  removeFunction,
+  upgradeAvailable,
+  versionFunction,
+} from "#modules/execution/_pkg_functions.ts";
 import { OTHER_SYSTEMS } from "#modules/execution/_rpm_declarations.ts";
 import { namedPackages } from "#modules/execution/_package_names.ts";
-import { versionsOf } from "#lib/host/packages/package_list.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
-import { formatRpms, installedRpms, ownArchitecture, type RpmPackages } from "#lib/host/packages/rpm.ts";
+import { formatRpms, installedRpms, ownArchitecture } from "#lib/host/packages/rpm.ts";
 import { normalizedName, splitArchitecture } from "#lib/host/packages/rpm_architectures.ts";
 import { rpmOrder } from "#lib/host/packages/rpm_version.ts";
 import {
@@ -87,36 +92,17 @@ export const latest_version: ModuleFunction<JobContext> = fn({
   run: (_bound, context, { args, kwargs }) => latest(args.map(text), kwargs, context),
 });
 
-export const available_version: ModuleFunction<JobContext> = {
-  ...latest_version,
-  doc: describe("The same as pkg.latest_version.", "pkg.available_version <package name>"),
-};
+export const available_version: ModuleFunction<JobContext> = availableVersion(latest_version);
 
-export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
-  permissions: "all",
-  params: { name: str() },
-  varKwargs: "kwargs",
-  run: async ({ name }, context, { kwargs }) => await latest([name], kwargs, context) !== "",
-});
+export const upgrade_available: ModuleFunction<JobContext> = upgradeAvailable((name, context, kwargs) =>
+  latest([name], kwargs, context)
+);
 
-export const version: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the installed version of a package, an empty string if it is not installed; for several packages or a glob, a map.",
-    "pkg.version <package name>",
-    "pkg.version <package1> <package2> <package3> ...",
-  ),
-  permissions: "all",
-  params: {},
-  varArgs: "names",
-  varKwargs: "kwargs",
-  watchedKeywords: PACKAGE_KEYWORDS,
-  async run(_bound, context, { args, kwargs }) {
-    const packages: RpmPackages = args.length === 0 ? new Map() : await installedRpms(context);
-    const versions = new Map([...packages].map(([name, all]) => [name, all.map((one) => one.version)]));
-    return versionsOf(versions, args.map(text), isTrue(kwargs.get("versions_as_list")));
-  },
-});
+export const version: ModuleFunction<JobContext> = versionFunction(
+  async (context) =>
+    new Map([...await installedRpms(context)].map(([name, all]) => [name, all.map((one) => one.version)])),
+  { watchedKeywords: PACKAGE_KEYWORDS },
+);
 
 export const version_cmp: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -310,19 +296,10 @@ export const update: ModuleFunction<JobContext> = fn({
 });
 
 function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobContext> {
-  return fn({
-    doc: describe(
-      doc,
-      `pkg.${action} <package name>`,
-      `pkg.${action} <package1>,<package2>,<package3>`,
-      `pkg.${action} pkgs='["foo", "bar"]'`,
-    ),
-    permissions: "all",
-    params: { name: str(null), pkgs: any(null) },
-    varKwargs: "kwargs",
+  return removeFunction(action, doc, {
     watchedKeywords: CHANGE_KEYWORDS,
-    async run({ name, pkgs }, context, { kwargs }) {
-      const targets = await parseTargets({ name, pkgs }, context, normalizer(true, context));
+    async remove(removal, context, kwargs) {
+      const targets = await parseTargets(removal, context, normalizer(true, context));
       if (targets === undefined) return {};
       return await yum.removePackages(targets, action === "remove" ? kwargs : new Map(), context);
     },

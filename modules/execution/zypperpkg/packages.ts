@@ -5,11 +5,11 @@
  * @module
  */
 
+import { removalDoc, versionFunction } from "#modules/execution/_pkg_functions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
-import { versionsOf } from "#lib/host/packages/package_list.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import { infoOf, ownArchitecture } from "#lib/host/packages/rpm.ts";
 import { ARCHITECTURES, areBoth32Bits, splitArchitecture } from "#lib/host/packages/rpm_architectures.ts";
@@ -68,25 +68,10 @@ export const parse_arch: ModuleFunction<JobContext> = fn({
   run: ({ name }) => splitArchitecture(name),
 });
 
-export const version: ModuleFunction<JobContext> = fn({
-  doc: describe(
-    "Return the installed version of a package, an empty map if it is not installed; for several packages or a glob, a map.",
-    "pkg.version <package name>",
-    "pkg.version <package1> <package2> <package3> ...",
-  ),
-  permissions: "all",
-  params: {},
-  varArgs: "names",
-  varKwargs: "kwargs",
-  watchedKeywords: PACKAGE_KEYWORDS,
-  async run(_bound, context, { args, kwargs }) {
-    if (args.length === 0) return {};
-    const all = await zypper.listInstalled({ root: kwargs.get("root"), asList: true }, context);
-    const versions = new Map([...all].map(([name, list]) => [text(name), Array.isArray(list) ? list.map(text) : []]));
-    const found = versionsOf(versions, args.map(text), isTrue(kwargs.get("versions_as_list")));
-    return truthy(found) ? found : {};
-  },
-});
+export const version: ModuleFunction<JobContext> = versionFunction(async (context, kwargs) => {
+  const all = await zypper.listInstalled({ root: kwargs.get("root"), asList: true }, context);
+  return new Map([...all].map(([name, list]) => [text(name), Array.isArray(list) ? list.map(text) : []]));
+}, { watchedKeywords: PACKAGE_KEYWORDS, missing: "an empty map" });
 
 export const version_cmp: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -238,12 +223,7 @@ function majorRelease({ grains }: JobContext): number {
 
 function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobContext> {
   return fn({
-    doc: describe(
-      doc,
-      `pkg.${action} <package name>`,
-      `pkg.${action} <package1>,<package2>,<package3>`,
-      `pkg.${action} pkgs='["foo", "bar"]'`,
-    ),
+    doc: removalDoc(action, doc),
     permissions: "all",
     params: { name: str(null), pkgs: any(null), ...ROOT },
     varKwargs: "kwargs",

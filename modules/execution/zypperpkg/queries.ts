@@ -4,6 +4,7 @@
  * @module
  */
 
+import { availableVersion, upgradeAvailable } from "#modules/execution/_pkg_functions.ts";
 import { ofNames } from "#modules/execution/_rpm_declarations.ts";
 import { diffFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
@@ -89,18 +90,11 @@ export const latest_version: ModuleFunction<JobContext> = ofNames(
   { varArgs: "names" },
 );
 
-export const available_version: ModuleFunction<JobContext> = {
-  ...latest_version,
-  doc: describe("The same as pkg.latest_version.", "pkg.available_version <package name>"),
-};
+export const available_version: ModuleFunction<JobContext> = availableVersion(latest_version);
 
-export const upgrade_available: ModuleFunction<JobContext> = fn({
-  doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
-  permissions: "all",
-  params: { name: str() },
-  varKwargs: "kwargs",
-  run: async ({ name }, context, { kwargs }) => truthy(await latest([name], kwargs, context)),
-});
+export const upgrade_available: ModuleFunction<JobContext> = upgradeAvailable((name, context, kwargs) =>
+  latest([name], kwargs, context)
+);
 
 export const list_repo_pkgs: ModuleFunction<JobContext> = ofNames(
   describe(
