@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type ChildRunner, type ChildSpec, runChild, startInBackground } from "./child_process.ts";
+import { type ChildOutcome, type ChildRunner, type ChildSpec, runChild, startInBackground } from "./child_process.ts";
 import {
   buildEnvironment,
   checkDirectory,
@@ -126,6 +126,38 @@ export interface CommandResult {
  * @throws {InvocationError} For invalid arguments.
  */
 export async function runCommand(request: CommandRequest, host: CommandHost): Promise<CommandResult> {
+  const plan = await planCommand(request, host);
+  try {
+    if (request.bg === true) {
+      return { pid: startInBackground(plan.spec), retcode: null, stdout: "", stderr: "" };
+    }
+    return outcomeOf(await startChild(plan, host), plan, host);
+  } catch (error) {
+    host.signal.throwIfAborted();
+    if (error instanceof CommandLostError) throw error;
+    throw error instanceof Error ? plan.refuse(spawnReason(error, plan.words[0])) : error;
+  }
+}
+
+/** A command that can be started, and what is done with its output. */
+interface CommandPlan {
+  readonly request: CommandRequest;
+  readonly words: string[];
+  readonly spec: ChildSpec;
+  readonly decode: ReturnType<typeof textDecoder>;
+  readonly succeeded: ReturnType<typeof successRule>;
+  /** Whether nothing of the command is logged. */
+  readonly quiet: boolean;
+  /** Seconds; 0: no limit. */
+  readonly timeout: number;
+  /** Maximum bytes of output that are kept. */
+  readonly outputMax: number;
+  /** The error for a command that cannot be started. */
+  refuse(reason: string): CommandError;
+}
+
+/** Checks a command's arguments, and finds what is started. @throws {CommandError | InvocationError} */
+async function planCommand(request: CommandRequest, host: CommandHost): Promise<CommandPlan> {
   const { shell = DEFAULT_SHELL, cmd, output_loglevel = "debug" } = request;
   if (!isExecutableFile(shell)) throw new CommandError(`The shell ${shell} is not available`);
   if (truthy(request.template ?? null)) {
@@ -173,55 +205,67 @@ export async function runCommand(request: CommandRequest, host: CommandHost): Pr
     env,
     ...joined && watched && { joined },
   };
+  const { timeout } = request;
+  return {
+    request,
+    words,
+    spec,
+    decode,
+    succeeded,
+    quiet,
+    refuse,
+    timeout: timeout ?? 0,
+    outputMax: host.outputMax ?? OUTPUT_MAX,
+  };
+}
 
-  try {
-    if (request.bg === true) {
-      return { pid: startInBackground(spec), retcode: null, stdout: "", stderr: "" };
-    }
-    const timeout = request.timeout ?? 0;
-    const outputMax = host.outputMax ?? OUTPUT_MAX;
-    const outcome = await (host.runChild ?? runChild)(
-      { ...spec, stdin: standardInput(request) },
-      {
-        signal: host.signal,
-        child: (pid, state) => host.child(pid, state),
-        ...host.output && { output: (stream, bytes) => host.output?.(stream, bytes) },
-        timeoutMs: timeout === 0 ? undefined : timeout * 1000,
-        outputMax,
-      },
-    );
-    if (outcome.timedOut) {
-      const stdout = `${str(displayed(request, words))} : Timed out after ${timeout} seconds`;
-      return { pid: outcome.pid, retcode: 1, stdout, stderr: "" };
-    }
-    const [stdout, stderr] = (["stdout", "stderr"] as const).map((name) => {
-      const { text, exact } = decode(outcome[name]);
-      const dropped = outcome.dropped[name];
-      if (!exact && !quiet && dropped === 0) {
-        host.log(
-          "error",
-          `Failed to decode ${name} from command ${firstWord(cmd)}, non-decodable characters have been replaced`,
-        );
-      }
-      const shown = request.rstrip === false ? text : rstrip(text);
-      return dropped === 0 ? shown : `${shown}\n${cutNotice(name, dropped, outputMax)}`;
-    });
-    const cut = outcome.dropped.stdout + outcome.dropped.stderr > 0;
-    if (cut) {
+function startChild({ request, spec, timeout, outputMax }: CommandPlan, host: CommandHost): Promise<ChildOutcome> {
+  return (host.runChild ?? runChild)(
+    { ...spec, stdin: standardInput(request) },
+    {
+      signal: host.signal,
+      child: (pid, state) => host.child(pid, state),
+      ...host.output && { output: (stream, bytes) => host.output?.(stream, bytes) },
+      timeoutMs: timeout === 0 ? undefined : timeout * 1000,
+      outputMax,
+    },
+  );
+}
+
+/** What is returned of a command that has ended, or took too long. */
+function outcomeOf(
+  outcome: ChildOutcome,
+  { request, words, decode, succeeded, quiet, timeout, outputMax }: CommandPlan,
+  host: CommandHost,
+): CommandResult {
+  const { cmd } = request;
+  if (outcome.timedOut) {
+    const stdout = `${str(displayed(request, words))} : Timed out after ${timeout} seconds`;
+    return { pid: outcome.pid, retcode: 1, stdout, stderr: "" };
+  }
+  const [stdout, stderr] = (["stdout", "stderr"] as const).map((name) => {
+    const { text, exact } = decode(outcome[name]);
+    const dropped = outcome.dropped[name];
+    if (!exact && !quiet && dropped === 0) {
       host.log(
         "error",
-        `Command '${firstWord(cmd)}' wrote more than output_max, ${outputMax} bytes: its output was cut`,
+        `Failed to decode ${name} from command ${firstWord(cmd)}, non-decodable characters have been replaced`,
       );
     }
-    const retcode = succeeded({ retcode: outcome.retcode, stdout, stderr }) ? 0 : outcome.retcode;
-    const result = { pid: outcome.pid, retcode, stdout, stderr, ...cut && { cut } };
-    if (!quiet) logResult(request, result, host);
-    return result;
-  } catch (error) {
-    host.signal.throwIfAborted();
-    if (error instanceof CommandLostError) throw error;
-    throw error instanceof Error ? refuse(spawnReason(error, program)) : error;
+    const shown = request.rstrip === false ? text : rstrip(text);
+    return dropped === 0 ? shown : `${shown}\n${cutNotice(name, dropped, outputMax)}`;
+  });
+  const cut = outcome.dropped.stdout + outcome.dropped.stderr > 0;
+  if (cut) {
+    host.log(
+      "error",
+      `Command '${firstWord(cmd)}' wrote more than output_max, ${outputMax} bytes: its output was cut`,
+    );
   }
+  const retcode = succeeded({ retcode: outcome.retcode, stdout, stderr }) ? 0 : outcome.retcode;
+  const result = { pid: outcome.pid, retcode, stdout, stderr, ...cut && { cut } };
+  if (!quiet) logResult(request, result, host);
+  return result;
 }
 
 /** The text at the place where output was cut. */
