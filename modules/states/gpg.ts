@@ -96,11 +96,14 @@ interface Fetched {
 /** Whether there is no such key in a source, or one that has expired. */
 class KeyNotContained extends CommandError {}
 
+/** Imports a key from a text or a file. @param options.refresh Whether an older one is there. @throws {KeyNotContained} */
 async function importFrom(
   key: string,
-  refresh: boolean,
-  from: { readonly text?: string; readonly path?: string },
-  place: Place,
+  { refresh, from, place }: {
+    readonly refresh: boolean;
+    readonly from: { readonly text?: string; readonly path?: string };
+    readonly place: Place;
+  },
   context: StateContext,
 ): Promise<Fetched> {
   const { user, gnupghome, keyring } = place;
@@ -149,7 +152,7 @@ async function fetchKey(
 ): Promise<Fetched> {
   const { refresh } = how;
   if (given.text !== null && given.text !== "") {
-    return await importFrom(key, refresh, { text: given.text }, given, context);
+    return await importFrom(key, { refresh, from: { text: given.text }, place: given }, context);
   }
   const served = given.skip_keyserver ? undefined : await fromServer(key, how, given, context);
   if ((served !== undefined && truthy(served.res)) || !truthy(given.source)) {
@@ -159,7 +162,7 @@ async function fetchKey(
     const path = await context.call("cp.cache_file", [source]);
     if (!truthy(path)) continue;
     try {
-      return await importFrom(key, refresh, { path: text(path) }, given, context);
+      return await importFrom(key, { refresh, from: { path: text(path) }, place: given }, context);
     } catch (error) {
       if (!(error instanceof KeyNotContained)) throw error;
       if (error.message.includes("expired")) {
@@ -219,7 +222,7 @@ async function ensure(key: string, given: Present, progress: Progress, context: 
     return;
   }
   try {
-    say(...await bring(key, { refresh, expired, stale, before }, given, progress, context));
+    say(...await bring(key, { refresh, expired, stale, before, given, progress }, context));
   } catch (error) {
     const reason = reasonOf(error);
     ret.result = false;
@@ -232,14 +235,14 @@ async function ensure(key: string, given: Present, progress: Progress, context: 
 /** Fetches a key. @returns What to say of it. @throws {CommandError} If it is not there afterwards as it should be. */
 async function bring(
   key: string,
-  { refresh, expired, stale, before }: {
+  { refresh, expired, stale, before, given, progress }: {
     readonly refresh: boolean;
     readonly expired: boolean;
     readonly stale: readonly ValueMap[];
     readonly before: KnownKey | undefined;
+    readonly given: Present;
+    readonly progress: Progress;
   },
-  given: Present,
-  progress: Progress,
   context: StateContext,
 ): Promise<string[]> {
   const { user, gnupghome, keyring } = given;
@@ -272,9 +275,11 @@ async function bring(
 
 async function trustKey(
   key: string,
-  trust: string,
-  { user, gnupghome, keyring }: Place,
-  progress: Progress,
+  { trust, place: { user, gnupghome, keyring }, progress }: {
+    readonly trust: string;
+    readonly place: Place;
+    readonly progress: Progress;
+  },
   context: StateContext,
 ): Promise<void> {
   const { ret, current, comments } = progress;
@@ -367,7 +372,7 @@ subkey_maxage : 100
     const kwargs: Present = { ...given, maxAge: truthy(subkey_maxage) ? toNumber(subkey_maxage) ?? 0 : 0 };
     for (const key of wanted) await ensure(key, kwargs, progress, context);
     if (trust !== null && trust !== "") {
-      for (const key of wanted) await trustKey(key, trust, given, progress, context);
+      for (const key of wanted) await trustKey(key, { trust, place: given, progress }, context);
     }
     const comment = [...progress.comments].filter(([, lines]) => lines.length > 0)
       .map(([key, lines]) => `Key ${key}:\n  * ${lines.join("\n  * ")}`).join("\n");

@@ -221,7 +221,7 @@ export async function runPytest(
  * The outcomes that a plugin wrote, a line of JSON for each, in the order of their ids, which are relative to `folder`.
  * A test with subtests has a line for each: if one failed, the test failed.
  */
-export function readOutcomes(text: string, folder: string): TestOutcome[] {
+function readOutcomes(text: string, folder: string): TestOutcome[] {
   const byId = new Map<string, TestOutcome>();
   for (const line of text.trim().split("\n")) {
     const outcome: TestOutcome = JSON.parse(line);

@@ -57,10 +57,8 @@ function written(der: Uint8Array, path: string, { encoding, label, kind, message
 }
 
 function certificateOut(
-  certificate: Certificate,
-  chain: readonly Certificate[],
-  encoding: string,
-  raw: boolean,
+  [certificate, ...chain]: readonly [Certificate, ...Certificate[]],
+  { encoding, raw }: { readonly encoding: string; readonly raw: boolean },
 ): string | Uint8Array {
   if (encoding === "pem") {
     const pem = [certificate, ...chain].map((one) => pemOf("CERTIFICATE", one.der)).join("\n");
@@ -106,15 +104,14 @@ export const encode_certificate: ModuleFunction<JobContext> = fn({
       throw new InvocationError("Embedding private keys is only supported for pkcs12 encoding");
     }
     const chain = listOf(append_certs).map((one) => loadCertificate(referenceOf(one)));
-    return certificateOut(loadCertificate(referenceOf(certificate)), chain, encoding, raw);
+    return certificateOut([loadCertificate(referenceOf(certificate)), ...chain], { encoding, raw });
   },
 });
 
 /** Has another minion make a certificate. */
 async function remoteCertificate(
-  server: string,
-  policy: Value,
   given: ValueMap,
+  { server, policy }: { readonly server: string; readonly policy: Value },
   context: JobContext,
 ): Promise<Certificate> {
   const kwargs = new Map(given);
@@ -236,10 +233,10 @@ policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature.`,
       throw new InvocationError("signing_policy must be specified to request a certificate from a remote ca_server");
     }
     const certificate = ca_server !== null && ca_server !== ""
-      ? await remoteCertificate(ca_server, signing_policy, given, context)
+      ? await remoteCertificate(given, { server: ca_server, policy: signing_policy }, context)
       : await localCertificate(withPolicy(await localPolicy(signing_policy, context), given));
     const chain = listOf(append_certs).map((one) => loadCertificate(referenceOf(one)));
-    const out = certificateOut(certificate, chain, encoding, truthy(path) || raw);
+    const out = certificateOut([certificate, ...chain], { encoding, raw: truthy(path) || raw });
     if (path === null) return out;
     const bytes = out instanceof Uint8Array ? out : new TextEncoder().encode(out);
     if (encoding === "pem") return writePem(new TextDecoder().decode(bytes), path, overwrite, "CERTIFICATE");
