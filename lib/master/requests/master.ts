@@ -152,6 +152,7 @@ export class Master {
     return master;
   }
 
+  /** Starts the parts, one after the other: each needs those before it. */
   async #open(): Promise<void> {
     const opts = this.#opts;
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
@@ -159,15 +160,7 @@ export class Master {
       permissive: opts.permissive_pki_access,
     });
     await restoreFromJournal(opts, masterKey.pem, this.#log);
-    const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
-    const others = aclUsers(opts, hostUsers);
-    this.#aclUsers = findAclUsers(others);
-    const members = (group: string) => findGroup(group)?.members ?? [];
-    this.#eauthUsers = findAclUsers(eauthUsers(opts.external_auth, members));
-    const accessKeys = this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
-    this.#admit(() => openKeysToAclUsers(opts, this.#aclUsers));
-    const listeners = [...new Set([...this.#aclUsers, ...this.#eauthUsers].map(({ uid }) => uid))];
-    this.#admit(() => openToAclUsers(opts.sock_dir, "pass", listeners));
+    const { owner, listeners } = this.#admitUsers();
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;
     const shared = {
       opts: packOpts("master", opts),
@@ -175,7 +168,47 @@ export class Master {
       sessions,
       masterPem: masterKey.pem,
     };
+    const events = await this.#startBus(listeners);
+    const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
+    const { requests, requestPort } = await this.#startRequests();
+    await this.#startWorkers({
+      ...shared,
+      verified: new VerifiedTokens().memory,
+      jids: jidMemory(),
+      signInLimit: rateMemory(),
+      signIns: { turns: signInMemory(), others: rateMemory() },
+      requests: { context: requests.context, address: WORKERS },
+      events,
+      queued: opts.max_queued_requests,
+      publishPort,
+      accessKeys: this.#accessKeys,
+      owner,
+    });
+    this.#startUpkeep();
+    const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
+    writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
+    this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", listeners));
+    this.#serving = true;
+  }
 
+  /** Lets the users of `publisher_acl` and `external_auth` reach the master. @returns Its own user, and who may read events. */
+  #admitUsers(): { readonly owner: string; readonly listeners: readonly number[] } {
+    const opts = this.#opts;
+    const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
+    const others = aclUsers(opts, hostUsers);
+    this.#aclUsers = findAclUsers(others);
+    const members = (group: string) => findGroup(group)?.members ?? [];
+    this.#eauthUsers = findAclUsers(eauthUsers(opts.external_auth, members));
+    this.#accessKeys = createAccessKeys(opts.cachedir, [opts.user, owner, ...others]);
+    this.#admit(() => openKeysToAclUsers(opts, this.#aclUsers));
+    const listeners = [...new Set([...this.#aclUsers, ...this.#eauthUsers].map(({ uid }) => uid))];
+    this.#admit(() => openToAclUsers(opts.sock_dir, "pass", listeners));
+    return { owner, listeners };
+  }
+
+  /** Starts the event bus. @returns Where threads of this process reach it. */
+  async #startBus(listeners: readonly number[]): Promise<SharedPlace> {
+    const opts = this.#opts;
     const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
     const busInit = {
       paths: masterBus(opts.sock_dir),
@@ -188,8 +221,13 @@ export class Master {
       init: () => busInit,
     });
     await listening("the event bus", this.#bus.ready);
-    const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
-    this.#requests = ZmqProxy.requests(
+    return events;
+  }
+
+  /** Starts the proxy that takes requests. @returns It and its port. */
+  async #startRequests(): Promise<{ readonly requests: ZmqProxy; readonly requestPort: number }> {
+    const opts = this.#opts;
+    const requests = this.#requests = ZmqProxy.requests(
       {
         backlog: opts.zmq_backlog,
         maxFrameBytes: opts.max_request_bytes,
@@ -206,7 +244,7 @@ export class Master {
       // libzmq's proxy waits for room in one direction, it does not serve the other.
       { highWaterMark: 0, sendHighWaterMark: opts.max_queued_requests },
     );
-    this.#limiter = new ConnectionLimiter(this.#requests.monitor(), {
+    this.#limiter = new ConnectionLimiter(requests.monitor(), {
       name: "ret_port",
       limits: connectionLimits(opts),
       memory: {
@@ -224,30 +262,21 @@ export class Master {
       this.#log.error(`The memory of connections is not limited any more: ${describeError(error)}`);
     });
     const front = tcpAddress(opts.interface, opts.ret_port);
-    const bound = await listening(`ret_port ${opts.ret_port}`, this.#requests.start({ front, back: WORKERS }));
+    const bound = await listening(`ret_port ${opts.ret_port}`, requests.start({ front, back: WORKERS }));
     const requestPort = Number(bound.front.split(":").at(-1));
+    return { requests, requestPort };
+  }
 
-    const verified = new VerifiedTokens().memory;
-    const init = {
-      ...shared,
-      verified,
-      jids: jidMemory(),
-      signInLimit: rateMemory(),
-      signIns: { turns: signInMemory(), others: rateMemory() },
-      requests: { context: this.#requests.context, address: WORKERS },
-      events,
-      queued: opts.max_queued_requests,
-      publishPort,
-      accessKeys,
-      owner,
-    };
+  /** Starts the MWorkers, and what they pass requests on to. */
+  async #startWorkers(init: Omit<MWorkerInit, "sockets" | "stop" | "held">): Promise<void> {
+    const opts = this.#opts;
     const functions = this.#functions = new FunctionProcesses({
-      opts: shared.opts,
+      opts: init.opts,
       log: this.#log,
       fire: (tag, data) => this.#fire(tag, data),
     });
     const pillars = this.#pillars = new PillarProcesses({
-      opts: shared.opts,
+      opts: init.opts,
       processes: Math.min(opts.pillar_processes, navigator.hardwareConcurrency),
       timeoutMs: opts.pillar_timeout * 1000,
       log: this.#log,
@@ -270,6 +299,11 @@ export class Master {
       });
     });
     await Promise.all(this.#workers.map(({ ready }) => ready));
+  }
+
+  /** Starts what works from time to time. */
+  #startUpkeep(): void {
+    const opts = this.#opts;
     this.#maintenance = new Maintenance({
       opts,
       log: this.#log,
@@ -278,10 +312,6 @@ export class Master {
       restoreAccessKeys: () => this.#restoreAccessKeys(),
     });
     this.#fileUpdates = new FileUpdates({ opts, log: this.#log, fire: (tag, data) => this.#fire(tag, data) });
-    const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
-    writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
-    this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", busInit.listeners));
-    this.#serving = true;
   }
 
   /** Gives the users in `publisher_acl` access. If that fails, the master continues without them. */
