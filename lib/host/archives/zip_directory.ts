@@ -4,8 +4,8 @@
  * `@zip.js/zip.js` 2.24.0 was measured in November 2026 and is not used: the directory of 50,000 members takes 10.5 s and 422 MB
  * (with its generator 3.6 s) instead of 0.6 s and 29 MB, which a minion does not have, and it refuses bzip2 and LZMA as this reader does.
  * The bundle has 137 KB instead of 14 KB, a process that loads it 10 MB more. Of 3,000 changed archives Python reads 2,180 in part; the
- * library gives the same members for 987 of them, this reader for 1,615. What it would add, AES, Salt refuses. Packing and unpacking 100 MB took
- * it half the time: that was the checksum, which is faster now (values/crc32.ts).
+ * library gives the same members for 987 of them, this reader for 1,615. What it would add, AES, Salt refuses. For it speaks speed: it
+ * unpacks 100 MB in 1.1 s instead of 2.6 s, and packs them in 6.9 s instead of 8.2 s. All times are of a busy machine with two processors.
  * Source: PKWARE APPNOTE.TXT 6.3; `zipfile.py` of Python 3.11.
  * @module
  */
