@@ -1,7 +1,7 @@
 /**
  * Users of the master's host: key files in the master's cache directory, and `publisher_acl`. A user is authenticated
  * by reading `<cachedir>/.<user>_key`, which holds a random string, new at every start of the master. Knows users and
- * rules, no sockets. Source: salt-protocol.md section 5, "Credentials".
+ * rules, no sockets. Source: docs/protocol.md "Credentials".
  * @module
  */
 

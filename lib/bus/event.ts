@@ -1,6 +1,6 @@
 /**
  * The format of events on the bus: a tag, two newlines, and a msgpack map. Knows no sockets and no tags.
- * Source: salt-protocol section 7.
+ * Source: docs/protocol.md "Event buses".
  * @module
  */
 

@@ -2,8 +2,8 @@
  * The events that a minion may fire on the master's bus: a table of the tag families that other programs trust, with
  * the part of each that a minion may use. Other tags are free, as documented for `event.send`. A client that waits for
  * a job, a program that watches keys, or a reactor would act on a forged event. Only tags are checked, not data.
- * Source: salt-protocol.md sections 7 and 13 (CVE-2025-22239); Salt 3008.3 `salt/minion.py`, `salt/state.py`,
- * `salt/beacons`: the tags that its minions fire.
+ * Source: docs/protocol.md "Commands of minions"; CVE-2025-22239; the tags that minions of Salt 3008.3 fire
+ * (`salt/minion.py`, `salt/state.py`, `salt/beacons`).
  * @module
  */
 

@@ -2,7 +2,7 @@
  * The operator's side of a job: publishes it on port 4506 and collects the returns from the master's event bus.
  * Subscribes before it publishes, so that no return is missed, and checks the job cache before it reports a minion as
  * silent. Prints nothing.
- * Source: salt-protocol.md section 9.
+ * Source: docs/protocol.md "How a client waits".
  * @module
  */
 

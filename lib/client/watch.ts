@@ -2,7 +2,8 @@
  * Decides which minions a command still waits for, and when it asks them. Pure: has no clock and no sockets. The
  * command waits for a minion that acknowledges as long as it is connected, and never asks it. Any other minion that is
  * silent for the time-out is given up at once if the master knows that it is not connected; else it is asked whether it
- * still runs the job, and given up if it says no or does not answer. Source: salt-protocol.md section 9.
+ * still runs the job, and given up if it says no or does not answer.
+ * Source: docs/protocol.md "How a client waits".
  * @module
  */
 

@@ -4,7 +4,7 @@
  * `files.ts` reads and merges; the tables of `options.ts` say what may be written. Here a bad value becomes an error
  * that names file, line and option, and an unknown option becomes a warning that suggests the nearest name. Options
  * that depend on others are derived as in Salt: paths under `root_dir`, the id, the master's port. Source: salt/config
- * (apply_master_config, apply_minion_config, client_config); salt-protocol.md section 12.
+ * (apply_master_config, apply_minion_config, client_config).
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * Connected minions by address, as Salt finds them: the peers of the publish port, matched with the addresses in cached
  * grains. Cannot distinguish two minions behind one address.
- * Source: salt-protocol.md section 9, "connected_ids".
+ * Source: docs/protocol.md "How a client waits"; Salt's `salt/utils/minions.py` (CkMinions.connected_ids).
  * @module
  */
 

@@ -2,7 +2,7 @@
  * The master's data about minions, their grains and last pillar, in Salt's files. Written as in Salt 3008
  * (`grains/<id>.p`, `pillar/<id>.p`); older files are read too (`minions/<id>/data.p`, a map with `grains` and
  * `pillar`). Does not know who may see it.
- * Source: salt-protocol section 8.
+ * Source: docs/protocol.md "cachedir".
  * @module
  */
 

@@ -4,7 +4,7 @@
  * they have.
  *
  * Adding or removing a job changes the time of its directory. Knows no options and no clock.
- * Source: salt-protocol.md section 8.
+ * Source: docs/protocol.md "The job cache".
  * @module
  */
 

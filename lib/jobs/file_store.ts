@@ -19,7 +19,7 @@
  *
  * Storing a return costs a few system calls. A return counts as stored once `return.p` is there and can be read. An
  * empty or truncated file, as after a power failure, counts as missing and is replaced. Knows no events and no options
- * but its own. Source: salt-protocol section 8.
+ * but its own. Source: docs/protocol.md "The job cache".
  * @module
  */
 

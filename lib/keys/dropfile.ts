@@ -1,7 +1,7 @@
 /**
  * The dropfile: `salt-key` uses it to ask a running master for a new shared AES key, so that a minion whose key was
  * deleted or rejected cannot read later publishes. Maintenance checks for it.
- * Source: salt-protocol, section 4 (Salt's `salt.crypt.dropfile`).
+ * Source: docs/protocol.md "The shared key and session keys"; Salt's `salt/crypt.py` (dropfile).
  * @module
  */
 

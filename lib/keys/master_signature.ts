@@ -1,6 +1,6 @@
 /**
  * Signs the master's public key in advance, for minions with `verify_master_pubkey_sign`. Prints nothing.
- * Source: salt-protocol, section 3 (`master_sign_pubkey`); Salt's documentation, "salt-key".
+ * Source: docs/protocol.md "A signed master key"; docs.saltproject.io, "salt-key".
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * Decides about the key in an `_auth` request: all rules of acceptance in one table. Pure: other code gathers the
  * facts and carries out the decision. The first row whose conditions all hold decides.
- * Source: salt-protocol.md section 3, "State machine"; Salt's `_auth` of 3006 and 3008.
+ * Source: docs/protocol.md "Keys and their states"; Salt's `_auth` of 3006 and 3008.
  * @module
  */
 

@@ -8,7 +8,7 @@
  * are synced as a whole, and the journal file is removed. Therefore callers must write their files before they append
  * the record, or in the same turn of the event loop. Records may be replayed more than once; replaying must be
  * idempotent. Knows nothing of jobs.
- * Source: measured (docs/performance.md, "Durability").
+ * Source: measured (docs/performance.md "Durability").
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * Reads the return of a state run: a map from `<state>_|-<id>_|-<name>_|-<function>` to the result of that state.
- * Checks the form once, for the outputters that show it. Formats nothing. Source: salt-states, section 4; Salt's
- * state.py.
+ * Checks the form once, for the outputters that show it. Formats nothing. Source: Salt's
+ * `salt/state.py` (State.call, format_log).
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * A request for the pillar of one minion. Source: salt-protocol.md section 5; Salt 3008.3 `salt/master.py` _pillar,
+ * A request for the pillar of one minion. Source: docs/protocol.md "Pillar"; Salt 3008.3 `salt/master.py` _pillar,
  * `salt/pillar/__init__.py` AsyncRemotePillar.
  * @module
  */

@@ -2,7 +2,8 @@
  * Which replies of a master acknowledge a minion's request. Both sides use it. An encrypted answer alone is no
  * acknowledgement: Salt's masters also encrypt the answer to a command that failed. Python minions ignore these
  * answers.
- * Source: salt-protocol.md section 5; Salt's `AESFuncs.run_func`, which answers "" to a command that threw.
+ * Source: docs/protocol.md "Commands of minions"; Salt's `salt/master.py` (AESFuncs.run_func), which answers "" to a
+ * command that threw.
  * @module
  */
 

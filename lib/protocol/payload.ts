@@ -1,7 +1,7 @@
 /**
  * The envelopes on port 4506, in both directions: clear `{enc, load, version}` and encrypted `{enc, load, version, id,
  * …}`. Checks what comes from the network once; does not decrypt or dispatch.
- * Source: salt-protocol.md section 2, checked with Salt 3006 to 3008.
+ * Source: docs/protocol.md "Envelopes".
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The tags of the events of masters and minions, and the fields of tags about jobs.
- * Source: salt-protocol section 7 and docs.saltproject.io, "Salt Master Events".
+ * Source: docs/protocol.md "Events of the master"; docs.saltproject.io, "Salt Master Events".
  * @module
  */
 

@@ -26,7 +26,7 @@ const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).repl
 /** Time limit for the start of the fleet, in milliseconds. */
 const FLEET_MS = 120_000;
 
-/** The target ratios of processor time (issue 10), by command. */
+/** The target ratios of processor time, by command. */
 const BARS: Readonly<Record<string, number>> = {
   "salt --version": 1.2,
   "salt-call --local test.ping": 1.8,

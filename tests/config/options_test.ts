@@ -83,7 +83,7 @@ for (const [role, table] of Object.entries(OPTION_TABLES)) {
   });
 }
 
-// Section 12 of the protocol's fact sheet: these defaults must not change.
+// Salt's defaults on the wire and on disk: these must not change.
 const MASTER_DEFAULTS: Record<string, Value> = {
   interface: "0.0.0.0",
   publish_port: 4505,

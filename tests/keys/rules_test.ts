@@ -24,34 +24,34 @@ function* everything(): Generator<KeyFacts> {
   }
 }
 
-/** The steps 1 to 9 of salt-protocol.md, section 3, in order: `ret`, the stored key, `act`. */
+/** The rules in Salt's order, as steps (`salt/channel/server.py`, `_auth`): `ret`, the stored key, `act`. */
 function bySteps(facts: KeyFacts): [Decision["ret"], string, Decision["act"]] {
   const { stored } = facts;
   const deny = [false, "presented to denied", "denied"] as const;
-  if (!facts.validId) return [false, "", undefined]; // 1
-  if (facts.full) return ["full", "", "full"]; // 2
+  if (!facts.validId) return [false, "", undefined];
+  if (facts.full) return ["full", "", "full"];
   let accepted = "";
-  if (facts.openMode) { // 4
-    if (!facts.usable) return [false, "", undefined]; // 9
+  if (facts.openMode) {
+    if (!facts.usable) return [false, "", undefined];
     accepted = stored === "accepted" && facts.sameKey ? "" : "presented to accepted";
-  } else if (stored === "rejected") { // 5
+  } else if (stored === "rejected") {
     return [false, "", "reject"];
-  } else if (stored === "accepted") { // 6
+  } else if (stored === "accepted") {
     if (!facts.sameKey) return [...deny];
     if (!facts.usable) return [false, "", undefined];
-  } else if (stored === "none") { // 7
+  } else if (stored === "none") {
     if (!facts.usable) return [false, "", undefined];
     if (facts.autoReject) return [false, "presented to rejected", "reject"];
     if (!facts.autoSign) return [true, "presented to pending", "pend"];
     accepted = "presented to accepted";
-  } else { // 8
+  } else {
     if (facts.autoReject) return [false, "stored to rejected", "reject"];
     if (!facts.sameKey) return [...deny];
     if (!facts.usable) return [false, "", undefined];
     if (!facts.autoSign) return [true, "", "pend"];
     accepted = "stored to accepted";
   }
-  return ["accepted", accepted, "accept"]; // 9
+  return ["accepted", accepted, "accept"];
 }
 
 Deno.test("decideKey() follows the protocol's steps for every combination of facts", () => {

@@ -1,7 +1,7 @@
 /**
  * The exit codes of the commands, each with its meaning for a script. The commands decide which error has which code.
  *
- * Source: salt-protocol.md section 9; sysexits.h for 64 and above.
+ * Source: docs/differences.md "Exit codes"; sysexits.h for 64 and above.
  * @module
  */
 

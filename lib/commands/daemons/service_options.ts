@@ -1,5 +1,6 @@
 /**
- * The command lines of the two services, as data. Source: salt-protocol, section 11.
+ * The command lines of the two services, as data.
+ * Source: `salt-master --help` and `salt-minion --help` of Salt 3006 and 3008.
  * @module
  */
 

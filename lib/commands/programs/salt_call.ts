@@ -2,7 +2,7 @@
  * `salt-call`: runs a function on this host with its minion's configuration, and shows the result under `local`. Exit
  * codes: 0 success; 1 the function failed, or the master refused the sign-in; 2 the key is still pending; 64 usage; 77
  * rejected, or no permission; 130 Ctrl-C; 255 unknown function. With `--retcode-passthrough` the function's own.
- * Source: Salt's cli/call.py and cli/caller.py; salt-protocol, section 9.
+ * Source: Salt's `salt/cli/call.py` and `salt/cli/caller.py`.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * The command line of `salt-call`, as data. Source: salt-protocol, section 11; `salt-call --help`.
+ * The command line of `salt-call`, as data. Source: `salt-call --help` of Salt 3006 and 3008.
  * @module
  */
 

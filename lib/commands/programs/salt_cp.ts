@@ -3,7 +3,7 @@
  * job, and the next one goes only to minions that stored it, so a file with a gap is never reported as copied. Exit
  * codes: 0 success; 1 a minion failed or did not return, or a source cannot be sent; 2 no minion matched; 42 a source
  * does not exist; 64 usage; 69 no master; 77 refused; 130 Ctrl-C.
- * Source: Salt's cli/cp.py; salt-protocol, section 11.
+ * Source: Salt's `salt/cli/cp.py`.
  * @module
  */
 

@@ -1,5 +1,5 @@
 /**
- * The command line of `salt-cp`, as data. Source: salt-protocol, section 11; `salt-cp --help`.
+ * The command line of `salt-cp`, as data. Source: `salt-cp --help` of Salt 3006 and 3008.
  * @module
  */
 

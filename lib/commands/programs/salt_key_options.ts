@@ -1,6 +1,6 @@
 /**
  * The command line of `salt-key` as data, and the action that it asks for.
- * Source: salt-protocol, section 11; `salt-key --help`.
+ * Source: `salt-key --help` of Salt 3006 and 3008.
  * @module
  */
 

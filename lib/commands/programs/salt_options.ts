@@ -1,5 +1,5 @@
 /**
- * The command line of `salt`, as data. Source: salt-protocol, section 11; `salt --help`.
+ * The command line of `salt`, as data. Source: `salt --help` of Salt 3006 and 3008.
  * @module
  */
 

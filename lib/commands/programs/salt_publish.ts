@@ -1,7 +1,7 @@
 /**
  * Runs `salt` after its command line was read (salt.ts): reads the master's configuration, publishes the job, prints
  * returns as they arrive, and gives the exit code.
- * Source: Salt's cli/salt.py; salt-protocol, section 9.
+ * Source: Salt's `salt/cli/salt.py`; docs/protocol.md "How a client waits".
  * @module
  */
 

@@ -3,7 +3,7 @@
  * shows the result, and gives the exit code: 0 success; the code that the runner set; 1 it threw; 64 usage, unknown
  * function, invalid arguments; 69 no master; 77 refused, or no permission; 130 Ctrl-C. lib/client/runner.ts runs the
  * function.
- * Source: Salt's documentation, "salt-run"; salt-protocol, section 9.
+ * Source: Salt's `salt/cli/run.py` and `salt/runner.py`; docs.saltproject.io, "salt-run".
  * @module
  */
 

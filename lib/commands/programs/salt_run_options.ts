@@ -1,5 +1,5 @@
 /**
- * The command line of `salt-run`, as data. Source: salt-protocol, section 11; `salt-run --help`.
+ * The command line of `salt-run`, as data. Source: `salt-run --help` of Salt 3006 and 3008.
  * @module
  */
 

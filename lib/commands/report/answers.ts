@@ -1,6 +1,6 @@
 /**
  * A minion's answer to a job as `salt` shows it: its return, or that it did not return.
- * Source: Salt's client/__init__.py (`get_cli_event_returns`); salt-protocol, section 9.
+ * Source: Salt's `salt/client/__init__.py` (get_cli_event_returns); docs/protocol.md "How a client waits".
  * @module
  */
 

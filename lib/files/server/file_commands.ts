@@ -3,8 +3,8 @@
  * without a master itself.
  *
  * Salt answers `""` if a load makes one of its functions fail: `path: 5`, `loc: -1`, `gzip: 99`. So does this,
- * without a log entry: any minion with an accepted key may send such loads. Source: salt-states.md section 7; Salt
- * 3008.3 `salt/fileserver/__init__.py` Fileserver.
+ * without a log entry: any minion with an accepted key may send such loads. Source: docs/protocol.md "Files";
+ * Salt 3008.3 `salt/fileserver/__init__.py` Fileserver.
  * @module
  */
 

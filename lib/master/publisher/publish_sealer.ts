@@ -1,6 +1,6 @@
 /**
  * The envelope of published loads: numbered, encrypted with the shared key, and signed by the master.
- * Source: salt-protocol.md section 4.
+ * Source: docs/protocol.md "Publishes".
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The commands of minions about their keys.
- * Source: salt-protocol.md section 5.
+ * Source: docs/protocol.md "Commands of minions".
  * @module
  */
 

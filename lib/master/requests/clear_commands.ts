@@ -1,6 +1,6 @@
 /**
- * The commands that any client may send unencrypted: a table, so that no other command can be reached. Source:
- * salt-protocol.md section 5; CVE-2020-11651 is the result of a missing list.
+ * The commands that any client may send unencrypted: a table, so that no other command can be reached. CVE-2020-11651
+ * is the result of a missing list. Source: docs/protocol.md "Clear commands".
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The commands of minions that fetch and push files. The first one loads the file server. While the disk is read, the
- * thread takes other requests. Source: salt-states.md section 7; Salt 3008.3 `salt/master.py` _file_recv.
+ * thread takes other requests. Source: docs/protocol.md "Files"; Salt 3008.3 `salt/master.py` _file_recv.
  * @module
  */
 

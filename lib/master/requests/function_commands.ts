@@ -1,7 +1,7 @@
 /**
  * The clear commands `runner` and `wheel`: functions that run on the master itself, for clients that may run them. A
  * runner is answered at once, with the tag of its events; a wheel function with its result.
- * Source: Salt 3008.3 `salt/master.py` (ClearFuncs.runner, ClearFuncs.wheel); salt-protocol.md section 5.
+ * Source: Salt 3008.3 `salt/master.py` (ClearFuncs.runner, ClearFuncs.wheel); docs/protocol.md "Clear commands".
  * @module
  */
 

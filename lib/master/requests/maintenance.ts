@@ -2,7 +2,7 @@
  * Maintenance, once per `loop_interval`: removes old jobs and tokens that have expired, rotates the shared key when due, restores the
  * users' key files. It runs in the master's main thread, which passes no messages, a few milliseconds at a time. A
  * thread for each round took 0.1 s of processor time, four times everything else that an idle master does in a minute.
- * Source: salt-protocol.md sections 4 and 8.
+ * Source: docs/protocol.md "The shared key and session keys", docs/protocol.md "The job cache".
  * @module
  */
 

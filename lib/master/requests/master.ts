@@ -1,7 +1,7 @@
 /**
  * The master: starts its sockets and threads, restarts threads that die, and stops everything. Its main thread passes
  * no messages: libzmq's proxies do, and the MWorkers do the work.
- * Source: architecture.md, "Processes and sockets of the master".
+ * Source: docs/architecture.md "The master", docs/protocol.md "Ports and sockets".
  * @module
  */
 

@@ -3,7 +3,7 @@
  * unbuilt_commands.ts.
  *
  * The caller has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
- * Source: salt-protocol.md sections 5 and 6.
+ * Source: docs/protocol.md "Commands of minions".
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The commands of minions about themselves: their events, their pillar, and the master's options that they go by.
- * Source: salt-protocol.md sections 5 and 6.
+ * Source: docs/protocol.md "Commands of minions", docs/protocol.md "Pillar".
  * @module
  */
 

@@ -2,7 +2,7 @@
  * Events of minions: allowed events are fired on the master's bus; acknowledgements and live output are stored with
  * their job. The caller has authenticated the minion: `id` is the minion that signed in, and equals the load's own
  * `id`.
- * Source: salt-protocol.md section 6.
+ * Source: docs/protocol.md "Commands of minions".
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The clear command `publish`: checks the user, resolves the target, makes the job id, stores the job, and sends it.
- * Source: the seeds' steps of `salt '*' test.ping`; salt-protocol.md sections 5, 6 and 8.
+ * Source: docs/protocol.md "A client's request", docs/protocol.md "Publishes".
  * @module
  */
 

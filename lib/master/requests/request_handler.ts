@@ -1,7 +1,7 @@
 /**
  * Handles one request to port 4506, from its bytes to the reply's bytes: every request gets a reply. The checks have
  * Salt's order; a failed check replies with Salt's text and writes one log line.
- * Source: salt-protocol.md section 2, "Server order".
+ * Source: docs/protocol.md "How a request is checked".
  * @module
  */
 

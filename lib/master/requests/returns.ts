@@ -1,7 +1,7 @@
 /**
  * Returns of minions: verifies their signature, stores them in the job cache, and fires them on the bus. The caller has
  * authenticated the minion: `id` is the minion that signed in, and equals the load's own `id`.
- * Source: salt-protocol.md section 5.
+ * Source: docs/protocol.md "Returns".
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * The master's side of authentication: handles an `_auth` request, decides and stores the state of its key, and
  * replies. Every request is answered, also those that end a worker of Salt. The rules are in lib/keys/rules.ts.
- * Source: salt-protocol.md section 3.
+ * Source: docs/protocol.md "Sign-in".
  * @module
  */
 

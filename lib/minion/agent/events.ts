@@ -1,6 +1,6 @@
 /**
  * How a minion handles the events on its own bus: a table by prefix of the tag.
- * Source: salt-protocol.md section 6, "Local tags handled".
+ * Source: docs/protocol.md "Events on a minion's own bus".
  * @module
  */
 

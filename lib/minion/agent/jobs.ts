@@ -1,7 +1,7 @@
 /**
  * The jobs of a minion: queues, acknowledges and runs each job (in the pool), and spools its return. Knows neither
  * sockets nor the master.
- * Source: salt-protocol.md section 6, "Minion".
+ * Source: docs/protocol.md "A job on a minion", docs/protocol.md "Returns".
  * @module
  */
 

@@ -2,7 +2,7 @@
  * A minion's connection to its master's port 4506: signs in, waits as the master demands, and sends encrypted requests.
  * If a reply cannot be decrypted (the master restarted, or rotated its keys), it signs in again and repeats the request
  * once. Knows nothing of publishes or jobs.
- * Source: salt-protocol.md sections 2, 3 and 14.
+ * Source: docs/protocol.md "Envelopes", docs/protocol.md "The reply", docs/protocol.md "Pillar".
  * @module
  */
 

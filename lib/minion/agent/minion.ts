@@ -2,7 +2,7 @@
  * The minion: signs in, receives jobs, runs them, and sends their returns.
  *
  * Its main thread only moves messages; jobs run in workers, returns wait on disk until the master has them.
- * Source: architecture.md "Processes of the minion"; salt-protocol.md sections 6 and 14.
+ * Source: docs/architecture.md "The minion"; docs/protocol.md "A minion from nothing".
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * The request for a minion's pillar, which also contains the minion's grains. Source: salt-protocol.md sections 5 and
- * 14; Salt 3008.3 `salt/pillar/__init__.py` AsyncRemotePillar, RemotePillarMixin.
+ * The request for a minion's pillar, which also contains the minion's grains. Source: docs/protocol.md
+ * "Pillar"; Salt 3008.3 `salt/pillar/__init__.py` AsyncRemotePillar, RemotePillarMixin.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * Decides whether a minion runs a published job: decrypts and verifies the publish, and checks that it is new and that
- * its target matches this minion. Knows the rules, no sockets. Source: salt-protocol.md sections 1, 4 (serial), 6 and
- * 14.
+ * its target matches this minion. Knows the rules, no sockets. Source: docs/protocol.md "Publishes",
+ * docs/protocol.md "A job on a minion".
  * @module
  */
 

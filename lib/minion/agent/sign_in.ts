@@ -2,7 +2,7 @@
  * The minion's side of authentication: the `_auth` request, and all checks of the reply before a key is trusted. At the
  * first contact the master's key is trusted (unless `master_finger` names another) and stored in `minion_master.pub`;
  * from then on a master with another key is refused. Knows no sockets and no retries.
- * Source: salt-protocol.md section 3, "Minion checks, in order".
+ * Source: docs/protocol.md "What a minion checks".
  * @module
  */
 

@@ -2,7 +2,7 @@
  * Receives jobs from the master's publish port, and reconnects to a lost master. A lost connection often means that the
  * master restarted with a new shared key, so the minion signs in and subscribes again at once, before the next job.
  * Knows nothing of jobs.
- * Source: salt-protocol.md sections 1, 4 and 14.
+ * Source: docs/protocol.md "Publishes", docs/protocol.md "The shared key and session keys".
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The jobs of this host's minion for other processes, read from the files `<cachedir>/proc/<jid>`. `salt-call` reads
- * those of a running minion, and its own. Source: salt-protocol.md section 6, "Minion"; Salt 3008.3
+ * those of a running minion, and its own. Source: docs/protocol.md "A job on a minion"; Salt 3008.3
  * `salt/utils/minion.py` running.
  * @module
  */

@@ -1,6 +1,6 @@
 /**
  * The files `<cachedir>/proc/<jid>` that list a minion's jobs for Salt's tools, and for the next process after a crash.
- * Source: salt-protocol.md section 6, "Minion".
+ * Source: docs/protocol.md "Files of the minion".
  * @module
  */
 
