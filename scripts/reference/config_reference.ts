@@ -7,6 +7,7 @@ import { COMMON_OPTIONS } from "#lib/config/common_options.ts";
 import { type Option, type OptionTable, rangeText } from "#lib/config/option_types.ts";
 import { masterOptions, minionOptions } from "#lib/config/options.ts";
 import { isMap, repr, type Value } from "#lib/values/value.ts";
+import { wrapProse } from "./wrap_prose.ts";
 
 const INTRODUCTION = `# Configuration
 
@@ -45,13 +46,13 @@ external_auth:
 `;
 
 export function configReference(): string {
-  return [
+  return wrapProse([
     INTRODUCTION,
     section("Both", COMMON_OPTIONS, {}),
     section("Master", masterOptions(), COMMON_OPTIONS),
     USERS_OF_A_FILE,
     section("Minion", minionOptions(), COMMON_OPTIONS),
-  ].join("\n");
+  ].join("\n"));
 }
 
 function section(title: string, table: OptionTable, without: OptionTable): string {

@@ -9,6 +9,7 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
 import { STATE_MODULES } from "#modules/states/_built_in.ts";
+import { wrapProse } from "./wrap_prose.ts";
 
 const ROOT = new URL("../..", import.meta.url);
 
@@ -21,7 +22,7 @@ type Functions = ReadonlyMap<string, ReadonlySet<string>>;
 export async function functionTables(): Promise<string> {
   const [salt, ours] = [saltFunctions(), await ourFunctions()];
   const [saltStates, ourStates] = [saltStateFunctions(), await ourStateFunctions()];
-  return `# Modules and their functions
+  return wrapProse(`# Modules and their functions
 
 *Made from the loader and from the list of Salt 3008.3 by \`deno run -A scripts/reference/function_tables.ts\`; do not edit.*
 
@@ -53,7 +54,7 @@ ${table(saltStates, ourStates)}
 ### State modules that are not there
 
 ${missingFunctions(saltStates, ourStates)}
-`;
+`);
 }
 
 function counted(salt: Functions, ours: Functions): string {

@@ -9,6 +9,7 @@ import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line
 import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "#lib/commands/cli/help_sections.ts";
 import { optionLabel } from "#lib/commands/cli/help.ts";
 import { VERSION } from "#lib/version.ts";
+import { wrapProse } from "./wrap_prose.ts";
 
 /** The heading of options without one. */
 const OWN = "Options";
@@ -77,11 +78,11 @@ that \`deno task build\` writes say the same.
 /** The page docs/commands.md. */
 export function commandReference(): string {
   const environment = ENVIRONMENT.map(([name, meaning]) => `| \`${name}\` | ${cell(meaning)} |`);
-  return [
+  return wrapProse([
     INTRODUCTION,
     ...COMMANDS.map(commandSection),
     ["## Environment", "", "| variable | meaning |", "| --- | --- |", ...environment, ""].join("\n"),
-  ].join("\n");
+  ].join("\n"));
 }
 
 function commandSection(command: AnyCommand): string {
