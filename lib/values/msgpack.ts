@@ -2,7 +2,7 @@
  * MessagePack for Salt's values, byte for byte as Python's `msgpack` writes it, in Salt's two dialects. Reading is
  * bounded ({@linkcode Bounds}): a length is checked against the remaining input before memory is taken, and a large map
  * becomes a `Dict`, so no choice of keys makes it slow. Knows nothing of envelopes, frames or minions' keys.
- * Source: Salt's payload.py and transport/frame.py.
+ * Source: Salt's `salt/payload.py` and `salt/transport/frame.py`.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * Reads MessagePack from untrusted bytes, within bounds; the reading half of `msgpack.ts`.
- * Source: github.com/msgpack/msgpack/blob/master/spec.md; Salt's payload.py for extension 78.
+ * Source: github.com/msgpack/msgpack/blob/master/spec.md; Salt's `salt/payload.py` for extension 78.
  * @module
  */
 

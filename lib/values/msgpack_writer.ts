@@ -1,7 +1,7 @@
 /**
  * Writes values as MessagePack into a buffer, each number and length in its smallest form; the writing half of
  * `msgpack.ts`.
- * Source: github.com/msgpack/msgpack/blob/master/spec.md; Salt's payload.py for ints beyond 64 bits.
+ * Source: github.com/msgpack/msgpack/blob/master/spec.md; Salt's `salt/payload.py` for ints beyond 64 bits.
  * @module
  */
 

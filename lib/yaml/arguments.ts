@@ -2,7 +2,7 @@
  * Reads the words of a command line as a function's arguments, and reads and writes the `arg` of a load. `name=value`
  * is a keyword argument. Values are read as YAML, except where YAML would change what the user typed. Knows nothing of
  * functions: `lib/plugins/call.ts` checks whether a function takes an argument.
- * Source: Salt's utils/args.py (`parse_input`, `yamlify_arg`, `condition_input`) and minion.py
+ * Source: Salt's `salt/utils/args.py` (`parse_input`, `yamlify_arg`, `condition_input`) and `salt/minion.py`
  * (`load_args_and_kwargs`).
  * @module
  */

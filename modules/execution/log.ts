@@ -1,6 +1,6 @@
 /**
  * Execution module `log`: lines in the minion's log, for templates above all.
- * Source: Salt 3008.3 `salt/modules/log.py`.
+ * Source: Salt 3008.3 `salt/modules/logmod.py`.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
  * One batch job: runs the job on a few minions at a time; all parts have the same job id. Decides how many minions may
- * run it, when the next one may start and what halts the batch. Does no I/O. Source: Salt's cli/batch.py and
- * utils/batch_state.py.
+ * run it, when the next one may start and what halts the batch. Does no I/O. Source: Salt's `salt/cli/batch.py` and
+ * `salt/utils/batch_state.py`.
  * @module
  */
 

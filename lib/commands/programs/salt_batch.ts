@@ -1,7 +1,7 @@
 /**
  * `salt --batch`: runs a job on a few minions at a time, and shows what they return. All parts have the same job id, so
  * that the job cache has one job. With `--async` another process runs it, in the background.
- * Source: Salt's cli/batch.py and utils/batch_state.py.
+ * Source: Salt's `salt/cli/batch.py` and `salt/utils/batch_state.py`.
  * @module
  */
 

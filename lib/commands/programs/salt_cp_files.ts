@@ -1,6 +1,6 @@
 /**
  * Lists the files that `salt-cp` sends: everything below the sources, with destinations. Sends nothing.
- * Source: Salt's cli/cp.py.
+ * Source: Salt's `salt/cli/cp.py`.
  * @module
  */
 

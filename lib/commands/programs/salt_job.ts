@@ -1,6 +1,6 @@
 /**
  * Makes the job of a command line of `salt`: the target, the functions, and their arguments. Prints and sends nothing.
- * Source: Salt's utils/parsers.py (`SaltCMDOptionParser`).
+ * Source: Salt's `salt/utils/parsers.py` (`SaltCMDOptionParser`).
  * @module
  */
 

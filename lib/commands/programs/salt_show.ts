@@ -1,7 +1,7 @@
 /**
  * Shows the answers to a job of `salt` in the form that the options select: each as it arrives, all at the end
  * (`--static`), identical ones together (`--group`), only a summary (`--progress`), or as documentation (`sys.doc`).
- * Source: Salt's cli/salt.py.
+ * Source: Salt's `salt/cli/salt.py`.
  * @module
  */
 

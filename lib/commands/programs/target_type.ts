@@ -1,6 +1,6 @@
 /**
  * The target type that the options of a command line select.
- * Source: Salt's utils/parsers.py (`TargetOptionsMixIn`).
+ * Source: Salt's `salt/utils/parsers.py` (`TargetOptionsMixIn`).
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * The last line of a job with failures: Salt's text, then each return code and each other outcome with its minions.
- * Source: Salt's cli/salt.py; the minions and codes are not in Salt.
+ * Source: Salt's `salt/cli/salt.py`; the minions and codes are not in Salt.
  * @module
  */
 

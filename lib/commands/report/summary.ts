@@ -1,7 +1,7 @@
 /**
  * The summary of `salt --summary`: Salt's lines, a table of outcomes and return codes with their minions, and the
  * response times.
- * Source: Salt's cli/salt.py (`_print_returns_summary`); the table and the times are not in Salt.
+ * Source: Salt's `salt/cli/salt.py` (`_print_returns_summary`); the table and the times are not in Salt.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
  * Runs one function for `salt-call`: a built-in one in this process; failures have `salt-call`'s texts. Prints nothing.
- * Source: Salt's cli/caller.py.
+ * Source: Salt's `salt/cli/caller.py`.
  * @module
  */
 
