@@ -5,7 +5,10 @@
  * method that takes parameters; no docstring only repeats the words of the name below it.
  *
  * Properties, constants, types and functions without parameters have a docstring only if there is something to say: a
- * unit, a bound, an error, a reason. Tests are not checked.
+ * unit, a bound, an error, a reason. Tests are not checked for this.
+ *
+ * In all files: a tag of a docstring stands at the start of its line, because `deno doc` and editors read it only there,
+ * and has its word on the same line; and no comment goes beyond the column at which the formatter breaks code.
  * @module
  */
 
@@ -23,6 +26,8 @@ const plugin: Deno.lint.Plugin = {
   rules: {
     required: { create: (context) => isTest(context) ? {} : required(context) },
     "no-repetition": { create: (context) => isTest(context) ? {} : noRepetition(context) },
+    "tag-lines": { create: tagLines },
+    "line-width": { create: lineWidth },
   },
 };
 export default plugin;
@@ -91,6 +96,57 @@ function noRepetition(context: Context): Deno.lint.LintVisitor {
     TSMethodSignature: (node) => check(node, node.key, ownerOf(node)),
     PropertyDefinition: (node) => check(node, node.key, ownerOf(node)),
     MethodDefinition: (node) => check(node, node.key, ownerOf(node)),
+  };
+}
+
+/** Tags that the tree uses. Others are words: `@daily` of a crontab. */
+const TAG = /@(?:throws|returns|param|module|default|see|example|deprecated|internal)\b(?!-)/g;
+
+const TAG_BEHIND_TEXT = "A tag is read only at the start of a line: put it there";
+const TAG_WITHOUT_WORD = "The tag and its word are on different lines: join them";
+
+function tagLines(context: Context): Deno.lint.LintVisitor {
+  const check = (comment: Deno.lint.LineComment | Deno.lint.BlockComment) => {
+    if (comment.type !== "Block" || !comment.value.startsWith("*")) return;
+    // Code is blanked, so that all places stay the same.
+    const text = comment.value.replace(/`[^`]*`/g, (code) => code.replace(/[^\n]/g, "-"));
+    for (const { 0: tag, index } of text.matchAll(TAG)) {
+      const before = text.slice(text.lastIndexOf("\n", index) + 1, index);
+      const after = text.slice(index + tag.length).split("\n")[0];
+      // Behind the opening of the comment: two characters that are not part of its value.
+      const start = comment.range[0] + 2 + index;
+      const range: [number, number] = [start, start + tag.length];
+      if (/[^\s*]/.test(before)) context.report({ range, message: TAG_BEHIND_TEXT });
+      else if (/^@(?:throws|returns|param|default|see)$/.test(tag) && after.trim() === "") {
+        context.report({ range, message: TAG_WITHOUT_WORD });
+      }
+    }
+  };
+  return { Program: () => context.sourceCode.getAllComments().forEach(check) };
+}
+
+/** As `lineWidth` in deno.json. The formatter breaks only code. */
+const MAX_COLUMNS = 120;
+
+const TOO_LONG = `The comment goes beyond column ${MAX_COLUMNS}: break its line`;
+
+function lineWidth(context: Context): Deno.lint.LintVisitor {
+  const { text } = context.sourceCode;
+  return {
+    Program: () => {
+      for (const { range: [first, last] } of context.sourceCode.getAllComments()) {
+        let start = text.lastIndexOf("\n", first) + 1;
+        for (const line of text.slice(start, last).split("\n")) {
+          const comment = line.slice(Math.max(first - start, 0));
+          // A single word, such as an address, and what directs a tool cannot be broken.
+          const unbreakable = /^\s*(?:\/?\*+|\/\/)?\s*\S+\s*(?:\*\/)?$|^\/\/ (?:deno|dprint)-/.test(comment);
+          if ([...line].length > MAX_COLUMNS && !unbreakable) {
+            context.report({ range: [Math.max(start, first), start + line.length], message: TOO_LONG });
+          }
+          start += line.length + 1;
+        }
+      }
+    },
   };
 }
 

@@ -55,7 +55,7 @@ const CASES: readonly (readonly [what: string, source: string, reported: readonl
   ["a docstring that adds one word", "interface I {\n  /** The log of the job. */\n  readonly log: string;\n}", []],
   [
     "a docstring that repeats the name and has a tag",
-    "/** The log. @throws {Error} If it is full. */\nfunction log() {}",
+    "/**\n * The log.\n * @throws {Error} If it is full.\n */\nfunction log() {}",
     [],
   ],
 ];
@@ -64,6 +64,35 @@ for (const [what, source, reported] of CASES) {
   Deno.test(`docstrings, ${what}: ${reported.length === 0 ? "nothing is reported" : "is reported"}`, () => {
     assertEquals(lint(OPENING + source), reported);
     assertEquals(lint(OPENING + source, "tests/a_test.ts"), [], "not in tests");
+  });
+}
+
+/** Comments below a docstring at the top, and the rules with the places that they report; in tests too. */
+const COMMENTS: readonly (readonly [what: string, comment: string, reported: readonly string[]])[] = [
+  ["a tag alone", "/** @throws {Error} If it is full. */", []],
+  ["tags at the start of lines", "/**\n * Sends.\n * @param to The place.\n *   @throws {Error} If not.\n */", []],
+  ["a tag behind text", "/** Sends. @throws {Error} If not. */", ["tag-lines: @throws {Error} If not. */"]],
+  ["a tag behind a tag", "/**\n * @param to The place. @returns Whether it was.\n */", [
+    "tag-lines: @returns Whether it was.",
+  ]],
+  ["a tag apart from its word", "/**\n * Sends.\n * @param\n * to The place.\n */", ["tag-lines: @param"]],
+  ["code that looks like a tag", "/** Text of `@throws` and of `a\n * @param b`. */", []],
+  ["another word with @", "/** A crontab's @daily, an address a@param-b. */", []],
+  ["a comment that is no docstring", "/* Sends. @throws {Error} If not. */", []],
+  ["a docstring of 120 columns", `/** ${"a ".repeat(55)}ab. */`, []],
+  ["a docstring of 121 columns", `/** ${"a ".repeat(56)}a. */`, [`line-width: /** ${"a ".repeat(56)}a. */`]],
+  ["a long line in a docstring", `/**\n * Short.\n * ${"a ".repeat(60)}\n */`, [`line-width:  * ${"a ".repeat(60)}`]],
+  ["a long line of 120 columns in more bytes", `// ${"…".repeat(58)} ${"…".repeat(58)}`, []],
+  ["a long line comment", `// ${"a ".repeat(60)}`, [`line-width: // ${"a ".repeat(60)}`]],
+  ["a long comment behind code", `const a = 1; // ${"a ".repeat(60)}`, [`line-width: // ${"a ".repeat(60)}`]],
+  ["a long address", `// https://example.com/${"a".repeat(120)}`, []],
+  ["a long directive", `// deno-lint-ignore no-explicit-any -- ${"a ".repeat(60)}`, []],
+];
+
+for (const [what, comment, reported] of COMMENTS) {
+  Deno.test(`comments, ${what}: ${reported.length === 0 ? "nothing is reported" : "is reported"}`, () => {
+    assertEquals(lint(`${OPENING}const b = 1;\n${comment}\n`), reported);
+    assertEquals(lint(`${OPENING}const b = 1;\n${comment}\n`, "tests/a_test.ts"), reported, "in tests too");
   });
 }
 
