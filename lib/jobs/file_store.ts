@@ -7,7 +7,8 @@
  * <cachedir>/jobs/<2 hex>/<rest of hash_type(jid)>/jid            the jid, as text
  *                                                  nocache        empty: returns are not to be stored
  *                                                  .load.p        the load as published
- *                                                  .minions.p     the ids that it is for; .minions.<syndic>.p below syndics
+ *                                                  .minions.p     the ids that it is for; below syndics
+ *                                                                 .minions.<syndic>.p
  *                                                  endtime        the time of the last return, as text
  *                                                  <id>/return.p  {return, retcode, success}
  *                                                  <id>/out.p     the name of an outputter
