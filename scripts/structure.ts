@@ -1,6 +1,6 @@
 /**
  * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, imports that point up,
- * form a cycle or have a long path, exports that nothing or only tests use, and imports that load Node's compatibility layer.
+ * form a cycle or have a long path, exports that nothing or only tests use, names that several files export, and imports that load Node's compatibility layer.
  *
  *     deno run -A scripts/structure.ts
  *
@@ -117,6 +117,168 @@ const UPWARD: readonly string[] = [
  */
 const FOR_TESTS: readonly string[] = [];
 
+/** Known names that several files export. The list only gets shorter: remove a name when only one file exports it. */
+const SHARED_NAMES: readonly string[] = [
+  "Acknowledged",
+  "Bound",
+  "Call",
+  "Checked",
+  "Connection",
+  "Contents",
+  "Credentials",
+  "Declared",
+  "ENCODING",
+  "Environment",
+  "FILE_COMMANDS",
+  "Family",
+  "FileHash",
+  "FileRequest",
+  "Found",
+  "FoundFile",
+  "Frame",
+  "GitRun",
+  "Given",
+  "InterfaceAddress",
+  "ListOptions",
+  "Managed",
+  "NOT_BUILT",
+  "NewUser",
+  "Node",
+  "OPERATORS",
+  "Opening",
+  "Outcome",
+  "Owners",
+  "Permissions",
+  "Piece",
+  "Place",
+  "Places",
+  "Plan",
+  "Positions",
+  "Progress",
+  "RETCODE",
+  "RUN",
+  "Refusal",
+  "Requirement",
+  "Route",
+  "SALTENV",
+  "SelinuxContext",
+  "Signature",
+  "Signed",
+  "SlsFile",
+  "Source",
+  "SourceFiles",
+  "StateResult",
+  "StateRun",
+  "StatusLine",
+  "Subject",
+  "TEXT_FILTERS",
+  "Token",
+  "TopSource",
+  "WHO",
+  "Walked",
+  "Wanted",
+  "absolutePath",
+  "addUser",
+  "any",
+  "asMap",
+  "ask",
+  "bool",
+  "changeRepository",
+  "checkDirectory",
+  "children",
+  "choice",
+  "chooseSource",
+  "clearRequest",
+  "compileExpression",
+  "contentsOf",
+  "deleteRepository",
+  "dict",
+  "diffFiles",
+  "digestOf",
+  "diskUsage",
+  "document",
+  "equals",
+  "execute",
+  "float",
+  "floatOf",
+  "fulfills",
+  "fullName",
+  "getRepository",
+  "hashBytes",
+  "hashText",
+  "hideResult",
+  "home",
+  "ignoresSomething",
+  "inRoot",
+  "installPackages",
+  "installedPackages",
+  "int",
+  "integer",
+  "isAddress",
+  "isBelow",
+  "isBinary",
+  "isNumber",
+  "isThere",
+  "latestVersions",
+  "linesOf",
+  "list",
+  "listRepositories",
+  "listed",
+  "loadPrivateKey",
+  "mergeTops",
+  "namesIn",
+  "namesOf",
+  "normalizedName",
+  "number",
+  "openFiles",
+  "optionWords",
+  "optional",
+  "outputOf",
+  "packOutcome",
+  "parseCommandLine",
+  "parseGroup",
+  "parseGroups",
+  "parseInfo",
+  "parseInstalled",
+  "parseList",
+  "parseOutdated",
+  "parseRefresh",
+  "parseRequest",
+  "parseUpgrades",
+  "parseVersion",
+  "parseZone",
+  "pick",
+  "placeOf",
+  "plan",
+  "readText",
+  "reasonOf",
+  "refusedAccess",
+  "removePackages",
+  "repr",
+  "resultMap",
+  "ruleOf",
+  "runGit",
+  "sameBytes",
+  "sequence",
+  "showStates",
+  "splitText",
+  "stateLine",
+  "stateModules",
+  "str",
+  "text",
+  "textOf",
+  "texts",
+  "truthy",
+  "typeName",
+  "unpack",
+  "unpackOutcome",
+  "upgradePackages",
+  "userName",
+  "versionsOf",
+  "wordsOf",
+  "writeOutput",
+];
+
 /** One source file. */
 export interface Source {
   /** Its path from the root of the tree: `lib/protocol/jid.ts`. */
@@ -138,6 +300,8 @@ export interface Known {
   readonly upwardImports?: readonly string[];
   /** `FILE exports NAME` */
   readonly forTests?: readonly string[];
+  /** The names alone. */
+  readonly sharedNames?: readonly string[];
 }
 
 /**
@@ -154,6 +318,7 @@ export function structureProblems(sources: readonly Source[], known: Known = {})
     ...less("up", upwardImports(imports), known.upwardImports),
     ...unusedExports(sources, imports),
     ...less("only tests use it", exportsForTests(sources, imports), known.forTests),
+    ...newSharedNames(sources, known.sharedNames),
     ...nodeImports(sources),
   ];
 }
@@ -342,6 +507,33 @@ function exportsForTests(sources: readonly Source[], imports: ReadonlyMap<string
   );
 }
 
+/**
+ * The names that several files of the product export, with these files: a reader who meets such a name must look at the
+ * imports. The functions of plugins have Salt's names, and do not count.
+ */
+function sharedNames(sources: readonly Source[]): Map<string, string[]> {
+  const files = new Map<string, string[]>();
+  for (const { path, text } of sources) {
+    // A module's file, of which every export is a function of the plugin.
+    if (/^(?:tests|scripts)\/|^modules\/(?!grains\/)[^/]+\/(?!_)[^/]+$/.test(path)) continue;
+    const names = [...text.matchAll(
+      /^export (?:async )?(?:function\*?|(?:abstract )?class|interface|type|const) (\w+)/gm,
+    )].filter(([all, name]) => !(path.startsWith("modules/") && all.startsWith("export const") && /^[a-z]/.test(name)))
+      .map(([, name]) => name);
+    for (const name of new Set(names)) files.set(name, [...files.get(name) ?? [], path]);
+  }
+  return new Map([...files].filter(([, paths]) => paths.length > 1).sort(([a], [b]) => a < b ? -1 : 1));
+}
+
+function newSharedNames(sources: readonly Source[], known: readonly string[] = []): string[] {
+  const shared = sharedNames(sources);
+  return [
+    ...[...shared].filter(([name]) => !known.includes(name))
+      .map(([name, paths]) => `name: ${name} is exported by ${paths.join(" and ")}; one of them needs a longer name`),
+    ...known.filter((name) => !shared.has(name)).map((name) => `known, and no longer so: ${name} is exported twice`),
+  ];
+}
+
 /** Every source file below `root`. */
 function readTree(root: string): Source[] {
   // The samples for authors of modules are in no room: they import no file of the project, and docs/modules.md uses
@@ -356,7 +548,7 @@ if (import.meta.main) {
   const sources = readTree(decodeURIComponent(new URL("..", import.meta.url).pathname).replace(/\/$/, ""));
   const problems = [
     ...emptyRooms(sources),
-    ...structureProblems(sources, { upwardImports: UPWARD, forTests: FOR_TESTS }),
+    ...structureProblems(sources, { upwardImports: UPWARD, forTests: FOR_TESTS, sharedNames: SHARED_NAMES }),
   ];
   for (const problem of problems) Deno.stdout.writeSync(new TextEncoder().encode(`${problem}\n`));
   Deno.exit(problems.length > 0 ? 1 : 0);
