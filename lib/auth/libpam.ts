@@ -5,6 +5,7 @@
  * @module
  */
 
+import { cString } from "#lib/libc/c_string.ts";
 import type { Credentials } from "./eauth_module.ts";
 
 /** The user who signs in, and the PAM service. */
@@ -107,10 +108,6 @@ export function authenticateByPam(
   const problem = detail === null ? undefined : `${step}: ${new Deno.UnsafePointerView(detail).getCString()}`;
   pam.symbols.pam_end(session, status);
   return problem === undefined ? { known: status === PAM_SUCCESS } : { known: false, problem };
-}
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
 }
 
 /** A callback that is closed at the end of the block. */

@@ -14,6 +14,7 @@
  */
 
 import { MAX_KEY_BITS } from "./key_bits.ts";
+import { cString } from "#lib/libc/c_string.ts";
 import { openLibcrypto, owned } from "./libcrypto.ts";
 
 const SYMBOLS = {
@@ -218,8 +219,4 @@ function setOaep(ssl: Library, context: Deno.PointerValue, hash: string): boolea
   return Object.entries(options).every(([name, value]) =>
     ssl.EVP_PKEY_CTX_ctrl_str(context, cString(name), cString(value)) === 1
   );
-}
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
 }

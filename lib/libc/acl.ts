@@ -5,6 +5,7 @@
  * @module
  */
 
+import { cString } from "./c_string.ts";
 import { cLibrary } from "./c_library.ts";
 import { LibcError } from "#lib/errors.ts";
 import { check } from "./libc.ts";
@@ -76,8 +77,4 @@ function groupBits(path: string): number | undefined {
     if (view.getUint16(at, true) === GROUP_OBJ) return view.getUint16(at + 2, true);
   }
   return undefined;
-}
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
 }

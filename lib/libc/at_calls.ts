@@ -5,6 +5,7 @@
  * @module
  */
 
+import { cString } from "./c_string.ts";
 import { cLibrary } from "./c_library.ts";
 
 const SYMBOLS = {
@@ -65,8 +66,4 @@ export function linkText(fd: number): string | undefined {
 /** Closes a descriptor of this file. */
 export function closeEntry(fd: number): void {
   libc().close(fd);
-}
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
 }

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { cString } from "./c_string.ts";
 import { cLibrary } from "./c_library.ts";
 import { LibcError } from "#lib/errors.ts";
 
@@ -119,8 +120,4 @@ export function copyAttributes(from: string, to: string): void {
     const size = Number(getxattr(source, cString(name), value, BigInt(value.length)));
     if (size >= 0) setxattr(target, cString(name), value, BigInt(size), 0);
   }
-}
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
 }

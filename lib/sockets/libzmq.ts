@@ -9,6 +9,7 @@
  * @module
  */
 
+import { cString } from "#lib/libc/c_string.ts";
 import manifest from "zeromq/build/manifest.json" with { type: "json" };
 import { messageOf, SocketError } from "#lib/errors.ts";
 import { type ForeignFunctions, openLibrary } from "#lib/libc/foreign_library.ts";
@@ -110,10 +111,6 @@ function failure(call: string): SocketError {
 
 function check(call: string, result: number): void {
   if (result < 0) throw failure(call);
-}
-
-function cString(text: string): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`${text}\0`);
 }
 
 /** The kinds of sockets that are used, with libzmq's numbers. */
