@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isFile } from "#lib/os/file_kind.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError } from "#lib/errors.ts";
 import { statIfExists } from "#lib/os/atomic_file.ts";
@@ -267,18 +268,10 @@ function mode(flags: number): string {
   return letter === "w" ? "r+" : "a+";
 }
 
-function isRegularFile(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
-
 function openFiles(process: ProcessFiles): Value[] {
   return process.names("fd").flatMap((fd): Value[] => {
     const path = process.link(`fd/${fd}`);
-    if (!path.startsWith("/") || !isRegularFile(path)) return [];
+    if (!path.startsWith("/") || !isFile(path)) return [];
     try {
       const info = process.text(`fdinfo/${fd}`);
       const flags = parseInt(/^flags:\s+(\d+)/m.exec(info)?.[1] ?? "0", 8);

@@ -5,7 +5,7 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { exists, isAnything } from "#lib/os/file_kind.ts";
 import { type Held, holdDirectory, holdTarget } from "#lib/os/held_path.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
@@ -66,7 +66,7 @@ export function changeOwner(
     changeLink(path, ids);
     return undefined;
   }
-  if (!isFollowable(path)) {
+  if (!exists(path)) {
     if (isAnything(path) && problems === "") {
       changeLink(path, ids);
       return undefined;
@@ -104,16 +104,6 @@ function refuseForeignName(path: string, held: Held): void {
   }
 }
 
-/** Whether there is something where `path` leads. */
-function isFollowable(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Sets the mode of the file where `path` leads.
  * @returns The mode afterwards, or Salt's text for a mode that is none, or that the system refuses.
@@ -135,7 +125,7 @@ export function changeMode(path: string, mode: Value): string | undefined {
     if (isMode) setBits(path, parseInt(digits, 8));
     else Deno.statSync(path);
   } catch {
-    if (!isFollowable(path)) throw new CommandError(`${path}: File not found`);
+    if (!exists(path)) throw new CommandError(`${path}: File not found`);
     // Salt says the same if the system refuses.
     return `Invalid Mode ${digits}`;
   }
