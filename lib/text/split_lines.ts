@@ -1,5 +1,5 @@
 /**
- * Python's `str.splitlines()`, with Python's line ends.
+ * The lines of a text: Python's `str.splitlines()` with Python's line ends, and lines that only a newline ends.
  * Source: docs.python.org, "str.splitlines".
  * @module
  */
@@ -13,4 +13,9 @@ export function splitLines(text: string): string[] {
   const lines = text.split(LINE_END);
   if (lines.at(-1) === "") lines.pop();
   return lines;
+}
+
+/** The lines of `text` with their ends, which are `\n` alone: Python's files of bytes. */
+export function linesWithEnds(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -6,6 +6,7 @@
  */
 
 import { dirName } from "#lib/os/paths.ts";
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { applying, install, type IpFunctions, isTest, reading, startOrStop } from "./_ip_functions.ts";
 import { bondScript, debianBond } from "#lib/host/network/debian_bonding.ts";
 import { debianInterface, debianSource, peerFile } from "#lib/host/network/debian_interface.ts";
@@ -20,7 +21,7 @@ import {
   routesOf,
   shownSettings,
 } from "#lib/host/network/debian_settings.ts";
-import { isAmong, linesWithEnds, required, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
+import { isAmong, required, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
 import { adapterText, parseInterfaces, sourceText } from "#lib/host/network/interfaces_file.ts";
 import { ScriptFiles } from "#lib/host/network/script_files.ts";
 import { sleep } from "#lib/os/sleep.ts";

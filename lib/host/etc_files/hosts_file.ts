@@ -4,7 +4,7 @@
  * @module
  */
 
-import { splitLines } from "#lib/text/split_lines.ts";
+import { linesWithEnds, splitLines } from "#lib/text/split_lines.ts";
 
 /** The names of an address, and the comment after them. */
 export interface HostEntry {
@@ -54,11 +54,6 @@ export function hasPair(hosts: Hosts, address: string, names: readonly string[])
   return entry !== undefined && "aliases" in entry && names.every((name) => entry.aliases.includes(name));
 }
 
-/** The lines with their ends. */
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-}
-
 /** The address of a line; `undefined` for an empty one and a comment. */
 function addressOf(line: string): string | undefined {
   const trimmed = line.trim();
@@ -72,7 +67,7 @@ export function setHost(
 ): string {
   const line = names.trim() === "" ? "" : `${address}\t\t${names}${comment ? `\t\t# ${comment}` : ""}\n`;
   let placed = false;
-  const lines = linesOf(text).map((old) => {
+  const lines = linesWithEnds(text).map((old) => {
     if (addressOf(old) !== address) return old;
     const replacement = placed ? "" : line;
     placed = true;
@@ -85,7 +80,7 @@ export function setHost(
 
 /** The text without a name of an address; a line without names is left out. */
 export function removeHost(text: string, address: string, name: string): string {
-  return linesOf(text).map((line) => {
+  return linesWithEnds(text).map((line) => {
     if (addressOf(line) !== address) return line;
     const [words, ...rest] = line.trim().split("#");
     const comment = rest.join("#").trimStart();

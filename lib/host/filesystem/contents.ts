@@ -5,6 +5,7 @@
  * @module
  */
 
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { openToWrite, readForChange } from "#lib/os/new_files.ts";
 import { currentUmask } from "#lib/os/umask.ts";
 import { isBinary as isBinaryData } from "#lib/text/binary_data.ts";
@@ -97,11 +98,6 @@ export function lenientText(bytes: Uint8Array): string {
   } catch {
     return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   }
-}
-
-/** The lines of `text` with their ends, which are `\n` alone: Python's files of bytes. */
-export function newlineLines(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
 /** The lines with their ends, which are `\n`, `\r\n` and `\r`: Python's files of text, and `bytes.splitlines(True)`. */

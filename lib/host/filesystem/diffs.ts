@@ -4,13 +4,14 @@
  * @module
  */
 
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { CommandError } from "#lib/errors.ts";
 import { sameBytes as equalBytes } from "#lib/crypto/same_bytes.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
 import { strip } from "#lib/values/python_text.ts";
 import { compareStrings } from "#lib/values/value.ts";
-import { beginsAsText, isText, lenientText, newlineLines, sameBytes } from "./contents.ts";
+import { beginsAsText, isText, lenientText, sameBytes } from "./contents.ts";
 
 /** What a comparison ignores. */
 export interface Ignoring {
@@ -64,7 +65,7 @@ export function diffFiles(from: Compared, to: Compared, options: DiffOptions = {
   if (Math.max(size, other) > LARGEST) {
     return { text: `Replace a file of ${size} bytes with one of ${other} bytes, too large for a diff`, counts: true };
   }
-  const [old, now] = [from, to].map((each) => newlineLines(lenientText(bytesOf(each))));
+  const [old, now] = [from, to].map((each) => linesWithEnds(lenientText(bytesOf(each))));
   const named = options.names !== false && typeof from === "string" && typeof to === "string";
   const lines = unifiedDiff(old, now, named ? { from, to } : undefined);
   // The same characters in another encoding.

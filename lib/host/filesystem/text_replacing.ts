@@ -5,11 +5,12 @@
  * @module
  */
 
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError } from "#lib/errors.ts";
 import { byteRegex, byteText, found, regexWithFlags, splitText, substitute } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
-import { newlineLines, universalLines } from "./contents.ts";
+import { universalLines } from "./contents.ts";
 
 /** The arguments of `file.replace` that determine the new text. */
 export interface Replacing {
@@ -89,7 +90,7 @@ export function commentLines(
   const whole = comment ? `${regex.startsWith("^") ? "^" : ""}(${core})${end}` : `^${char}\\s*(${core})${end}`;
   const compiled = pythonRegex(whole);
   const before: string[] = [], after: string[] = [];
-  const lines = newlineLines(text).map((line) => {
+  const lines = linesWithEnds(text).map((line) => {
     if (!compiled.test(line)) return line;
     const changed = comment ? char + line : withoutLeading(line, char);
     before.push(line);

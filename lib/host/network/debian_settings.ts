@@ -4,10 +4,10 @@
  * @module
  */
 
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import {
   isAmong,
   itemsOf,
-  linesWithEnds,
   required,
   SWITCH_WORDS,
   switched,

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { parseFloatText, parseInteger } from "#lib/python/parse_number.ts";
@@ -146,9 +147,4 @@ export function itemsOf(value: Value): Value[] | undefined {
   if (typeof value === "string") return [...value];
   if (isMap(value)) return [...value.keys()];
   return Array.isArray(value) ? value : undefined;
-}
-
-/** The lines with their ends. */
-export function linesWithEnds(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

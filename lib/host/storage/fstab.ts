@@ -4,6 +4,7 @@
  * @module
  */
 
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
@@ -59,11 +60,6 @@ function matches(entry: TableEntry, wanted: TableEntry): boolean {
   );
 }
 
-/** The lines of a text, each with its end. */
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-}
-
 /** @throws {CommandError} If it cannot be read. */
 function readTable(path: string): string {
   try {
@@ -86,7 +82,7 @@ function writeTable(path: string, lines: readonly string[]): void {
 export function tableEntries(path: string): Map<string, Record<string, unknown>> {
   const found = new Map<string, Record<string, unknown>>();
   if (!isFile(path)) return found;
-  for (const line of linesOf(Deno.readTextFileSync(path))) {
+  for (const line of linesWithEnds(Deno.readTextFileSync(path))) {
     const entry = parseLine(line, FSTAB);
     if (entry === undefined) continue;
     let { name } = entry;
@@ -103,7 +99,7 @@ export function removeEntry(
   { name, device }: { readonly name: string; readonly device: string | null },
 ): void {
   const wanted: TableEntry = device === null ? { name } : { name, device };
-  const lines = linesOf(readTable(path));
+  const lines = linesWithEnds(readTable(path));
   const left = lines.filter((line) => {
     const entry = parseLine(line, FSTAB);
     return entry === undefined || !matches(entry, wanted);
@@ -134,7 +130,7 @@ export function setEntry(path: string, set: SetEntry): "present" | "change" | "n
   if (!isFile(path)) throw new CommandError(`Bad config file "${path}"`);
   const wanted = Object.fromEntries(keys.map((key) => [key, entry[key]]));
   const unchanged: boolean[] = [];
-  const lines = linesOf(readTable(path)).map((line) => {
+  const lines = linesWithEnds(readTable(path)).map((line) => {
     const old = parseLine(line, form);
     if (old === undefined || !matches(old, wanted)) return line;
     const stays = matches(old, entry) || notChange;

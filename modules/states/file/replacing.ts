@@ -4,12 +4,13 @@
  * @module
  */
 
+import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { accumulators } from "./accumulators.ts";
 import { home } from "./common.ts";
 import { editResult, missingFile, refusedFile, shownDiff } from "./edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, templateTexts } from "./sources.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { keptLines, newlineLines, readText } from "#lib/host/filesystem/contents.ts";
+import { keptLines, readText } from "#lib/host/filesystem/contents.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
@@ -267,7 +268,7 @@ async function setComment(
   if (context.test) {
     return { name, result: null, comment: `File ${name} is set to be updated`, changes: map({ [name]: "updated" }) };
   }
-  const linesOf = cmnt ? keptLines : newlineLines;
+  const linesOf = cmnt ? keptLines : linesWithEnds;
   const old = linesOf(readText(name));
   await context.call("file.comment_line", [name, regex, char, cmnt, backup]);
   const diff = unifiedDiff(old, linesOf(readText(name))).join("");
