@@ -5,7 +5,6 @@
  * @module
  */
 
-import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { openToWrite, readForChange } from "#lib/os/new_files.ts";
 import { currentUmask } from "#lib/os/umask.ts";
 import { isBinary as isBinaryData } from "#lib/text/binary_data.ts";

@@ -5,7 +5,6 @@
  * @module
  */
 
-import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { parseFloatText, parseInteger } from "#lib/python/parse_number.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { RenderPlace } from "#lib/errors.ts";
+import type { Positions } from "#lib/states/compiler/place.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 import type { RenderHost } from "./host.ts";
 import type { TextOrigin } from "./text_origin.ts";
@@ -26,16 +26,6 @@ export interface RenderRequest {
   readonly context?: ValueMap;
   /** What Salt passes to renderers as keyword arguments: variables too, which Salt's own win over. */
   readonly kwargs?: ValueMap;
-}
-
-/** The positions of rendered data in its source. */
-export interface Positions {
-  /** The place of a key. The argument is the map object of the data itself. */
-  key(map: ValueMap, key: Value): RenderPlace | undefined;
-  /** The place of an item. The argument is the list object of the data itself. */
-  item(list: readonly Value[], index: number): RenderPlace | undefined;
-  /** The place of the key whose value is this map or list object; `undefined` if it is in a list. */
-  holder(made: ValueMap | readonly Value[]): RenderPlace | undefined;
 }
 
 /** The input of a renderer. */

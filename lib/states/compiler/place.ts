@@ -17,9 +17,9 @@ export interface Place {
 
 /** The places within one document, from the renderer. */
 export interface Positions {
-  /** The place of `key` in the map object `map`. */
+  /** The place of `key` in the map object `map`, which is the one of the data itself. */
   key(map: ValueMap, key: Value): Place | undefined;
-  /** The place of an item of the list object `list`. */
+  /** The place of an item of the list object `list`, which is the one of the data itself. */
   item(list: readonly Value[], index: number): Place | undefined;
   /** The place of the key whose value is this map or list object; `undefined` if it is in a list. */
   holder(made: ValueMap | readonly Value[]): Place | undefined;
@@ -66,7 +66,7 @@ export class Places {
     return first.done ? undefined : this.key(made, first.value);
   }
 
-  /** The place of `key` in the map object `map`. */
+  /** The place of `key` in the map object `map`, which is the one of the data itself. */
   key(map: ValueMap, key: Value): Place | undefined {
     return this.#find(map, (document) => document.key(map, key));
   }
