@@ -39,7 +39,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["scripts"],
   ["scripts/coverage/rules", "scripts/mutants", "scripts/reference"],
   ["scripts/build", "scripts/coverage"],
-  ["scripts/fleet"],
+  ["scripts/fleet", "scripts/release"],
   ["tests/support"],
   ["tests/support/fleet"],
   ["tests/support/calls", "tests/support/files", "tests/support/threads"],
@@ -51,7 +51,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tests/chaos/harness"],
   ["tests/chaos/faults"],
   ["tests/chaos"],
-  ["tests/docs", "tests/scripts", "tests/system"],
+  ["tests/docs", "tests/release", "tests/scripts", "tests/system"],
 ];
 
 /**

@@ -5,6 +5,7 @@
 
 import configuration from "../../deno.json" with { type: "json" };
 import { HostFiles } from "./files.ts";
+import { LICENSE } from "./licenses.ts";
 import { SALT_VERSION, VERSION } from "#lib/version.ts";
 
 /** Versions by section and by name, as Salt's `test.versions_information` groups them. */
@@ -13,7 +14,7 @@ export type Versions = Record<string, Record<string, string>>;
 /** The versions of Salt, the runtime, the libraries and the system. Loads libzmq. */
 export async function versionsInformation(): Promise<Versions> {
   return {
-    "Salt Version": { "Salt": VERSION, "Compatible with": SALT_VERSION },
+    "Salt Version": { "Salt": VERSION, "Compatible with": SALT_VERSION, "License": LICENSE },
     "Runtime Version": { "Deno": Deno.version.deno, "TypeScript": Deno.version.typescript, "V8": Deno.version.v8 },
     "Dependency Versions": {
       "js-yaml": packageVersion("js-yaml"),

@@ -6,6 +6,7 @@
 
 import type { Starts } from "./bundle.ts";
 import type { TarFile } from "./tar.ts";
+import { licenseFiles, OWN_FILES, SHIPPED, type ShippedComponent } from "#lib/programs/licenses.ts";
 
 /** The entries, by executable, with the other names that each can be called by. */
 export const EXECUTABLES = [
@@ -85,26 +86,11 @@ export const STARTS: Starts = {
 };
 
 /**
- * The packages with code in a script. Their licences are shipped; if a package has no licence file, its package.json
- * names the licence. A package that is not listed stops the build, so that somebody reviews a new dependency.
- */
-const PACKAGES: readonly string[] = [
-  "@noble/hashes",
-  "deno-std",
-  "jmespath",
-  "js-yaml",
-  "json5",
-  "ldapts",
-  "smol-toml",
-  "zeromq",
-];
-
-/**
- * Packages that are installed, but in no script: tools that compile and load zeromq in Node, dependencies of js-yaml's
- * command, packages of types only, and rolldown, which makes the scripts.
+ * Packages that are installed, but in no script: tools that load zeromq in Node, dependencies of js-yaml's command,
+ * packages of types only, and what rolldown needs to make the scripts.
  */
 const UNUSED_PACKAGES =
-  /^(argparse|cmake-ts|node-addon-api|strict-event-emitter-types|rolldown|@rolldown\/.*|@oxc-project\/types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
+  /^(argparse|cmake-ts|strict-event-emitter-types|@rolldown\/.*|@oxc-project\/types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
 
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, by its names in Node and in zeromq. */
 interface Platform {
@@ -123,9 +109,17 @@ const PLATFORMS: Readonly<Record<string, Platform>> = {
 /** The platforms that can be built for. Windows has neither the sockets nor the system calls that the programs need. */
 export const TARGETS: readonly string[] = Object.keys(PLATFORMS);
 
-/** The package files that are shipped for `target`, by name, of the project at `root`. */
+/**
+ * The package files and the licences that are shipped for `target`, by name, of the project at `root`.
+ * @throws {Error} For an installed package that is not known as shipped or unused, so that somebody reviews it, and for
+ * a package without a licence text.
+ */
 export function packageFiles(root: string, target: string): TarFile[] {
-  return installedPackages(root).flatMap((installed) => filesOf(installed, PLATFORMS[target]))
+  const own = [...OWN_FILES, ...SHIPPED.flatMap(({ file = [] }) => file)].filter((name) =>
+    !name.includes("node_modules")
+  )
+    .map((name) => ({ name, path: `${root}/${name}`, executable: false }));
+  return [...own, ...installedPackages(root).flatMap((installed) => filesOf(root, installed, PLATFORMS[target]))]
     .sort((a, b) => a.name < b.name ? -1 : 1);
 }
 
@@ -136,7 +130,7 @@ export function productionConfig(root: string): string {
 }
 
 interface InstalledPackage {
-  readonly name: string;
+  readonly component: ShippedComponent;
   readonly path: string;
 }
 
@@ -147,19 +141,20 @@ function installedPackages(root: string): InstalledPackage[] {
   return Object.keys(locked).sort().flatMap((id) => {
     const name = id.slice(0, id.lastIndexOf("@"));
     if (UNUSED_PACKAGES.test(name)) return [];
-    if (!PACKAGES.includes(name)) {
-      throw new Error(
-        `Cannot pack the package "${name}": scripts/build/production.ts does not know it`,
-      );
+    const component = SHIPPED.find((shipped) => shipped.isPackage && shipped.name === name);
+    if (component === undefined) {
+      throw new Error(`Cannot pack the package "${name}": lib/programs/licenses.ts does not know it`);
     }
-    return [{ name, path: `${store}/${id.replace("/", "+")}/node_modules/${name}` }];
+    return [{ component, path: `${store}/${id.replace("/", "+")}/node_modules/${name}` }];
   });
 }
 
-function filesOf({ name, path }: InstalledPackage, platform: Platform): TarFile[] {
-  const files = [...Deno.readDirSync(path)].flatMap((entry) =>
-    entry.isFile && /^(package\.json|licen[cs]e.*)$/i.test(entry.name) ? [entry.name] : []
-  );
+function filesOf(root: string, { component, path }: InstalledPackage, platform: Platform): TarFile[] {
+  const { name } = component;
+  const licenses = licenseFiles(component, new URL(`file://${encodeURI(root)}/`)).filter((file) =>
+    file.includes("node_modules")
+  ).map((file) => file.slice(file.lastIndexOf("/") + 1));
+  const files = ["package.json", ...licenses];
   if (name === "zeromq") files.push(addon(path, platform));
   return files.map((file) => ({ name: `node_modules/${name}/${file}`, path: `${path}/${file}`, executable: false }));
 }

@@ -8,6 +8,7 @@ import { type AnyCommand, COMMANDS, SERVICES } from "./commands.ts";
 import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line.ts";
 import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "#lib/commands/cli/help_sections.ts";
 import { optionLabel } from "#lib/commands/cli/help.ts";
+import { LICENSE } from "#lib/programs/licenses.ts";
 import { VERSION } from "#lib/version.ts";
 import { wrapProse } from "./wrap_prose.ts";
 
@@ -49,6 +50,8 @@ export function manPage(command: AnyCommand): { readonly name: string; readonly 
     ...exitCodesOf(prog).flatMap(([code, meaning]) => [".TP", `.B ${code}`, roff(meaning)]),
     ".SH ENVIRONMENT",
     ...ENVIRONMENT.flatMap(([name, meaning]) => [".TP", `.B ${roff(name)}`, roff(meaning)]),
+    ".SH COPYRIGHT",
+    roff(`Licence: ${LICENSE}. ${prog} --licenses shows its text, and those of everything that the program contains.`),
     ".SH SEE ALSO",
     roff(`${others.join(", ")}; ${DOCUMENTATION}`),
   ];

@@ -49,7 +49,7 @@ export interface CommandLine<T extends CliTable> {
   readonly description: string;
   /** Whole command lines for help, each with what it does. */
   readonly examples?: readonly (readonly [line: string, does: string])[];
-  /** Its options, in the order of help. `--version`, `-V` and `-h` are every command's. */
+  /** Its options, in the order of help. `--version`, `-V`, `--licenses` and `-h` are every command's. */
   readonly options: T;
 }
 
@@ -64,7 +64,7 @@ export interface Parsed<T extends CliTable> {
 
 /** What a command line asks for. */
 export type CommandLineRequest<T extends CliTable> =
-  | { readonly kind: "help" | "version" | "versions" }
+  | { readonly kind: "help" | "version" | "versions" | "licenses" }
   | { readonly kind: "run"; readonly parsed: Parsed<T> };
 
 /** What every option may say besides its flags and help. */
@@ -128,6 +128,7 @@ export const STANDARD_OPTIONS = {
     ["-V", "--versions-report"],
     "Show the versions of this program and of its dependencies and exit.",
   ),
+  licenses: flag(["--licenses"], "Show the licences of this program and of everything that it contains and exit."),
   help: flag(["-h", "--help"], "Show this text and exit."),
 } as const satisfies CliTable;
 
@@ -143,6 +144,7 @@ export function parseCommandLine<T extends CliTable>(
   const end = parser.parse(argv);
   if (end !== undefined) return { kind: end };
   if (parser.given.has("versions_report")) return { kind: "versions" };
+  if (parser.given.has("licenses")) return { kind: "licenses" };
   // The one cast of the parser: `values` holds a value for each option of the table, made by its kind.
   return { kind: "run", parsed: { options: parser.values as CliValues<T>, given: parser.given, args: parser.args } };
 }

@@ -61,6 +61,10 @@ export async function openCommandLine<T extends CliTable>(
       const { versionsReport } = await import("#lib/programs/versions.ts");
       terminal.write(`${await versionsReport()}\n`);
     }
+    if (request.kind === "licenses") {
+      const { licensesText } = await import("#lib/programs/licenses.ts");
+      terminal.write(licensesText());
+    }
     return { exitCode: 0 };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

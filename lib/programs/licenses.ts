@@ -1,0 +1,94 @@
+/**
+ * The licences of this project and of everything that its executables contain: `--licenses`. The texts are files of the
+ * checkout and of its npm packages; the build copies them to the same paths below the directory of the scripts.
+ * @module
+ */
+
+/** Something that the executables contain. */
+export interface ShippedComponent {
+  /** Its name; that of its npm package, if it has one. */
+  readonly name: string;
+  /** An SPDX licence expression. */
+  readonly license: string;
+  /** Whether it is an npm package. */
+  readonly isPackage: boolean;
+  /**
+   * The file with its licence, relative to the root of the checkout. Missing: the files of its npm package whose names
+   * begin with LICENSE.
+   */
+  readonly file?: string;
+}
+
+/** The licence of this project, an SPDX expression. */
+export const LICENSE = "Apache-2.0";
+
+/** What the executables contain besides this project's own code. */
+export const SHIPPED: readonly ShippedComponent[] = [
+  { name: "Deno", license: "MIT", isPackage: false, file: "licenses/deno.txt" },
+  { name: "V8", license: "BSD-3-Clause", isPackage: false, file: "licenses/v8.txt" },
+  { name: "ICU", license: "Unicode-3.0", isPackage: false, file: "licenses/icu.txt" },
+  { name: "libzmq", license: "MPL-2.0", isPackage: false, file: "node_modules/zeromq/LICENSE_MPL-2.0.txt" },
+  { name: "libsodium", license: "ISC", isPackage: false, file: "licenses/libsodium.txt" },
+  { name: "@noble/hashes", license: "MIT", isPackage: true },
+  { name: "deno-std", license: "MIT", isPackage: true, file: "licenses/deno-std.txt" },
+  { name: "jmespath", license: "Apache-2.0", isPackage: true },
+  { name: "js-yaml", license: "MIT", isPackage: true },
+  { name: "json5", license: "MIT", isPackage: true },
+  { name: "ldapts", license: "MIT", isPackage: true },
+  { name: "node-addon-api", license: "MIT", isPackage: true },
+  { name: "rolldown", license: "MIT", isPackage: true },
+  { name: "smol-toml", license: "BSD-3-Clause", isPackage: true },
+  { name: "zeromq", license: "MIT AND MPL-2.0", isPackage: true },
+];
+
+/** The files of this project itself. */
+export const OWN_FILES: readonly string[] = ["NOTICE", "LICENSE"];
+
+/** The directory of the checkout; in an executable, that of the scripts. */
+const ROOT = new URL("../../", import.meta.url);
+
+/**
+ * The notices and the texts of all licences.
+ * @throws {Deno.errors.NotFound} If a text is missing.
+ */
+export function licensesText(): string {
+  const [notice, license] = OWN_FILES.map((name) => Deno.readTextFileSync(new URL(name, ROOT)));
+  const others = SHIPPED.map((component) => {
+    const texts = licenseFiles(component, ROOT).map((file) => Deno.readTextFileSync(new URL(file, ROOT)).trim());
+    return titled(`${component.name}: ${component.license}`, texts.join("\n\n"));
+  });
+  return [notice, titled(`Salt on Deno: ${LICENSE}`, license), ...others].join("\n");
+}
+
+/**
+ * The files with the licence of a component, relative to `root`, sorted.
+ * @throws {Deno.errors.NotFound} If there is none.
+ */
+export function licenseFiles({ name, isPackage, file }: ShippedComponent, root: URL): string[] {
+  if (file !== undefined) {
+    Deno.statSync(new URL(file, root));
+    return [file];
+  }
+  const directory = isPackage ? packageDirectory(name, root) : undefined;
+  const files = directory === undefined ? [] : [...Deno.readDirSync(new URL(directory, root))]
+    .filter(({ name, isFile }) => isFile && /^licen[cs]e/i.test(name)).map(({ name }) => `${directory}${name}`).sort();
+  if (files.length === 0) throw new Deno.errors.NotFound(`There is no licence text of ${name}`);
+  return files;
+}
+
+/** The directory of an npm package: Deno links packages that deno.json does not name from another one. */
+function packageDirectory(name: string, root: URL): string | undefined {
+  return [`node_modules/${name}/`, `node_modules/.deno/node_modules/${name}/`].find((directory) => {
+    try {
+      return Deno.statSync(new URL(directory, root)).isDirectory;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  });
+}
+
+function titled(title: string, text: string): string {
+  const rule = "=".repeat(80);
+  return `${rule}\n${title}\n${rule}\n\n${text.trim()}\n`;
+}
