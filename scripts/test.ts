@@ -18,14 +18,15 @@ import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.
 import { sourceFiles } from "./source_files.ts";
 import { type Outcome, runTestFile } from "./test_file.ts";
 
-/** Left out in a run without arguments: these tests need Python Salt (`deno task interop`). */
-const NEEDS_PYTHON = ["tests/interop"] as const;
+/**
+ * Left out in a run without arguments: these tests need Python Salt (`deno task interop`), or make a release and install it
+ * (`deno task test tests/release`). .ci/run has steps for them.
+ */
+const LONG_FOLDERS = ["tests/interop", "tests/release"] as const;
 const TEST_SUFFIX = "_test.ts";
 
-/**
- * Time limit of a test file of tests/interop, in milliseconds: each takes minutes, with real services of Python Salt.
- */
-const NEEDS_PYTHON_MS = 1_800_000;
+/** Time limit of a test file of these folders, in milliseconds: each takes minutes. */
+const LONG_FOLDERS_MS = 1_800_000;
 /** The test files that take longest. They start first: a long file that starts last runs alone at the end. */
 const LONGEST = [
   "tests/interop/shared_files_test.ts",
@@ -43,7 +44,7 @@ const SLOWEST = 10;
  * @throws {Deno.errors.NotFound} If one of them is not there, or is a folder without a test.
  */
 export function testFiles(named: readonly string[]): string[] {
-  if (named.length === 0) return sourceFiles(".", TEST_SUFFIX, { below: ["tests"], without: NEEDS_PYTHON });
+  if (named.length === 0) return sourceFiles(".", TEST_SUFFIX, { below: ["tests"], without: LONG_FOLDERS });
   const files = named.flatMap((path) => {
     if (!Deno.statSync(path).isDirectory) return [path];
     return sourceFiles(path, TEST_SUFFIX).map((name) => `${path.replace(/\/+$/, "")}/${name}`);
@@ -57,8 +58,8 @@ function longestFirst(files: readonly string[]): string[] {
   return [...longest, ...files.filter((file) => !longest.includes(file))];
 }
 
-function needsPython(file: string): boolean {
-  return NEEDS_PYTHON.some((folder) => file.startsWith(`${folder}/`));
+function isLong(file: string): boolean {
+  return LONG_FOLDERS.some((folder) => file.startsWith(`${folder}/`));
 }
 
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
@@ -69,7 +70,7 @@ async function runAll(files: readonly string[], jobs: number, show: "failures" |
   const done: Outcome[] = [];
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const outcome = await runTestFile(file, needsPython(file) ? { limitMs: NEEDS_PYTHON_MS } : {});
+      const outcome = await runTestFile(file, isLong(file) ? { limitMs: LONG_FOLDERS_MS } : {});
       done.push(outcome);
       const word = outcome.failed > 0 ? "FAILED" : "ok";
       const ignored = outcome.ignored > 0 ? `, ${outcome.ignored} ignored` : "";

@@ -81,11 +81,12 @@ async function makePrograms(release: Release, platform: Platform, work: string):
   const deno = await denoFor(platform, `${work}/deno`);
   const files = [...copyPackages(stage, platform.target), ...scripts];
   await packExecutables({ stage, files, target: platform.target, out: programs }, { deno, version });
-  const sums = new Map<string, string>();
+  const sums = new Map<string, { readonly SHA1: string; readonly SHA256: string }>();
   for (const { name } of EXECUTABLES) {
     const artefact = `${name}-${version}-${platform.name}`;
     await Deno.copyFile(`${programs}/${name}`, `${out}/${artefact}`);
-    sums.set(artefact, await sumOf(`${out}/${artefact}`));
+    const path = `${out}/${artefact}`;
+    sums.set(artefact, { SHA1: await sumOf(path, "SHA-1"), SHA256: await sumOf(path) });
   }
   const lock = Deno.readTextFileSync(`${ROOT}/deno.lock`);
   const text = sbomText({

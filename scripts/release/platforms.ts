@@ -78,9 +78,9 @@ export async function denoFor(platform: Platform, directory: string): Promise<st
   return path;
 }
 
-/** SHA-256 of a file, in hexadecimal. */
-export async function sumOf(path: string): Promise<string> {
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", await Deno.readFile(path))).toHex();
+/** The checksum of a file, in hexadecimal. */
+export async function sumOf(path: string, algorithm: "SHA-1" | "SHA-256" = "SHA-256"): Promise<string> {
+  return new Uint8Array(await crypto.subtle.digest(algorithm, await Deno.readFile(path))).toHex();
 }
 
 /**

@@ -20,8 +20,8 @@ export interface SbomParts {
   readonly lock: string;
   /** The bytes of the Deno that is packed. */
   readonly deno: Uint8Array;
-  /** SHA-256 of the executables, by name. */
-  readonly executables: ReadonlyMap<string, string>;
+  /** The checksums of the executables, by name. SPDX requires SHA-1 of a file. */
+  readonly executables: ReadonlyMap<string, { readonly SHA1: string; readonly SHA256: string }>;
 }
 
 /** A package in SPDX's words. */
@@ -50,10 +50,10 @@ export function sbomText(parts: SbomParts): string {
   const crates = crateNames(parts.deno).map(({ name, version }) =>
     packageOf({ name, version, prefix: "crate", url: `pkg:cargo/${name}@${version}` })
   );
-  const files = [...parts.executables].map(([name, sum]) => ({
+  const files = [...parts.executables].map(([name, { SHA1, SHA256 }]) => ({
     SPDXID: `SPDXRef-File-${idOf(name)}`,
     fileName: `./${name}`,
-    checksums: [{ algorithm: "SHA256", checksumValue: sum }],
+    checksums: [{ algorithm: "SHA1", checksumValue: SHA1 }, { algorithm: "SHA256", checksumValue: SHA256 }],
     licenseConcluded: NOTHING_SAID,
     copyrightText: NOTHING_SAID,
   }));
@@ -64,7 +64,9 @@ export function sbomText(parts: SbomParts): string {
     SPDXID: "SPDXRef-DOCUMENT",
     name: `salt-deno-${version}-${platform}`,
     // A name that is unique for the files, and no address of a page.
-    documentNamespace: `urn:salt-deno:${version}:${platform}:${[...parts.executables.values()].join(":")}`,
+    documentNamespace: `urn:salt-deno:${version}:${platform}:${
+      [...parts.executables.values()].map(({ SHA256 }) => SHA256).join(":")
+    }`,
     creationInfo: {
       created: new Date(epoch * 1000).toISOString().replace(".000Z", "Z"),
       creators: [`Tool: salt-deno-release-${version}`],

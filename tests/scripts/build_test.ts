@@ -1,4 +1,6 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import configuration from "../../deno.json" with { type: "json" };
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { LICENSE, licenseFiles, SHIPPED } from "#lib/programs/licenses.ts";
 import { COMMAND_V8_FLAGS, V8_FLAGS } from "#lib/runtime/self_command.ts";
 import { packedExecutable, packPayload, releaseName } from "#scripts/build/pack.ts";
 import {
@@ -354,9 +356,57 @@ for (const target of TARGETS) {
     for (const one of ["@noble/hashes", "deno-std", "js-yaml", "zeromq"]) {
       assert(names.includes(`node_modules/${one}/package.json`), one);
     }
-    assert(names.some((name) => /^node_modules\/zeromq\/licen[cs]e/i.test(name)));
-    assertEquals(names.filter((name) => !/\/(package\.json|licen[cs]e[^/]*)$|\.node$/i.test(name)), []);
+    for (const { name, isPackage } of SHIPPED.filter(({ file }) => file === undefined)) {
+      assert(isPackage && names.some((file) => file.toLowerCase().startsWith(`node_modules/${name}/licen`)), name);
+    }
+    for (const { file } of SHIPPED) assert(file === undefined || names.includes(file), file);
+    const others = /^(NOTICE|LICENSE|licenses\/.*\.txt)$|\/(package\.json|licen[cs]e[^/]*)$|\.node$/i;
+    assertEquals(names.filter((name) => !others.test(name)), []);
   });
+}
+
+Deno.test("the licences of npm packages are those of their package.json", () => {
+  for (const { name, license, isPackage } of SHIPPED.filter(({ isPackage }) => isPackage)) {
+    const places = ["node_modules", "node_modules/.deno/node_modules"].map((place) =>
+      `${ROOT}/${place}/${name}/package.json`
+    );
+    const [text] = places.flatMap((place) => textIfThere(place) ?? []);
+    assertEquals([name, isPackage, JSON.parse(text).license], [name, true, license]);
+  }
+});
+
+Deno.test("a component without a licence text is an error, for the build as for --licenses", () =>
+  withTemporaryDirectory((directory) => {
+    const root = new URL(`file://${directory}/`);
+    const component = { name: "left", license: "MIT", isPackage: true };
+    const missing = () =>
+      assertThrows(() => licenseFiles(component, root), Deno.errors.NotFound, "licence text of left");
+    missing();
+    Deno.mkdirSync(`${directory}/node_modules/left`, { recursive: true });
+    Deno.writeTextFileSync(`${directory}/node_modules/left/package.json`, "{}");
+    missing();
+    assertThrows(() => licenseFiles({ ...component, file: "licenses/left.txt" }, root), Deno.errors.NotFound);
+    Deno.writeTextFileSync(`${directory}/node_modules/left/License.md`, "");
+    assertEquals(licenseFiles(component, root), ["node_modules/left/License.md"]);
+  }));
+
+Deno.test("deno.json and LICENSE are those of the licence that is named", () => {
+  assertEquals(configuration.license, LICENSE);
+  assertStringIncludes(
+    Deno.readTextFileSync(`${ROOT}/LICENSE`),
+    "Apache License\n                           Version 2.0",
+  );
+  const notice = Deno.readTextFileSync(`${ROOT}/NOTICE`).replaceAll(/\s+/g, " ");
+  for (const { name } of SHIPPED) assertStringIncludes(notice, name);
+});
+
+function textIfThere(path: string): string | undefined {
+  try {
+    return Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
 }
 
 Deno.test("WORKERS lists every file that a Worker is started from", async () => {

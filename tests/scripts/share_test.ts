@@ -3,6 +3,7 @@ import { COMMANDS } from "#scripts/reference/commands.ts";
 import { commandReference, manPage } from "#scripts/reference/man_pages.ts";
 import { configSample, ROLES } from "#scripts/reference/config_samples.ts";
 import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import { LICENSE } from "#lib/programs/licenses.ts";
 import { OPTION_TABLES } from "#lib/config/options.ts";
 import { sharedFiles, writeShared } from "#scripts/build/share.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -47,6 +48,7 @@ Deno.test("a manual page has every option, exit code and example, and no line th
     const requests = text.split("\n").filter((line) => /^[.']/.test(line)).map((line) => line.split(" ")[0]);
     assertEquals([...new Set(requests)].toSorted(), [".B", ".SH", ".TH", ".TP"]);
     assertStringIncludes(plain, "EXIT STATUS");
+    assertStringIncludes(plain, `Licence: ${LICENSE}.`);
   }
 });
 

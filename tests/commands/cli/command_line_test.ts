@@ -1,3 +1,4 @@
+import { SHIPPED } from "#lib/programs/licenses.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { openCommandLine } from "#lib/commands/cli/run_command.ts";
 import { briefHelp, helpText, usageText, wrap } from "#lib/commands/cli/help.ts";
@@ -140,6 +141,7 @@ Deno.test("--help and --version stop the parsing; --versions-report does not", (
   assertEquals(parseCommandLine(COMMAND, ["x", "-vh"]).kind, "help");
   assertEquals(parseCommandLine(COMMAND, ["--version", "--zzz"]).kind, "version");
   assertEquals(parseCommandLine(COMMAND, ["-V"]).kind, "versions");
+  assertEquals(parseCommandLine(COMMAND, ["--licenses"]).kind, "licenses");
   assertThrows(() => parseCommandLine(COMMAND, ["-V", "--zzz"]), UsageError);
 });
 
@@ -180,6 +182,8 @@ Options:
   -V, --versions-report
                         Show the versions of this program and of its
                         dependencies and exit.
+  --licenses            Show the licences of this program and of everything that
+                        it contains and exit.
   -h, --help            Show this text and exit.
   -s                    Short.
   -c CONFIG_DIR, --config-dir=CONFIG_DIR
@@ -249,6 +253,16 @@ Deno.test("a usage error shows the usage and the mistake, and exits 64", async (
     out: "",
     err: "Usage: salt [options] '<target>' <function> [arguments]\n\nsalt: error: no such option: --x\n",
   });
+});
+
+Deno.test("--licenses shows the notices and the text of every licence", async () => {
+  const { exitCode, out, err } = await open("--licenses");
+  assertEquals({ exitCode, err }, { exitCode: 0, err: "" });
+  assert(out.startsWith("Salt on Deno\nCopyright "));
+  for (const { name, license } of SHIPPED) assertStringIncludes(out, `\n${name}: ${license}\n====`);
+  for (const text of ["APPENDIX: How to apply the Apache License", "Mozilla Public License Version 2.0"]) {
+    assertStringIncludes(out, text);
+  }
 });
 
 Deno.test("help, version and versions go to standard output and exit 0", async () => {
