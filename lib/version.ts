@@ -6,6 +6,9 @@
 /** The version of this project. */
 export const VERSION = "0.1.0";
 
+/** The licence of this project, an SPDX expression. */
+export const LICENSE = "Apache-2.0";
+
 /** The newest Python Salt that this project speaks with and is tested against. */
 export const SALT_VERSION = "3008.3";
 

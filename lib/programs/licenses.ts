@@ -4,6 +4,8 @@
  * @module
  */
 
+import { LICENSE } from "#lib/version.ts";
+
 /** Something that the executables contain. */
 export interface ShippedComponent {
   /** Its name; that of its npm package, if it has one. */
@@ -19,15 +21,12 @@ export interface ShippedComponent {
   readonly file?: string;
 }
 
-/** The licence of this project, an SPDX expression. */
-export const LICENSE = "Apache-2.0";
-
 /** What the executables contain besides this project's own code. */
 export const SHIPPED: readonly ShippedComponent[] = [
   { name: "Deno", license: "MIT", isPackage: false, file: "licenses/deno.txt" },
   { name: "V8", license: "BSD-3-Clause", isPackage: false, file: "licenses/v8.txt" },
   { name: "ICU", license: "Unicode-3.0", isPackage: false, file: "licenses/icu.txt" },
-  { name: "libzmq", license: "MPL-2.0", isPackage: false, file: "node_modules/zeromq/LICENSE_MPL-2.0.txt" },
+  { name: "libzmq", license: "MPL-2.0", isPackage: false, file: "licenses/mpl-2.0.txt" },
   { name: "libsodium", license: "ISC", isPackage: false, file: "licenses/libsodium.txt" },
   { name: "@noble/hashes", license: "MIT", isPackage: true },
   { name: "deno-std", license: "MIT", isPackage: true, file: "licenses/deno-std.txt" },

@@ -5,8 +5,7 @@
 
 import configuration from "../../deno.json" with { type: "json" };
 import { HostFiles } from "./files.ts";
-import { LICENSE } from "./licenses.ts";
-import { SALT_VERSION, VERSION } from "#lib/version.ts";
+import { LICENSE, SALT_VERSION, VERSION } from "#lib/version.ts";
 
 /** Versions by section and by name, as Salt's `test.versions_information` groups them. */
 export type Versions = Record<string, Record<string, string>>;

@@ -115,9 +115,7 @@ export const TARGETS: readonly string[] = Object.keys(PLATFORMS);
  * a package without a licence text.
  */
 export function packageFiles(root: string, target: string): TarFile[] {
-  const own = [...OWN_FILES, ...SHIPPED.flatMap(({ file = [] }) => file)].filter((name) =>
-    !name.includes("node_modules")
-  )
+  const own = [...OWN_FILES, ...SHIPPED.flatMap(({ file }) => file ?? [])]
     .map((name) => ({ name, path: `${root}/${name}`, executable: false }));
   return [...own, ...installedPackages(root).flatMap((installed) => filesOf(root, installed, PLATFORMS[target]))]
     .sort((a, b) => a.name < b.name ? -1 : 1);
@@ -151,9 +149,9 @@ function installedPackages(root: string): InstalledPackage[] {
 
 function filesOf(root: string, { component, path }: InstalledPackage, platform: Platform): TarFile[] {
   const { name } = component;
-  const licenses = licenseFiles(component, new URL(`file://${encodeURI(root)}/`)).filter((file) =>
-    file.includes("node_modules")
-  ).map((file) => file.slice(file.lastIndexOf("/") + 1));
+  // A text from licenses/ is among the project's own files.
+  const licenses = licenseFiles(component, new URL(`file://${encodeURI(root)}/`))
+    .filter((file) => file.startsWith("node_modules/")).map((file) => file.slice(file.lastIndexOf("/") + 1));
   const files = ["package.json", ...licenses];
   if (name === "zeromq") files.push(addon(path, platform));
   return files.map((file) => ({ name: `node_modules/${name}/${file}`, path: `${path}/${file}`, executable: false }));

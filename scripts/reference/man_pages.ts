@@ -8,8 +8,7 @@ import { type AnyCommand, COMMANDS, SERVICES } from "./commands.ts";
 import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line.ts";
 import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "#lib/commands/cli/help_sections.ts";
 import { optionLabel } from "#lib/commands/cli/help.ts";
-import { LICENSE } from "#lib/programs/licenses.ts";
-import { VERSION } from "#lib/version.ts";
+import { LICENSE, VERSION } from "#lib/version.ts";
 import { wrapProse } from "./wrap_prose.ts";
 
 /** The heading of options without one. */

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** The steps of a package. */
+/** What a package does on the host besides its files, as text for the shell. */
 export interface PackageSteps {
   /** After its files are installed: `event` is `install` or `upgrade`. */
   readonly installed?: string;

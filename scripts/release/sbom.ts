@@ -5,8 +5,8 @@
  * @module
  */
 
-import { LICENSE, SHIPPED } from "#lib/programs/licenses.ts";
-import { LIBZMQ_VERSION } from "#lib/version.ts";
+import { SHIPPED } from "#lib/programs/licenses.ts";
+import { LIBZMQ_VERSION, LICENSE } from "#lib/version.ts";
 import { DENO_VERSION } from "./platforms.ts";
 
 /** What a list is made of. */

@@ -12,7 +12,7 @@ export type PackageFile =
   & { readonly path: string; readonly mode?: number; readonly isConfiguration?: boolean }
   & ({ readonly text: string } | { readonly file: string } | { readonly link: string });
 
-/** A package. */
+/** One package as dpkg and rpm know it, before a file of either is made of it. */
 export interface SystemPackage {
   readonly name: string;
   readonly summary: string;

@@ -1,6 +1,7 @@
 import configuration from "../../deno.json" with { type: "json" };
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
-import { LICENSE, licenseFiles, SHIPPED } from "#lib/programs/licenses.ts";
+import { licenseFiles, SHIPPED } from "#lib/programs/licenses.ts";
+import { LICENSE } from "#lib/version.ts";
 import { COMMAND_V8_FLAGS, V8_FLAGS } from "#lib/runtime/self_command.ts";
 import { packedExecutable, packPayload, releaseName } from "#scripts/build/pack.ts";
 import {

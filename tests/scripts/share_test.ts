@@ -3,7 +3,7 @@ import { COMMANDS } from "#scripts/reference/commands.ts";
 import { commandReference, manPage } from "#scripts/reference/man_pages.ts";
 import { configSample, ROLES } from "#scripts/reference/config_samples.ts";
 import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
-import { LICENSE } from "#lib/programs/licenses.ts";
+import { LICENSE } from "#lib/version.ts";
 import { OPTION_TABLES } from "#lib/config/options.ts";
 import { sharedFiles, writeShared } from "#scripts/build/share.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";

@@ -182,8 +182,8 @@ Options:
   -V, --versions-report
                         Show the versions of this program and of its
                         dependencies and exit.
-  --licenses            Show the licences of this program and of everything that
-                        it contains and exit.
+  --licenses            Show the licences of this program and of everything
+                        that it contains and exit.
   -h, --help            Show this text and exit.
   -s                    Short.
   -c CONFIG_DIR, --config-dir=CONFIG_DIR
@@ -260,7 +260,7 @@ Deno.test("--licenses shows the notices and the text of every licence", async ()
   assertEquals({ exitCode, err }, { exitCode: 0, err: "" });
   assert(out.startsWith("Salt on Deno\nCopyright "));
   for (const { name, license } of SHIPPED) assertStringIncludes(out, `\n${name}: ${license}\n====`);
-  for (const text of ["APPENDIX: How to apply the Apache License", "Mozilla Public License Version 2.0"]) {
+  for (const text of ["APPENDIX: How to apply the Apache License", "Mozilla Public License Version 2.0\n=="]) {
     assertStringIncludes(out, text);
   }
 });
