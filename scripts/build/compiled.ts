@@ -32,12 +32,20 @@ export async function compiledScripts(stage: string): Promise<TarFile[]> {
   await compile(stage, V8_FLAGS, ["except", ...stems, place]);
   const { pathToFileURL } = await import("node:url");
   const { DatabaseSync } = await import("node:sqlite");
-  await moveCompiled(directory, pathToFileURL(`${await Deno.realPath(stage)}/`).href, BUILT_AT);
+  await moveCompiled(directory, pathToFileURL(`${homeOf(stage)}/`).href, BUILT_AT);
   return databasesIn(directory).map((name) => {
     const path = `${directory}/${name}.sorted`;
     writeSorted(DatabaseSync, { from: `${directory}/${name}`, to: path, stems });
     return { name: `${DIRECTORY}/${name}`, path, executable: false };
   });
+}
+
+/**
+ * The path of the directory `stage` for Deno. V8's compiled code contains the paths of its scripts: on Linux they are the
+ * same for every build.
+ */
+function homeOf(stage: string): string {
+  return Deno.build.os === "linux" ? "/proc/self/cwd" : Deno.realPathSync(stage);
 }
 
 /**
@@ -71,7 +79,8 @@ function writeSorted(
 async function compile(stage: string, flags: string, words: readonly string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-all", "--quiet", "--no-prompt", "--cached-only", "--no-lock", `--v8-flags=${flags}`]
-      .concat(["--config", `${stage}/deno.json`, `${stage}/${scriptOf(WARM_SOURCE)}`, ...words]),
+      .concat(["--config", `${stage}/deno.json`, `${homeOf(stage)}/${scriptOf(WARM_SOURCE)}`, ...words]),
+    cwd: stage,
     env: { DENO_DIR: `${stage}/${DIRECTORY}`, DENO_NO_UPDATE_CHECK: "1" },
     stdin: "null",
   }).output();
