@@ -48,7 +48,7 @@ export const PLATFORMS: readonly Platform[] = [
     name: "macos-arm64",
     target: "aarch64-apple-darwin",
     denoPackage: "@deno/darwin-arm64",
-    denoSum: "b3ac3bd206e48c26026cadd80c1367e96c149f9c66030952382a642b09fa8a71",
+    denoSum: "b3ac3bd206e48c26026cadd80c1367e96c149f9c66130952382a642b09fa8a71",
   },
 ];
 
