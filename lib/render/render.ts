@@ -6,7 +6,7 @@
 
 import { RenderError, type RenderPlace } from "#lib/errors.ts";
 import type { RenderHost } from "#lib/jinja/salt/host.ts";
-import type { Positions } from "#lib/states/compiler/place.ts";
+import type { Positions } from "#lib/values/positions.ts";
 import type { RenderRequest } from "#lib/jinja/salt/renderer.ts";
 import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
 import type { Value } from "#lib/values/value.ts";

@@ -4,7 +4,7 @@
  */
 
 import { RenderError } from "#lib/errors.ts";
-import type { Positions } from "#lib/states/compiler/place.ts";
+import type { Positions } from "#lib/values/positions.ts";
 import type { RenderInput } from "#lib/jinja/salt/renderer.ts";
 import type { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
 import { typeName, type Value, type ValueMap } from "#lib/values/value.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Positions } from "#lib/states/compiler/place.ts";
+import type { Positions } from "#lib/values/positions.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 import type { RenderHost } from "./host.ts";
 import type { TextOrigin } from "./text_origin.ts";

@@ -3,7 +3,8 @@
  * @module
  */
 
-import { type Place, placeText } from "./place.ts";
+import { placeText } from "./place.ts";
+import type { Place } from "#lib/values/positions.ts";
 
 /** One error of a compilation. */
 export interface CompileError {

@@ -3,27 +3,8 @@
  * @module
  */
 
+import type { Place, Positions } from "#lib/values/positions.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
-
-/** A place in a file. */
-export interface Place {
-  /** The file's name; `undefined` for a text that came from no file. */
-  readonly file?: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1; absent if a template made the text. */
-  readonly column?: number;
-}
-
-/** The places within one document, from the renderer. */
-export interface Positions {
-  /** The place of `key` in the map object `map`, which is the one of the data itself. */
-  key(map: ValueMap, key: Value): Place | undefined;
-  /** The place of an item of the list object `list`, which is the one of the data itself. */
-  item(list: readonly Value[], index: number): Place | undefined;
-  /** The place of the key whose value is this map or list object; `undefined` if it is in a list. */
-  holder(made: ValueMap | readonly Value[]): Place | undefined;
-}
 
 /** Finds a place on demand, because most are never needed. */
 export type Origin = () => Place | undefined;

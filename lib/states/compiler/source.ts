@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Positions } from "./place.ts";
+import type { Positions } from "#lib/values/positions.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** A rendered SLS or top file. */

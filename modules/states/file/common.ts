@@ -63,11 +63,6 @@ export async function makeDirectoriesAbove(name: string, owners: Owners, context
   await context.call("file.makedirs", [name], map({ ...owners }));
 }
 
-/** Whether `path` is absolute, as states want it. */
-export function isAbsolute(path: string): boolean {
-  return path.startsWith("/");
-}
-
 /** Salt's comment for a path that is not. */
 export function notAbsolute(path: string): string {
   return `Specified file ${path} is not an absolute path`;

@@ -6,22 +6,13 @@
 
 import { renameHeld } from "#lib/os/held_path.ts";
 import { cleanDirectory, patternsOf, requiredPaths } from "./cleaning.ts";
-import {
-  home,
-  isAbsolute,
-  isHostError,
-  makeDirectoriesAbove,
-  notAbsolute,
-  ownerOf,
-  reasonOf,
-  unknownOwners,
-} from "./common.ts";
+import { home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
 import { checkDirectory, type DirectoryOptions, limited, readRecurse, walkedTo } from "./directory_check.ts";
 import { permissionResult } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { isLink } from "#lib/os/disk_paths.ts";
-import { dirName, joinPath } from "#lib/os/paths.ts";
+import { dirName, isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { isAbsolute } from "#lib/os/paths.ts";
 import { pathExists } from "#lib/os/file_kind.ts";
-import { isAbsolute, notAbsolute } from "./common.ts";
+import { notAbsolute } from "./common.ts";
 import { isText } from "#lib/host/filesystem/contents.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";

@@ -4,19 +4,10 @@
  * @module
  */
 
-import {
-  defaultOwners,
-  home,
-  isAbsolute,
-  isHostError,
-  makeDirectoriesAbove,
-  notAbsolute,
-  ownerOf,
-  reasonOf,
-} from "./common.ts";
+import { defaultOwners, home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
 import { type Plan, plan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { dirName } from "#lib/os/paths.ts";
+import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { inDirectoryOf } from "#lib/os/held_path.ts";
 import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";

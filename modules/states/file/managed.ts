@@ -7,8 +7,9 @@
  * @module
  */
 
+import { isAbsolute } from "#lib/os/paths.ts";
 import { accumulators } from "./accumulators.ts";
-import { home, isAbsolute, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
+import { home, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { contentsCount, resolveContents } from "./contents.ts";
 import { type Given, isKeep, type Managed, PARAMS, wrongArguments } from "./managed_arguments.ts";

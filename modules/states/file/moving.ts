@@ -8,7 +8,6 @@ import { inDirectoryOf } from "#lib/os/held_path.ts";
 import {
   defaultOwners,
   home,
-  isAbsolute,
   isHostError,
   makeDirectoriesAbove,
   notAbsolute,
@@ -18,7 +17,7 @@ import {
 import { permissionResult } from "./permissions.ts";
 import { hashFile } from "#lib/host/filesystem/checksums.ts";
 import { linkTarget, walk } from "#lib/os/disk_paths.ts";
-import { baseName, dirName, expandVariables, joinPath } from "#lib/os/paths.ts";
+import { baseName, dirName, expandVariables, isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { copyTree, copyWithMode, moveAny } from "#lib/host/filesystem/trees.ts";
 import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { home, isAbsolute, isHostError, makeDirectoriesAbove, notAbsolute, reasonOf } from "./common.ts";
+import { home, isHostError, makeDirectoriesAbove, notAbsolute, reasonOf } from "./common.ts";
 import { isLink } from "#lib/os/disk_paths.ts";
-import { dirName } from "#lib/os/paths.ts";
+import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";

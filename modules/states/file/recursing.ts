@@ -5,10 +5,10 @@
  */
 
 import { cleanDirectory, patternsOf, requiredPaths } from "./cleaning.ts";
-import { home, isAbsolute, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
+import { home, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
 import { type RecursePlan, recursePlan, sourcesThere } from "./recurse_sources.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { baseName, dirName, joinPath, normalPath } from "#lib/os/paths.ts";
+import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
 import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";

@@ -4,20 +4,11 @@
  * @module
  */
 
-import {
-  defaultOwners,
-  home,
-  isAbsolute,
-  isHostError,
-  makeDirectoriesAbove,
-  notAbsolute,
-  ownerOf,
-  reasonOf,
-} from "./common.ts";
+import { defaultOwners, home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
 import { type Plan, plan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { linkTarget } from "#lib/os/disk_paths.ts";
-import { baseName, dirName, joinPath, normalPath } from "#lib/os/paths.ts";
+import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
 import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { home, isAbsolute, isHostError, notAbsolute, reasonOf, textList } from "./common.ts";
-import { joinPath } from "#lib/os/paths.ts";
+import { home, isHostError, notAbsolute, reasonOf, textList } from "./common.ts";
+import { isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";

@@ -11,7 +11,7 @@ import { runGroupInstalled } from "./groups.ts";
 import { runHeld, runUnheld } from "./holds.ts";
 import { runInstalled } from "./installed.ts";
 import { runLatest } from "./latest.ts";
-import { type Removal, runRemoval } from "./removed.ts";
+import { type RemovalAction, runRemoval } from "./removed.ts";
 import { runUptodate } from "./upgrades.ts";
 import { askForRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -194,7 +194,7 @@ ${MORE}`,
   run: (bound, context, { kwargs }) => runLatest(bound, kwargs, context),
 });
 
-function removal(action: Removal, doc: string): ModuleFunction<StateContext> {
+function removal(action: RemovalAction, doc: string): ModuleFunction<StateContext> {
   return stateFn({
     doc: `${doc}
 

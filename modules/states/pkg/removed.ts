@@ -14,7 +14,7 @@ import { failed, startResult, type StateResult } from "#lib/plugins/state_module
 import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The action: `removed` keeps the configuration. */
-export type Removal = "remove" | "purge";
+export type RemovalAction = "remove" | "purge";
 
 /** The arguments of both states, as they are given. */
 export interface RemovalArguments {
@@ -27,11 +27,11 @@ export interface RemovalArguments {
 
 /** Families whose package managers may have several versions of one package. */
 const MANY_VERSIONS = ["Suse", "RedHat"];
-const PRESENT_PARTICIPLE: Readonly<Record<Removal, string>> = { remove: "removing", purge: "purging" };
+const PRESENT_PARTICIPLE: Readonly<Record<RemovalAction, string>> = { remove: "removing", purge: "purging" };
 
 /** Runs one of them. @param more Keywords for the package manager. */
 export async function runRemoval(
-  action: Removal,
+  action: RemovalAction,
   args: RemovalArguments,
   more: ValueMap,
   context: StateContext,
@@ -59,7 +59,7 @@ async function namedPackages(
 }
 
 async function remove(
-  action: Removal,
+  action: RemovalAction,
   args: RemovalArguments,
   kwargs: ValueMap,
   context: StateContext,

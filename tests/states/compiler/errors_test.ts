@@ -7,7 +7,7 @@
 import { assertEquals } from "#tests/support/assert.ts";
 import { errorText } from "#lib/states/compiler/compile_error.ts";
 import { lintTree } from "#lib/states/compiler/lint.ts";
-import type { Positions } from "#lib/states/compiler/place.ts";
+import type { Positions } from "#lib/values/positions.ts";
 import type { SlsSource } from "#lib/states/compiler/source.ts";
 import { compile, type Compiled, type CompileOptions, GRAPH, LINT, LOWSTATE } from "#lib/states/compiler/stages.ts";
 import { walkSls } from "#lib/states/compiler/walk.ts";
