@@ -1,6 +1,6 @@
 /**
- * The operator's commands on the master's host: `salt`, and under their own names `salt-key`, `salt-run` and `salt-cp`. Each is
- * imported only when it is the one that was started, and has something to do.
+ * The operator's commands on the master's host: `salt`, and under their own names `salt-key`, `salt-run` and `salt-cp`.
+ * Each is imported only when it is the one that was started, and has something to do.
  * @module
  */
 
@@ -13,7 +13,10 @@ import { runSalt } from "#lib/commands/programs/salt.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";
 import { reportUnexpected } from "#lib/commands/cli/unexpected_error.ts";
 
-/** Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets. @returns Whether one runs. */
+/**
+ * Fires an event on the master's bus; most runs of `salt-key` have none to fire, and load no sockets.
+ * @returns Whether one runs.
+ */
 async function fire(tag: string, data: EventData, { sock_dir }: MasterOpts): Promise<boolean> {
   const [{ fireEvent }, { masterBus }] = await Promise.all([
     import("#lib/bus/fire.ts"),

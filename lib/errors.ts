@@ -30,7 +30,10 @@ export class PreflightError extends Error {
 /** A call of libzmq failed: an address is in use, or there are too many sockets. */
 export class SocketError extends Error {
   override name = "SocketError";
-  /** @param call What was called. @param reason libzmq's word for it. */
+  /**
+   * @param call What was called.
+   * @param reason libzmq's word for it.
+   */
   constructor(readonly call: string, reason: string) {
     super(`${call}: ${reason}`);
   }
@@ -126,7 +129,10 @@ export class RequestTimeoutError extends Error {
  */
 export class RequestTooLargeError extends Error {
   override name = "RequestTooLargeError";
-  /** @param bytes Of the request. @param limit Bytes of the largest that the master takes. */
+  /**
+   * @param bytes Of the request.
+   * @param limit Bytes of the largest that the master takes.
+   */
   constructor(readonly bytes: number, readonly limit: number) {
     super(`A request of ${bytes} bytes is too large for the master: it takes ${limit} (max_request_bytes)`);
   }
@@ -324,7 +330,8 @@ export interface RenderErrorDetail {
 }
 
 /**
- * A file or text cannot be rendered; Salt's SaltRenderError. The message is Salt's first line: `Jinja variable 'x' is undefined; line 2`.
+ * A file or text cannot be rendered; Salt's SaltRenderError. The message is Salt's first line:
+ * `Jinja variable 'x' is undefined; line 2`.
  */
 export class RenderError extends Error {
   override name = "RenderError";

@@ -23,7 +23,10 @@ export function testCounts(
   return { passed: count("passed"), failed: count("failed"), ignored: count("ignored") };
 }
 
-/** The tests that `deno test` names below ` FAILURES `: `name => ./file:line:column`, and a step as `name ... step => …`. */
+/**
+ * The tests that `deno test` names below ` FAILURES `: `name => ./file:line:column`, and a step as
+ * `name ... step => …`.
+ */
 export function failedTests(output: string): string[] {
   const [, list = ""] = output.split(/^ FAILURES $/m);
   const names = [...list.matchAll(/^(.*) => \S+:\d+:\d+$/gm)].map(([, name]) => name.split(" ... ")[0]);

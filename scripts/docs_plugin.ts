@@ -1,14 +1,14 @@
 /**
  * Checks which docstrings there must be, and which there must not be: a plugin of `deno lint`, named in deno.json.
  *
- * The rule: a file opens with a docstring (`@module`); an exported class has one, and so has an exported function or public
- * method that takes parameters; no docstring only repeats the words of the name below it.
+ * The rule: a file opens with a docstring (`@module`); an exported class has one, and so has an exported function or
+ * public method that takes parameters; no docstring only repeats the words of the name below it.
  *
  * Properties, constants, types and functions without parameters have a docstring only if there is something to say: a
  * unit, a bound, an error, a reason. Tests are not checked for this.
  *
- * In all files: a tag of a docstring stands at the start of its line, because `deno doc` and editors read it only there,
- * and has its word on the same line; and no comment goes beyond the column at which the formatter breaks code.
+ * In all files: a tag of a docstring stands at the start of its line, because `deno doc` and editors read it only
+ * there, and has its word on the same line; and no comment goes beyond the column at which the formatter breaks code.
  * @module
  */
 

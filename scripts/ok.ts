@@ -25,7 +25,8 @@ export interface Gate {
 export function gates(): Gate[] {
   return [
     { name: "format", args: ["fmt", "--check"] },
-    // With scripts/docs_plugin.ts: a file, a class, and a function or method with parameters has a docstring; none repeats a name.
+    // With scripts/docs_plugin.ts: a file, a class, and a function or method with parameters has a docstring; none
+    // repeats a name.
     { name: "lint", args: ["lint"] },
     { name: "types", args: ["check"] },
     { name: "structure", args: ["run", "--allow-read", "scripts/structure.ts"] },

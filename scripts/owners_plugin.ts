@@ -1,6 +1,7 @@
 /**
- * Rejects changes of owner and mode by name in the product: a plugin of `deno lint`, named in deno.json. Another user may exchange what a name leads to
- * between two calls, and root would give away or open up any file. `Held.path` of lib/os/held_path.ts leads to one object whatever happens.
+ * Rejects changes of owner and mode by name in the product: a plugin of `deno lint`, named in deno.json. Another user
+ * may exchange what a name leads to between two calls, and root would give away or open up any file. `Held.path` of
+ * lib/os/held_path.ts leads to one object whatever happens.
  * @module
  */
 

@@ -12,7 +12,10 @@ import { OptionError } from "./options.ts";
 export interface ScriptErrors {
   /** The script's name, for its messages. */
   readonly name: string;
-  /** Its usage, printed after the message about an invalid command line. @default "" */
+  /**
+   * Its usage, printed after the message about an invalid command line.
+   * @default ""
+   */
   readonly usage?: string;
   /** Errors whose message is enough for the user: exit code 1. Others are faults and end the script with a stack. */
   readonly failures?: readonly (new (...args: never[]) => Error)[];

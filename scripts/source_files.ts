@@ -9,7 +9,7 @@ const FOREIGN: readonly string[] = ["node_modules", "dist", "results"];
 
 /**
  * The paths of the files below the directory `root` whose names end with `ending`, relative to `root`, sorted.
- * @param options.below Only files in these folders of `root` and in their subfolders. @default all folders
+ * @param options.below Only files in these folders of `root` and in their subfolders. Default: all folders.
  * @param options.without Folders of `root` that are left out, unless `below` names them.
  * @throws {Deno.errors.NotFound} If `root` or a folder of `below` holds no such file, or is not there.
  */

@@ -1,6 +1,7 @@
 /**
- * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, imports that point up,
- * form a cycle or have a long path, exports that nothing or only tests use, names that several files export, and imports that load Node's compatibility layer.
+ * Checks the structure of the tree beyond the compiler: files in no room, rooms with too many files, imports that point
+ * up, form a cycle or have a long path, exports that nothing or only tests use, names that several files export, and
+ * imports that load Node's compatibility layer.
  *
  *     deno run -A scripts/structure.ts
  *
@@ -12,9 +13,9 @@ import { importPath, TREE_PREFIX } from "./import_path.ts";
 import { sourceFiles } from "./source_files.ts";
 
 /**
- * The boxes of the tree, floor by floor from the lowest. A box is a room, a wing of {@linkcode WINGS}, or a single file. It may
- * import only from boxes of floors below its own: boxes of one floor do not import each other. A room is a folder without
- * its subfolders.
+ * The boxes of the tree, floor by floor from the lowest. A box is a room, a wing of {@linkcode WINGS}, or a single
+ * file. It may import only from boxes of floors below its own: boxes of one floor do not import each other. A room is a
+ * folder without its subfolders.
  */
 export const FLOORS: readonly (readonly string[])[] = [
   ["lib/errors.ts", "lib/version.ts"],
@@ -56,8 +57,8 @@ export const FLOORS: readonly (readonly string[])[] = [
 ];
 
 /**
- * The rooms of each wing, floor by floor from the lowest. A wing is a folder with rooms of one family, and has no files of
- * its own. The rule of {@linkcode FLOORS} holds between its rooms.
+ * The rooms of each wing, floor by floor from the lowest. A wing is a folder with rooms of one family, and has no files
+ * of its own. The rule of {@linkcode FLOORS} holds between its rooms.
  */
 export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/host": [

@@ -19,8 +19,8 @@ import { sourceFiles } from "./source_files.ts";
 import { type Outcome, runTestFile } from "./test_file.ts";
 
 /**
- * Left out in a run without arguments: these tests need Python Salt (`deno task interop`), or make a release and install it
- * (`deno task test tests/release`). .ci/run has steps for them.
+ * Left out in a run without arguments: these tests need Python Salt (`deno task interop`), or make a release and
+ * install it (`deno task test tests/release`). .ci/run has steps for them.
  */
 const LONG_FOLDERS = ["tests/interop", "tests/release"] as const;
 const TEST_SUFFIX = "_test.ts";

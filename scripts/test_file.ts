@@ -30,7 +30,10 @@ export interface Outcome {
 
 /** Options for a run of a test file. */
 export interface TestFileOptions {
-  /** Time limit, in milliseconds. @default 300000 */
+  /**
+   * Time limit, in milliseconds.
+   * @default 300000
+   */
   readonly limitMs?: number;
   /** Variables to add to the environment of the file and of the processes that it starts. */
   readonly env?: Readonly<Record<string, string>>;

@@ -1,10 +1,11 @@
 /**
  * Rejects texts that become patterns or URLs without being made safe: a plugin of `deno lint`, named in deno.json.
  *
- * - `texts/replacement`: the second argument of `replace` and `replaceAll` is a text in the source, or a function written
- *   there. In another text `$&` and its like are patterns.
+ * - `texts/replacement`: the second argument of `replace` and `replaceAll` is a text in the source, or a function
+ *   written there. In another text `$&` and its like are patterns.
  * - `texts/pattern`: `RegExp` is given literals, constants that are made of them, and calls of `escapeRegex`.
- * - `texts/url`: a template for `URL` or `fetch` has only constants and calls of `quoteUrlPart` or `encodeURIComponent`.
+ * - `texts/url`: a template for `URL` or `fetch` has only constants and calls of `quoteUrlPart` or
+ *   `encodeURIComponent`.
  * @module
  */
 
@@ -52,7 +53,8 @@ function applies({ filename }: Context, rule: string): boolean {
 function replacement(context: Context): Deno.lint.LintVisitor {
   return {
     CallExpression({ callee: called, arguments: given, optional, range }) {
-      // deno lint calls all of a chain optional: a method that may be missing (`.replace?.()`) is in no chain, and no text's.
+      // deno lint calls all of a chain optional: a method that may be missing (`.replace?.()`) is in no chain, and no
+      // text's.
       if (given.length === 0 || (optional && called.type !== "ChainExpression")) return;
       const callee = called.type === "ChainExpression" ? called.expression : called;
       if (callee.type !== "MemberExpression") return;

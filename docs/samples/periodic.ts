@@ -1,5 +1,6 @@
 /**
- * One's own module, to begin with: `periodic.scripts`, `periodic.full`. The names of the exports are those of the functions.
+ * One's own module, to begin with: `periodic.scripts`, `periodic.full`. The names of the exports are those of the
+ * functions.
  * @module
  */
 

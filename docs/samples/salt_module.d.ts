@@ -1,5 +1,6 @@
 /**
- * Types for modules of one's own: copy this file beside them. Types alone, so nothing of it is there when the module runs.
+ * Types for modules of one's own: copy this file beside them. Types alone, so nothing of it is there when the module
+ * runs.
  * @module
  */
 
@@ -9,7 +10,9 @@ export type Value = null | boolean | number | bigint | string | Uint8Array | Val
 /** What a function may return: a value, or plain objects of them. */
 export type Result = Value | undefined | readonly Result[] | { readonly [key: string]: Result };
 
-/** `true` for all of one kind, or paths, hosts, programs or names. A path may begin with an option: `{cachedir}/mine`. */
+/**
+ * `true` for all of one kind, or paths, hosts, programs or names. A path may begin with an option: `{cachedir}/mine`.
+ */
 export interface PermissionSet {
   readonly env?: true | readonly string[];
   readonly ffi?: true | readonly string[];

@@ -33,7 +33,9 @@ export function aclUsers(
   return [...new Set([...names, ...hostUsers().filter((user) => lists(patterns, user))])];
 }
 
-/** Makes a new key for each of `users`. Only the master can read it until that user gets access (lib/bus/acl_users.ts). */
+/**
+ * Makes a new key for each of `users`. Only the master can read it until that user gets access (lib/bus/acl_users.ts).
+ */
 export function createAccessKeys(cachedir: string, users: Iterable<string>): AccessKeys {
   const keys = new Map<string, string>();
   for (const user of new Set(users)) {
@@ -95,7 +97,8 @@ export class Access {
   }
 
   /**
-   * The user that `credentials` authenticate. @throws {RefusedError} AuthenticationError, which never gives the reason.
+   * The user that `credentials` authenticate.
+   * @throws {RefusedError} AuthenticationError, which never gives the reason.
    */
   authenticate(credentials: UserCredentials): string {
     const { user, key } = credentials;
@@ -109,7 +112,10 @@ export class Access {
     return user;
   }
 
-  /** Checks that `user`, who is authenticated, may publish `calls`. @throws {RefusedError} AuthorizationError. */
+  /**
+   * Checks that `user`, who is authenticated, may publish `calls`.
+   * @throws {RefusedError} AuthorizationError.
+   */
   authorizeJob(user: string, calls: readonly PublishedCall[], target: JobTarget): void {
     this.checkBlacklist(user, calls);
     const rules = this.#rulesFor(user);
@@ -126,7 +132,10 @@ export class Access {
     if (rules !== undefined) checkMasterCall(rules, call);
   }
 
-  /** Checks that `publisher_acl_blacklist` bans neither the user nor a function. @throws {RefusedError} AuthorizationError. */
+  /**
+   * Checks that `publisher_acl_blacklist` bans neither the user nor a function.
+   * @throws {RefusedError} AuthorizationError.
+   */
   checkBlacklist(user: string, calls: readonly PublishedCall[]): void {
     const { blacklist } = this.#rules;
     const banned = lists(blacklist?.get("users"), user) ||

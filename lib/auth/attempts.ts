@@ -65,8 +65,10 @@ export class Attempts {
   }
 
   /**
-   * Makes an attempt. @returns The result of `ask`; `undefined`, after a delay, if that is `undefined` or `ask` throws.
-   * @throws {TooManyAttemptsError} If too many wait. @throws What `ask` throws, after the delay.
+   * Makes an attempt.
+   * @returns The result of `ask`; `undefined`, after a delay, if that is `undefined` or `ask` throws.
+   * @throws {TooManyAttemptsError} If too many wait.
+   * @throws What `ask` throws, after the delay.
    */
   async make<T>(ask: () => Promise<T | undefined>, { connection, release }: AttemptRequest): Promise<T | undefined> {
     const { now, sleep } = this.#clock;
@@ -107,7 +109,10 @@ export class Attempts {
     this.#delayed--;
   }
 
-  /** Waits for the turn. @returns False if too many wait. */
+  /**
+   * Waits for the turn.
+   * @returns False if too many wait.
+   */
   async #turn(connection: string): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const own = this.#waiting.get(connection) ?? [];

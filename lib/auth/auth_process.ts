@@ -12,7 +12,10 @@ import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 /** Time for an answer, in milliseconds: PAM delays a failure by seconds. */
 const ANSWER_MS = 30_000;
 
-/** Starts a process, and returns its answer. @throws {Error} If it gives none. */
+/**
+ * Starts a process, and returns its answer.
+ * @throws {Error} If it gives none.
+ */
 export async function askAuthProcess(request: AuthRequest): Promise<AuthReply> {
   const [command, ...args] = masterProcess(AUTH_PROCESS);
   const child = new Deno.Command(command, { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();

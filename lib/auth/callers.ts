@@ -40,8 +40,8 @@ export class Callers {
   }
 
   /**
-   * Authenticates the sender of `load`. @param proof Where a token, or a name and a password, would be: the `kwargs` of
-   * a publish, else the load itself.
+   * Authenticates the sender of `load`.
+   * @param proof Where a token, or a name and a password, would be: the `kwargs` of a publish, else the load itself.
    * @throws {RefusedError} TokenAuthenticationError, EauthAuthenticationError or AuthenticationError.
    */
   async authenticate(load: ValueMap, proof: ValueMap = load): Promise<Caller> {
@@ -53,7 +53,10 @@ export class Callers {
     return { user: this.access.authenticate({ user, key }) };
   }
 
-  /** Checks that the caller may publish `calls`. @throws {RefusedError} AuthorizationError. */
+  /**
+   * Checks that the caller may publish `calls`.
+   * @throws {RefusedError} AuthorizationError.
+   */
   authorizeJob({ user, rules }: Caller, calls: readonly PublishedCall[], target: JobTarget): void {
     if (rules === undefined) return this.access.authorizeJob(user, calls, target);
     this.access.checkBlacklist(user, calls);

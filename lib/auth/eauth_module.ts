@@ -22,8 +22,8 @@ export interface KnownUser {
 /** One system. It may take long; it never logs a password. */
 export interface EauthModule {
   /**
-   * The user; `undefined` if there is none with this password. @throws If the system cannot be asked; the user is
-   * refused then, too.
+   * The user; `undefined` if there is none with this password.
+   * @throws If the system cannot be asked; the user is refused then, too.
    */
   authenticate(credentials: Credentials): Promise<KnownUser | undefined>;
   /** Rules that the system itself returns for an authenticated user; `undefined`: it has none. */

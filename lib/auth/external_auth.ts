@@ -36,7 +36,10 @@ export interface ExternalAuthParts {
   readonly log: Logger;
   /** Logs errors of peers; limited in number. */
   warn(text: string): void;
-  /** Called when a request begins to wait for the check of a password. @returns That request. */
+  /**
+   * Called when a request begins to wait for the check of a password.
+   * @returns That request.
+   */
   onWait(): AttemptRequest;
   /** For tests. */
   readonly attempts?: Attempts;
@@ -65,8 +68,8 @@ export class ExternalAuth {
 
   /**
    * Authenticates the sender of `load`: by its `token` if it has one, else by `eauth`, `username` and `password`.
-   * @throws {RefusedError} TokenAuthenticationError or EauthAuthenticationError; a wrong password takes a second or more.
-   * {@linkcode BUSY} if it was not checked.
+   * @throws {RefusedError} TokenAuthenticationError or EauthAuthenticationError; a wrong password takes a second or
+   * more. {@linkcode BUSY} if it was not checked.
    */
   async identify(load: ValueMap): Promise<Identity> {
     if (load.has("token")) return this.#identifyToken(load.get("token"));
@@ -76,7 +79,10 @@ export class ExternalAuth {
     return { user, rules: own ?? authList(this.#config(eauth), user, groups) };
   }
 
-  /** `mk_token`. @throws {RefusedError} As {@linkcode identify}. */
+  /**
+   * `mk_token`.
+   * @throws {RefusedError} As {@linkcode identify}.
+   */
   async makeToken(load: ValueMap): Promise<ValueMap> {
     const signedIn = await this.#signIn(load);
     const { opts, log } = this.#parts;

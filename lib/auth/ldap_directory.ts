@@ -16,7 +16,10 @@ const ANSWER_MS = 10_000;
 /** Maximum number of entries of a search. */
 const MAX_ENTRIES = 1_000;
 
-/** Queries the directory. @throws {Error} If it cannot be queried. */
+/**
+ * Queries the directory.
+ * @throws {Error} If it cannot be queried.
+ */
 export async function authenticateByLdap(settings: LdapSettings, credentials: Credentials): Promise<AuthReply> {
   // A bind without a password succeeds, and proves nothing (RFC 4513, 5.1.2).
   if (credentials.username === "" || credentials.password === "") return unknown("an empty name or password");
@@ -61,7 +64,10 @@ function expectedHost(url: string): { readonly host: string; readonly servername
   return isIpv4(host) || isIpv6(host) ? { host } : { host, servername: host };
 }
 
-/** Whether the directory accepts the password. @throws {Error} If it cannot be asked. */
+/**
+ * Whether the directory accepts the password.
+ * @throws {Error} If it cannot be asked.
+ */
 async function mayBind(client: Client, dn: string, password: string): Promise<boolean> {
   try {
     await client.bind(dn, password);

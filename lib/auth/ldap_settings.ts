@@ -65,7 +65,10 @@ export function escapedForFilter(text: string): string {
   return text.replaceAll(/[\\*()\0]/g, (c) => `\\${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }
 
-/** The DN of `template` for a user: a template without `=`, `{{ username }}@example.com`, is not a DN, and takes the name as it is. */
+/**
+ * The DN of `template` for a user: a template without `=`, `{{ username }}@example.com`, is not a DN, and takes the
+ * name as it is.
+ */
 export function renderedDn(template: string, username: string): string {
   if (!template.includes("=")) return rendered(template, username);
   return rendered(template, username.replaceAll(/[,+"\\<>;=#]|^ | $/g, (c) => `\\${c}`));

@@ -1,7 +1,7 @@
 /**
- * libpam: authenticates a user, and asks whether the account may be used (locked, expired, wrong time), which Salt forgot once
- * (CVE-2022-22967). Blocks, and calls back into this isolate: use it in a separate process (auth_process.ts). Source:
- * Linux-PAM's manual, pam_start(3), pam_conv(3), pam_authenticate(3), pam_acct_mgmt(3).
+ * libpam: authenticates a user, and asks whether the account may be used (locked, expired, wrong time), which Salt
+ * forgot once (CVE-2022-22967). Blocks, and calls back into this isolate: use it in a separate process
+ * (auth_process.ts). Source: Linux-PAM's manual, pam_start(3), pam_conv(3), pam_authenticate(3), pam_acct_mgmt(3).
  * @module
  */
 
@@ -49,7 +49,11 @@ const MAX_MESSAGES = 32;
 /** `struct pam_response` on 64 bits: a pointer, an int, and room. */
 const RESPONSE_BYTES = 16;
 
-/** Asks PAM. @returns Whether the user is known and may sign in; PAM's message if not. @throws If there is no libpam. */
+/**
+ * Asks PAM.
+ * @returns Whether the user is known and may sign in; PAM's message if not.
+ * @throws If there is no libpam.
+ */
 export function authenticateByPam(
   { service, confdir, credentials }: PamQuestion,
 ): { known: boolean; problem?: string } {

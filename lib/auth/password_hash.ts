@@ -9,7 +9,10 @@ import { ConfigError } from "#lib/errors.ts";
 import { canCrypt, cryptPasswordInThread } from "#lib/libc/crypt.ts";
 import { sameText } from "#lib/crypto/same_text.ts";
 
-/** Whether `hash` is the hash of `password`. @throws {ConfigError} If it is for crypt(3), and this host has none. */
+/**
+ * Whether `hash` is the hash of `password`.
+ * @throws {ConfigError} If it is for crypt(3), and this host has none.
+ */
 export async function verifyPassword(password: string, hash: string): Promise<boolean> {
   if (hash.startsWith("{SHA}")) return sameText(hash.slice(5), sha1(utf8(password)).toBase64());
   const apache = /^\$apr1\$([^$]{1,8})\$/.exec(hash);

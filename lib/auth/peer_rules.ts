@@ -26,7 +26,9 @@ export interface PeerJob {
   readonly arg: Value[];
 }
 
-/** Reads `fun` and `arg`: texts are parsed as on a command line; `a.b,c.d` is a compound job, whose arguments are texts. */
+/**
+ * Reads `fun` and `arg`: texts are parsed as on a command line; `a.b,c.d` is a compound job, whose arguments are texts.
+ */
 export function peerJob(fun: string, arg: readonly Value[], noParse: readonly string[]): PeerJob {
   if (!fun.includes(",")) return { fun, arg: parsedArguments(arg, noParse) };
   const funs = fun.split(",");

@@ -1,6 +1,7 @@
 /**
- * The functions that a list of rules allows: functions on minions, runners and wheel functions, by function, target and argument. The
- * lists come from `publisher_acl`, `external_auth`, tokens, `peer`. Pure: the caller passes the target minions.
+ * The functions that a list of rules allows: functions on minions, runners and wheel functions, by function, target and
+ * argument. The lists come from `publisher_acl`, `external_auth`, tokens, `peer`. Pure: the caller passes the target
+ * minions.
  *
  *     - test.*                        # a function, on any minion
  *     - web*: [cmd.run]               # on the minions of a compound target
@@ -8,7 +9,8 @@
  *     - '@runner'                     # every runner; '@wheel', '@jobs'
  *     - '@jobs': [list_jobs]
  *
- * Source: Salt 3008.3 `salt/utils/minions.py` (`auth_check`, `spec_check`); tests/corpus/auth_rules.json has its answers.
+ * Source: Salt 3008.3 `salt/utils/minions.py` (`auth_check`, `spec_check`); tests/corpus/auth_rules.json has its
+ * answers.
  * @module
  */
 

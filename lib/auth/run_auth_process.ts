@@ -6,7 +6,10 @@
 import { messageOf } from "#lib/errors.ts";
 import type { AuthReply, AuthRequest } from "./auth_messages.ts";
 
-/** Answers the request on standard input. @returns The exit code. */
+/**
+ * Answers the request on standard input.
+ * @returns The exit code.
+ */
 export async function runAuthProcess(): Promise<number> {
   const request: AuthRequest = JSON.parse(await new Response(Deno.stdin.readable).text());
   let answer: AuthReply;

@@ -52,7 +52,10 @@ export class Tokens {
   /** The last name that {@linkcode removeExpired} has looked at. */
   #looked = "";
 
-  /** @param options.directory `token_dir`. @param options.hashType `hash_type`: decides how long a token is. */
+  /**
+   * @param options.directory `token_dir`.
+   * @param options.hashType `hash_type`: decides how long a token is.
+   */
   constructor({ directory, hashType, log }: { directory: string; hashType: string; log: StoreLog }) {
     this.#directory = directory;
     this.#hashType = hashType;

@@ -46,7 +46,10 @@ function mayHaveAcl(path: string): boolean {
   return hasAcls() && ((Deno.statSync(path).mode ?? 0) & 0o070) !== 0;
 }
 
-/** Gives the users access to their keys, and to the directories above them. @throws As {@linkcode openToAclUsers}. */
+/**
+ * Gives the users access to their keys, and to the directories above them.
+ * @throws As {@linkcode openToAclUsers}.
+ */
 export function openKeysToAclUsers(
   { cachedir, sock_dir }: { readonly cachedir: string; readonly sock_dir: string },
   users: readonly AclUser[],

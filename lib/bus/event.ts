@@ -41,8 +41,9 @@ export function packEvent(tag: string, data: EventData): Uint8Array {
 }
 
 /**
- * The event in a frame, of today's form or of the old one (the tag padded with `|` to 20 bytes, no newlines); `undefined` if its
- * tag is not `wanted`: on a busy bus most events are for other subscribers, and their data are not read.
+ * The event in a frame, of today's form or of the old one (the tag padded with `|` to 20 bytes, no newlines);
+ * `undefined` if its tag is not `wanted`: on a busy bus most events are for other subscribers, and their data are not
+ * read.
  * @throws {WireError} If it is an event of neither form.
  */
 export function unpackMatching(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {

@@ -9,7 +9,10 @@ import { sanitizeJson, sanitizeLine } from "#lib/text/terminal.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";
 
-/** Control characters are escaped: tags and data come from minions. @param how.pretty Several lines, keys sorted. */
+/**
+ * Control characters are escaped: tags and data come from minions.
+ * @param how.pretty Several lines, keys sorted.
+ */
 export function formatEvent({ tag, data }: BusEvent, how: { readonly pretty: boolean }): string {
   const json = how.pretty
     ? dumpJson(asJson(data, true), { indent: 4, ensureAscii: false })

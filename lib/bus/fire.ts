@@ -13,7 +13,10 @@ import type { BusPaths } from "./paths.ts";
 /** Maximum time for an event to arrive, in milliseconds. */
 const ARRIVAL_MS = 2_000;
 
-/** Stamps `data` and fires it. @returns Whether the event arrived; false if no bus is running. */
+/**
+ * Stamps `data` and fires it.
+ * @returns Whether the event arrived; false if no bus is running.
+ */
 export async function fireEvent(paths: BusPaths, tag: string, data: EventData): Promise<boolean> {
   if (!await isServed(paths.pub)) return false;
   try {

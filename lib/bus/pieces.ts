@@ -1,10 +1,11 @@
 /**
- * Large events in pieces. libzmq bounds a subscriber's queue by messages, not by bytes: 20,000 results of 100 KB would be 2 GB
- * for each subscriber that does not read. So the bus publishes an event of more than {@linkcode PIECE_BYTES} as several messages, and a
- * subscriber joins them. Each begins with the event's tag, so that subscriptions select it like any other.
+ * Large events in pieces. libzmq bounds a subscriber's queue by messages, not by bytes: 20,000 results of 100 KB would
+ * be 2 GB for each subscriber that does not read. So the bus publishes an event of more than {@linkcode PIECE_BYTES} as
+ * several messages, and a subscriber joins them. Each begins with the event's tag, so that subscriptions select it like
+ * any other.
  *
- * A piece: the tag, two newlines, 0xC1 (which msgpack never uses), the event's number, the piece's number and the number of
- * pieces (four bytes each, big-endian), and its share of the event.
+ * A piece: the tag, two newlines, 0xC1 (which msgpack never uses), the event's number, the piece's number and the
+ * number of pieces (four bytes each, big-endian), and its share of the event.
  * @module
  */
 

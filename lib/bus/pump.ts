@@ -28,8 +28,8 @@ import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 /** Maximum number of events that wait to be published; then senders wait. */
 const PUSHED = 100_000;
 /**
- * The pieces of one event take at most this part of a subscriber's queue. A queue that was full takes messages again when half of it was read, so
- * an event fits whole after a note did.
+ * The pieces of one event take at most this part of a subscriber's queue. A queue that was full takes messages again
+ * when half of it was read, so an event fits whole after a note did.
  */
 const EVENT_SHARE = 20;
 /** Interval of tries to send to subscribers that do not read, in milliseconds. */
@@ -78,14 +78,17 @@ export class BusPump {
     this.#inbox = place === undefined
       ? Inbox.pull(settings)
       : Inbox.inherited(place.context, [place.address, `ipc://${paths.pull}`], settings);
-    // The limit never changes: libzmq learns how much was read at multiples of half of it. When it was lowered for large events, queues
-    // that had been read counted as full for good, and their subscribers got nothing any more.
+    // The limit never changes: libzmq learns how much was read at multiples of half of it. When it was lowered for
+    // large events, queues that had been read counted as full for good, and their subscribers got nothing any more.
     this.#outlet = Duplex.xpub({ highWaterMark: maxWaitingEvents });
     this.#outlet.welcome(BUS_WELCOME + ANSWERS_NAMES);
     this.#outlet.dropSilently = false;
   }
 
-  /** Opens a bus; socket files of a dead bus are replaced. @throws {SocketError} If it cannot. */
+  /**
+   * Opens a bus; socket files of a dead bus are replaced.
+   * @throws {SocketError} If it cannot.
+   */
   static async open(paths: BusPaths, options: BusPumpOptions): Promise<BusPump> {
     const pump = new BusPump(paths, options);
     try {

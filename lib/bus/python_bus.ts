@@ -4,10 +4,10 @@
  * the same thread as the bus of our own processes (pump.ts).
  *
  * Subscribers get every event on the pub socket (`master_event_pub.ipc`): one map `{head: {}, body: event}` of
- * MessagePack after the other, as Salt 3007 and 3008 read them. (3006 reads a length before each; a subscriber's version
- * is not known, so 3006 cannot subscribe.) Senders write such maps to the pull socket (`master_event_pull.ipc`), each
- * behind its length in four bytes, as all three versions do. Source: Salt 3008.3 `salt/transport/tcp.py` (`PubServer`,
- * `TCPPuller`) and `salt/transport/frame.py`.
+ * MessagePack after the other, as Salt 3007 and 3008 read them. (3006 reads a length before each; a subscriber's
+ * version is not known, so 3006 cannot subscribe.) Senders write such maps to the pull socket
+ * (`master_event_pull.ipc`), each behind its length in four bytes, as all three versions do. Source: Salt 3008.3
+ * `salt/transport/tcp.py` (`PubServer`, `TCPPuller`) and `salt/transport/frame.py`.
  * @module
  */
 
@@ -50,7 +50,10 @@ export class PythonBus {
     this.#subscribers = new PythonSubscribers(options);
   }
 
-  /** Opens both sockets; files of a dead bus are replaced. @throws {Error} If it cannot. */
+  /**
+   * Opens both sockets; files of a dead bus are replaced.
+   * @throws {Error} If it cannot.
+   */
   static open(paths: BusPaths, options: PythonBusOptions): PythonBus {
     const bus = new PythonBus(paths, options);
     try {

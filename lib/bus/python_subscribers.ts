@@ -94,7 +94,10 @@ export class PythonSubscribers {
     }
   }
 
-  /** Takes events from those that do not read, until there is room. @returns Whether there is. */
+  /**
+   * Takes events from those that do not read, until there is room.
+   * @returns Whether there is.
+   */
   #makeRoom(bytes: number): boolean {
     const { log, waitingBytes, stalledMs } = this.#options;
     if (bytes > waitingBytes) return false;

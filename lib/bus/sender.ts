@@ -27,7 +27,10 @@ export class EventSender {
     this.#outbox.connect(`ipc://${pull}`);
   }
 
-  /** Fires an event; `data` must be stamped. @returns Whether the bus took it within `timeoutMs`. */
+  /**
+   * Fires an event; `data` must be stamped.
+   * @returns Whether the bus took it within `timeoutMs`.
+   */
   async fire(tag: string, data: EventData, timeoutMs = CONNECT_MS): Promise<boolean> {
     return await this.firePacked(packEvent(tag, data), timeoutMs);
   }

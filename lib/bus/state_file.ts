@@ -14,7 +14,10 @@ export function busStatePath({ pub }: BusPaths): string {
   return pub.replace(/_pub\.ipc$/, "_subscribers.json");
 }
 
-/** Writes the list of subscribers. @throws What writing throws. */
+/**
+ * Writes the list of subscribers.
+ * @throws What writing throws.
+ */
 export function writeBusState(paths: BusPaths, subscribers: readonly Subscriber[]): void {
   const listed = subscribers.map(({ name: { pid, prefixes }, dropped, stuck }) =>
     map({ pid, tags: [...prefixes], dropped, reads: !stuck })

@@ -125,7 +125,10 @@ export class EventSubscriber {
     if (restMs >= 1) await sleep(restMs, this.#closing.signal).catch(() => {});
   }
 
-  /** Waits until exactly this event has come. @returns Whether it came within `timeoutMs`. */
+  /**
+   * Waits until exactly this event has come.
+   * @returns Whether it came within `timeoutMs`.
+   */
   async passes(event: Uint8Array, timeoutMs: number): Promise<boolean> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {

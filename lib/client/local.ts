@@ -105,7 +105,8 @@ export class LocalClient {
 
   /**
    * Publishes a job.
-   * @throws {RefusedError} If this user may not. @throws {TargetError} If no minion matches.
+   * @throws {RefusedError} If this user may not.
+   * @throws {TargetError} If no minion matches.
    * @throws {UsageError} If the job is larger than a request may be.
    * @throws {NoMasterError} If the master does not answer.
    */
@@ -225,7 +226,10 @@ export class LocalClient {
     yield* this.#remaining(job.jid, watch.unreturned);
   }
 
-  /** Asks minions that have been silent for too long whether they run the job. @throws {NoMasterError} */
+  /**
+   * Asks minions that have been silent for too long whether they run the job.
+   * @throws {NoMasterError}
+   */
   async #askSilent(collection: Collection): Promise<void> {
     const { job, watch } = collection;
     const due = watch.toAsk(performance.now());
@@ -338,7 +342,10 @@ interface Collection extends Pick<CollectOptions, "onAbsent" | "onState"> {
   readonly log: Logger;
 }
 
-/** Handles an event of a minion. @returns The minion's return, if the event has it. */
+/**
+ * Handles an event of a minion.
+ * @returns The minion's return, if the event has it.
+ */
 type EventHandler = (
   collection: Collection,
   id: string,
@@ -386,7 +393,9 @@ const EVENT_HANDLERS = {
   },
 } as const satisfies Readonly<Record<string, EventHandler>>;
 
-/** The kind of an event, and the minion that it is of; `undefined` if it does not concern the job, or the minion lies. */
+/**
+ * The kind of an event, and the minion that it is of; `undefined` if it does not concern the job, or the minion lies.
+ */
 function recognize(
   { tag, data }: BusEvent,
   { job, questionJid }: Collection,
@@ -411,7 +420,9 @@ function lostMasterText(jid: string): string {
   return `The Salt master ended while job ${jid} ran. The minions continue it; when the master runs again: salt-run jobs.attach ${jid}`;
 }
 
-/** The result of `read`; `undefined` for a user who may not read the master's files, such as users in `publisher_acl`. */
+/**
+ * The result of `read`; `undefined` for a user who may not read the master's files, such as users in `publisher_acl`.
+ */
 function ifReadable<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -33,7 +33,10 @@ async function answers(path: string): Promise<boolean | undefined> {
   }
 }
 
-/** Checks that a master is running on this host. @throws {NoMasterError} If none does. */
+/**
+ * Checks that a master is running on this host.
+ * @throws {NoMasterError} If none does.
+ */
 export async function checkMasterRunning(sockDir: string): Promise<void> {
   if (await isMasterRunning(sockDir)) return;
   throw new NoMasterError(

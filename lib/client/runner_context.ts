@@ -55,7 +55,10 @@ export interface LocalOptions {
   /** Positional arguments. */
   readonly arg?: readonly Value[];
   readonly kwargs?: ValueMap;
-  /** The target type. @default {"glob"} */
+  /**
+   * The target type.
+   * @default {"glob"}
+   */
   readonly tgtType?: string;
   /** Seconds until silent minions are asked whether they still run the job. Default: the option `timeout`. */
   readonly timeoutS?: number;
@@ -66,17 +69,22 @@ export interface LocalOptions {
 /** Runs jobs on the master's minions, as `salt` does. */
 export interface LocalCommands {
   /**
-   * Runs a function on the target minions, and waits for their returns. @returns The returns by minion; minions that
-   * did not return are left out. Empty if the target matches no minion.
-   * @throws {NoMasterError} If no master is running here. @throws {RefusedError} If this user may not run it.
+   * Runs a function on the target minions, and waits for their returns.
+   * @returns The returns by minion; minions that did not return are left out. Empty if the target matches no minion.
+   * @throws {NoMasterError} If no master is running here.
+   * @throws {RefusedError} If this user may not run it.
    */
   run(tgt: Value, fun: string, options?: LocalOptions): Promise<Map<string, LocalReturn>>;
-  /** As `run`, with the job's id and the minions that did not answer. @throws As `run`. */
+  /**
+   * As `run`, with the job's id and the minions that did not answer.
+   * @throws As `run`.
+   */
   job(tgt: Value, fun: string, options?: LocalOptions): Promise<LocalJob>;
   /**
    * The returns of a job that was published before: first the stored ones, then the others as they arrive.
    * @param onOutput Called with the output of the job's commands, if it is a `--live` job.
-   * @throws {TargetError} If there is no such job. @throws {NoMasterError} If no master is running here.
+   * @throws {TargetError} If there is no such job.
+   * @throws {NoMasterError} If no master is running here.
    */
   attach(jid: string, onOutput?: OutputListener): AsyncIterable<AttachedReturn>;
   /**
@@ -144,9 +152,15 @@ export interface RunnerContext {
   readonly manager: KeyManager;
   /** Asks the master for a new AES key, after keys were deleted or rejected; not if `rotate_aes_key` is off. */
   rotateKey(): void;
-  /** Stamps an event and fires it on the master's bus. @returns Whether it arrived: no if no master is running. */
+  /**
+   * Stamps an event and fires it on the master's bus.
+   * @returns Whether it arrived: no if no master is running.
+   */
   fire(tag: string, data: EventData): Promise<boolean>;
-  /** Runs a function of an execution module in this process, with the grains of this host. @throws What it throws. */
+  /**
+   * Runs a function of an execution module in this process, with the grains of this host.
+   * @throws What it throws.
+   */
   execute(call: ExecutionCall): Promise<Value>;
   /** Pillar, compiled in this process. */
   readonly pillar: RunnerPillar;

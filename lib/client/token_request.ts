@@ -15,7 +15,11 @@ import { decode } from "#lib/values/msgpack.ts";
 /** Time limit for requests that make the master ask PAM, a directory or a web service, in milliseconds. */
 export const EAUTH_TIMEOUTS = { timeoutMs: 45_000, tries: 1 };
 
-/** Sends a clear request. @returns The answer. @throws {NoMasterError} If the master does not answer. */
+/**
+ * Sends a clear request.
+ * @returns The answer.
+ * @throws {NoMasterError} If the master does not answer.
+ */
 export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Value> {
   const channel = new RequestChannel(masterAddress(opts).requests);
   try {

@@ -49,7 +49,10 @@ export class JobWatch {
     this.#earliest = Math.min(this.#earliest, deadline);
   }
 
-  /** Minion `id` returned. @returns Whether this is its first return. */
+  /**
+   * Minion `id` returned.
+   * @returns Whether this is its first return.
+   */
   returned(id: string): boolean {
     this.#deadlines.delete(id);
     this.#findJob?.unanswered.delete(id);

@@ -19,9 +19,11 @@ export interface RequestedWheel {
 }
 
 /**
- * Runs it. @returns Its result.
+ * Runs it.
+ * @returns Its result.
  * @param proof A token, or a name and a password.
- * @throws {RefusedError} If the rules of the user do not allow it. @throws {CommandError} If it failed.
+ * @throws {RefusedError} If the rules of the user do not allow it.
+ * @throws {CommandError} If it failed.
  * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
  */
 export async function requestWheel(

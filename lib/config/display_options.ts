@@ -1,6 +1,6 @@
 /**
- * The options about what outputters show, of master and minion: the first role's are for `salt` and `salt-run`, the second's for
- * `salt-call`.
+ * The options about what outputters show, of master and minion: the first role's are for `salt` and `salt-run`, the
+ * second's for `salt-call`.
  * @module
  */
 

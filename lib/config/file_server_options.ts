@@ -1,6 +1,6 @@
 /**
- * The options of the file server and its backends, for both roles: a master serves its minions, a minion without a master
- * itself.
+ * The options of the file server and its backends, for both roles: a master serves its minions, a minion without a
+ * master itself.
  * @module
  */
 

@@ -1,5 +1,6 @@
 /**
- * The options of pillar in git repositories (`ext_pillar`'s `git`), for a master and for a minion that compiles its own pillar.
+ * The options of pillar in git repositories (`ext_pillar`'s `git`), for a master and for a minion that compiles its own
+ * pillar.
  * @module
  */
 

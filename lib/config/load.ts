@@ -37,7 +37,10 @@ export interface ConfigRequest {
   readonly overrides?: Readonly<Record<string, Value>>;
   /** Default: the process's own. */
   readonly environment?: ProcessEnvironment;
-  /** Whether files are read. @default {true} */
+  /**
+   * Whether files are read.
+   * @default {true}
+   */
   readonly readsFiles?: boolean;
 }
 
@@ -119,8 +122,8 @@ export function loadMinionConfig(request: MinionConfigRequest = {}): LoadedConfi
 }
 
 /**
- * A minion's options for the host of the master with these options, which runs execution modules itself: those that both
- * have are the master's, the others have their defaults. No file is read.
+ * A minion's options for the host of the master with these options, which runs execution modules itself: those that
+ * both have are the master's, the others have their defaults. No file is read.
  */
 export function masterAsMinion(master: MasterOpts): MinionOpts {
   const table = OPTION_TABLES.minion;
@@ -134,7 +137,10 @@ export function masterAsMinion(master: MasterOpts): MinionOpts {
   return { ...opts, conf_file, config_dir, user, extension_modules, extra: optsValues(master).set("__role", "master") };
 }
 
-/** Options while they are loaded. Functions work on it and no methods, since executables compile functions ahead and methods in each start. */
+/**
+ * Options while they are loaded. Functions work on it and no methods, since executables compile functions ahead and
+ * methods in each start.
+ */
 interface Draft {
   readonly role: Role;
   readonly environment: ProcessEnvironment;

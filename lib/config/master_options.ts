@@ -22,7 +22,10 @@ import {
   strs,
 } from "./option_types.ts";
 
-/** Options of the master, those of {@linkcode COMMON_OPTIONS} first. Made when they are first asked for, as most commands need those of one role. */
+/**
+ * Options of the master, those of {@linkcode COMMON_OPTIONS} first. Made when they are first asked for, as most
+ * commands need those of one role.
+ */
 export function masterOptions(): MasterOptions {
   return table ??= makeMasterOptions();
 }

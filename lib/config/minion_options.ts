@@ -22,7 +22,10 @@ import {
 } from "./option_types.ts";
 import { MINION_PILLAR_OPTIONS } from "./pillar_options.ts";
 
-/** Options of the minion, those of {@linkcode COMMON_OPTIONS} first. Made when they are first asked for, as most commands need those of one role. */
+/**
+ * Options of the minion, those of {@linkcode COMMON_OPTIONS} first. Made when they are first asked for, as most
+ * commands need those of one role.
+ */
 export function minionOptions(): MinionOptions {
   return table ??= makeMinionOptions();
 }

@@ -23,7 +23,10 @@ export interface HostNames {
   readonly addresses: readonly string[];
 }
 
-/** The names of this host. Files that cannot be read name nothing. @param etc The directory of `hosts` and `hostname`. */
+/**
+ * The names of this host. Files that cannot be read name nothing.
+ * @param etc The directory of `hosts` and `hostname`.
+ */
 export function readHostNames(etc = "/etc"): HostNames {
   return {
     hostname: Deno.hostname(),

@@ -1,6 +1,6 @@
 /**
- * Where a minion's modules look for an option: its own options, its grains, its pillar, and the master's options that pillar
- * carries. Source: Salt 3008.3, `config.option`, `config.get` of `salt/modules/config.py`.
+ * Where a minion's modules look for an option: its own options, its grains, its pillar, and the master's options that
+ * pillar carries. Source: Salt 3008.3, `config.option`, `config.get` of `salt/modules/config.py`.
  * @module
  */
 

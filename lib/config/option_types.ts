@@ -37,8 +37,8 @@ export interface Option<T = unknown> {
   /** Other words for a choice. */
   readonly aliases?: Readonly<Record<string, string>>;
   /**
-   * Why the option has no effect: `not built`: it belongs to a part of Salt that is not implemented; `not needed`: it has no
-   * meaning here, and its documentation says why. Absent: it has an effect.
+   * Why the option has no effect: `not built`: it belongs to a part of Salt that is not implemented; `not needed`: it
+   * has no meaning here, and its documentation says why. Absent: it has an effect.
    */
   readonly noEffect?: "not built" | "not needed";
   /** Holds the TypeScript type of the value; never set. */
@@ -169,8 +169,8 @@ const WANTED: Readonly<Record<OptionType, string>> = {
 };
 
 /**
- * Checks what the user wrote for `option`. Text that spells an int or a number counts as one, as Salt lets it; nothing but a
- * boolean counts as a boolean, so that `open_mode: "no"` cannot open anything.
+ * Checks what the user wrote for `option`. Text that spells an int or a number counts as one, as Salt lets it; nothing
+ * but a boolean counts as a boolean, so that `open_mode: "no"` cannot open anything.
  */
 export function checkOption(option: Option, written: Value): Checked {
   if (written === null && (option.default === null || option.type === "any")) return { value: null };

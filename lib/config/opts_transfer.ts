@@ -13,7 +13,10 @@ export function packOpts<R extends Role>(role: R, opts: OptsOf[R]): Uint8Array {
   return encode(toValue([role, Object.entries(opts)]), "disk");
 }
 
-/** The options in `bytes`, which this build's {@linkcode packOpts} made. @throws {WireError} If they are not this role's. */
+/**
+ * The options in `bytes`, which this build's {@linkcode packOpts} made.
+ * @throws {WireError} If they are not this role's.
+ */
 export function unpackOpts<R extends Role>(role: R, bytes: Uint8Array): OptsOf[R] {
   const packed = decode(bytes, "disk");
   const [owner, entries] = Array.isArray(packed) ? packed : [];

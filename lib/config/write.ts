@@ -18,8 +18,8 @@ const MODE = 0o644;
 
 /**
  * Sets one option in the configuration file `path`, which may be missing.
- * @throws {ConfigError} If the option cannot have the value: the master would not start. @throws {YamlError} If the
- * file cannot be read.
+ * @throws {ConfigError} If the option cannot have the value: the master would not start.
+ * @throws {YamlError} If the file cannot be read.
  */
 export function applyOption(path: string, { key, value }: { readonly key: string; readonly value: Value }): void {
   check(key, value);

@@ -68,7 +68,10 @@ export class AesKey {
   readonly #decrypt: Uint32Array;
   readonly #rounds: number;
 
-  /** Expands a key of 16, 24 or 32 bytes. @throws {RangeError} For another size. */
+  /**
+   * Expands a key of 16, 24 or 32 bytes.
+   * @throws {RangeError} For another size.
+   */
   constructor(key: Uint8Array) {
     if (![16, 24, 32].includes(key.length)) throw new RangeError(`An AES key has no ${key.length} bytes`);
     this.#rounds = key.length / 4 + 6;
@@ -137,7 +140,9 @@ export class AesKey {
   }
 }
 
-/** Removes the padding; `undefined` if it is invalid. Only for data with a verified MAC: the time shows where it fails. */
+/**
+ * Removes the padding; `undefined` if it is invalid. Only for data with a verified MAC: the time shows where it fails.
+ */
 export function unpadded(bytes: Uint8Array): Uint8Array | undefined {
   const padding = bytes[bytes.length - 1];
   const start = bytes.length - padding;

@@ -1,7 +1,7 @@
 /**
- * Private and public keys in the forms that Salt's functions accept: PEM, hexadecimal digits, base64, raw DER, or the path of
- * a file with one of these. RSA, elliptic curves, Ed25519 and Ed448. Containers of PKCS#12 are not read. Source: Salt 3008.3
- * `salt/utils/x509.py` load_privkey, load_pubkey, load_file_or_bytes.
+ * Private and public keys in the forms that Salt's functions accept: PEM, hexadecimal digits, base64, raw DER, or the
+ * path of a file with one of these. RSA, elliptic curves, Ed25519 and Ed448. Containers of PKCS#12 are not read.
+ * Source: Salt 3008.3 `salt/utils/x509.py` load_privkey, load_pubkey, load_file_or_bytes.
  * @module
  */
 
@@ -98,7 +98,10 @@ function derKey(der: Uint8Array, passphrase: string | null): KeyObject | undefin
   return undefined;
 }
 
-/** A public key. @throws {InvocationError} If it cannot be read. */
+/**
+ * A public key.
+ * @throws {InvocationError} If it cannot be read.
+ */
 export function loadPublicKey(reference: string | Uint8Array): KeyObject {
   const bytes = referencedBytes(reference);
   const pem = pemOf(bytes);
@@ -122,7 +125,10 @@ export function publicFingerprint(key: KeyObject): string {
   return nodeBuiltin("node:crypto").createHash("sha256").update(der).digest("hex");
 }
 
-/** Node's name of a digest. @throws {CommandError} If there is no such digest. */
+/**
+ * Node's name of a digest.
+ * @throws {CommandError} If there is no such digest.
+ */
 export function digestName(name: string): string {
   const lower = name.toLowerCase();
   if (/^(?:md5|sha1|sha(?:224|256|384|512)|sha512_(?:224|256)|sha3_(?:224|256|384|512))$/.test(lower)) {

@@ -1,6 +1,6 @@
 /**
- * Signatures by private keys as Salt's module `asymmetric` makes them: RSA-PSS with the longest salt, ECDSA as DER, Ed25519 and
- * Ed448. A file is signed by its contents; with RSA and most curves it does not pass through memory.
+ * Signatures by private keys as Salt's module `asymmetric` makes them: RSA-PSS with the longest salt, ECDSA as DER,
+ * Ed25519 and Ed448. A file is signed by its contents; with RSA and most curves it does not pass through memory.
  * Source: Salt 3008.3 `salt/utils/asymmetric.py`.
  * @module
  */
@@ -16,7 +16,10 @@ export type Signed = Uint8Array | { readonly path: string };
 /** For a file, its whole contents. */
 const PIECE = 1 << 20;
 
-/** Signs. @param digest Salt's name of one, for RSA and elliptic curves. */
+/**
+ * Signs.
+ * @param digest Salt's name of one, for RSA and elliptic curves.
+ */
 export async function signData(key: KeyObject, data: Signed, digest: string): Promise<Uint8Array> {
   const { createSign, sign } = nodeBuiltin("node:crypto");
   const kind = kindOf(key);

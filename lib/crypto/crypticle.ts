@@ -100,7 +100,10 @@ export class Crypticle {
     return bytes;
   }
 
-  /** Encodes `value` for the wire and encrypts it. @param nonce The 32 characters of the request that it answers. */
+  /**
+   * Encodes `value` for the wire and encrypts it.
+   * @param nonce The 32 characters of the request that it answers.
+   */
   dumps(value: Value, nonce = ""): Uint8Array {
     const head = nonce === "" ? PREFIX : utf8.encode(PREFIX_TEXT + nonce);
     return this.encrypt(encode(value, "wire", head));

@@ -15,8 +15,8 @@ interface Digest {
   digest(): Uint8Array;
 }
 
-// Not node:crypto, which costs every command 17 ms and every thread 4 MB; and not the library's `md5` and so on, which are made when it
-// is loaded: 0.5 ms of each start.
+// Not node:crypto, which costs every command 17 ms and every thread 4 MB; and not the library's `md5` and so on, which
+// are made when it is loaded: 0.5 ms of each start.
 const DIGESTS: Readonly<Record<HashType, new () => Digest>> = {
   md5: MD5,
   sha1: SHA1,
@@ -38,7 +38,10 @@ export function hashHex(data: Uint8Array | string, hashType: string): string {
   return hashBytes(data, hashType).toHex();
 }
 
-/** The digest of `data` as bytes. @throws {ConfigError} As {@linkcode hashHex}. */
+/**
+ * The digest of `data` as bytes.
+ * @throws {ConfigError} As {@linkcode hashHex}.
+ */
 export function hashBytes(data: Uint8Array | string, hashType: string): Uint8Array {
   if (!isHashType(hashType)) {
     throw new ConfigError(`"${hashType}" is not one of ${HASH_TYPES.join(", ")}`, { option: "hash_type" });
@@ -78,7 +81,10 @@ const NATIVE: Readonly<Partial<Record<HashType, string>>> = {
   sha384: "SHA-384",
   sha512: "SHA-512",
 };
-/** From this size on the runtime's digests are worth a turn of another thread: they need no compiling, and are ten times as fast. */
+/**
+ * From this size on the runtime's digests are worth a turn of another thread: they need no compiling, and are ten times
+ * as fast.
+ */
 const NATIVE_BYTES = 16 << 10;
 
 /** The digest of complete data; `undefined` if there is none of that name. */

@@ -1,8 +1,7 @@
 /**
- * Digests of large data in pieces: by the system's OpenSSL, in a thread of the runtime's pool, so that the calling thread does other work
- * meanwhile; in own code where there is no OpenSSL. OpenSSL digests 1 GB with SHA-256 in 0.6 s on a processor that has instructions for
- * it, own code in 4 s.
- * Source: EVP_DigestInit(3).
+ * Digests of large data in pieces: by the system's OpenSSL, in a thread of the runtime's pool, so that the calling
+ * thread does other work meanwhile; in own code where there is no OpenSSL. OpenSSL digests 1 GB with SHA-256 in 0.6 s
+ * on a processor that has instructions for it, own code in 4 s. Source: EVP_DigestInit(3).
  * @module
  */
 
@@ -33,7 +32,10 @@ type Calls = Deno.DynamicLibrary<typeof SYMBOLS>["symbols"];
 
 let library: Calls | null | undefined;
 
-/** A new digest. @throws {ConfigError} If there is none of that name. */
+/**
+ * A new digest.
+ * @throws {ConfigError} If there is none of that name.
+ */
 export function hashInThread(hashType: string): AsyncHash {
   const own = streamingHash(hashType);
   if (own === undefined) {

@@ -1,10 +1,10 @@
 /**
- * RSA with the system's OpenSSL, if there is one. A master signs each publish, and decrypts and signs for each sign-in, so
- * this limits jobs and sign-ins per second.
+ * RSA with the system's OpenSSL, if there is one. A master signs each publish, and decrypts and signs for each sign-in,
+ * so this limits jobs and sign-ins per second.
  *
- * Measured with RSA-2048 on a busy machine, OpenSSL and the runtime in the same run: a signature takes 0.78 ms against 5.5,
- * a decryption 0.97 against 5.0, the three encryptions of a sign-in's answer 0.98 against 2.0. Both are tested with the
- * signatures and ciphertexts of Python's RSA (tests/crypto/openssl_rsa_test.ts).
+ * Measured with RSA-2048 on a busy machine, OpenSSL and the runtime in the same run: a signature takes 0.78 ms against
+ * 5.5, a decryption 0.97 against 5.0, the three encryptions of a sign-in's answer 0.98 against 2.0. Both are tested
+ * with the signatures and ciphertexts of Python's RSA (tests/crypto/openssl_rsa_test.ts).
  *
  * It is optional: without the library (macOS, a minimal container), or if a policy forbids an algorithm (SHA-1), the
  * caller uses the runtime's RSA. But if OpenSSL can decrypt in general and fails for a message, no other code tries
@@ -157,7 +157,10 @@ const GENERATION = {
 /** OpenSSL's number of RSA keys (`EVP_PKEY_RSA`). */
 const RSA = 6;
 
-/** Makes a private key with the exponent 65537. @returns It as PKCS#1 in DER; `undefined` without OpenSSL, or if it fails. */
+/**
+ * Makes a private key with the exponent 65537.
+ * @returns It as PKCS#1 in DER; `undefined` without OpenSSL, or if it fails.
+ */
 export async function opensslKey(bits: number): Promise<Uint8Array | undefined> {
   const ssl = openLibcrypto(GENERATION);
   if (ssl === null) return undefined;

@@ -1,6 +1,7 @@
 /**
- * Python's `random.Random` with a seed: the same numbers, so that a minion's id gives the same delay here and there. Not for secrets.
- * Source: Matsumoto and Nishimura, "Mersenne Twister", 1998 (MT19937, init_by_array); docs.python.org, "random".
+ * Python's `random.Random` with a seed: the same numbers, so that a minion's id gives the same delay here and there.
+ * Not for secrets. Source: Matsumoto and Nishimura, "Mersenne Twister", 1998 (MT19937, init_by_array); docs.python.org,
+ * "random".
  * @module
  */
 

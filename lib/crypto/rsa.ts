@@ -2,10 +2,10 @@
  * RSA as Salt uses it: OAEP for keys and tokens, PKCS#1 v1.5 for signatures, X9.31 for `tok` and `sig`. Does not know
  * where keys are stored or what is signed.
  *
- * Private operations and OAEP use node:crypto. For keys above 4096 bits, which Salt takes too, Deno has no encryption and no
- * decryption: they use the host's OpenSSL, and are refused without it. The public operation (verify, recover) is a BigInt power, six times as
- * fast as node:crypto in Deno; its data is not secret.
- * Source: RFC 8017; Salt's `salt.crypt` and `salt.utils.rsax931`.
+ * Private operations and OAEP use node:crypto. For keys above 4096 bits, which Salt takes too, Deno has no encryption
+ * and no decryption: they use the host's OpenSSL, and are refused without it. The public operation (verify, recover) is
+ * a BigInt power, six times as fast as node:crypto in Deno; its data is not secret. Source: RFC 8017; Salt's
+ * `salt.crypt` and `salt.utils.rsax931`.
  * @module
  */
 
@@ -128,7 +128,10 @@ export class PublicKey {
     return block !== undefined && expected.every((byte, i) => byte === block[i]);
   }
 
-  /** Recovers the data of an X9.31 signature. @throws {AuthenticationError} If it is not a signature by this key. */
+  /**
+   * Recovers the data of an X9.31 signature.
+   * @throws {AuthenticationError} If it is not a signature by this key.
+   */
   recoverX931(signature: Uint8Array): Uint8Array {
     const block = signature.length > this.size ? undefined : this.#power(signature, true);
     const data = block && unpadX931(block);
@@ -175,7 +178,8 @@ export class PrivateKey {
   }
 
   /**
-   * Makes a key with the exponent 65537. @throws {KeyError} If `bits` is not supported, on this host or at all.
+   * Makes a key with the exponent 65537.
+   * @throws {KeyError} If `bits` is not supported, on this host or at all.
    */
   static async generate(bits: number): Promise<PrivateKey> {
     checkBits(bits);
@@ -211,8 +215,8 @@ export class PrivateKey {
   }
 
   /**
-   * Reverses {@linkcode PublicKey.encrypt}. @throws {AuthenticationError} If `bytes` was not encrypted for this key in
-   * this way.
+   * Reverses {@linkcode PublicKey.encrypt}.
+   * @throws {AuthenticationError} If `bytes` was not encrypted for this key in this way.
    */
   decrypt(algorithm: EncryptionAlgorithm, bytes: Uint8Array): Uint8Array {
     const oaepHash = ENCRYPTION[algorithm].name;
@@ -233,7 +237,10 @@ export class PrivateKey {
     return this.#operations?.sign(name, bytes) ?? plain(nodeBuiltin("node:crypto").sign(name, bytes, this.#key));
   }
 
-  /** Signs `bytes` without a hash, so that the signature contains them. @throws {KeyError} If they are too long. */
+  /**
+   * Signs `bytes` without a hash, so that the signature contains them.
+   * @throws {KeyError} If they are too long.
+   */
   signX931(bytes: Uint8Array): Uint8Array {
     const { modulus, size } = this.publicKey;
     const block = padX931(bytes, size);

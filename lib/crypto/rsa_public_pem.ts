@@ -30,7 +30,10 @@ const FORMS = [
   ["-----BEGIN RSA PUBLIC KEY-----\n", "\n-----END RSA PUBLIC KEY-----"],
 ] as const;
 
-/** Parses a key with any line ends. @throws {KeyError} If `pem` is not an RSA public key in DER. */
+/**
+ * Parses a key with any line ends.
+ * @throws {KeyError} If `pem` is not an RSA public key in DER.
+ */
 export function readPublicPem(pem: string): RsaNumbers {
   const text = cleanPem(pem);
   const form = FORMS.findIndex(([head]) => text.startsWith(head));

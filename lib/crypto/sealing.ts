@@ -1,10 +1,9 @@
 /**
  * The two operations of a crypticle with one key, AES-192-CBC and HMAC-SHA256, in own code or with the system's
  * OpenSSL. OpenSSL encrypts and authenticates 10 MB in 15 ms, own code in 135 ms; 1 MiB in 3.2 ms against 41 on a busy
- * machine; 16 KB in 0.07 ms against 0.6. For messages of a few hundred bytes OpenSSL gains nothing: a master that used it for all messages needed the
- * same time for a return, and loading OpenSSL takes 4 ms and 4 MB. Both are tested with the same messages
- * (tests/crypto/sealing_test.ts).
- * Source: EVP_EncryptInit(3), HMAC(3), FIPS 198-1.
+ * machine; 16 KB in 0.07 ms against 0.6. For messages of a few hundred bytes OpenSSL gains nothing: a master that used
+ * it for all messages needed the same time for a return, and loading OpenSSL takes 4 ms and 4 MB. Both are tested with
+ * the same messages (tests/crypto/sealing_test.ts). Source: EVP_EncryptInit(3), HMAC(3), FIPS 198-1.
  * @module
  */
 
@@ -61,7 +60,9 @@ interface OpenSsl {
 
 let openssl: OpenSsl | null | undefined;
 
-/** The implementation with OpenSSL, which is loaded by this call; `undefined` if it is missing or gives wrong results. */
+/**
+ * The implementation with OpenSSL, which is loaded by this call; `undefined` if it is missing or gives wrong results.
+ */
 export function opensslSealing(aesKey: Uint8Array, macKey: Uint8Array): Sealing | undefined {
   if (openssl === undefined) {
     openssl = open();
@@ -99,7 +100,10 @@ const DECRYPT = 0;
 
 function sealingBy(ssl: OpenSsl, aesKey: Uint8Array, macKey: Uint8Array): Sealing {
   const [key, secret] = [owned(aesKey), owned(macKey)];
-  /** Processes whole blocks; `out` may be the same memory as `from`. @returns Whether it succeeded. */
+  /**
+   * Processes whole blocks; `out` may be the same memory as `from`.
+   * @returns Whether it succeeded.
+   */
   const run = (direction: number, iv: Uint8Array, from: Uint8Array, out: Uint8Array) => {
     const { calls, context, aes, length } = ssl;
     return calls.EVP_CipherInit_ex(context, aes, null, key, owned(iv), direction) === 1 &&

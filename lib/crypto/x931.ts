@@ -12,7 +12,9 @@ const FILL = 0xbb;
 const START = 0xba;
 const TRAILER = 0xcc;
 
-/** Makes the block of `size` bytes with `data`; `undefined` if it does not fit (the padding needs two bytes at least). */
+/**
+ * Makes the block of `size` bytes with `data`; `undefined` if it does not fit (the padding needs two bytes at least).
+ */
 export function padX931(data: Uint8Array, size: number): Uint8Array<ArrayBuffer> | undefined {
   const filled = size - data.length - 2;
   if (filled < 0) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Any bank of Salt's cache, as the runner `cache` shows and changes it: `<cachedir>/<bank>/<key>.p`. Names of banks and keys
- * come from every user who may run the runner, so they never lead out of the cache directory.
- * Source: Salt 3008.3 `salt/cache/localfs.py`.
+ * Any bank of Salt's cache, as the runner `cache` shows and changes it: `<cachedir>/<bank>/<key>.p`. Names of banks and
+ * keys come from every user who may run the runner, so they never lead out of the cache directory. Source: Salt 3008.3
+ * `salt/cache/localfs.py`.
  * @module
  */
 
@@ -23,7 +23,10 @@ export class BankFiles {
     this.#log = options.log;
   }
 
-  /** Stores `data` under a key. @throws {StoreError} If it cannot be written, or a name is invalid. */
+  /**
+   * Stores `data` under a key.
+   * @throws {StoreError} If it cannot be written, or a name is invalid.
+   */
   store(bank: string, key: string, data: Value): void {
     const path = this.#file(bank, key);
     storing(`store ${key} in ${bank}`, path, () => {
@@ -31,7 +34,10 @@ export class BankFiles {
     });
   }
 
-  /** The data of a key; an empty map if there is none, or it has expired. @throws {StoreError} For an invalid name. */
+  /**
+   * The data of a key; an empty map if there is none, or it has expired.
+   * @throws {StoreError} For an invalid name.
+   */
   fetch(bank: string, key: string): Value {
     const value = readValue(this.#file(bank, key), this.#log);
     if (value === undefined) return new Map();
@@ -40,14 +46,18 @@ export class BankFiles {
     return (toNumber(value.get("_expires")) ?? 0) * 1000 > Date.now() ? value.get("data") ?? null : new Map();
   }
 
-  /** The keys of a bank and the banks within it, sorted. @throws {StoreError} For an invalid name. */
+  /**
+   * The keys of a bank and the banks within it, sorted.
+   * @throws {StoreError} For an invalid name.
+   */
   list(bank: string): string[] {
     return listDirectory(this.#directory(bank), this.#log)
       .map(({ name }) => name.endsWith(".p") ? name.slice(0, -2) : name);
   }
 
   /**
-   * Removes a key, or a whole bank with the banks within it. @returns Whether there was one.
+   * Removes a key, or a whole bank with the banks within it.
+   * @returns Whether there was one.
    * @throws {StoreError} If it cannot be removed, or a name is invalid.
    */
   flush(bank: string, key?: string): boolean {

@@ -17,8 +17,8 @@ import { joinBytes } from "#lib/values/join_bytes.ts";
 import { writeAll } from "#lib/os/write_all.ts";
 
 /**
- * Called with the bytes of a file of the bank, by its name without `.p`, or with `undefined` if the file is gone. Called
- * again for a name, the last call counts. The bytes are valid during the call.
+ * Called with the bytes of a file of the bank, by its name without `.p`, or with `undefined` if the file is gone.
+ * Called again for a name, the last call counts. The bytes are valid during the call.
  */
 export type BankVisit = (name: string, bytes: Uint8Array | undefined) => void;
 
@@ -88,7 +88,9 @@ interface Pack {
   readonly writable: boolean;
 }
 
-/** The pack of this start of the machine. Opened once for reading and adding: another process may replace it meanwhile. */
+/**
+ * The pack of this start of the machine. Opened once for reading and adding: another process may replace it meanwhile.
+ */
 function openPack({ path }: BankPackPlace): Pack | undefined {
   const open = (options: Deno.OpenOptions): Deno.FsFile | undefined => {
     try {
@@ -152,7 +154,10 @@ type PackRecord =
     readonly bytes: Uint8Array;
   };
 
-/** Calls `each` with the records from here to the end. @returns Whether all of them are complete. */
+/**
+ * Calls `each` with the records from here to the end.
+ * @returns Whether all of them are complete.
+ */
 function readRecords(file: Deno.FsFile, each: (record: PackRecord) => void): boolean {
   let buffer = new Uint8Array(BUFFER_BYTES);
   let filled = 0;
@@ -323,7 +328,10 @@ function rebuild(place: BankPackPlace, changed: number, visit: BankVisit): void 
   if (!works && file !== undefined) tolerating(place, () => Deno.removeSync(temporary));
 }
 
-/** The pack is only an optimisation. @returns Whether `act` succeeded. */
+/**
+ * The pack is only an optimisation.
+ * @returns Whether `act` succeeded.
+ */
 function tolerating({ path, log }: BankPackPlace, act: () => void): boolean {
   try {
     act();

@@ -25,8 +25,8 @@ export interface MinionData {
 export type Bank = "grains" | "pillar";
 
 /**
- * Maximum size of the grains of a minion, in bytes of MessagePack. Usual grains have 4,000 to 20,000; a host with a thousand
- * interfaces 200,000. Every target of grains reads all of them.
+ * Maximum size of the grains of a minion, in bytes of MessagePack. Usual grains have 4,000 to 20,000; a host with a
+ * thousand interfaces 200,000. Every target of grains reads all of them.
  */
 const MAX_GRAINS_BYTES = 1 << 20;
 
@@ -58,7 +58,10 @@ export class DataCache {
     this.#write("grains", id, bytes);
   }
 
-  /** Stores a minion's pillar. @throws {StoreError} If it cannot be written, or the id is invalid. */
+  /**
+   * Stores a minion's pillar.
+   * @throws {StoreError} If it cannot be written, or the id is invalid.
+   */
   setPillar(id: string, pillar: ValueMap): void {
     this.#write("pillar", id, encode(pillar, "disk"));
   }
@@ -74,8 +77,8 @@ export class DataCache {
   }
 
   /**
-   * Calls `begin` and then its result with the data of each minion, as MessagePack. Calls `begin` again if it has to start
-   * again.
+   * Calls `begin` and then its result with the data of each minion, as MessagePack. Calls `begin` again if it has to
+   * start again.
    */
   scan(bank: Bank, begin: () => BankVisit): void {
     const directory = `${this.#cachedir}/${bank}`, path = `${this.#cachedir}/${bank}.pack`;
@@ -110,8 +113,9 @@ export class DataCache {
   }
 
   /**
-   * Removes the data of a minion, its mine too. @returns Whether there was any. @throws {StoreError} If it cannot be
-   * removed.
+   * Removes the data of a minion, its mine too.
+   * @returns Whether there was any.
+   * @throws {StoreError} If it cannot be removed.
    */
   remove(id: string): boolean {
     if (!isValidId(id)) return false;

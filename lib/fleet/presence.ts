@@ -83,7 +83,10 @@ export class PresenceBook {
     return this.#since;
   }
 
-  /** Handles a message of the XPUB: 1 or 0, then the topic. @returns The change, if the topic is authentic. */
+  /**
+   * Handles a message of the XPUB: 1 or 0, then the topic.
+   * @returns The change, if the topic is authentic.
+   */
   receive(frame: Uint8Array, nowMs: number = Date.now()): PresenceChange | undefined {
     const topic = new TextDecoder().decode(frame.subarray(1));
     if (!topic.startsWith(PREFIX)) return undefined;

@@ -20,7 +20,10 @@ function path(cachedir: string): string {
   return `${cachedir}/presence.p`;
 }
 
-/** Writes the file. @throws {Error} If it cannot be written. */
+/**
+ * Writes the file.
+ * @throws {Error} If it cannot be written.
+ */
 export function writePresence(cachedir: string, { present, gone }: Presence): void {
   writeFileAtomic(path(cachedir), encode(map({ present, gone }), "disk"), { mode: 0o600, makeDirectory: true });
 }

@@ -34,8 +34,9 @@ export interface KnownFleet {
 /** How a target is resolved. */
 export interface ResolveOptions extends Pick<TargetOptions, "delimiter"> {
   /**
-   * Whether minions that may match are counted, as for a job that they decide about themselves. Without it only those that are
-   * known to match: for rights and runners. @default {true}
+   * Whether minions that may match are counted, as for a job that they decide about themselves. Without it only those
+   * that are known to match: for rights and runners.
+   * @default {true}
    */
   readonly greedy?: boolean;
 }

@@ -38,7 +38,10 @@ export class JobAcks implements AckStore {
     });
   }
 
-  /** As {@linkcode AckStore} says. @throws {Deno.errors.PermissionDenied} If the user may not read the directory. */
+  /**
+   * As {@linkcode AckStore} says.
+   * @throws {Deno.errors.PermissionDenied} If the user may not read the directory.
+   */
   all(jid: string): Map<string, Ack> {
     const acks = new Map<string, Ack>();
     const directory = this.#directories.find(jid);

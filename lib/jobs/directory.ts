@@ -19,7 +19,10 @@ import type { Value } from "#lib/values/value.ts";
 /** Number of tries to make a directory, whose parent the cleaning may remove at any moment. */
 const ATTEMPTS = 5;
 
-/** Number of jobs whose paths are remembered: a request asks for the same one up to eight times, and each digest takes 10 µs. */
+/**
+ * Number of jobs whose paths are remembered: a request asks for the same one up to eight times, and each digest takes
+ * 10 µs.
+ */
 const MAX_PATHS = 100;
 
 /** The file that makes a directory a job's: it holds the jid. */
@@ -34,8 +37,9 @@ export class JobDirectories {
   readonly #known = new BoundedMap<string, string>(MAX_PATHS);
 
   /**
-   * @param options.cachedir The master's. @param options.hashType The option `hash_type`. @param options.log Logs what
-   * cannot be read.
+   * @param options.cachedir The master's.
+   * @param options.hashType The option `hash_type`.
+   * @param options.log Logs what cannot be read.
    */
   constructor(options: { readonly cachedir: string; readonly hashType: string; readonly log: StoreLog }) {
     this.root = `${options.cachedir}/jobs`;
@@ -56,7 +60,10 @@ export class JobDirectories {
     return path;
   }
 
-  /** The directory of job `jid`, for what is to be stored. @throws {StoreError} If `jid` is not a jid. */
+  /**
+   * The directory of job `jid`, for what is to be stored.
+   * @throws {StoreError} If `jid` is not a jid.
+   */
   of(jid: string): JobDirectory {
     const directory = this.find(jid);
     if (directory === undefined) throw new StoreError(`Cannot store a job of the id ${JSON.stringify(jid)}`, this.root);
@@ -90,7 +97,10 @@ export class JobDirectory {
     return isFile(`${this.path}/${JID_FILE}`);
   }
 
-  /** Makes it. @throws {Deno.errors.AlreadyExists} If it is there. */
+  /**
+   * Makes it.
+   * @throws {Deno.errors.AlreadyExists} If it is there.
+   */
   create(): void {
     for (let attempt = 1;; attempt++) {
       try {
@@ -126,7 +136,10 @@ export class JobDirectory {
     Deno.writeTextFileSync(`${this.path}/${JID_FILE}`, this.jid, { mode: 0o600 });
   }
 
-  /** Writes a whole file in it; the directory is created if it does not exist. @param options As those of `writeFileAtomic`. */
+  /**
+   * Writes a whole file in it; the directory is created if it does not exist.
+   * @param options As those of `writeFileAtomic`.
+   */
   write(name: string, data: Uint8Array | string, options: Parameters<typeof writeFileAtomic>[2] = {}): void {
     const write = () => writeFileAtomic(`${this.path}/${name}`, data, options);
     try {
@@ -150,7 +163,10 @@ export class JobDirectory {
     return !isMissing(path) && isFile(path);
   }
 
-  /** The text in a file; `undefined` if it is not there. @throws What a read throws. */
+  /**
+   * The text in a file; `undefined` if it is not there.
+   * @throws What a read throws.
+   */
   readText(name: string): string | undefined {
     const path = `${this.path}/${name}`;
     return isMissing(path) ? undefined : readTextFileIfExists(path);
@@ -161,7 +177,10 @@ export class JobDirectory {
     return listDirectory(this.path, this.#log);
   }
 
-  /** Creates a directory in it, which may exist already. @throws {Deno.errors.NotFound} If the job's is not there. */
+  /**
+   * Creates a directory in it, which may exist already.
+   * @throws {Deno.errors.NotFound} If the job's is not there.
+   */
   makeFolder(name: string): void {
     try {
       Deno.mkdirSync(`${this.path}/${name}`, { mode: 0o700 });
@@ -171,8 +190,8 @@ export class JobDirectory {
   }
 
   /**
-   * The names in a directory in it; none if it is not there. @throws {Deno.errors.PermissionDenied} If the user may not read
-   * it.
+   * The names in a directory in it; none if it is not there.
+   * @throws {Deno.errors.PermissionDenied} If the user may not read it.
    */
   namesIn(name: string): string[] {
     try {

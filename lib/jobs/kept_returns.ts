@@ -64,8 +64,8 @@ export class KeptReturns {
   }
 
   /**
-   * Keeps the first part of a return. @returns Its bytes; `undefined` if it is not kept, because it is hidden or cannot
-   * be written.
+   * Keeps the first part of a return.
+   * @returns Its bytes; `undefined` if it is not kept, because it is hidden or cannot be written.
    */
   keep(load: ValueMap, { bytes, limit }: RequestTooLargeError): number | undefined {
     const jid = load.get("jid");

@@ -22,7 +22,10 @@ export class NoLogMarks implements NoLogStore {
   /** Read once per job: the mark exists before the job is published. */
   readonly #known = new BoundedMap<string, { readonly reader: string | undefined }>(MAX_CACHED);
 
-  /** Reads and writes in the directories of jobs. @param journal Gets a record of each mark. */
+  /**
+   * Reads and writes in the directories of jobs.
+   * @param journal Gets a record of each mark.
+   */
   constructor(directories: JobDirectories, journal?: RecordTaker) {
     this.#directories = directories;
     this.#journal = journal;

@@ -13,8 +13,9 @@ import type { StoreLog } from "#lib/os/store_files.ts";
 export type JobStoreOpts = Pick<MasterOpts, "cachedir" | "hash_type" | "unique_jid" | "live_output_max">;
 
 /**
- * The jobs of the master whose options are given. @param parts.log Logs what cannot be read or stored. @param
- * parts.journal Gets a record of everything that is stored; its errors are thrown to the caller. Default: none.
+ * The jobs of the master whose options are given.
+ * @param parts.log Logs what cannot be read or stored.
+ * @param parts.journal Gets a record of everything that is stored; its errors are thrown to the caller. Default: none.
  */
 export function openJobStore(
   opts: JobStoreOpts,

@@ -39,7 +39,10 @@ export class JobOutputs implements OutputStore {
   readonly #maxBytes: number;
   readonly #known = new BoundedMap<string, Written>(MAX_CACHED);
 
-  /** Reads and writes in the directories of jobs. @param maxBytes How long a file may grow. */
+  /**
+   * Reads and writes in the directories of jobs.
+   * @param maxBytes How long a file may grow.
+   */
   constructor(directories: JobDirectories, maxBytes: number) {
     this.#directories = directories;
     this.#maxBytes = maxBytes;
@@ -100,14 +103,20 @@ export class JobOutputs implements OutputStore {
     return { size: bytes, seq: records.at(-1)?.seq ?? 0 };
   }
 
-  /** As {@linkcode OutputStore} says. @throws What a read throws. */
+  /**
+   * As {@linkcode OutputStore} says.
+   * @throws What a read throws.
+   */
   read(jid: string, id: string): LiveBatch[] {
     const path = this.#path(jid, id);
     const bytes = path === undefined ? undefined : readFileIfExists(path);
     return bytes === undefined ? [] : readRecords(bytes, FORM, readBatch).records;
   }
 
-  /** As {@linkcode OutputStore} says. @throws {Deno.errors.PermissionDenied} If the user may not read the directory. */
+  /**
+   * As {@linkcode OutputStore} says.
+   * @throws {Deno.errors.PermissionDenied} If the user may not read the directory.
+   */
   ids(jid: string): string[] {
     return (this.#directories.find(jid)?.namesIn(FOLDER) ?? []).filter(isValidId);
   }

@@ -38,7 +38,10 @@ function isOversized(load: ValueMap): boolean {
   return load.has(OVERSIZED);
 }
 
-/** The failure that replaces a return. @param remains A sentence that says where the return, or a part of it, is stored. */
+/**
+ * The failure that replaces a return.
+ * @param remains A sentence that says where the return, or a part of it, is stored.
+ */
 export function oversizedFailure(load: ValueMap, { bytes, limit }: RequestTooLargeError, remains: string): ValueMap {
   const retcode = plainRetcode(load.get("retcode") ?? 0);
   const failure = new Map([...load].filter(([key, value]) => !RESULT.has(key) && sizeOf(value) <= SMALL_BYTES));
@@ -58,8 +61,8 @@ export interface OversizedParts {
 }
 
 /**
- * What a minion sends instead of a load that is too large for its master; `undefined`: nothing, as it is not a return, or
- * a failure already.
+ * What a minion sends instead of a load that is too large for its master; `undefined`: nothing, as it is not a return,
+ * or a failure already.
  */
 export function replacementFor(
   load: ValueMap,

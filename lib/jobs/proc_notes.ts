@@ -27,14 +27,20 @@ export function procDirectory(cachedir: string): string {
   return `${cachedir}/proc`;
 }
 
-/** Writes a file for the note's `jid`. @throws What writing throws. */
+/**
+ * Writes a file for the note's `jid`.
+ * @throws What writing throws.
+ */
 export function writeNote(cachedir: string, note: ValueMap): string {
   const path = `${procDirectory(cachedir)}/${note.get("jid")}`;
   writeFileAtomic(path, encode(note, "disk"), { mode: 0o600 });
   return path;
 }
 
-/** Writes an optional note: without it, if it cannot be written. @returns A function that removes it. */
+/**
+ * Writes an optional note: without it, if it cannot be written.
+ * @returns A function that removes it.
+ */
 export function leaveNote(cachedir: string, note: ValueMap): () => void {
   let path: string;
   try {

@@ -83,8 +83,8 @@ export class Redelivery {
   }
 
   /**
-   * Minions `ids` have just connected. @returns The jobs that any of them has missed, each with the maximum number of
-   * names.
+   * Minions `ids` have just connected.
+   * @returns The jobs that any of them has missed, each with the maximum number of names.
    */
   arrived(ids: readonly string[], nowMs: number): Missed[] {
     const missed: Missed[] = [];

@@ -84,7 +84,10 @@ export type Appended = "stored" | "duplicate" | "refused";
 
 /** The output of the commands of watched jobs. */
 export interface OutputStore {
-  /** Marks job `jid`, which is in the store, as watched. @throws {StoreError} If that cannot be kept. */
+  /**
+   * Marks job `jid`, which is in the store, as watched.
+   * @throws {StoreError} If that cannot be kept.
+   */
   open(jid: string): void;
   /** Whether output of minion `id` is stored. */
   has(jid: string, id: string): boolean;
@@ -140,7 +143,10 @@ export interface BatchState {
 
 /** The states of batch jobs. */
 export interface BatchStore {
-  /** Keeps a state, and lists the job among the active ones until it is over. @throws {StoreError} If it cannot be kept. */
+  /**
+   * Keeps a state, and lists the job among the active ones until it is over.
+   * @throws {StoreError} If it cannot be kept.
+   */
   save(state: BatchState): void;
   /** The state of job `jid`; `undefined` if it is not a batch job. */
   read(jid: string): BatchState | undefined;
@@ -174,8 +180,9 @@ export interface JobStore {
   saveLoad(jid: string, load: ValueMap, minions?: readonly string[]): void;
   /**
    * Stores a return, unless there is one of that minion. A job that was not prepared is created, with the return as its
-   * load, as in Salt. @param load The minion's message: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far
-   * as they are there. Packed values in it must be in the dialect of the disk.
+   * load, as in Salt.
+   * @param load The minion's message: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far as they are there.
+   * Packed values in it must be in the dialect of the disk.
    * @throws {StoreError} If it cannot be stored.
    */
   saveReturn(load: ReadonlyMap<Value, Packable>): Stored;
@@ -185,7 +192,10 @@ export interface JobStore {
    * @throws {StoreError} If it cannot be stored.
    */
   adopt(load: ValueMap): ValueMap;
-  /** Notes when the last return of a job came. @throws {StoreError} If that cannot be stored. */
+  /**
+   * Notes when the last return of a job came.
+   * @throws {StoreError} If that cannot be stored.
+   */
   saveEndTime(jid: string, text: string): void;
   /**
    * Stores the contents of a journal's record (journal_record.ts), unless they are stored already.

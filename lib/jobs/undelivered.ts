@@ -31,7 +31,10 @@ const utf8 = new TextEncoder();
 const PURPOSE = utf8.encode("salt undelivered jobs");
 const KEY_BYTES = 56;
 
-/** Time after publishing in which a file may still be written, in milliseconds; later ones are removed by the next master. */
+/**
+ * Time after publishing in which a file may still be written, in milliseconds; later ones are removed by the next
+ * master.
+ */
 const LATE_MS = 1_000;
 
 /** What an earlier master left. */
@@ -79,7 +82,10 @@ export class UndeliveredJobs {
     Deno.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
   }
 
-  /** Stores a job. @throws {StoreError} If it cannot be written. */
+  /**
+   * Stores a job.
+   * @throws {StoreError} If it cannot be written.
+   */
   save(delivery: Delivery, now: Moment): void {
     const { jid, load, minions, ttlMs, live } = delivery;
     const until = deadlineFields(momentAfter(now, ttlMs));
@@ -159,7 +165,10 @@ export class UndeliveredJobs {
     }
   }
 
-  /** Removes log files whose jobs are over. @returns Whether some are left for later. */
+  /**
+   * Removes log files whose jobs are over.
+   * @returns Whether some are left for later.
+   */
   sweepLog(now: Moment): boolean {
     return this.#log.sweep(now);
   }

@@ -53,12 +53,18 @@ export class UndeliveredLog {
     this.#directory = directory;
   }
 
-  /** Adds the record of a job. @throws {Error} If it cannot be written. */
+  /**
+   * Adds the record of a job.
+   * @throws {Error} If it cannot be written.
+   */
   add({ jid, sealed }: UndeliveredJob, now: Moment): void {
     this.#append("log", frameRecord(encode([jid, sealed], "disk"), FORM), now);
   }
 
-  /** Marks job `jid` as finished, before or after its record is written. @throws {Error} If that cannot be written. */
+  /**
+   * Marks job `jid` as finished, before or after its record is written.
+   * @throws {Error} If that cannot be written.
+   */
   done(jid: string, now: Moment): void {
     this.#append("done", new TextEncoder().encode(`${jid}\n`), now);
   }
@@ -99,7 +105,10 @@ export class UndeliveredLog {
     return readRecords(readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array(), FORM, read).records;
   }
 
-  /** Removes files that were seen long enough ago. @returns Whether some are left for later. */
+  /**
+   * Removes files that were seen long enough ago.
+   * @returns Whether some are left for later.
+   */
   sweep(now: Moment): boolean {
     const files = this.#files();
     for (const name of this.#seen.keys()) if (!files.includes(name)) this.#seen.delete(name);

@@ -23,7 +23,10 @@ export class MinionKeys {
   readonly #verified: VerifiedTokens;
   readonly #known = new BoundedMap<string, { readonly version: string; readonly token: Uint8Array }>(KNOWN);
 
-  /** @param store The accepted keys. @param verified Tokens that any thread has verified. */
+  /**
+   * @param store The accepted keys.
+   * @param verified Tokens that any thread has verified.
+   */
   constructor(store: KeyStore, verified: VerifiedTokens) {
     this.#store = store;
     this.#verified = verified;

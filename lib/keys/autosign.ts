@@ -38,11 +38,20 @@ export interface AutosignOpts {
 export interface AutosignHost {
   /** Called with a file that is ignored. */
   readonly warn: (message: string) => void;
-  /** Whether `user` is listed in the group of that id. @default by the host's groups */
+  /**
+   * Whether `user` is listed in the group of that id.
+   * @default by the host's groups
+   */
   readonly inGroup?: (user: string, gid: number) => boolean;
-  /** The id of the user that this process runs as. @default Deno.uid() */
+  /**
+   * The id of the user that this process runs as.
+   * @default Deno.uid()
+   */
   readonly uid?: number | null;
-  /** Milliseconds since the epoch. @default Date.now */
+  /**
+   * Milliseconds since the epoch.
+   * @default Date.now
+   */
   readonly now?: () => number;
 }
 

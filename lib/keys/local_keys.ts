@@ -6,8 +6,8 @@
 import { compareStrings } from "#lib/values/value.ts";
 
 /**
- * File names, sorted, and contents. Links, such as Salt 3008 makes, are skipped: their target is listed; so is the copy of
- * `master.pub` for Python's programs (pair.ts).
+ * File names, sorted, and contents. Links, such as Salt 3008 makes, are skipped: their target is listed; so is the copy
+ * of `master.pub` for Python's programs (pair.ts).
  */
 export function localKeys(pkiDir: string): Map<string, string> {
   const names: string[] = [];

@@ -48,7 +48,9 @@ export class KeyManager {
     return new Map(states.map((state) => [state, sortIgnoringCase(this.#store.list(state))]));
   }
 
-  /** The ids that match one of the globs, which are a list or separated by commas; states without a match are left out. */
+  /**
+   * The ids that match one of the globs, which are a list or separated by commas; states without a match are left out.
+   */
   match(globs: string | readonly string[]): KeyMatches {
     const matches = compileGlobs(globs);
     const found: KeyMatches = new Map();
@@ -59,7 +61,10 @@ export class KeyManager {
     return found;
   }
 
-  /** The PEM of a key. @throws {Deno.errors.NotFound} If it does not exist any more. */
+  /**
+   * The PEM of a key.
+   * @throws {Deno.errors.NotFound} If it does not exist any more.
+   */
   pem(id: string, state: KeyState): string {
     const pem = this.#store.get(id, state);
     if (pem === undefined) throw new Deno.errors.NotFound(`The key of "${id}" is gone`);

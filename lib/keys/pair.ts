@@ -49,15 +49,17 @@ export interface MasterKeyOptions extends KeyAccess {
   readonly id: string;
 }
 
-/** The name under which Salt 3008 keeps the key of the master with this id: without `_master`, which it appends itself. */
+/**
+ * The name under which Salt 3008 keeps the key of the master with this id: without `_master`, which it appends itself.
+ */
 export function movedMasterKey(id: string): string {
   return id.replace(/_master$/, "");
 }
 
 /**
  * The master's own key: `master.pem` in `pkiDir`. Salt 3008 moves it to `<id>.pem` and leaves a link; where there is
- * `<id>.pem`, that is used, as Salt 3008 does. Otherwise `<id>.pub` is written too, as a copy: there Python's programs of
- * 3008 look for the public key.
+ * `<id>.pem`, that is used, as Salt 3008 does. Otherwise `<id>.pub` is written too, as a copy: there Python's programs
+ * of 3008 look for the public key.
  * @throws {KeyError} As {@linkcode loadOrCreateKeyPair}.
  */
 export async function loadOrCreateMasterKey(

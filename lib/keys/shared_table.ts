@@ -23,8 +23,8 @@ export class SharedTable {
   readonly #size: number;
 
   /**
-   * @param size Bytes of each record. @param memory The memory of another thread's view; without it an empty table is
-   * made.
+   * @param size Bytes of each record.
+   * @param memory The memory of another thread's view; without it an empty table is made.
    */
   constructor(size: number, memory?: SharedArrayBuffer) {
     this.#size = size;

@@ -17,7 +17,9 @@ import { KeyError } from "#lib/errors.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { compareStrings } from "#lib/values/value.ts";
 
-/** The state of a key. `denied` keys are kept only for the operator to see; an id may have one besides its other key. */
+/**
+ * The state of a key. `denied` keys are kept only for the operator to see; an id may have one besides its other key.
+ */
 export type KeyState = "accepted" | "pending" | "rejected" | "denied";
 
 /** The directory of each state, below the pki directory. */
@@ -85,7 +87,10 @@ export class KeyStore {
     this.#clearOthers(id, state);
   }
 
-  /** Moves the key of `id` from one state to another, and replaces a key there. @returns Whether there was a key to move. */
+  /**
+   * Moves the key of `id` from one state to another, and replaces a key there.
+   * @returns Whether there was a key to move.
+   */
   move(id: string, from: KeyState, to: KeyState): boolean {
     if (!this.#has(id, from)) return false;
     if (from === to) return true;
@@ -103,12 +108,18 @@ export class KeyStore {
     return true;
   }
 
-  /** Deletes the key of `id` in that state. @returns Whether it existed. */
+  /**
+   * Deletes the key of `id` in that state.
+   * @returns Whether it existed.
+   */
   delete(id: string, state: KeyState): boolean {
     return this.#has(id, state) && removeIfExists(this.#path(id, state), { sync: true });
   }
 
-  /** Deletes every key of `id`. @returns The states that it had keys in. */
+  /**
+   * Deletes every key of `id`.
+   * @returns The states that it had keys in.
+   */
   remove(id: string): KeyState[] {
     return [...EXCLUSIVE, "denied" as const].filter((state) => this.delete(id, state));
   }

@@ -1,7 +1,8 @@
 /**
- * Opens entries of directories that are open themselves, so that nobody can exchange what a path names between two calls. What is opened with
- * `O_PATH` can neither be read nor written, only named: as `/proc/self/fd/<number>`. Only for threads that may use FFI, and for Linux.
- * Source: open(2), openat2(2), readlinkat(2), proc_pid_fd(5); `linux/openat2.h`.
+ * Opens entries of directories that are open themselves, so that nobody can exchange what a path names between two
+ * calls. What is opened with `O_PATH` can neither be read nor written, only named: as `/proc/self/fd/<number>`. Only
+ * for threads that may use FFI, and for Linux. Source: open(2), openat2(2), readlinkat(2), proc_pid_fd(5);
+ * `linux/openat2.h`.
  * @module
  */
 
@@ -33,7 +34,10 @@ const HOW = [O_PATH | O_CLOEXEC | O_NOFOLLOW, O_PATH | O_CLOEXEC | O_NOFOLLOW | 
 
 /** What must be found. */
 export interface Opening {
-  /** Whether anything but a directory is an error. @default {false} */
+  /**
+   * Whether anything but a directory is an error.
+   * @default {false}
+   */
   readonly directory?: boolean;
 }
 

@@ -79,8 +79,9 @@ export function cryptPassword(password: string, setting: string): string | undef
 }
 
 /**
- * As {@linkcode cryptPassword}, on another thread: some methods take a second on purpose. The words are in the C library's memory: if this thread
- * ends meanwhile, they stay, where an ArrayBuffer would be freed while the library writes to it.
+ * As {@linkcode cryptPassword}, on another thread: some methods take a second on purpose. The words are in the C
+ * library's memory: if this thread ends meanwhile, they stay, where an ArrayBuffer would be freed while the library
+ * writes to it.
  */
 export async function cryptPasswordInThread(password: string, setting: string): Promise<string | undefined> {
   const opened = open();

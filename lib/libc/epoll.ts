@@ -36,8 +36,8 @@ export interface EpollCalls {
   /** Address of the events; the memory stays valid when the thread has ended. */
   readonly eventsAddress: bigint;
   /**
-   * Fills {@linkcode EpollCalls.events}. @returns Number of events; 0 at the time-out in milliseconds, negative on a
-   * signal.
+   * Fills {@linkcode EpollCalls.events}.
+   * @returns Number of events; 0 at the time-out in milliseconds, negative on a signal.
    */
   wait(epollFd: number, timeoutMs: number): Promise<number>;
   /** Creates an eventfd, which is readable while its counter is not 0; child processes do not inherit it. */
@@ -52,7 +52,11 @@ export interface EpollCalls {
 
 const EFD_NONBLOCK = 0o4000;
 
-/** The calls; `undefined` except on Linux. @param eventBytes Size of an event. @param count Maximum number of events. */
+/**
+ * The calls; `undefined` except on Linux.
+ * @param eventBytes Size of an event.
+ * @param count Maximum number of events.
+ */
 export function epollCalls(eventBytes: number, count: number): EpollCalls | undefined {
   const { calloc, epoll_create1, epoll_ctl, epoll_wait, eventfd, eventfd_read, eventfd_write, close } = libc();
   if (!epoll_create1 || !epoll_ctl || !epoll_wait || !eventfd || !eventfd_read || !eventfd_write) return undefined;

@@ -24,7 +24,10 @@ const O_CLOEXEC = Deno.build.os === "darwin" ? 0x1000000 : 0o2000000;
 const path = new Uint8Array(4096);
 const utf8 = new TextEncoder();
 
-/** Writes `name` to the memory that the calls read. @returns False if it is longer than any path. */
+/**
+ * Writes `name` to the memory that the calls read.
+ * @returns False if it is longer than any path.
+ */
 function setPath(name: string): boolean {
   const { written } = utf8.encodeInto(name, path);
   if (written === path.length) return false;
@@ -39,12 +42,18 @@ export function mayExecute(name: string): boolean {
   return mayAccess(name, X_OK);
 }
 
-/** Whether this process may use the file `name` so: the sum of 4 to read, 2 to write and 1 to execute, or 0 if it need only be there. */
+/**
+ * Whether this process may use the file `name` so: the sum of 4 to read, 2 to write and 1 to execute, or 0 if it need
+ * only be there.
+ */
 export function mayAccess(name: string, mode: number): boolean {
   return setPath(name) && libc().access(path, mode) === 0;
 }
 
-/** Reads the first bytes of the file `name` into `memory`. @returns Number of bytes; negative if the file cannot be read. */
+/**
+ * Reads the first bytes of the file `name` into `memory`.
+ * @returns Number of bytes; negative if the file cannot be read.
+ */
 export function readFileInto(name: string, memory: Uint8Array<ArrayBuffer>): number {
   if (!setPath(name)) return -1;
   const fd = libc().open(path, O_RDONLY | O_CLOEXEC);

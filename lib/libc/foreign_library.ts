@@ -1,8 +1,8 @@
 /**
- * Libraries whose functions are called through FFI, and that cost little to open. When Deno opens a library it compiles a caller for each
- * function: 0.15 ms each, and several times that on a busy machine; a minion's start had 60 of them, most for one call. Called by its address a
- * function needs no caller, and each call takes 2 µs. So a function that is called often gets its caller when it has been: commands call few of them
- * more than ten times.
+ * Libraries whose functions are called through FFI, and that cost little to open. When Deno opens a library it compiles
+ * a caller for each function: 0.15 ms each, and several times that on a busy machine; a minion's start had 60 of them,
+ * most for one call. Called by its address a function needs no caller, and each call takes 2 µs. So a function that is
+ * called often gets its caller when it has been: commands call few of them more than ten times.
  * @module
  */
 
@@ -59,9 +59,8 @@ const LINKER_SYMBOLS = { dlopen: { parameters: ["buffer", "i32"], result: "point
 const FOR_GOOD = 0x2 | (Deno.build.os === "darwin" ? 0x80 : 0x1000);
 
 /**
- * Keeps the library `file`, which is open, for the life of the process. Deno closes a thread's libraries when the thread ends: a call that is still
- * in one, on another thread, would crash the process.
- * Source: dlopen(3).
+ * Keeps the library `file`, which is open, for the life of the process. Deno closes a thread's libraries when the
+ * thread ends: a call that is still in one, on another thread, would crash the process. Source: dlopen(3).
  */
 export function keepLoaded(file: string): void {
   let reason: unknown;

@@ -42,7 +42,10 @@ const SYMBOLS = {
 
 const libc = cLibrary(SYMBOLS);
 
-/** Checks the result of a call. @throws {LibcError} If `result` is negative: `call` failed. */
+/**
+ * Checks the result of a call.
+ * @throws {LibcError} If `result` is negative: `call` failed.
+ */
 export function check(call: string, result: number | bigint): void {
   if (Number(result) < 0) throw new LibcError(call);
 }
@@ -99,7 +102,8 @@ const EINTR = 4;
 
 /**
  * Waits until the threads of this process have used `ms` more milliseconds of processor time together; nothing can end
- * the wait earlier. @returns False at once if the system does not support it.
+ * the wait earlier.
+ * @returns False at once if the system does not support it.
  */
 export async function processorTime(ms: number): Promise<boolean> {
   const { clock_nanosleep, free } = libc();
@@ -225,7 +229,10 @@ const socketAddress = new Uint8Array(128);
 const tcpInfo = new Uint8Array(256);
 const size = new Uint32Array(1);
 
-/** The peer's address of the TCP connection `fd` as hexadecimal digits; `undefined` if it is not a connection (any more). */
+/**
+ * The peer's address of the TCP connection `fd` as hexadecimal digits; `undefined` if it is not a connection (any
+ * more).
+ */
 export function peerAddress(fd: number): string | undefined {
   size[0] = socketAddress.length;
   if (libc().getpeername(fd, socketAddress, size) !== 0) return undefined;
@@ -299,9 +306,9 @@ export function releaseConnection(held: number): void {
 }
 
 /**
- * Ends the TCP connection `fd` of the peer at `address` (as {@linkcode peerAddress} gives it); its owner sees it ended by the peer.
- * Does nothing if `fd` is not a TCP connection of that peer: the owner may have closed it, and the number may belong to another file
- * or to another peer's connection by now.
+ * Ends the TCP connection `fd` of the peer at `address` (as {@linkcode peerAddress} gives it); its owner sees it ended
+ * by the peer. Does nothing if `fd` is not a TCP connection of that peer: the owner may have closed it, and the number
+ * may belong to another file or to another peer's connection by now.
  */
 export function shutDownConnection(fd: number, address: string): void {
   if (peerAddress(fd) === address) libc().shutdown(fd, SHUT_RDWR);

@@ -24,7 +24,10 @@ export interface Limits {
 /** Linux's numbers of the limits. */
 const RESOURCES: Readonly<Record<keyof Limits, number>> = { fileSize: 1, data: 2, core: 4 };
 
-/** Limits process `pid` permanently. @throws {LibcError} Without permission, or if the process has ended. */
+/**
+ * Limits process `pid` permanently.
+ * @throws {LibcError} Without permission, or if the process has ended.
+ */
 export function limitProcess(pid: number, limits: Limits): void {
   if (Deno.build.os !== "linux") return;
   for (const resource of ["fileSize", "data", "core"] as const) {

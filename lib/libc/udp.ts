@@ -22,7 +22,8 @@ const SOL_SOCKET = darwin ? 0xffff : 1, SO_BROADCAST = darwin ? 0x20 : 6;
 
 /**
  * Sends `bytes` from any port to `address` (`255.255.255.255`).
- * @throws {LibcError} If the system refuses. @throws {RangeError} If it is not an IPv4 address.
+ * @throws {LibcError} If the system refuses.
+ * @throws {RangeError} If it is not an IPv4 address.
  */
 export function sendDatagram(bytes: Uint8Array<ArrayBuffer>, address: string, port: number): void {
   const parts = address.split(".").map((part) => /^\d{1,3}$/.test(part) ? Number(part) : 256);
@@ -32,7 +33,8 @@ export function sendDatagram(bytes: Uint8Array<ArrayBuffer>, address: string, po
   try {
     const on = Uint8Array.of(1, 0, 0, 0);
     if (libc().setsockopt(fd, SOL_SOCKET, SO_BROADCAST, on, on.length) !== 0) throw new LibcError("setsockopt");
-    // struct sockaddr_in: the family in the host's order (BSD: a length, then the family), port and address in the network's.
+    // struct sockaddr_in: the family in the host's order (BSD: a length, then the family), port and address in the
+    // network's.
     const to = new Uint8Array(16);
     to.set(darwin ? [16, AF_INET] : [AF_INET, 0]);
     to.set([port >> 8, port & 0xff, ...parts], 2);

@@ -9,17 +9,27 @@ import { writeAll } from "./write_all.ts";
 
 /** Options of {@linkcode writeFileAtomic}. */
 export interface AtomicWriteOptions {
-  /** Permission bits of the file, set exactly, independent of the umask. @default {0o600} */
+  /**
+   * Permission bits of the file, set exactly, independent of the umask.
+   * @default {0o600}
+   */
   readonly mode?: number;
   /**
    * Whether the file must survive a power failure: the contents are synced before the rename, and the name (with the
    * directories that were made) before this returns. Not needed for a crash of the process alone. A synced write takes
-   * milliseconds. @default {false}
+   * milliseconds.
+   * @default {false}
    */
   readonly sync?: boolean;
-  /** Whether missing directories are made, with mode 0700. @default {false} */
+  /**
+   * Whether missing directories are made, with mode 0700.
+   * @default {false}
+   */
   readonly makeDirectory?: boolean;
-  /** Whether an existing file is kept and is an error, so that one of several writers wins. @default {false} */
+  /**
+   * Whether an existing file is kept and is an error, so that one of several writers wins.
+   * @default {false}
+   */
   readonly createNew?: boolean;
 }
 
@@ -148,7 +158,7 @@ export function lstatIfExists(path: string): Deno.FileInfo | undefined {
 
 /**
  * Removes the file `path`.
- * @param options.sync Whether the removal must survive a power failure. @default {false}
+ * @param options.sync Whether the removal must survive a power failure. Default: false.
  * @returns Whether it existed.
  */
 export function removeIfExists(path: string, options: { readonly sync?: boolean } = {}): boolean {

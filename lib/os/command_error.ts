@@ -7,8 +7,8 @@ import { CommandError } from "#lib/errors.ts";
 import { pythonOsError } from "./deno_texts.ts";
 
 /**
- * A {@linkcode CommandError} with Python's text of an error, `[Errno 2] No such file or directory: '/x'`, to be thrown. A CommandError
- * stays the same, and so does a refusal of Deno's, which names the missing permission.
+ * A {@linkcode CommandError} with Python's text of an error, `[Errno 2] No such file or directory: '/x'`, to be thrown.
+ * A CommandError stays the same, and so does a refusal of Deno's, which names the missing permission.
  * @param path The file that the text names.
  * @param before Text before Python's: `Unable to open file: `.
  */

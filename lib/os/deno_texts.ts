@@ -1,7 +1,7 @@
 /**
- * All functions that read texts of Deno, because there is no class, code or field with the same information. Another version of Deno may
- * have other texts: each function here has a test against the real runtime, and avoids the text if possible. Texts of Deno's tools, which
- * only scripts read, are in scripts/deno_output.ts.
+ * All functions that read texts of Deno, because there is no class, code or field with the same information. Another
+ * version of Deno may have other texts: each function here has a test against the real runtime, and avoids the text if
+ * possible. Texts of Deno's tools, which only scripts read, are in scripts/deno_output.ts.
  * @module
  */
 
@@ -25,7 +25,10 @@ export function pythonOsError(error: unknown, path: string): string {
   return found === undefined ? systemReason(error) : `[Errno ${found.number}] ${found.reason}: '${path}'`;
 }
 
-/** The same, with the paths that Deno names: `[Errno 2] No such file or directory: '/x' -> '/y'`. Other errors have their own text. */
+/**
+ * The same, with the paths that Deno names: `[Errno 2] No such file or directory: '/x' -> '/y'`. Other errors have
+ * their own text.
+ */
 export function pythonErrorText(error: unknown): string {
   const own = error instanceof Error ? error.message : String(error);
   const found = error instanceof Error ? systemError(error) : undefined;
@@ -36,7 +39,10 @@ export function pythonErrorText(error: unknown): string {
 
 const ESRCH = 3;
 
-/** The error of the system that `error` is; `undefined` for one of Deno's own. `code` has the name alone, and not always. */
+/**
+ * The error of the system that `error` is; `undefined` for one of Deno's own. `code` has the name alone, and not
+ * always.
+ */
 export function systemError(error: Error): SystemError | undefined {
   const found = /(?:^|: )([^:]+) \(os error (\d+)\)/.exec(error.message);
   return found === null ? undefined : { number: Number(found[2]), reason: found[1] };
@@ -44,23 +50,29 @@ export function systemError(error: Error): SystemError | undefined {
 
 /** Whether an object does not exist any more: a file, a process, or a file of a process. */
 export function isGone(error: unknown): boolean {
-  // For ESRCH Deno has a class when it comes from a signal, and neither class nor code when it comes from a file of /proc.
+  // For ESRCH Deno has a class when it comes from a signal, and neither class nor code when it comes from a file of
+  // /proc.
   return error instanceof Deno.errors.NotFound || (error instanceof Error && systemError(error)?.number === ESRCH);
 }
 
-/** What a {@linkcode Deno.errors.NotCapable} refused: `read access to "/etc/shadow"`. `undefined` if its text is another one. */
+/**
+ * What a {@linkcode Deno.errors.NotCapable} refused: `read access to "/etc/shadow"`. `undefined` if its text is another
+ * one.
+ */
 export function refusedAccess(error: Error): string | undefined {
   return /^Requires (.+?),? run again with/s.exec(error.message)?.[1];
 }
 
-/** Whether a connection failed because the host name has no address, or is invalid. There is no class for the former. */
+/**
+ * Whether a connection failed because the host name has no address, or is invalid. There is no class for the former.
+ */
 export function isUnknownHost(error: Error): boolean {
   return error instanceof URIError || (!("code" in error) && /^failed to lookup address/.test(error.message));
 }
 
 /**
- * Whether a line that a process wrote says that it had no more memory: V8, Rust or the system reports it, whichever reaches the limit
- * first.
+ * Whether a line that a process wrote says that it had no more memory: V8, Rust or the system reports it, whichever
+ * reaches the limit first.
  */
 export function isOutOfMemory(line: string): boolean {
   return /out of memory|memory allocation of|allocation failed|cannot allocate memory|\(os error 12\)/i.test(line);
@@ -69,7 +81,10 @@ export function isOutOfMemory(line: string): boolean {
 /** Reads the output of a process line by line, and decides whether it ended because of missing memory. */
 export class PrintedLines {
   #outOfMemory = false;
-  /** Panics whose first lines were printed, and those whose reason was. Several threads may panic at once, line between line. */
+  /**
+   * Panics whose first lines were printed, and those whose reason was. Several threads may panic at once, line between
+   * line.
+   */
   #panics = 0;
   #reasons = 0;
   /** Places of panics whose reason is the next line. */
@@ -95,7 +110,10 @@ export class PrintedLines {
   }
 }
 
-/** The number of a worker of this process by the name of its thread; `undefined` for other threads. Later workers have higher ones. */
+/**
+ * The number of a worker of this process by the name of its thread; `undefined` for other threads. Later workers have
+ * higher ones.
+ */
 export function workerNumber(threadName: string): number | undefined {
   const found = /^worker-(\d+)$/.exec(threadName)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -1,6 +1,6 @@
 /**
- * Paths as Python's `os.path`, `glob` and `os.walk` find them on the disk, for POSIX: links, home directories, patterns, walks.
- * Source: docs.python.org, "os.path", "glob", "os".
+ * Paths as Python's `os.path`, `glob` and `os.walk` find them on the disk, for POSIX: links, home directories,
+ * patterns, walks. Source: docs.python.org, "os.path", "glob", "os".
  * @module
  */
 
@@ -65,7 +65,9 @@ export function isLink(path: string): boolean {
   return linkTarget(path) !== undefined;
 }
 
-/** Python's `glob.glob` for absolute and relative patterns, without `**`: what exists, in the order of the directories. */
+/**
+ * Python's `glob.glob` for absolute and relative patterns, without `**`: what exists, in the order of the directories.
+ */
 export function globAny(pattern: string): string[] {
   if (!isGlob(pattern)) return isAnything(pattern) ? [pattern] : [];
   const [head, tail] = splitPath(pattern);

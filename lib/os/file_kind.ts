@@ -1,10 +1,12 @@
 /**
- * The kind of object at a path: a file, a directory, or anything. The functions differ in whether they follow links, and in
- * their result if the system refuses; `statIfExists` of lib/os/atomic_file.ts gives more facts, and throws then.
+ * The kind of object at a path: a file, a directory, or anything. The functions differ in whether they follow links,
+ * and in their result if the system refuses; `statIfExists` of lib/os/atomic_file.ts gives more facts, and throws then.
  * @module
  */
 
-/** Whether there is a regular file at `path`, or at the target of a link there. `false` also if that cannot be checked. */
+/**
+ * Whether there is a regular file at `path`, or at the target of a link there. `false` also if that cannot be checked.
+ */
 export function isFile(path: string): boolean {
   try {
     return Deno.statSync(path).isFile;
@@ -13,7 +15,9 @@ export function isFile(path: string): boolean {
   }
 }
 
-/** Whether there is a regular file or a link at `path`, whatever its target is. `false` also if that cannot be checked. */
+/**
+ * Whether there is a regular file or a link at `path`, whatever its target is. `false` also if that cannot be checked.
+ */
 export function isFileOrLink(path: string): boolean {
   try {
     const { isFile, isSymlink } = Deno.lstatSync(path);
@@ -36,8 +40,8 @@ export function isDirectory(path: string): boolean {
 export type PathKind = "file" | "directory" | "other" | "nothing";
 
 /**
- * The kind of object at `path`, or at the target of a link there, with one system call: "no such file" is the most expensive
- * result. `nothing` also if it cannot be checked.
+ * The kind of object at `path`, or at the target of a link there, with one system call: "no such file" is the most
+ * expensive result. `nothing` also if it cannot be checked.
  * @throws {Deno.errors.NotCapable} Without the permission to look.
  */
 export function kindOf(path: string): PathKind {
@@ -50,7 +54,10 @@ export function kindOf(path: string): PathKind {
   }
 }
 
-/** Python's `os.path.lexists`: whether there is anything at `path`, including a dangling link. `false` also if that cannot be checked. */
+/**
+ * Python's `os.path.lexists`: whether there is anything at `path`, including a dangling link. `false` also if that
+ * cannot be checked.
+ */
 export function isAnything(path: string): boolean {
   try {
     return isThere(path);
@@ -60,8 +67,8 @@ export function isAnything(path: string): boolean {
 }
 
 /**
- * Whether there is anything at `path`, also a dangling link. @throws What `Deno.lstatSync` throws if the system
- * refuses.
+ * Whether there is anything at `path`, also a dangling link.
+ * @throws What `Deno.lstatSync` throws if the system refuses.
  */
 export function isThere(path: string): boolean {
   try {
@@ -74,8 +81,8 @@ export function isThere(path: string): boolean {
 }
 
 /**
- * Python's `os.path.exists`: whether there is anything at `path`, or at the target of a link there. `false` also if that cannot be
- * checked.
+ * Python's `os.path.exists`: whether there is anything at `path`, or at the target of a link there. `false` also if
+ * that cannot be checked.
  */
 export function exists(path: string): boolean {
   try {
@@ -100,7 +107,10 @@ export function pathExists(path: string): boolean {
   }
 }
 
-/** Whether there is anything at `path`, or where a link there leads. `true` if it is in a directory that this process may not search. */
+/**
+ * Whether there is anything at `path`, or where a link there leads. `true` if it is in a directory that this process
+ * may not search.
+ */
 export function isThereOrHidden(path: string): boolean {
   try {
     Deno.statSync(path);

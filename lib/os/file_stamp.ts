@@ -7,9 +7,9 @@ import { statIfExists } from "./atomic_file.ts";
 import { isAnything } from "./file_kind.ts";
 
 /**
- * The stamp of the file or directory at `path`, or at the target of a link; `undefined` if there is none. A file that is
- * replaced has another inode, and one that is written to another time of change; the same holds for a directory that gets
- * or loses an entry.
+ * The stamp of the file or directory at `path`, or at the target of a link; `undefined` if there is none. A file that
+ * is replaced has another inode, and one that is written to another time of change; the same holds for a directory that
+ * gets or loses an entry.
  */
 export function fileStamp(path: string): string | undefined {
   if (!isAnything(path)) return undefined;

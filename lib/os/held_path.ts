@@ -1,13 +1,14 @@
 /**
- * Files and directories that root holds open while it changes them, because another user may exchange what their names lead to: in a directory of that
- * user, root would give away or overwrite any file behind a link that was made in the right moment. A held object has a path of its own,
- * `/proc/self/fd/<number>`, that leads to it whatever happens to its name.
+ * Files and directories that root holds open while it changes them, because another user may exchange what their names
+ * lead to: in a directory of that user, root would give away or overwrite any file behind a link that was made in the
+ * right moment. A held object has a path of its own, `/proc/self/fd/<number>`, that leads to it whatever happens to its
+ * name.
  *
- * A link of another user's, or in a directory of another user's, is followed only to what belongs to that user: every other target would be that user's
- * choice.
+ * A link of another user's, or in a directory of another user's, is followed only to what belongs to that user: every
+ * other target would be that user's choice.
  *
- * Only root on Linux with `/proc`, in threads that may use FFI, holds anything. For others the paths are the given ones: a user who is not root can give
- * nothing away, and other threads have no right to write where users are.
+ * Only root on Linux with `/proc`, in threads that may use FFI, holds anything. For others the paths are the given
+ * ones: a user who is not root can give nothing away, and other threads have no right to write where users are.
  * @module
  */
 
@@ -41,7 +42,10 @@ function hasProc(): boolean {
 /** A file, directory or link that is held until it is disposed of. */
 export class Held implements Disposable {
   readonly #fd: number | undefined;
-  /** A path of the object, whatever its name leads to by now. For a link: of the link itself; reading and changing it does not follow it. */
+  /**
+   * A path of the object, whatever its name leads to by now. For a link: of the link itself; reading and changing it
+   * does not follow it.
+   */
   readonly path: string;
 
   /** @param found Its descriptor, or its path if it is not held. */
@@ -55,7 +59,10 @@ export class Held implements Disposable {
     return this.#fd === undefined ? this.path : `/proc/${Deno.pid}/fd/${this.#fd}`;
   }
 
-  /** Its status. @throws What Deno throws, if it is not held and not there. */
+  /**
+   * Its status.
+   * @throws What Deno throws, if it is not held and not there.
+   */
   status(): Deno.FileInfo {
     // The path of a held object is a link of the kernel's, behind which nothing is followed.
     return this.#fd === undefined ? Deno.lstatSync(this.path) : Deno.statSync(this.path);
@@ -90,12 +97,18 @@ export class HeldDirectory extends Held {
     this.#shown = shown;
   }
 
-  /** The path of the entry `name`, for calls that follow no link there: create anew, rename, remove, make a directory or a link. */
+  /**
+   * The path of the entry `name`, for calls that follow no link there: create anew, rename, remove, make a directory or
+   * a link.
+   */
   at(name: string): string {
     return this.path.endsWith("/") ? this.path + name : `${this.path}/${name}`;
   }
 
-  /** Holds the entry `name`, a link itself as well. @throws What Deno throws if there is none. */
+  /**
+   * Holds the entry `name`, a link itself as well.
+   * @throws What Deno throws if there is none.
+   */
   hold(name: string): Held {
     if (this.#fd === undefined) return new Held(this.at(name));
     return new Held(opened(this.#fd, name));
@@ -145,7 +158,10 @@ function numberOf(path: string): number {
   return Number(baseName(path));
 }
 
-/** Opens an entry of an open directory. @throws What Deno throws if there is none. */
+/**
+ * Opens an entry of an open directory.
+ * @throws What Deno throws if there is none.
+ */
 function opened(directory: number, name: string): number {
   const fd = openEntry(directory, name);
   if (fd >= 0) return fd;
@@ -156,7 +172,10 @@ function opened(directory: number, name: string): number {
 
 /** What to hold. */
 export interface Holding {
-  /** Whether a link at the end of the path is followed. @default {true} */
+  /**
+   * Whether a link at the end of the path is followed.
+   * @default {true}
+   */
   readonly follow?: boolean;
 }
 
@@ -218,7 +237,8 @@ export function holdOpen(directory: HeldDirectory, name: string, file: Deno.FsFi
 }
 
 /**
- * The path without links that `path` leads to, for who changes it: as {@linkcode holdTarget}, but what is not there is allowed.
+ * The path without links that `path` leads to, for who changes it: as {@linkcode holdTarget}, but what is not there is
+ * allowed.
  * @throws {CommandError} If another user's link leads to what is not that user's.
  */
 export function followForChange(path: string, resolve: (path: string) => string): string {
@@ -277,7 +297,8 @@ function walk(path: string, want: { readonly follow: boolean; readonly directory
         trail.push(fd);
         continue;
       }
-      // Whoever owns the directory may have put it there, whoever owns the link: root may have been led to change its owner.
+      // Whoever owns the directory may have put it there, whoever owns the link: root may have been led to change its
+      // owner.
       const owners = [fd, trail[trail.length - 1]].map((each) => Deno.statSync(`/proc/self/fd/${each}`).uid);
       closeEntry(fd);
       if (++links > MAX_LINKS) {
@@ -305,7 +326,11 @@ function walk(path: string, want: { readonly follow: boolean; readonly directory
   }
 }
 
-/** Renames `from` to `to`, each in its directory, which is held. @throws {CommandError} As {@linkcode inDirectoryOf}. @throws What Deno throws. */
+/**
+ * Renames `from` to `to`, each in its directory, which is held.
+ * @throws {CommandError} As {@linkcode inDirectoryOf}.
+ * @throws What Deno throws.
+ */
 export function renameHeld(from: string, to: string): void {
   inDirectoryOf(
     from,

@@ -36,7 +36,10 @@ const NAME = /^\d{20}-[0-9a-f]{8}\.log$/;
 
 /** Accepts records of stored data. */
 export interface RecordTaker {
-  /** Appends a record. @throws {StoreError} If it cannot be written. */
+  /**
+   * Appends a record.
+   * @throws {StoreError} If it cannot be written.
+   */
   append(record: Packable): void;
 }
 
@@ -76,7 +79,8 @@ export class Journal {
   }
 
   /**
-   * Appends a record; it is durable after the next {@linkcode commit}. @throws {StoreError} If it cannot be written.
+   * Appends a record; it is durable after the next {@linkcode commit}.
+   * @throws {StoreError} If it cannot be written.
    */
   append(record: Packable): void {
     const framed = frameRecord(encode(record, "disk"), FORM);
@@ -163,7 +167,8 @@ export class Journal {
       await Promise.resolve();
       try {
         for (let paths = [...this.#over]; paths.length > 0; paths = [...this.#over]) {
-          // A caller may write its file only when its record is on the disk: as long as the sync of that record runs, no other file has it.
+          // A caller may write its file only when its record is on the disk: as long as the sync of that record runs,
+          // no other file has it.
           await this.#sync?.catch(() => {});
           await syncFileSystems(this.#options.files);
           for (const path of paths) {

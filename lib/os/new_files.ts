@@ -1,6 +1,6 @@
 /**
- * Files and directories that are made or written by name: with the mask of the running call (umask.ts), and, as root, without following what another
- * user puts in the way (held_path.ts).
+ * Files and directories that are made or written by name: with the mask of the running call (umask.ts), and, as root,
+ * without following what another user puts in the way (held_path.ts).
  * @module
  */
 
@@ -14,11 +14,17 @@ import { writeAll } from "./write_all.ts";
 export interface NewDirectory {
   /** Whether missing ones above it are made, and one that is there is no error. */
   readonly recursive?: boolean;
-  /** Permission bits, of which the mask takes some. @default {0o777} */
+  /**
+   * Permission bits, of which the mask takes some.
+   * @default {0o777}
+   */
   readonly mode?: number;
 }
 
-/** Makes the directory `path`. @throws What `Deno.mkdirSync` throws. */
+/**
+ * Makes the directory `path`.
+ * @throws What `Deno.mkdirSync` throws.
+ */
 export function createDirectory(path: string, { recursive = false, mode = 0o777 }: NewDirectory = {}): void {
   if (recursive) {
     if (isDirectory(path)) return;
@@ -47,11 +53,17 @@ export interface OpenToWrite {
   readonly truncate?: boolean;
   /** Whether writing continues at the end. */
   readonly append?: boolean;
-  /** Permission bits of a file that is made, of which the mask takes some. @default {0o666} */
+  /**
+   * Permission bits of a file that is made, of which the mask takes some.
+   * @default {0o666}
+   */
   readonly mode?: number;
 }
 
-/** Opens the file `path`, and makes it if it is missing. @throws What `Deno.openSync` throws. */
+/**
+ * Opens the file `path`, and makes it if it is missing.
+ * @throws What `Deno.openSync` throws.
+ */
 export function openToWrite(path: string, { mode = 0o666, ...how }: OpenToWrite = {}): Deno.FsFile {
   // The system makes no file of such a name, and says why.
   if (path.endsWith("/")) return Deno.openSync(path, { write: true, create: true });
@@ -79,19 +91,31 @@ function linkedPath(path: string): string {
   return target.startsWith("/") ? target : path.slice(0, path.lastIndexOf("/") + 1) + target;
 }
 
-/** Opens a file that is there. @throws {CommandError} As `holdTarget`. @throws What `Deno.openSync` throws. */
+/**
+ * Opens a file that is there.
+ * @throws {CommandError} As `holdTarget`.
+ * @throws What `Deno.openSync` throws.
+ */
 export function openThere(path: string, options: Deno.OpenOptions): Deno.FsFile {
   using held = holdTarget(path);
   return held.run(path, () => Deno.openSync(held.path, options));
 }
 
-/** The bytes of a file that is read to be changed. @throws {CommandError} As `holdTarget`. @throws What Deno throws. */
+/**
+ * The bytes of a file that is read to be changed.
+ * @throws {CommandError} As `holdTarget`.
+ * @throws What Deno throws.
+ */
 export function readForChange(path: string): Uint8Array<ArrayBuffer> {
   using held = holdTarget(path);
   return held.run(path, () => Deno.readFileSync(held.path));
 }
 
-/** Writes a whole file, which is made if it is missing. @param mode Of a new file. @throws What `Deno.openSync` throws. */
+/**
+ * Writes a whole file, which is made if it is missing.
+ * @param mode Of a new file.
+ * @throws What `Deno.openSync` throws.
+ */
 export function writeWithUmask(path: string, contents: Uint8Array | string, mode?: number): void {
   const bytes = typeof contents === "string" ? new TextEncoder().encode(contents) : contents;
   using file = openToWrite(path, { truncate: true, mode });

@@ -29,8 +29,9 @@ export class SmallFiles {
 const F_OK = 0, X_OK = 1;
 
 /**
- * Whether the file `path` is known to be missing, for paths where mostly nothing is: two system calls, where the runtime
- * makes an error that takes 0.1 ms. False if it is there, or if that cannot be known: then the runtime's call says more.
+ * Whether the file `path` is known to be missing, for paths where mostly nothing is: two system calls, where the
+ * runtime makes an error that takes 0.1 ms. False if it is there, or if that cannot be known: then the runtime's call
+ * says more.
  */
 export function isMissing(path: string): boolean {
   if (mayAccess(path, F_OK)) return false;

@@ -115,7 +115,10 @@ export function removeOldFiles(directory: string, oldestMs: number, log: StoreLo
   }
 }
 
-/** Removes `path`; a failure is logged. @returns Whether it existed. */
+/**
+ * Removes `path`; a failure is logged.
+ * @returns Whether it existed.
+ */
 export function remove(path: string, log: StoreLog, options: { recursive?: boolean } = {}): boolean {
   try {
     Deno.removeSync(path, options);
@@ -141,8 +144,8 @@ export function storeError(what: string, path: string, cause: unknown): StoreErr
 }
 
 /**
- * Runs `run`, and returns its result. @param what What it does, for the error: `store a load in
- * /var/cache/salt/master/jobs`.
+ * Runs `run`, and returns its result.
+ * @param what What it does, for the error: `store a load in /var/cache/salt/master/jobs`.
  * @throws {StoreError} With the reason, if `run` throws.
  */
 export function storing<T>(what: string, path: string, run: () => T): T {

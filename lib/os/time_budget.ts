@@ -6,14 +6,19 @@
 
 import { clearTimeout, setTimeout, type Timer } from "./timers.ts";
 
-/** How long `salt-master` and `salt-minion` may take to end, in milliseconds. Docker kills after 10 s, systemd after 90. */
+/**
+ * How long `salt-master` and `salt-minion` may take to end, in milliseconds. Docker kills after 10 s, systemd after 90.
+ */
 export const CLOSE_MS = 5_000;
 
 /** A span of time that has begun. */
 export class TimeBudget {
   readonly #endMs: number;
 
-  /** It begins now. @param ms Its length, in milliseconds. */
+  /**
+   * It begins now.
+   * @param ms Its length, in milliseconds.
+   */
   constructor(ms: number) {
     this.#endMs = performance.now() + ms;
   }
@@ -28,7 +33,11 @@ export class TimeBudget {
     return new TimeBudget(this.leftMs - ms);
   }
 
-  /** Waits for `work`, until the budget is over. @returns Whether the work ended in time. @throws What `work` rejects with. */
+  /**
+   * Waits for `work`, until the budget is over.
+   * @returns Whether the work ended in time.
+   * @throws What `work` rejects with.
+   */
   async allows(work: Promise<unknown>): Promise<boolean> {
     let timer: Timer | undefined;
     const late = new Promise<false>((resolve) => timer = setTimeout(() => resolve(false), this.leftMs));

@@ -1,10 +1,10 @@
 /**
  * `setTimeout` and its like without Node's. Deno's global ones are Node's timers: the first call in a thread loads the
- * compatibility layer, which takes 15 ms of processor time and 2 MB of memory in each thread and each command (measured, Deno 2.9.6).
- * `AbortSignal.timeout()` does not. One such signal waits for the earliest timer of the thread.
+ * compatibility layer, which takes 15 ms of processor time and 2 MB of memory in each thread and each command
+ * (measured, Deno 2.9.6). `AbortSignal.timeout()` does not. One such signal waits for the earliest timer of the thread.
  *
- * As with Deno's own, the process does not end before its timers do. Differs from the global ones: callbacks take no arguments, and no
- * timer can be unreferenced.
+ * As with Deno's own, the process does not end before its timers do. Differs from the global ones: callbacks take no
+ * arguments, and no timer can be unreferenced.
  * @module
  */
 

@@ -41,7 +41,10 @@ export function isTrustedPath(path: string, user: User): boolean {
   return true;
 }
 
-/** Whether only root can change what the existing file `path` contains, and which file that is. @throws As {@linkcode isTrustedPath}. */
+/**
+ * Whether only root can change what the existing file `path` contains, and which file that is.
+ * @throws As {@linkcode isTrustedPath}.
+ */
 export function isTrustedFile(path: string): boolean {
   const { uid, gid, mode } = Deno.statSync(path);
   const bits = mode ?? 0;

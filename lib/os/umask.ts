@@ -1,7 +1,8 @@
 /**
- * The mask that takes permission bits from new files. A process has one for all its threads, and setting it, even reading it with umask(2), changes
- * what other threads make meanwhile. So no thread sets it: the mask of a state (`umask`) goes with the state's calls, and what makes files or starts
- * commands asks here for it. Only services set the process's mask, at their start.
+ * The mask that takes permission bits from new files. A process has one for all its threads, and setting it, even
+ * reading it with umask(2), changes what other threads make meanwhile. So no thread sets it: the mask of a state
+ * (`umask`) goes with the state's calls, and what makes files or starts commands asks here for it. Only services set
+ * the process's mask, at their start.
  * @module
  */
 

@@ -46,8 +46,8 @@ export function groupIdsOf(user: User, files: AccountFiles = {}): number[] {
 }
 
 /**
- * The names of all groups of the user `name`, of the group file and of directories (`getent initgroups`), the primary one
- * first; empty if there is no such user.
+ * The names of all groups of the user `name`, of the group file and of directories (`getent initgroups`), the primary
+ * one first; empty if there is no such user.
  */
 export function groupNamesOf(name: string, files: AccountFiles = {}): string[] {
   const user = findUser(name, files);
@@ -86,8 +86,8 @@ const users = new ParsedFile(parsePasswd);
 const groups = new ParsedFile(parseGroup);
 
 /**
- * Time for which an answer of `getent` is cached, in milliseconds: in a tree of files whose owner has no name, each file
- * needs it.
+ * Time for which an answer of `getent` is cached, in milliseconds: in a tree of files whose owner has no name, each
+ * file needs it.
  */
 const KNOWN_MS = 1_000;
 /** Maximum number of cached answers. */

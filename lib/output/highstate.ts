@@ -1,8 +1,7 @@
 /**
  * The outputter of state runs: a block or a line for each state, then a summary. Text, order and colours are Salt's.
- * Differences: control characters in returns become visible, a name stays on its line, and the summary says that a run was
- * in test mode.
- * Source: Salt's `salt/output/highstate.py`.
+ * Differences: control characters in returns become visible, a name stays on its line, and the summary says that a run
+ * was in test mode. Source: Salt's `salt/output/highstate.py`.
  * @module
  */
 

@@ -1,9 +1,8 @@
 /**
  * The outputters that `--out` names: each formats a value for people or for programs. Every result is safe on a
  * terminal. The machine formats (`json`, `yaml`, `raw`, `pprint`) keep the data exactly and escape control characters
- * in their own way; the others (`nested`, `highstate`, `table`, `txt` and so on) show them as `\x1b`, also in a pipe or a
- * file. Knows nothing of commands.
- * Source: Salt's documentation, "Salt Output Modules".
+ * in their own way; the others (`nested`, `highstate`, `table`, `txt` and so on) show them as `\x1b`, also in a pipe or
+ * a file. Knows nothing of commands. Source: Salt's documentation, "Salt Output Modules".
  * @module
  */
 
@@ -31,8 +30,8 @@ export interface OutputOptions {
   /** Whether to print in Salt's colours. */
   readonly color: boolean;
   /**
-   * `--out-indent`: columns for each level of `json` (4 if unset), `yaml` (2) and `pprint` (1); negative: `json` and `yaml` on as few
-   * lines as they can.
+   * `--out-indent`: columns for each level of `json` (4 if unset), `yaml` (2) and `pprint` (1); negative: `json` and
+   * `yaml` on as few lines as they can.
    */
   readonly indent?: number;
   /** The return's retcode: `nested` turns red if it is not 0. */
@@ -51,7 +50,9 @@ export interface OutputOptions {
   readonly warn?: (text: string) => void;
 }
 
-/** Formats a value; `undefined` if the value does not have the form that this outputter needs: then `nested` is used. */
+/**
+ * Formats a value; `undefined` if the value does not have the form that this outputter needs: then `nested` is used.
+ */
 export type Outputter = (data: Value, options: OutputOptions) => string | undefined;
 
 const BY_NAME: Readonly<Record<OutputterName, Outputter>> = {
@@ -164,9 +165,15 @@ export interface OutputDestination {
 
 /** An open destination, closed by `using`. */
 export interface OutputWriter extends Disposable {
-  /** Writes a text and a newline; an empty text writes nothing. @throws {UsageError} If the file cannot be written. */
+  /**
+   * Writes a text and a newline; an empty text writes nothing.
+   * @throws {UsageError} If the file cannot be written.
+   */
   (text: string): void;
-  /** Writes a text without a newline. @throws {UsageError} If the file cannot be written. */
+  /**
+   * Writes a text without a newline.
+   * @throws {UsageError} If the file cannot be written.
+   */
   piece(text: string): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The outputter of the runner `overview`, not in Salt: rows of maps as one table, its columns in the order of the maps' keys,
- * no wider than the terminal.
+ * The outputter of the runner `overview`, not in Salt: rows of maps as one table, its columns in the order of the maps'
+ * keys, no wider than the terminal.
  * @module
  */
 
@@ -21,7 +21,10 @@ export interface OverviewOptions {
   readonly columns?: number;
 }
 
-/** Formats a list of maps with the same keys, without a final newline. @returns `undefined` for other data. */
+/**
+ * Formats a list of maps with the same keys, without a final newline.
+ * @returns `undefined` for other data.
+ */
 export function formatOverview(data: Value, { color, columns = PIPE_WIDTH }: OverviewOptions): string | undefined {
   if (!Array.isArray(data)) return undefined;
   const rows = data.filter(isMap);

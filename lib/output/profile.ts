@@ -13,7 +13,10 @@ const MAX_NAME = 60;
 
 const LABELS = ["name", "mod.fun", "duration (ms)"];
 
-/** Formats `data`, a map from minion ids to state runs. @returns `undefined` if it has another form. */
+/**
+ * Formats `data`, a map from minion ids to state runs.
+ * @returns `undefined` if it has another form.
+ */
 export function formatProfile(data: Value, { color, table = TABLE_LAYOUT }: TableOptions): string | undefined {
   if (!isMap(data)) return undefined;
   const rows: { readonly name: string; readonly fun: string; readonly duration: string }[] = [];

@@ -1,9 +1,9 @@
 /**
- * `--query` and the template filter `json_query`: picks parts of a value by a JMESPath expression, and makes new lists and maps of them.
+ * `--query` and the template filter `json_query`: picks parts of a value by a JMESPath expression, and makes new lists
+ * and maps of them.
  *
- * The library works on plain objects. In maps that it makes, keys are texts; a float without a fraction becomes an int where it is
- * picked alone. A map or list that is picked whole stays as it is.
- * Source: jmespath.org; npm:jmespath.
+ * The library works on plain objects. In maps that it makes, keys are texts; a float without a fraction becomes an int
+ * where it is picked alone. A map or list that is picked whole stays as it is. Source: jmespath.org; npm:jmespath.
  * @module
  */
 
@@ -20,7 +20,8 @@ interface Jmespath {
 }
 
 /**
- * Reads an expression. The library is loaded at the first call: it takes 20 ms. @param asker The name in errors.
+ * Reads an expression. The library is loaded at the first call: it takes 20 ms.
+ * @param asker The name in errors.
  * @throws {UsageError} If it cannot be read. What the query throws for a value of the wrong type, is one too.
  */
 export async function loadQuery(expression: string, asker = "option --query"): Promise<Query> {

@@ -1,6 +1,6 @@
 /**
- * Numbers rounded as Python rounds them: a number that is in the middle goes to the even digit. JavaScript's `toFixed` is
- * exact as well, and takes the larger one there.
+ * Numbers rounded as Python rounds them: a number that is in the middle goes to the even digit. JavaScript's `toFixed`
+ * is exact as well, and takes the larger one there.
  * @module
  */
 

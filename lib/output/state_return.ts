@@ -55,7 +55,10 @@ export interface PastRun {
   readonly unfinished: readonly string[];
 }
 
-/** Reads the return of `state.last_run`. @returns `undefined` if it is another one. */
+/**
+ * Reads the return of `state.last_run`.
+ * @returns `undefined` if it is another one.
+ */
 export function readPastRun(data: ValueMap): PastRun | undefined {
   const [results, unfinished] = [data.get("states"), data.get("unfinished")];
   const [jid, fun, begun, outcome] = ["jid", "fun", "begun", "outcome"].map((key) => data.get(key));
@@ -65,7 +68,10 @@ export function readPastRun(data: ValueMap): PastRun | undefined {
   return { results, jid, fun, begun, outcome, unfinished: unfinished.map(str) };
 }
 
-/** Reads a minion's return. @returns `undefined` if it is not that of a state run. */
+/**
+ * Reads a minion's return.
+ * @returns `undefined` if it is not that of a state run.
+ */
 export function readStateRun(data: ValueMap): StateRun | undefined {
   const unordered: ValueMap[] = [];
   const found: { order: Value; state: StateResult }[] = [];

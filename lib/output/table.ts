@@ -1,7 +1,7 @@
 /**
- * The outputter `table`: lists of maps, of lists of texts, or of texts, as tables below their keys. Difference: cells with more
- * lines than their neighbours, and rows with more cells, are shown completely; Salt cuts them to the shortest. Source: Salt's table
- * outputter.
+ * The outputter `table`: lists of maps, of lists of texts, or of texts, as tables below their keys. Difference: cells
+ * with more lines than their neighbours, and rows with more cells, are shown completely; Salt cuts them to the
+ * shortest. Source: Salt's table outputter.
  * @module
  */
 
@@ -58,7 +58,10 @@ export interface TableOptions {
   readonly table?: TableLayout;
 }
 
-/** Formats `data` without a final newline. @returns `undefined` for rows that do not form a table. */
+/**
+ * Formats `data` without a final newline.
+ * @returns `undefined` for rows that do not form a table.
+ */
 export function formatTable(data: Value, { color, table = TABLE_LAYOUT }: TableOptions): string | undefined {
   const lines = new Tables(colours(color), table).lines(decoded(data));
   return lines?.join("\n");
@@ -88,7 +91,10 @@ class Tables {
     return `${" ".repeat(indent)}${colour}${text}${this.#color.ENDC}`;
   }
 
-  /** Adds the tables in `data` to `out`. @returns Whether all could be shown. */
+  /**
+   * Adds the tables in `data` to `out`.
+   * @returns Whether all could be shown.
+   */
   #show(data: Value, indent: number, out: string[]): boolean {
     const { rowsKey, labelsKey } = this.#layout;
     if (Array.isArray(data)) return rowsKey !== "" || this.#rows(data, undefined, indent, out);

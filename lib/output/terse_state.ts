@@ -1,6 +1,6 @@
 /**
- * One state of a run in one line. Source: Salt's highstate outputter (`state_output: terse`, `state_tabular`). Below it is
- * why a state failed, which Salt leaves out, and its warnings, which Salt writes in front of it.
+ * One state of a run in one line. Source: Salt's highstate outputter (`state_output: terse`, `state_tabular`). Below it
+ * is why a state failed, which Salt leaves out, and its warnings, which Salt writes in front of it.
  * @module
  */
 

@@ -78,9 +78,15 @@ export interface PillarHost {
   readonly signal: AbortSignal;
   /** Whether a directory is left out of lists of files. */
   ignores?(name: string): boolean;
-  /** Renders a text. @throws {Error} With Salt's text for it. */
+  /**
+   * Renders a text.
+   * @throws {Error} With Salt's text for it.
+   */
   render(text: PillarText, scope: PillarScope): Promise<Value>;
-  /** Decrypts a value with all below it. @throws {Error} With the reason. */
+  /**
+   * Decrypts a value with all below it.
+   * @throws {Error} With the reason.
+   */
   decrypt(value: Value, renderer: string, scope: PillarScope): Promise<Value>;
   /** Calls an execution function of this host. */
   call(name: string, args: readonly Value[], kwargs: ValueMap, scope: PillarScope): Promise<Value>;

@@ -37,13 +37,19 @@ export function isAboutPillar(message: unknown): boolean {
   return typeof message === "object" && message !== null && "kind" in message && message.kind === "pillar";
 }
 
-/** Parses a {@linkcode PillarRequestMessage}. @throws {WireError} If it is something else. */
+/**
+ * Parses a {@linkcode PillarRequestMessage}.
+ * @throws {WireError} If it is something else.
+ */
 export function parsePillarRequestMessage(message: unknown): PillarRequestMessage {
   const fields = fieldsOf(message);
   return { kind: "pillar", key: text(fields, "key"), id: text(fields, "id"), request: blob(fields, "request") };
 }
 
-/** Parses a {@linkcode PillarReplyMessage}. @throws {WireError} If it is something else. */
+/**
+ * Parses a {@linkcode PillarReplyMessage}.
+ * @throws {WireError} If it is something else.
+ */
 export function parsePillarReplyMessage(message: unknown): PillarReplyMessage {
   const fields = fieldsOf(message);
   return {
@@ -65,7 +71,10 @@ export function packNumbered({ number, request }: NumberedRequest): Uint8Array {
   return encode(map({ number, request }), "disk");
 }
 
-/** The request in these bytes. @throws {WireError} If there is none. */
+/**
+ * The request in these bytes.
+ * @throws {WireError} If there is none.
+ */
 export function unpackNumbered(bytes: Uint8Array): NumberedRequest {
   const value = decode(bytes, "disk");
   const request = isMap(value) ? asBytes(value.get("request")) : undefined;

@@ -1,7 +1,7 @@
 /**
- * The processes that a master or a minion compiles pillars in, apart from its own threads: so sign-ins and returns continue whatever a template
- * does. A few processes, started when they are needed; each compiles one minion's pillar at a time, so it can be ended with it. Knows nothing of
- * what pillar is.
+ * The processes that a master or a minion compiles pillars in, apart from its own threads: so sign-ins and returns
+ * continue whatever a template does. A few processes, started when they are needed; each compiles one minion's pillar
+ * at a time, so it can be ended with it. Knows nothing of what pillar is.
  * @module
  */
 
@@ -65,7 +65,10 @@ export class PillarProcesses {
     return `${this.#processes.length} pillar processes, ${busy} at work, ${this.#waiting.length} pillars waiting`;
   }
 
-  /** Handles a request. @param reply Called once with the reply. */
+  /**
+   * Handles a request.
+   * @param reply Called once with the reply.
+   */
   take(message: PillarRequestMessage, reply: (replyOf: PillarReplyMessage) => void): void {
     const answer = (pillar: Uint8Array | "full" | "lost") => reply(replyOf(message.key, pillar));
     if (this.#closed) return answer("lost");
@@ -158,7 +161,10 @@ class PillarProcess {
   #idle: Timer | undefined;
   #printed = "";
 
-  /** @param onEnd Called when it has ended. @throws {Error} If it cannot be started. */
+  /**
+   * @param onEnd Called when it has ended.
+   * @throws {Error} If it cannot be started.
+   */
   constructor(parts: PillarProcessesParts, onEnd: () => void) {
     this.#parts = parts;
     const [command, ...args] = parts.command ?? masterProcess(PILLAR_PROCESS);
@@ -196,7 +202,10 @@ class PillarProcess {
     return this.#known.has(id);
   }
 
-  /** Compiles a pillar. @throws {Error} If the process ends, or takes too long. */
+  /**
+   * Compiles a pillar.
+   * @throws {Error} If the process ends, or takes too long.
+   */
   async compile({ id, request }: PillarRequestMessage): Promise<Uint8Array> {
     clearTimeout(this.#idle);
     this.#known.add(id);

@@ -67,7 +67,10 @@ export class PillarReads implements PillarNotes {
     this.#reason ??= other.#reason;
   }
 
-  /** Whether the reads are unchanged for a request. @param stamps Gives the stamp of a path now. */
+  /**
+   * Whether the reads are unchanged for a request.
+   * @param stamps Gives the stamp of a path now.
+   */
   holds({ grains, own }: ReadFacts, stamps: (path: string) => string = stampOf): boolean {
     for (const [key, value] of this.#own) if (!isSame(value, own.get(key))) return false;
     for (const [key, value] of this.#grains) if (!isSame(value, grains.get(key))) return false;

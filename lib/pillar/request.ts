@@ -49,7 +49,10 @@ export function packPillarRequest(request: PillarRequest): Uint8Array {
   return encode(map({ ...request }), "disk");
 }
 
-/** The request in these bytes. @throws {WireError} If it is none. */
+/**
+ * The request in these bytes.
+ * @throws {WireError} If it is none.
+ */
 export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
   const fields = decode(bytes, "disk");
   const id = isMap(fields) ? fields.get("id") : undefined;

@@ -30,14 +30,20 @@ export class PillarRequests implements PillarServices {
   readonly #park: () => void;
   readonly #waitMs: number;
 
-  /** @param park Called when a request begins to wait. @param waitMs Longest wait for an answer, in milliseconds. */
+  /**
+   * @param park Called when a request begins to wait.
+   * @param waitMs Longest wait for an answer, in milliseconds.
+   */
   constructor(post: (message: PillarRequestMessage) => void, park: () => void, waitMs: number) {
     this.#post = post;
     this.#park = park;
     this.#waitMs = waitMs;
   }
 
-  /** Requests a pillar. @throws {RefusedError} */
+  /**
+   * Requests a pillar.
+   * @throws {RefusedError}
+   */
   async compile(request: PillarRequest): Promise<Uint8Array> {
     const key = crypto.randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();

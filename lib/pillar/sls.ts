@@ -28,7 +28,10 @@ export interface SlsHost {
   readonly hidesErrors: boolean;
   /** SLS that may be missing. */
   ignores(sls: string, saltenv: string): boolean;
-  /** Renders a file. The result is the caller's own. @throws {Error} With Salt's text. */
+  /**
+   * Renders a file. The result is the caller's own.
+   * @throws {Error} With Salt's text.
+   */
   render(request: SlsRequest): Promise<Value>;
   /** Takes the whole text of an error whose text in the pillar says less. */
   detail(shown: string, text: string): void;

@@ -1,6 +1,6 @@
 /**
- * Top files of pillar: merges them, and selects a minion's part.
- * Source: Salt 3008.3 `salt/pillar/__init__.py` merge_tops, sort_top_targets, top_matches; `salt/matchers/confirm_top.py`.
+ * Top files of pillar: merges them, and selects a minion's part. Source: Salt 3008.3 `salt/pillar/__init__.py`
+ * merge_tops, sort_top_targets, top_matches; `salt/matchers/confirm_top.py`.
  * @module
  */
 
@@ -33,8 +33,8 @@ interface Entry {
 export const NO_TOP: MergedTop = { targets: new Map(), ignored: new Map() };
 
 /**
- * Merges top files; if two contain the same target, the later one is used. @throws {PillarTopError} If one of them does
- * not have the form of a top file.
+ * Merges top files; if two contain the same target, the later one is used.
+ * @throws {PillarTopError} If one of them does not have the form of a top file.
  */
 export function mergeTops(tops: readonly TopFile[]): MergedTop {
   const merged = new Map<Value, Map<Value, Entry>>();
@@ -102,7 +102,10 @@ function orderOf(order: Value): number {
 /** Whether a target matches the minion. */
 export type TopMatch = (target: Value, items: readonly Value[]) => boolean;
 
-/** The SLS of a minion by environment, in order, each once. @param pillarenv If set, only of that environment. */
+/**
+ * The SLS of a minion by environment, in order, each once.
+ * @param pillarenv If set, only of that environment.
+ */
 export function topMatches(
   { targets }: MergedTop,
   { pillarenv, matches }: { readonly pillarenv: string | null; readonly matches: TopMatch },

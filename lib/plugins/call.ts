@@ -79,7 +79,10 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
   return { bound, rest: { args: args.slice(positional), kwargs: leftKwargs } };
 }
 
-/** The keyword arguments without a parameter. @throws {InvocationError} If the function has no `**kwargs` for them. */
+/**
+ * The keyword arguments without a parameter.
+ * @throws {InvocationError} If the function has no `**kwargs` for them.
+ */
 function splitKwargs(fun: Signature, kwargs: ValueMap): ValueMap {
   const left: ValueMap = new Map();
   for (const [key, item] of kwargs) {

@@ -2,8 +2,8 @@
  * Reads the `permissions` that the functions of a module's file declare, from the text of the file. Nothing is run:
  * libraries that a module imports could change what the running module says about itself. Only literals count:
  * `permissions: "all"` in the object of an exported constant, and `name.permissions = { read: ["/etc"] }` as a
- * top-level statement. Anything else is a problem, and grants nothing. `export const virtual = { … }` is read likewise, so
- * that the minion knows where a module serves before it is loaded.
+ * top-level statement. Anything else is a problem, and grants nothing. `export const virtual = { … }` is read likewise,
+ * so that the minion knows where a module serves before it is loaded.
  * @module
  */
 
@@ -30,7 +30,10 @@ export type DeclaredVirtual = { readonly virtual: Virtual } | { readonly problem
 /** Larger files are not read for declarations, in UTF-16 units. */
 const MAX_TEXT = 1 << 20;
 
-/** The declarations in `text`. @throws {SyntaxError} If it cannot be read as JavaScript or TypeScript. */
+/**
+ * The declarations in `text`.
+ * @throws {SyntaxError} If it cannot be read as JavaScript or TypeScript.
+ */
 export function declaredPermissions(text: string): Declarations {
   if (text.length > MAX_TEXT) throw new SyntaxError(`it is longer than ${MAX_TEXT} characters`);
   return new DeclarationReader(sourceTokens(text)).read();

@@ -32,7 +32,10 @@ export interface RunningJob {
 export interface Jobs {
   /** All running jobs, including the caller's. */
   running(): Promise<RunningJob[]>;
-  /** Sends a signal to a job: to its commands; SIGKILL (9) also ends its worker. @returns Whether the job was running. */
+  /**
+   * Sends a signal to a job: to its commands; SIGKILL (9) also ends its worker.
+   * @returns Whether the job was running.
+   */
   signal(jid: string, signal: number): Promise<boolean>;
 }
 
@@ -55,13 +58,16 @@ export interface PillarQuery {
 
 /** Access to the world outside the job's process. */
 export interface Outside {
-  /** Sends an encrypted request to the master and returns its reply. @throws {NoMasterError} With `salt-call --local`. */
+  /**
+   * Sends an encrypted request to the master and returns its reply.
+   * @throws {NoMasterError} With `salt-call --local`.
+   */
   request(load: ValueMap): Promise<Value>;
   /** Fires an event on the minion's own bus. */
   fire(data: ValueMap, tag: string): Promise<boolean>;
   /**
-   * Compiles this minion's pillar again: on its master, or here if it has none. The pillar in memory stays. @throws
-   * {NoMasterError} If neither is possible.
+   * Compiles this minion's pillar again: on its master, or here if it has none. The pillar in memory stays.
+   * @throws {NoMasterError} If neither is possible.
    */
   pillar(query: PillarQuery): Promise<ValueMap>;
   /** Collects this minion's grains now. A minion that runs this uses them from now on. */
@@ -121,11 +127,17 @@ export interface JobContext {
   readonly outside: Outside;
   /** Aborted when the job must end: kill children, leave waits. */
   readonly signal: AbortSignal;
-  /** Calls another function of this minion with positional and keyword arguments. @throws {UnavailableError} */
+  /**
+   * Calls another function of this minion with positional and keyword arguments.
+   * @throws {UnavailableError}
+   */
   call(name: string, args?: Value[], kwargs?: ValueMap): Promise<Value>;
   /** Sets the job's return code (`__context__["retcode"]`). */
   setRetcode(retcode: number): void;
-  /** Reports to the minion that this job has started or ended a child process, so that `saltutil.kill_job` can signal it. */
+  /**
+   * Reports to the minion that this job has started or ended a child process, so that `saltutil.kill_job` can signal
+   * it.
+   */
   child(pid: number, state: "started" | "ended"): void;
   /** Runs a command so that it outlives the minion. If absent, commands end with their job's process. */
   readonly runChild?: ChildRunner;
@@ -142,7 +154,10 @@ export interface JobContext {
   readonly isPlan?: boolean;
   /** Whether `pillar.*` show values without `unmask`: the caller is a template. Default: they are masked. */
   readonly showsPillar?: boolean;
-  /** Commands of this job that continued when its minion ended: the job is run again. The first ones that `runChild` gets are these. */
+  /**
+   * Commands of this job that continued when its minion ended: the job is run again. The first ones that `runChild`
+   * gets are these.
+   */
   readonly detachedCommands?: readonly DetachedCommand[];
   /** The user that commands run as if a call names none: a state's argument `runas`. */
   readonly runas?: string;
@@ -165,7 +180,10 @@ export interface StateContext extends JobContext {
   readonly running: ReadonlyMap<string, ValueMap>;
   /** Data that states share during the run: `__context__`. Keys begin with the module's name. */
   readonly shared: Map<string, unknown>;
-  /** Calls another state function, `file.managed`, in the same mode: `__states__`. @throws {UnavailableError} */
+  /**
+   * Calls another state function, `file.managed`, in the same mode: `__states__`.
+   * @throws {UnavailableError}
+   */
   state(fun: string, kwargs: ValueMap): Promise<ValueMap>;
 }
 

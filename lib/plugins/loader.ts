@@ -209,7 +209,10 @@ class LoadingFamily<C> implements Family<C> {
     return module;
   }
 
-  /** The module that serves under a name. @param wanted The wanted function. Default: all. */
+  /**
+   * The module that serves under a name.
+   * @param wanted The wanted function. Default: all.
+   */
   async #serving(name: string, wanted?: string): Promise<Served<C> | undefined> {
     const { virtual, virtualOf } = this.#sources;
     const chosen = this.#options.chosen?.get(name);
@@ -306,8 +309,8 @@ async function importFile(path: string): Promise<object> {
 }
 
 /**
- * The exports of a module: its functions by Salt's names, and `virtual`. Functions of a built-in module are checked when they are requested, as most
- * commands call one.
+ * The exports of a module: its functions by Salt's names, and `virtual`. Functions of a built-in module are checked
+ * when they are requested, as most commands call one.
  * @param options.plain Whether plain functions are functions of the family.
  * @param options.isChecked Whether all functions are checked now.
  */

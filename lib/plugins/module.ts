@@ -56,19 +56,23 @@ export interface ModuleFunction<C> {
   readonly params: Parameters;
   /** The name of `*args` if the function takes more positional arguments. */
   readonly varArgs?: string;
-  /** Whether all {@linkcode params} are given by name only, because every positional argument is one of {@linkcode varArgs}. */
+  /**
+   * Whether all {@linkcode params} are given by name only, because every positional argument is one of
+   * {@linkcode varArgs}.
+   */
   readonly keywordOnly?: boolean;
   /** The name of `**kwargs` if the function takes more keyword arguments. */
   readonly varKwargs?: string;
   /**
-   * The keyword arguments that {@linkcode varKwargs} makes use of. Default: any. Of states, one that looks like a misspelt
-   * argument is an error of the compiler, and any other has no effect. Of execution modules, any other is refused, except
-   * those that begin with `__`.
+   * The keyword arguments that {@linkcode varKwargs} makes use of. Default: any. Of states, one that looks like a
+   * misspelt argument is an error of the compiler, and any other has no effect. Of execution modules, any other is
+   * refused, except those that begin with `__`.
    */
   readonly keywords?: readonly string[];
   /**
-   * Of execution modules that take any keyword: those that {@linkcode varKwargs} makes use of. One from an operator that looks
-   * like a misspelt one of them, or of a parameter, is refused. `test` among them: the function has no test mode.
+   * Of execution modules that take any keyword: those that {@linkcode varKwargs} makes use of. One from an operator
+   * that looks like a misspelt one of them, or of a parameter, is refused. `test` among them: the function has no test
+   * mode.
    */
   readonly watchedKeywords?: readonly string[];
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */

@@ -28,7 +28,10 @@ export type Permissions = "none" | "all" | PermissionSet;
 /** The permissions to find programs in PATH, which some modules need to check whether they load. */
 export const SEARCH_PATH: Permissions = { env: ["PATH"], read: true, sys: ["uid", "gid"] };
 
-/** Checks the declaration of a user's module. @throws {TypeError} If it is invalid. */
+/**
+ * Checks the declaration of a user's module.
+ * @throws {TypeError} If it is invalid.
+ */
 export function parsePermissions(given: unknown, place: string): Permissions {
   if (given === undefined || given === "none") return "none";
   if (given === "all") return "all";
@@ -101,8 +104,8 @@ export function workerPermissions(
 }
 
 /**
- * Replaces `{cachedir}` in a path by the option's value. @throws {TypeError} If there is no such option, or it is no
- * text.
+ * Replaces `{cachedir}` in a path by the option's value.
+ * @throws {TypeError} If there is no such option, or it is no text.
  */
 function expand(path: string, opts: object): string {
   return path.replace(/^\{(\w+)\}/, (_all, name: string) => {

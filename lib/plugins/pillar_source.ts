@@ -11,7 +11,10 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
 export interface PillarNotes {
   /** It depends on a path: on a file, the entries of a directory, or that nothing exists there. */
   path(path: string): void;
-  /** The result may differ the next time, so it must not be cached. @param reason The cause, for the log. */
+  /**
+   * The result may differ the next time, so it must not be cached.
+   * @param reason The cause, for the log.
+   */
   changing(reason: string): void;
 }
 
@@ -49,9 +52,15 @@ export interface PillarContext {
   readonly signal: AbortSignal;
   /** Calls an execution function on this host. */
   call(name: string, args: Value[], kwargs?: ValueMap): Promise<Value>;
-  /** Renders a text. @throws {Error} With Salt's text. */
+  /**
+   * Renders a text.
+   * @throws {Error} With Salt's text.
+   */
   render(rendering: PillarRendering): Promise<Value>;
-  /** Decrypts a value with all below it, by a renderer of that name. @throws {Error} With the reason. */
+  /**
+   * Decrypts a value with all below it, by a renderer of that name.
+   * @throws {Error} With the reason.
+   */
   decrypt(value: Value, renderer: string): Promise<Value>;
   /**
    * Compiles pillar files of other directories than the node's, without external pillar: from their top files on.

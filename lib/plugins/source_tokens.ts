@@ -8,7 +8,9 @@
 
 /** One token. */
 export interface Token {
-  /** `string`: its `text` is what is between the quotes, unescaped. `other`: numbers, templates, regular expressions. */
+  /**
+   * `string`: its `text` is what is between the quotes, unescaped. `other`: numbers, templates, regular expressions.
+   */
   readonly kind: "word" | "string" | "punctuator" | "other";
   /** As in the source; for strings the unescaped content. */
   readonly text: string;
@@ -31,7 +33,10 @@ const BEFORE_EXPRESSION: ReadonlySet<string> = new Set(
   "return typeof case in of new delete void throw do else instanceof yield await extends default".split(" "),
 );
 
-/** The tokens of `source`, in order. @throws {SyntaxError} With the line, for what is not a token or does not end. */
+/**
+ * The tokens of `source`, in order.
+ * @throws {SyntaxError} With the line, for what is not a token or does not end.
+ */
 export function sourceTokens(source: string): Token[] {
   const tokens: Token[] = [];
   /** For each open template: the number of open braces in its current expression. */
@@ -60,7 +65,9 @@ export function sourceTokens(source: string): Token[] {
     at += taken.length;
     afterLine ||= breaks > 0;
   };
-  /** Reads from a backquote, or from the brace that ends an interpolation, to the next `${` or the end of the template. */
+  /**
+   * Reads from a backquote, or from the brace that ends an interpolation, to the next `${` or the end of the template.
+   */
   const template = () => {
     let end = at + 1;
     while (end < source.length && source[end] !== "`" && !source.startsWith("${", end)) {

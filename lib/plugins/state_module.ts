@@ -1,10 +1,11 @@
 /**
- * The form of a state function: documentation and parameters as data, and the code, as of an execution module's function. A
- * file `modules/states/file/managed.ts` with an export `managed` made by {@linkcode stateFn} defines `file.managed`.
+ * The form of a state function: documentation and parameters as data, and the code, as of an execution module's
+ * function. A file `modules/states/file/managed.ts` with an export `managed` made by {@linkcode stateFn} defines
+ * `file.managed`.
  *
- * What it returns is checked by the runtime (lib/states/run), which adds the fields that Salt's returns have: `__sls__`,
- * `__run_num__`, `start_time`, `duration`, ….
- * Source: docs.saltproject.io "State Modules"; Salt 3008.3, `State.call`, `State.verify_ret` of `salt/state.py`.
+ * What it returns is checked by the runtime (lib/states/run), which adds the fields that Salt's returns have:
+ * `__sls__`, `__run_num__`, `start_time`, `duration`, …. Source: docs.saltproject.io "State Modules"; Salt 3008.3,
+ * `State.call`, `State.verify_ret` of `salt/state.py`.
  * @module
  */
 
@@ -39,7 +40,10 @@ export interface GivenResult extends Omit<StateResult, "comment"> {
   comment: Value;
 }
 
-/** A result that a state function fills: nothing changed, no comment. @param result Default: true. */
+/**
+ * A result that a state function fills: nothing changed, no comment.
+ * @param result Default: true.
+ */
 export function startResult(name: Value, result: boolean | null = true): StateResult {
   return { name, result, comment: "", changes: new Map() };
 }
@@ -49,7 +53,10 @@ export function failed(name: Value, comment: string | string[], changes: ValueMa
   return { name, result: false, comment, changes };
 }
 
-/** The result of a state function or of an execution module that makes one (`file.manage_file`), with its fields checked. */
+/**
+ * The result of a state function or of an execution module that makes one (`file.manage_file`), with its fields
+ * checked.
+ */
 export function stateResult(value: Value): StateResult {
   if (!isMap(value)) throw new TypeError(`A state's result is a dict, not a ${typeName(value)}`);
   const field = (key: string): Value => value.get(key) ?? null;

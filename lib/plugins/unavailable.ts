@@ -24,7 +24,9 @@ export interface Searched {
 export interface Unavailable {
   /** A text that the function does not exist, with a suggestion if the fields below are empty. */
   readonly error: UnavailableError;
-  /** The documentation of the functions of modules whose names begin with the given one. Empty for a name with a dot. */
+  /**
+   * The documentation of the functions of modules whose names begin with the given one. Empty for a name with a dot.
+   */
   readonly docs: ValueMap;
   /** The reason why its module could not be loaded; `undefined` if that is not the cause. */
   readonly problem: string | undefined;

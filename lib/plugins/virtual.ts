@@ -102,7 +102,10 @@ function hasGrains(grains: ValueMap, wanted: GrainValues): boolean {
   });
 }
 
-/** Checks the export `virtual` of a module. @throws {TypeError} If it is invalid. */
+/**
+ * Checks the export `virtual` of a module.
+ * @throws {TypeError} If it is invalid.
+ */
 export function parseVirtual(given: unknown, place = "virtual"): Virtual {
   if (given === undefined) return {};
   const { name, serves, ...more } = asRecord(given, place);

@@ -25,8 +25,8 @@ export function parseUptime(text: string): number {
 }
 
 /**
- * `/proc/stat`: the times of all processors together (`cpu`), the totals and single counts of `intr` and `softirq`, and the
- * first number of every other line.
+ * `/proc/stat`: the times of all processors together (`cpu`), the totals and single counts of `intr` and `softirq`, and
+ * the first number of every other line.
  */
 export function parseCpuStats(text: string): ValueMap {
   const stats: ValueMap = new Map();
@@ -96,7 +96,9 @@ export function parseVmstats(text: string): ValueMap {
   return new Map(rows(text).map(([name, value]) => [name, number(value)]));
 }
 
-/** `/proc/net/netstat` and the like, where a line of names comes before a line of numbers: counts by name, by protocol. */
+/**
+ * `/proc/net/netstat` and the like, where a line of names comes before a line of numbers: counts by name, by protocol.
+ */
 export function parseNetstats(text: string): ValueMap {
   const stats: ValueMap = new Map();
   let header: string[] = [];

@@ -101,12 +101,18 @@ export class ProcessFiles {
     if (!Number.isInteger(pid) || pid < 0) throw new NoProcessError(pid);
   }
 
-  /** The text of a file. @throws {NoProcessError} */
+  /**
+   * The text of a file.
+   * @throws {NoProcessError}
+   */
   text(name: string): string {
     return this.#guarded(() => Deno.readTextFileSync(`${this.#directory}/${name}`));
   }
 
-  /** Names in a directory. @throws {NoProcessError} */
+  /**
+   * Names in a directory.
+   * @throws {NoProcessError}
+   */
   names(name: string): string[] {
     return this.#guarded(() => Array.from(Deno.readDirSync(`${this.#directory}/${name}`), (entry) => entry.name));
   }
@@ -137,13 +143,19 @@ export class ProcessFiles {
     return name.length < 15 ? name : wholeName(name, this.commandLine());
   }
 
-  /** The name of the real user; its number as text if it has none. @throws {NoProcessError} */
+  /**
+   * The name of the real user; its number as text if it has none.
+   * @throws {NoProcessError}
+   */
   user(): string {
     const uid = this.ids("Uid")[0];
     return findUser(uid)?.name ?? String(uid);
   }
 
-  /** Real, effective and saved id. @throws {NoProcessError} */
+  /**
+   * Real, effective and saved id.
+   * @throws {NoProcessError}
+   */
   ids(kind: "Uid" | "Gid"): number[] {
     return (new RegExp(`^${escapeRegex(kind)}:\\s+(\\d+)\\s+(\\d+)\\s+(\\d+)`, "m").exec(this.text("status")) ?? [])
       .slice(1).map(
@@ -324,7 +336,8 @@ const ATTRIBUTES: Readonly<Record<string, (process: ProcessFiles) => Value>> = {
 /**
  * The attributes of a process by their names: all, or the requested ones. One that this user may not read is None.
  * @param root The root of the host: below it are `proc` and `dev`.
- * @throws {NoProcessError} @throws {CommandError} For a name that is none.
+ * @throws {NoProcessError}
+ * @throws {CommandError} For a name that is none.
  */
 export async function processAttributes(
   pid: number,

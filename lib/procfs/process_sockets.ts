@@ -37,7 +37,9 @@ const STATES: readonly string[] = [
   "CLOSING",
 ];
 
-/** `[fd, family, type, [address, port], [address, port], state]` of each socket; an unconnected end is an empty list. */
+/**
+ * `[fd, family, type, [address, port], [address, port], state]` of each socket; an unconnected end is an empty list.
+ */
 export function socketsOf(process: WithFiles): Value[] {
   const descriptors = new Map(
     process.names("fd").flatMap((fd): [string, number][] => {

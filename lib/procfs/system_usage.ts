@@ -106,7 +106,10 @@ export interface Partition {
   readonly opts: string;
 }
 
-/** The mounts of `/proc/self/mounts`. @param types Those of devices, as `/proc/filesystems` lists them; `undefined`: all are shown. */
+/**
+ * The mounts of `/proc/self/mounts`.
+ * @param types Those of devices, as `/proc/filesystems` lists them; `undefined`: all are shown.
+ */
 export function parsePartitions(mounts: string, types: readonly string[] | undefined): Partition[] {
   const plain = (text: string) =>
     text.replace(/\\([0-7]{3})/g, (_all, octal: string) => String.fromCharCode(parseInt(octal, 8)));

@@ -111,7 +111,10 @@ export async function runChild(spec: ChildSpec, care: ChildCare): Promise<ChildO
   }
 }
 
-/** Starts a child that outlives the job and has no input or output. @returns Its pid. */
+/**
+ * Starts a child that outlives the job and has no input or output.
+ * @returns Its pid.
+ */
 export function startInBackground(spec: ChildSpec): number {
   const child = command(spec, "null", "null").spawn();
   child.unref();

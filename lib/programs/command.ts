@@ -28,7 +28,10 @@ import { systemError } from "#lib/os/deno_texts.ts";
 /** The default shell: that of the minion's own environment. */
 export const DEFAULT_SHELL: string = usersShell() ?? "/bin/sh";
 
-/** The variable SHELL; unset if this file is loaded only for its descriptions, without permission to read the environment. */
+/**
+ * The variable SHELL; unset if this file is loaded only for its descriptions, without permission to read the
+ * environment.
+ */
 function usersShell(): string | undefined {
   const { state } = Deno.permissions.querySync({ name: "env", variable: "SHELL" });
   return state === "granted" ? Deno.env.get("SHELL") : undefined;
@@ -156,7 +159,10 @@ interface CommandPlan {
   refuse(reason: string): CommandError;
 }
 
-/** Checks a command's arguments, and finds what is started. @throws {CommandError | InvocationError} */
+/**
+ * Checks a command's arguments, and finds what is started.
+ * @throws {CommandError | InvocationError}
+ */
 async function planCommand(request: CommandRequest, host: CommandHost): Promise<CommandPlan> {
   const { shell = DEFAULT_SHELL, cmd, output_loglevel = "debug" } = request;
   if (!isExecutableFile(shell)) throw new CommandError(`The shell ${shell} is not available`);

@@ -84,7 +84,10 @@ function entries(env: Value): [Value, Value][] {
   return found;
 }
 
-/** Builds an environment; later parts override earlier ones: the minion's own, the locale, the user's login, the caller's. */
+/**
+ * Builds an environment; later parts override earlier ones: the minion's own, the locale, the user's login, the
+ * caller's.
+ */
 export function buildEnvironment({ given, login, clean, prependPath, resetLocale }: EnvironmentRequest): Environment {
   const chosen = { ...login, ...given };
   const locale = resetLocale ? Object.fromEntries(LOCALE.map((name) => [name, "C"])) : {};
@@ -168,7 +171,10 @@ export function homeDirectory(user: User | undefined, own: () => User | undefine
   }
 }
 
-/** Checks a working directory. @throws {CommandError} Unless `cwd` is the absolute path of a directory. */
+/**
+ * Checks a working directory.
+ * @throws {CommandError} Unless `cwd` is the absolute path of a directory.
+ */
 export function checkDirectory(cwd: string): void {
   try {
     if (cwd.startsWith("/") && Deno.statSync(cwd).isDirectory) return;

@@ -67,7 +67,10 @@ export function packOutcome(outcome: ChildOutcome): Record<string, unknown> {
   return { ...outcome, dropped: map({ ...outcome.dropped }) };
 }
 
-/** The reverse of {@linkcode packOutcome}. @throws {WireError} If a field is missing or wrong. */
+/**
+ * The reverse of {@linkcode packOutcome}.
+ * @throws {WireError} If a field is missing or wrong.
+ */
 export function unpackOutcome(fields: Fields): ChildOutcome {
   const dropped = part(fields, "dropped");
   return {
@@ -84,7 +87,10 @@ function pathOf(cachedir: string, { jid, number }: Pick<DetachedCommand, "jid" |
   return `${detachedDirectory(cachedir)}/${jid}.${number}`;
 }
 
-/** Writes the file of a command, in place of an older one. @throws What writing throws. */
+/**
+ * Writes the file of a command, in place of an older one.
+ * @throws What writing throws.
+ */
 export function writeDetached(cachedir: string, detached: DetachedCommand): void {
   const { process, keeper, outcome, words, ...same } = detached;
   const fields = map({
@@ -141,8 +147,8 @@ export function removeDetached(cachedir: string, jid: string): void {
 
 /**
  * Waits until the keepers of a minion that has ended have recorded their commands, and removes files that are not
- * needed any more. A job with a file that cannot be read, as a power failure leaves it, is not among those that continue: which commands it has begun
- * is not known, and it would begin them again.
+ * needed any more. A job with a file that cannot be read, as a power failure leaves it, is not among those that
+ * continue: which commands it has begun is not known, and it would begin them again.
  * @param jids The jobs that had no return when that minion ended.
  * @returns Those of them that have commands.
  */

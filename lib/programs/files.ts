@@ -22,8 +22,9 @@ export class HostFiles {
 
   /**
    * Searches a file for `word`, which is ASCII, and calls `read` with each piece that begins one character before it; a
-   * character stands for a byte. @returns The first result that is not `undefined`. Programs are searched this way,
-   * without a copy of their megabytes.
+   * character stands for a byte.
+   * @returns The first result that is not `undefined`. Programs are searched this way, without a copy of their
+   * megabytes.
    */
   search<T>(path: string, word: string, read: (piece: string) => T | undefined): T | undefined {
     const bytes = this.#bytes(path);

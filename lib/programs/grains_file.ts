@@ -13,14 +13,17 @@ import { loadYaml } from "#lib/yaml/load.ts";
 /** Mode of a new file: as with Salt, everybody may read it. */
 const MODE = 0o644;
 
-/** The path of the file. @param configDir The directory of the configuration. */
+/**
+ * The path of the file.
+ * @param configDir The directory of the configuration.
+ */
 function grainsPath(configDir: string): string {
   return `${configDir}/grains`;
 }
 
 /**
- * The contents of the file; an empty map if there is none, or it contains no map. @throws {YamlError} If it is not
- * YAML.
+ * The contents of the file; an empty map if there is none, or it contains no map.
+ * @throws {YamlError} If it is not YAML.
  */
 export function readGrainsFile(configDir: string): ValueMap {
   const path = grainsPath(configDir);
@@ -40,7 +43,10 @@ export function isBrokenGrainsFile(error: unknown): error is YamlError {
   return error instanceof YamlError;
 }
 
-/** Writes the file whole; an existing one keeps its mode. @throws What writing throws. */
+/**
+ * Writes the file whole; an existing one keeps its mode.
+ * @throws What writing throws.
+ */
 export function writeGrainsFile(configDir: string, grains: ValueMap): void {
   const path = grainsPath(configDir);
   let mode = MODE;

@@ -48,7 +48,10 @@ export interface ProgramHost extends CommandHost {
   setRetcode?(retcode: number): void;
 }
 
-/** Runs a program to its end. @throws {CommandError} If it cannot be started. */
+/**
+ * Runs a program to its end.
+ * @throws {CommandError} If it cannot be started.
+ */
 export async function runProgram(
   words: readonly string[],
   host: ProgramHost,
@@ -76,7 +79,10 @@ export async function runProgram(
   return { pid, retcode, stdout, stderr };
 }
 
-/** Like {@linkcode runProgram}, returns only its output. @throws {CommandError} Also if its return code is not 0. */
+/**
+ * Like {@linkcode runProgram}, returns only its output.
+ * @throws {CommandError} Also if its return code is not 0.
+ */
 export async function outputOf(
   words: readonly string[],
   host: ProgramHost,
@@ -87,20 +93,29 @@ export async function outputOf(
   throw new CommandError(stderr || stdout || `${words[0]} ended with return code ${retcode}`);
 }
 
-/** The path of a program. @throws {CommandError} If it is not there. */
+/**
+ * The path of a program.
+ * @throws {CommandError} If it is not there.
+ */
 export function requireProgram(name: string): string {
   const path = which(name);
   if (path === undefined) throw new CommandError(`Command '${name}' cannot be found`);
   return path;
 }
 
-/** Like Salt's decorator `which` of functions that start programs. @throws {CommandNotFoundError} If one is not there. */
+/**
+ * Like Salt's decorator `which` of functions that start programs.
+ * @throws {CommandNotFoundError} If one is not there.
+ */
 export function needPrograms(...names: readonly string[]): void {
   const missing = names.find((name) => which(name) === undefined);
   if (missing !== undefined) throw new CommandNotFoundError(`The '${missing}' binary was not found in $PATH.`);
 }
 
-/** Like Salt's decorator `which_bin`: the first program that is there. @throws {CommandNotFoundError} If none is. */
+/**
+ * Like Salt's decorator `which_bin`: the first program that is there.
+ * @throws {CommandNotFoundError} If none is.
+ */
 export function needOneOf(...names: readonly string[]): string {
   const found = names.find((name) => which(name) !== undefined);
   if (found !== undefined) return found;
@@ -109,8 +124,8 @@ export function needOneOf(...names: readonly string[]): string {
 }
 
 /**
- * Checks a word that becomes an argument of a program, which must not be an option or contain line ends. @param what
- * Its meaning, for the error: `package name`.
+ * Checks a word that becomes an argument of a program, which must not be an option or contain line ends.
+ * @param what Its meaning, for the error: `package name`.
  * @throws {InvocationError} If it is empty, begins with `-`, or has a control character in it.
  */
 export function checkedWord(word: string, what: string): string {

@@ -23,7 +23,10 @@ export function userToBecome(name: string, uid: number | null = Deno.uid()): Use
   return user;
 }
 
-/** Changes to `user` permanently, and updates the environment. @throws {PreflightError} If the system refuses. */
+/**
+ * Changes to `user` permanently, and updates the environment.
+ * @throws {PreflightError} If the system refuses.
+ */
 export function becomeRunUser(user: User): void {
   try {
     becomeUser(user);

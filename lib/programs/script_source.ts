@@ -20,7 +20,10 @@ export interface ScriptCopy {
   readonly owner?: User;
   /** Aborts a download. */
   readonly signal: AbortSignal;
-  /** Fetches a file of the file server. @returns The path of a copy; `undefined` if there is no such file. */
+  /**
+   * Fetches a file of the file server.
+   * @returns The path of a copy; `undefined` if there is no such file.
+   */
   fetch(url: string): Promise<string | undefined>;
   /** Renders the script, if it is a template. */
   readonly render?: (text: string) => Promise<string>;

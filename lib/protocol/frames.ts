@@ -41,7 +41,10 @@ export class FrameReader {
     this.#max = max;
   }
 
-  /** Adds a piece; returns the frames that are complete with it. @throws {RangeError} For a frame that is too long. */
+  /**
+   * Adds a piece; returns the frames that are complete with it.
+   * @throws {RangeError} For a frame that is too long.
+   */
   push(piece: Uint8Array): Frame[] {
     this.#pieces.push(piece);
     this.#length += piece.length;

@@ -28,7 +28,10 @@ export function shareJids(memory: SharedArrayBuffer): void {
 
 /** Options of {@linkcode makeJid}. */
 export interface JidOptions {
-  /** Whether to append `_<pid>` (option `unique_jid`). @default {false} */
+  /**
+   * Whether to append `_<pid>` (option `unique_jid`).
+   * @default {false}
+   */
   readonly unique?: boolean;
 }
 

@@ -35,7 +35,10 @@ export type Acknowledged = "received" | "running";
 /** The outcomes of a job that has returned. */
 export type ReturnOutcome = "returned" | "failed" | "interrupted";
 
-/** The outcome of a return. @param interrupted Whether the minion says that it ended while it was running the job. */
+/**
+ * The outcome of a return.
+ * @param interrupted Whether the minion says that it ended while it was running the job.
+ */
 export function outcomeOfReturn({ retcode = 0, interrupted }: {
   readonly retcode?: Value;
   readonly interrupted?: boolean;

@@ -106,7 +106,10 @@ export interface Published {
   readonly sigAlgorithm: string | undefined;
 }
 
-/** Parses the publish in `frame`. @throws {WireError} If it is not a publish. */
+/**
+ * Parses the publish in `frame`.
+ * @throws {WireError} If it is not a publish.
+ */
 export function parsePublished(frame: Uint8Array): Published {
   const outer = decode(frame, "wire", UNAUTHENTICATED_BOUNDS);
   if (!isMap(outer) || outer.get("enc") !== "aes") throw new WireError("not an encrypted publish", "enc");
@@ -126,14 +129,20 @@ export function asBytes(v: Value | undefined): Uint8Array | undefined {
   return typeof v === "string" ? new TextEncoder().encode(v) : undefined;
 }
 
-/** The string in field `key`. @throws {WireError} With the field, if it is not a string. */
+/**
+ * The string in field `key`.
+ * @throws {WireError} With the field, if it is not a string.
+ */
 export function stringField(load: ValueMap, key: string): string {
   const field = load.get(key);
   if (typeof field !== "string") throw new WireError(`"${key}" is not a string`, key);
   return field;
 }
 
-/** The list in field `key`. @throws {WireError} With the field, if it is not a list. */
+/**
+ * The list in field `key`.
+ * @throws {WireError} With the field, if it is not a list.
+ */
 export function listField(load: ValueMap, key: string): Value[] {
   const field = load.get(key);
   if (!Array.isArray(field)) throw new WireError(`"${key}" is not a list`, key);

@@ -36,8 +36,8 @@ export class ReturnKey {
   }
 
   /**
-   * Decrypts what {@linkcode sealReturn} encrypted. @throws {AuthenticationError} If it was encrypted for another key,
-   * or changed.
+   * Decrypts what {@linkcode sealReturn} encrypted.
+   * @throws {AuthenticationError} If it was encrypted for another key, or changed.
    */
   async open(sealed: Uint8Array): Promise<Value> {
     const sender = sealed.slice(0, PUBLIC_BYTES);
@@ -54,7 +54,10 @@ export class ReturnKey {
   }
 }
 
-/** Encrypts `value` for the owner of this public key. @throws {KeyError} If `reader` is not a key. */
+/**
+ * Encrypts `value` for the owner of this public key.
+ * @throws {KeyError} If `reader` is not a key.
+ */
 export async function sealReturn(value: Value, reader: string): Promise<Uint8Array> {
   if (!isReturnKey(reader)) throw new KeyError("Not a public key of a client that waits for a return");
   const peer = Uint8Array.fromHex(reader);

@@ -16,7 +16,10 @@ export const jobStart = (jid: string, id: string): string => `salt/job/${jid}/st
 export const jobAck = (jid: string, id: string): string => `salt/job/${jid}/ack/${id}`;
 /** `salt/job/<jid>/out/<id>`: live output of the job's commands, in a numbered batch (lib/protocol/live_batch.ts). */
 export const jobOutput = (jid: string, id: string): string => `salt/job/${jid}/out/${id}`;
-/** `salt/job/<jid>/prog/<id>/<number>`: a state of the job is done; `{ret, len}` in it is its result and how many there are. */
+/**
+ * `salt/job/<jid>/prog/<id>/<number>`: a state of the job is done; `{ret, len}` in it is its result and how many there
+ * are.
+ */
 export const stateProgress = (jid: string, id: string, number: number): string =>
   `salt/job/${jid}/prog/${id}/${number}`;
 /** The prefix of all events of a job; subscribers use it. */
@@ -39,7 +42,10 @@ export const minionRefresh = (id: string): string => `minion/refresh/${id}`;
 export const PRESENCE_CHANGE_EVENT = "salt/presence/change";
 /** The families of functions that run on the master itself. */
 export type FunctionKind = "runner" | "wheel";
-/** `salt/run/<jid>` or `salt/wheel/<jid>`: the beginning of the tags of all events of a function that runs on the master. */
+/**
+ * `salt/run/<jid>` or `salt/wheel/<jid>`: the beginning of the tags of all events of a function that runs on the
+ * master.
+ */
 export const functionTag = (kind: FunctionKind, jid: string): string =>
   `salt/${kind === "runner" ? "run" : "wheel"}/${jid}`;
 /** The tag of such a function's `new`, `ret`, or progress. */

@@ -29,7 +29,10 @@ export function arithmetic(operator: Operator, a: Obj, b: Obj): Numeric | undefi
   return FLOATS[operator](toFloat(floatA), toFloat(floatB));
 }
 
-/** An int as a float. @throws {TemplateError} OverflowError if it is too large. */
+/**
+ * An int as a float.
+ * @throws {TemplateError} OverflowError if it is too large.
+ */
 export function toFloat(n: Int): number {
   const result = Number(n);
   if (typeof n === "bigint" && !Number.isFinite(result)) {

@@ -105,7 +105,10 @@ export function hasPrivateAttribute(obj: Obj, name: string): boolean {
   return typeName(obj) !== "NoneType" && intOf(obj) === undefined && OF_CONTAINERS.has(name);
 }
 
-/** Calls an object. @throws {TemplateError} TypeError if it cannot be called. */
+/**
+ * Calls an object.
+ * @throws {TemplateError} TypeError if it cannot be called.
+ */
 export function callObject(obj: Obj, args: readonly Obj[], kwargs: Kwargs, context: CallContext): Result {
   if (obj instanceof PyObject) return obj.call(args, kwargs, context);
   throw pythonError("TypeError", `'${typeName(obj)}' object is not callable`);

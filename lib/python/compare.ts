@@ -16,7 +16,10 @@ import { Tuple } from "#lib/values/tuple.ts";
 /** The operators of order. */
 export type Order = "<" | "<=" | ">" | ">=";
 
-/** Whether `a operator b`. @throws {TemplateError} TypeError if Python has no order for both. */
+/**
+ * Whether `a operator b`.
+ * @throws {TemplateError} TypeError if Python has no order for both.
+ */
 export function ordered(operator: Order, a: Obj, b: Obj): boolean {
   const numberA = intOf(a) ?? floatOf(a), numberB = intOf(b) ?? floatOf(b);
   if (numberA !== undefined && numberB !== undefined) {
@@ -59,7 +62,10 @@ function setsOrdered(operator: Order, a: PySet, b: PySet): boolean {
   return a.items().every((item) => b.has(item)) && (operator === "<=" || a.length() < b.length());
 }
 
-/** Python's `item in container`. @throws {TemplateError} TypeError, also for a container that answers only asynchronously. */
+/**
+ * Python's `item in container`.
+ * @throws {TemplateError} TypeError, also for a container that answers only asynchronously.
+ */
 export function contains(container: Obj, item: Obj): boolean {
   const answer = contained(container, item);
   if (answer instanceof Promise) {
@@ -94,7 +100,10 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
   return false;
 }
 
-/** Python's `sorted` by precomputed keys; stable. @throws {TemplateError} TypeError if two have no order. */
+/**
+ * Python's `sorted` by precomputed keys; stable.
+ * @throws {TemplateError} TypeError if two have no order.
+ */
 export function sortBy<T>(items: readonly { readonly key: Obj; readonly item: T }[], reverse: boolean): T[] {
   const sorted = [...items].sort((a, b) => {
     // Python asks "<" alone; the engine gives the later one first.

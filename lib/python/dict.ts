@@ -8,7 +8,10 @@ import { checkItems } from "./errors.ts";
 import { findKey, noteKey } from "./equality.ts";
 import type { Obj, ObjMap } from "./object.ts";
 
-/** The value under `key`; `undefined` if there is none. @throws {TemplateError} TypeError for a key that cannot be one. */
+/**
+ * The value under `key`; `undefined` if there is none.
+ * @throws {TemplateError} TypeError for a key that cannot be one.
+ */
 export function dictGet(map: ObjMap, key: Obj): Obj | undefined {
   const found = map.get(key);
   if (found !== undefined) return found;
@@ -31,7 +34,10 @@ export function dictSet(map: ObjMap, key: Obj, value: Obj): void {
   map.set(known ?? key, value);
 }
 
-/** Removes `key`. @returns Its value; `undefined` if there is none. */
+/**
+ * Removes `key`.
+ * @returns Its value; `undefined` if there is none.
+ */
 export function dictTake(map: ObjMap, key: Obj): Obj | undefined {
   const known = findKey(map, key);
   if (known === undefined) return undefined;

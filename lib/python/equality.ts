@@ -1,5 +1,6 @@
 /**
- * Python's `==`, and the keys of dicts that Python takes for equal: `1`, `1.0` and `True` are one key, equal tuples are one.
+ * Python's `==`, and the keys of dicts that Python takes for equal: `1`, `1.0` and `True` are one key, equal tuples are
+ * one.
  * @module
  */
 
@@ -10,7 +11,10 @@ import { pythonError } from "./errors.ts";
 import { floatOf, intOf } from "./kinds.ts";
 import { type Obj, type ObjMap, PyObject } from "./object.ts";
 
-/** Python's `a == b`. @throws {TemplateError} If an operand is a strict undefined value. */
+/**
+ * Python's `a == b`.
+ * @throws {TemplateError} If an operand is a strict undefined value.
+ */
 export function equals(a: Obj, b: Obj): boolean {
   if (a === b && !(a instanceof PyObject)) return true;
   if (typeof a === "string" && typeof b === "string") return false;

@@ -39,7 +39,10 @@ const MAX_ITEMS = 10_000_000;
 /** Operations that would create longer texts (UTF-16 units) are refused. */
 const MAX_TEXT = 256 * 1024 * 1024;
 
-/** Refuses results that need too much memory. @throws {TemplateError} MemoryError. */
+/**
+ * Refuses results that need too much memory.
+ * @throws {TemplateError} MemoryError.
+ */
 export function checkItems(count: number): void {
   if (count > MAX_ITEMS) throw pythonError("MemoryError", `more than ${MAX_ITEMS} items`);
 }

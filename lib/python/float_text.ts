@@ -1,7 +1,6 @@
 /**
- * Decimal texts of floats, rounded as Python rounds them: exactly, and halves to the even digit. JavaScript's `toFixed` rounds
- * halves up.
- * Source: docs.python.org, "Format Specification Mini-Language".
+ * Decimal texts of floats, rounded as Python rounds them: exactly, and halves to the even digit. JavaScript's `toFixed`
+ * rounds halves up. Source: docs.python.org, "Format Specification Mini-Language".
  * @module
  */
 

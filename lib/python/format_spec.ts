@@ -28,7 +28,10 @@ interface Spec {
 /** Widths and precisions beyond this are refused. */
 const MAX_WIDTH = 1_000_000;
 
-/** Formats `value` by `spec`. @throws {TemplateError} ValueError or TypeError, as Python. */
+/**
+ * Formats `value` by `spec`.
+ * @throws {TemplateError} ValueError or TypeError, as Python.
+ */
 export function formatValue(value: Obj, spec: string): string {
   if (spec === "") return str(value);
   const text = textOf(value);

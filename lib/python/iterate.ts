@@ -1,6 +1,6 @@
 /**
- * Iterates over the items of an object, like Python's `for`: items that are added to a list meanwhile are included; a dict that
- * changes its size is an error.
+ * Iterates over the items of an object, like Python's `for`: items that are added to a list meanwhile are included; a
+ * dict that changes its size is an error.
  * @module
  */
 
@@ -8,7 +8,10 @@ import { pythonError } from "./errors.ts";
 import { typeName } from "./kinds.ts";
 import { type Obj, type ObjMap, PyObject } from "./object.ts";
 
-/** The items. @throws {TemplateError} TypeError for what cannot be iterated. */
+/**
+ * The items.
+ * @throws {TemplateError} TypeError for what cannot be iterated.
+ */
 export function iterate(obj: Obj): Iterator<Obj> {
   if (Array.isArray(obj)) return obj[Symbol.iterator]();
   if (obj instanceof Map) return mapEntries(obj, (key) => key);
@@ -33,7 +36,10 @@ export function toList(obj: Obj): Obj[] {
   return items;
 }
 
-/** The results of `pick` for each entry. @throws {TemplateError} RuntimeError if the dict changes its size meanwhile. */
+/**
+ * The results of `pick` for each entry.
+ * @throws {TemplateError} RuntimeError if the dict changes its size meanwhile.
+ */
 export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): Iterator<Obj> {
   const size = map.size;
   for (const [key, value] of map) {
@@ -43,7 +49,10 @@ export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): I
   if (map.size !== size) throw pythonError("RuntimeError", "dictionary changed size during iteration");
 }
 
-/** The items of a value, of which there must be `count`. @throws {TemplateError} ValueError or TypeError if not. */
+/**
+ * The items of a value, of which there must be `count`.
+ * @throws {TemplateError} ValueError or TypeError if not.
+ */
 export function unpack(value: Obj, count: number): readonly Obj[] {
   if (!isIterable(value)) {
     if (value instanceof PyObject) value.checkOperand();

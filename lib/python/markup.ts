@@ -1,7 +1,7 @@
 /**
- * Text that is marked as safe in HTML (markupsafe's Markup): it behaves like a str, except that joining escapes the other
- * operand. Templates of Salt do not escape, but filters such as `json` return it.
- * Source: markupsafe 3.0, observed.
+ * Text that is marked as safe in HTML (markupsafe's Markup): it behaves like a str, except that joining escapes the
+ * other operand. Templates of Salt do not escape, but filters such as `json` return it. Source: markupsafe 3.0,
+ * observed.
  * @module
  */
 

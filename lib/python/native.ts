@@ -7,8 +7,8 @@ import { pythonError } from "./errors.ts";
 import { type CallContext, type Kwargs, NO_KWARGS, type Obj, type Result, type Run } from "./object.ts";
 
 /**
- * One parameter: a name for one that must be given, `[name, default]`, `"*args"` for the rest of the positional ones, `"**kwargs"` for
- * other keywords. A default of `undefined` is for the body to see that nothing was given.
+ * One parameter: a name for one that must be given, `[name, default]`, `"*args"` for the rest of the positional ones,
+ * `"**kwargs"` for other keywords. A default of `undefined` is for the body to see that nothing was given.
  */
 export type Param = string | readonly [name: string, fallback: Obj | undefined];
 
@@ -99,7 +99,10 @@ function missing(name: string, names: readonly string[]): Error {
   return pythonError("TypeError", `${name}() missing ${names.length} required positional argument${plural}: ${list}`);
 }
 
-/** The messages of Python's built-in methods. @param name `str.upper`. */
+/**
+ * The messages of Python's built-in methods.
+ * @param name `str.upper`.
+ */
 function wrongCount(name: string, how: { names: readonly string[]; required: number; given: number }): Error {
   const required = how.required - 1, max = how.names.length - 1, given = how.given - 1;
   if (max === 0) return pythonError("TypeError", `${name}() takes no arguments (${given} given)`);

@@ -1,8 +1,8 @@
 /**
- * Python's objects: the values of Salt, and what templates have besides them (tuples, sets, functions, iterators). Everything
- * that a template computes with is an `Obj`. Attributes are looked up in tables and by methods of classes here, never as
- * properties of JavaScript objects: no name that a user writes reaches a prototype.
- * Source: docs.python.org, "Data model".
+ * Python's objects: the values of Salt, and what templates have besides them (tuples, sets, functions, iterators).
+ * Everything that a template computes with is an `Obj`. Attributes are looked up in tables and by methods of classes
+ * here, never as properties of JavaScript objects: no name that a user writes reaches a prototype. Source:
+ * docs.python.org, "Data model".
  * @module
  */
 
@@ -12,7 +12,10 @@ import { pythonError } from "./errors.ts";
 /** One object of Python; every `Value` is one. */
 export type Obj = null | boolean | number | bigint | Float | string | Uint8Array | Obj[] | ObjMap | PyObject;
 
-/** A dict whose keys and values are objects. Read and change it by the functions of dict.ts, which compare keys as Python does. */
+/**
+ * A dict whose keys and values are objects. Read and change it by the functions of dict.ts, which compare keys as
+ * Python does.
+ */
 export type ObjMap = Map<Obj, Obj>;
 
 /** The result of an operation that may call functions of the host: a value or a promise. */
@@ -74,12 +77,18 @@ export abstract class PyObject {
     return false;
   }
 
-  /** The item; `undefined` if there is none. @throws {TemplateError} TypeError if it has no items. */
+  /**
+   * The item; `undefined` if there is none.
+   * @throws {TemplateError} TypeError if it has no items.
+   */
   getitem(_key: Obj): Found {
     throw pythonError("TypeError", `'${this.typeName}' object is not subscriptable`);
   }
 
-  /** A new iterator over its items. @throws {TemplateError} TypeError if it cannot be iterated. */
+  /**
+   * A new iterator over its items.
+   * @throws {TemplateError} TypeError if it cannot be iterated.
+   */
   iterate(): Iterator<Obj> {
     throw pythonError("TypeError", `'${this.typeName}' object is not iterable`);
   }
@@ -109,7 +118,10 @@ export abstract class PyObject {
     return false;
   }
 
-  /** Calls it with arguments. @throws {TemplateError} TypeError if it is not callable. */
+  /**
+   * Calls it with arguments.
+   * @throws {TemplateError} TypeError if it is not callable.
+   */
   call(_args: readonly Obj[], _kwargs: Kwargs, _context: CallContext): Result {
     throw pythonError("TypeError", `'${this.typeName}' object is not callable`);
   }
@@ -138,7 +150,10 @@ export abstract class PyObject {
 
 /** A function as a value. */
 export class Func extends PyObject {
-  /** @param name For messages. @param typeName Python's type. */
+  /**
+   * @param name For messages.
+   * @param typeName Python's type.
+   */
   constructor(readonly name: string, readonly run: Run, readonly typeName: string = "function") {
     super();
   }

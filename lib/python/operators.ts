@@ -14,7 +14,10 @@ import { formatPercent } from "./percent_format.ts";
 import { PySet } from "./set.ts";
 import { sequenceLike, Tuple } from "#lib/values/tuple.ts";
 
-/** The result of `a operator b`. @throws {TemplateError} As Python does. */
+/**
+ * The result of `a operator b`.
+ * @throws {TemplateError} As Python does.
+ */
 export function binary(operator: Operator, a: Obj, b: Obj, context: CallContext): Obj {
   const number = arithmetic(operator, a, b);
   if (number !== undefined) return number;

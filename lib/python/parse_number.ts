@@ -9,11 +9,17 @@ import { strip } from "#lib/values/python_text.ts";
 
 const BASES: Readonly<Record<string, number>> = { b: 2, o: 8, x: 16 };
 
-/** Longer texts are not numbers: reading them would take long. Python has no such bound for bases that are powers of two. */
+/**
+ * Longer texts are not numbers: reading them would take long. Python has no such bound for bases that are powers of
+ * two.
+ */
 const MAX_DIGITS = 4300;
 const MAX_BINARY_DIGITS = 100_000;
 
-/** The int; `undefined` if the text is none. @param base 2 to 36, or 0 for the one that its prefix says. */
+/**
+ * The int; `undefined` if the text is none.
+ * @param base 2 to 36, or 0 for the one that its prefix says.
+ */
 export function parseInteger(text: string, base: number): number | bigint | undefined {
   const match = /^([+-]?)(?:0([bBoOxX])(?=_?[\da-zA-Z]))?(_?[\da-zA-Z]+(?:_[\da-zA-Z]+)*)$/.exec(strip(text));
   if (match === null) return undefined;
@@ -34,7 +40,9 @@ export function parseInteger(text: string, base: number): number | bigint | unde
   return int(sign === "-" ? -value : value);
 }
 
-/** The number whose digits have `bits` bits each. It takes time in proportion to them, where a sum takes their square. */
+/**
+ * The number whose digits have `bits` bits each. It takes time in proportion to them, where a sum takes their square.
+ */
 function fromBits(digits: readonly number[], bits: number): bigint {
   return BigInt(`0b${digits.map((digit) => digit.toString(2).padStart(bits, "0")).join("")}`);
 }

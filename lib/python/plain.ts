@@ -17,14 +17,17 @@ const DEEPEST = 1_000;
 
 /**
  * The value of `obj`: sets, views and iterators become lists, marked texts become plain ones. If all its parts are
- * values, it is returned itself, not a copy. @throws {TemplateError} For functions, undefined values, and structures that
- * contain themselves.
+ * values, it is returned itself, not a copy.
+ * @throws {TemplateError} For functions, undefined values, and structures that contain themselves.
  */
 export function toPlain(obj: Obj): Value {
   return isPlain(obj) ? obj : convert(obj, DEEPEST);
 }
 
-/** Whether `obj` is a value of Salt in all its parts. @param depth How deep it may be. */
+/**
+ * Whether `obj` is a value of Salt in all its parts.
+ * @param depth How deep it may be.
+ */
 export function isPlain(obj: Obj, depth: number = DEEPEST): obj is Value {
   if (obj instanceof PyObject || depth === 0) return false;
   if (typeof obj === "object") countStep();

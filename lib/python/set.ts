@@ -28,7 +28,10 @@ export class PySet extends PyObject {
     return set;
   }
 
-  /** Adds an item. @throws {TemplateError} TypeError if it is not hashable. */
+  /**
+   * Adds an item.
+   * @throws {TemplateError} TypeError if it is not hashable.
+   */
   add(item: Obj): void {
     dictSet(this.#items, item, true);
   }
@@ -38,7 +41,10 @@ export class PySet extends PyObject {
     return dictHas(this.#items, item);
   }
 
-  /** Removes it. @returns Whether it was there. */
+  /**
+   * Removes it.
+   * @returns Whether it was there.
+   */
   delete(item: Obj): boolean {
     return dictTake(this.#items, item) !== undefined;
   }

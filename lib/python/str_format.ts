@@ -46,7 +46,10 @@ class Numbering {
 /** Fields may contain fields, one level deep. */
 const DEEPEST = 2;
 
-/** Formats `template`. @throws {TemplateError} As Python does. */
+/**
+ * Formats `template`.
+ * @throws {TemplateError} As Python does.
+ */
 export function formatString(template: string, given: FormatArguments): string {
   return formatDeep(template, given, new Numbering(), DEEPEST);
 }

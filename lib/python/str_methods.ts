@@ -16,7 +16,10 @@ import { capitalize, type CharKind, isAll, isLower, isTitle, isUpper, swapCase, 
 import { type Ends, expandTabs, splitLinesKeeping, splitRight, splitText, stripText } from "./text_split.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 
-/** The text of an argument. @throws {TemplateError} TypeError for anything but a str. */
+/**
+ * The text of an argument.
+ * @throws {TemplateError} TypeError for anything but a str.
+ */
 function textArg(obj: Obj, refuse: (type: string) => string): string {
   const text = textOf(obj);
   if (text !== undefined) return text;
@@ -132,7 +135,10 @@ function partitionMethod(name: string, last: boolean): [string, Run] {
   });
 }
 
-/** `str.replace(old, new, count)`. @param count Negative: all. */
+/**
+ * `str.replace(old, new, count)`.
+ * @param count Negative: all.
+ */
 export function replaceText(text: string, old: string, by: string, count: number): string {
   if (count === 0) return text;
   if (old === "") {

@@ -20,7 +20,10 @@ export function splitLinesKeeping(text: string, keep: boolean): string[] {
 /** The ends that {@linkcode stripText} strips. */
 export type Ends = "both" | "left" | "right";
 
-/** `str.strip(chars)`, `lstrip`, `rstrip`. @param chars Default: white space. */
+/**
+ * `str.strip(chars)`, `lstrip`, `rstrip`.
+ * @param chars Default: white space.
+ */
 export function stripText(text: string, ends: Ends, chars?: string): string {
   if (chars === undefined && ends === "both") return stripSpace(text);
   const set = chars === undefined ? undefined : new Set(chars);
@@ -33,7 +36,10 @@ export function stripText(text: string, ends: Ends, chars?: string): string {
   return units.slice(start, end).join("");
 }
 
-/** `str.split(separator, max)`; without a separator at runs of white space. @param max -1: as often as possible. */
+/**
+ * `str.split(separator, max)`; without a separator at runs of white space.
+ * @param max -1: as often as possible.
+ */
 export function splitText(text: string, separator: string | undefined, max: number): string[] {
   if (separator === undefined) return splitBlanks(text, max);
   if (separator === "") throw pythonError("ValueError", "empty separator");

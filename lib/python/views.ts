@@ -120,7 +120,10 @@ export class DictView extends PyObject {
 export class PyIterator extends PyObject {
   readonly #items: Iterator<Obj>;
 
-  /** @param items Read as they are needed. @param typeName Python's type. */
+  /**
+   * @param items Read as they are needed.
+   * @param typeName Python's type.
+   */
   constructor(items: Iterable<Obj>, readonly typeName: string = "generator") {
     super();
     this.#items = items[Symbol.iterator]();

@@ -39,7 +39,9 @@ export interface Capture extends Span {
   readonly groups: readonly (Span | undefined)[];
 }
 
-/** Maximum number of steps for all matches in one text of the host: a file of megabytes with a reasonable expression. */
+/**
+ * Maximum number of steps for all matches in one text of the host: a file of megabytes with a reasonable expression.
+ */
 const MAX_FILE_STEPS = 100_000_000;
 /** Up to this size the visited steps in a file are kept as bits: 32 MB. */
 const MAX_FILE_BITS = 2 ** 28;
@@ -329,7 +331,10 @@ class Run {
 
 /** Which steps were tried at which positions. */
 interface Seen {
-  /** Adds an entry. @returns Whether it is new. */
+  /**
+   * Adds an entry.
+   * @returns Whether it is new.
+   */
   add(key: number, saved: readonly number[]): boolean;
   clear(): void;
 }

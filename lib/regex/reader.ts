@@ -71,8 +71,8 @@ export class RegexReader {
   }
 
   /**
-   * Parses the whole pattern. @throws {RegexError} If Python refuses it, or it needs something that is not supported
-   * here.
+   * Parses the whole pattern.
+   * @throws {RegexError} If Python refuses it, or it needs something that is not supported here.
    */
   read(): RegexNode {
     let flags = NO_FLAGS;

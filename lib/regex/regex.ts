@@ -7,11 +7,10 @@
  *
  * npm:re2js 2.10.0 is bounded too, and was measured. Of the 135 patterns in tests/corpus/regex.json it refuses 20 that
  * Python accepts (lookaround, references, `(?x)`, `(?a)`, `\Z`, `\u00e9`), accepts 8 that Python refuses, and finds
- * something else with 19 (its `\w` and `\d` are ASCII, its `$` does not match before a final newline). So a target would
- * mean other minions than with Python. A translation would need reader.ts and set.ts, half of this code.
- * Loading re2js takes 9.1 ms of a processor, this 2.3 ms. Microseconds for an id, re2js and this: `web[0-3]-.*` 4.7 and
- * 5.2, alternatives 20 and 17, `.*x\d+5\.com$` 3.0 and 19.
- * Source: docs.python.org, "re".
+ * something else with 19 (its `\w` and `\d` are ASCII, its `$` does not match before a final newline). So a target
+ * would mean other minions than with Python. A translation would need reader.ts and set.ts, half of this code. Loading
+ * re2js takes 9.1 ms of a processor, this 2.3 ms. Microseconds for an id, re2js and this: `web[0-3]-.*` 4.7 and 5.2,
+ * alternatives 20 and 17, `.*x\d+5\.com$` 3.0 and 19. Source: docs.python.org, "re".
  * @module
  */
 
@@ -32,7 +31,10 @@ export class PythonRegex {
   /** The numbers of its named groups. */
   readonly names: ReadonlyMap<string, number>;
 
-  /** Compiles `pattern`; use {@linkcode pythonRegex}. @throws {RegexError} */
+  /**
+   * Compiles `pattern`; use {@linkcode pythonRegex}.
+   * @throws {RegexError}
+   */
   constructor(
     /** The source of the expression. */
     readonly pattern: string,
@@ -47,14 +49,17 @@ export class PythonRegex {
   }
 
   /**
-   * Whether it matches `text`. @throws {RegexError} If matching takes too many steps; no valid id is long enough for
-   * that.
+   * Whether it matches `text`.
+   * @throws {RegexError} If matching takes too many steps; no valid id is long enough for that.
    */
   test(text: string): boolean {
     return this.#span(codePoints(text)) !== undefined;
   }
 
-  /** The part of `text` that matches; `undefined` if none does. @throws {RegexError} As {@linkcode test}. */
+  /**
+   * The part of `text` that matches; `undefined` if none does.
+   * @throws {RegexError} As {@linkcode test}.
+   */
   match(text: string): string | undefined {
     const codes = codePoints(text);
     const span = this.#span(codes);

@@ -1,8 +1,9 @@
 /**
- * Python's `re.sub`, `re.search`, `re.split` and `re.findall` with a {@linkcode PythonRegex}, also for bytes, and the flags of `re`.
+ * Python's `re.sub`, `re.search`, `re.split` and `re.findall` with a {@linkcode PythonRegex}, also for bytes, and the
+ * flags of `re`.
  *
- * Bytes are texts of the characters U+0000 to U+00FF here ({@linkcode byteText}), with the flag `a`: to Python, only ASCII has letters in bytes.
- * Source: docs.python.org, "re".
+ * Bytes are texts of the characters U+0000 to U+00FF here ({@linkcode byteText}), with the flag `a`: to Python, only
+ * ASCII has letters in bytes. Source: docs.python.org, "re".
  * @module
  */
 
@@ -56,7 +57,10 @@ export function regexFlags(flags: Value): number {
   }, 0);
 }
 
-/** Compiles `pattern` with flags of `re` for searching. @throws {RegexError} */
+/**
+ * Compiles `pattern` with flags of `re` for searching.
+ * @throws {RegexError}
+ */
 export function regexWithFlags(pattern: string, bits: number): PythonRegex {
   const letters = new Set(Object.values(FLAGS).filter(([bit]) => (bits & bit) !== 0).map(([, letter]) => letter));
   const flags = [...letters].join("");
@@ -70,7 +74,10 @@ export function regexWithFlags(pattern: string, bits: number): PythonRegex {
   }
 }
 
-/** Compiles `pattern` with flags of `re`, for searching {@linkcode byteText}s. @throws {RegexError} */
+/**
+ * Compiles `pattern` with flags of `re`, for searching {@linkcode byteText}s.
+ * @throws {RegexError}
+ */
 export function byteRegex(pattern: string, bits: number): PythonRegex {
   return regexWithFlags(byteText(new TextEncoder().encode(pattern)), bits | FLAGS.ASCII[0]);
 }
@@ -89,7 +96,10 @@ export function textBytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (char) => char.charCodeAt(0));
 }
 
-/** Whether `regex` matches anywhere in `text`, however long it is. @throws {RegexError} */
+/**
+ * Whether `regex` matches anywhere in `text`, however long it is.
+ * @throws {RegexError}
+ */
 export function found(regex: PythonRegex, text: string): boolean {
   return regex.matches(codePoints(text)).next().value !== undefined;
 }

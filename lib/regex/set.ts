@@ -43,7 +43,10 @@ export class PythonSet {
     this.at = at;
   }
 
-  /** The set in JavaScript's syntax. @throws {RegexError} If it has no end, or a bad range. */
+  /**
+   * The set in JavaScript's syntax.
+   * @throws {RegexError} If it has no end, or a bad range.
+   */
   read(ascii: boolean): string {
     this.#open = this.at - 1;
     const negated = this.#chars[this.at] === "^";
@@ -71,7 +74,10 @@ export class PythonSet {
     return `[${negated ? "^" : ""}${[...members].join("")}]`;
   }
 
-  /** An escape outside a set in JavaScript's syntax. @throws {RegexError} If Python has no such escape. */
+  /**
+   * An escape outside a set in JavaScript's syntax.
+   * @throws {RegexError} If Python has no such escape.
+   */
   escape(ascii: boolean): string {
     const member = this.#escaped(ascii);
     return typeof member === "number" ? spell(member) : member;

@@ -15,7 +15,10 @@ function hasBarePercent(text: string): boolean {
   return /%(?!\([^)]+\)s)/.test(text.replaceAll("%%", ""));
 }
 
-/** Writes sections of options. @throws {CommandError} For values that the format cannot represent. */
+/**
+ * Writes sections of options.
+ * @throws {CommandError} For values that the format cannot represent.
+ */
 export function writeConfigParser(sections: ValueMap): string {
   const blocks: string[] = [];
   for (const [section, options] of sections) {
@@ -33,7 +36,8 @@ export function writeConfigParser(sections: ValueMap): string {
 
 /**
  * The options of each section.
- * @param how.file The name of the text's file, for errors, which have Python's words. `defaults`: options that all sections have.
+ * @param how.file The name of the text's file, for errors, which have Python's words. `defaults`: options that all
+ * sections have.
  * @throws {CommandError} If the text is no such file.
  */
 export function readConfigParser(
@@ -102,7 +106,10 @@ function resolvedSections(sections: ReadonlyMap<string, ReadonlyMap<string, read
 /** Maximum depth of references between options. */
 const DEEPEST = 10;
 
-/** The value of an option, with those of others that it names. @throws {CommandError} With Python's words. */
+/**
+ * The value of an option, with those of others that it names.
+ * @throws {CommandError} With Python's words.
+ */
 function interpolated(
   option: string,
   { section, options }: { readonly section: string; readonly options: ReadonlyMap<string, string> },

@@ -11,7 +11,10 @@ import type { ModuleFunction } from "#lib/plugins/module.ts";
 import type { RenderHost, SaltFunction, SaltFunctions, TemplateFiles } from "#lib/jinja/salt/host.ts";
 import { toValue } from "#lib/values/value.ts";
 
-/** Calls `fun` at once: one that does not wait gives its result without a promise, so that the template does not wait either. */
+/**
+ * Calls `fun` at once: one that does not wait gives its result without a promise, so that the template does not wait
+ * either.
+ */
 function direct(name: string, fun: ModuleFunction<JobContext>, context: JobContext): SaltFunction {
   return (args, kwargs) => {
     const { bound, rest } = bind(fun, args, kwargs, name);

@@ -59,8 +59,8 @@ function nameOf({ path, name, sls = "" }: RenderRequest): string | undefined {
 }
 
 /**
- * Renders a template to text, as `file.managed` does with its `template`. Its first line names no renderers, and without `sls` it has
- * none of the variables of state files. Line ends become `\n`.
+ * Renders a template to text, as `file.managed` does with its `template`. Its first line names no renderers, and
+ * without `sls` it has none of the variables of state files. Line ends become `\n`.
  * @param engine `jinja`.
  * @throws {RenderError} If it cannot be rendered, or there is no such engine.
  */

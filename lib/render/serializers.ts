@@ -20,7 +20,10 @@ import { writeToml } from "./toml_writer.ts";
 export interface Serializer {
   /** @throws {CommandError} If the value cannot be written. */
   readonly serialize: (value: Value, options: ValueMap) => Value;
-  /** @param file The name of the source's file, for errors. @throws {CommandError} If the text cannot be read. */
+  /**
+   * @param file The name of the source's file, for errors.
+   * @throws {CommandError} If the text cannot be read.
+   */
   readonly deserialize: (source: Value, options: ValueMap, file?: string) => Value | Promise<Value>;
 }
 
@@ -73,7 +76,10 @@ function yamlexOf(text: string): Value {
   }
 }
 
-/** The options that all sections of a configparser file have. @throws {InvocationError} For another option. */
+/**
+ * The options that all sections of a configparser file have.
+ * @throws {InvocationError} For another option.
+ */
 function defaultsOf(options: ValueMap): ValueMap {
   checkOptions(options, ["defaults"]);
   const defaults = options.get("defaults");

@@ -1,6 +1,6 @@
 /**
- * Writes TOML as Python's `toml` does, which Salt's serializer uses: the values of a table first, then its lists of tables, then its
- * tables, level after level. A null is left out.
+ * Writes TOML as Python's `toml` does, which Salt's serializer uses: the values of a table first, then its lists of
+ * tables, then its tables, level after level. A null is left out.
  *
  * Differs from it: a backslash before an x is kept as one (`toml` writes invalid TOML).
  * Source: the package toml 0.10.2 (behaviour, tests/corpus/serializers.json).
@@ -19,7 +19,10 @@ interface Written {
   readonly tables: ReadonlyMap<string, ValueMap>;
 }
 
-/** The text of a table. @throws {CommandError} If a list holds tables and other values, or tables are nested too deep. */
+/**
+ * The text of a table.
+ * @throws {CommandError} If a list holds tables and other values, or tables are nested too deep.
+ */
 export function writeToml(table: ValueMap): string {
   const first = written(table, "");
   let text = first.text, tables = first.tables;
@@ -54,7 +57,10 @@ function written(table: ValueMap, path: string, depth = 0): Written {
   return { text: values + lists, tables };
 }
 
-/** One table of a list, with what is in it. An empty line is behind its values, or behind its name if it begins with a list. */
+/**
+ * One table of a list, with what is in it. An empty line is behind its values, or behind its name if it begins with a
+ * list.
+ */
 function tableOfList(item: Value, path: string, depth: number): string {
   if (!isMap(item)) {
     throw new CommandError(`The list ${path} holds tables and ${repr(item)}, which TOML cannot express`);

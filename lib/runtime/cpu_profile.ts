@@ -12,7 +12,10 @@ import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 export interface RunningProfile {
   /** Resolves when V8 has begun to sample. */
   readonly started: Promise<void>;
-  /** Ends the profile and writes `<name>-<time>.cpuprofile` into `directory`, mode 0600. @returns The file's path. */
+  /**
+   * Ends the profile and writes `<name>-<time>.cpuprofile` into `directory`, mode 0600.
+   * @returns The file's path.
+   */
   stop(directory: string, name: string): Promise<string>;
 }
 

@@ -10,11 +10,11 @@
  * connection costs nothing. Between two calls, at most the data arrives that {@linkcode WORK_MS} of a processor can
  * read, or that arrives in {@linkcode LOOK_MS}, if that is more.
  *
- * Measured against a plain timer of {@linkcode LOOK_MS} on a busy machine: in an idle process the timer takes 0.94 ms of a
- * processor per second (80 looks in 20 s), the watch 0.06 ms (no look). When work begins in an idle process, the watch looks
- * after 19 to 31 ms of processor time (33 to 141 ms of time, 30 tries), the timer after 1 to 79 ms (3 to 260 ms of time). On
- * a quiet machine the timer's bound is 250 ms of each processor, with the figure at {@linkcode WORK_MS} up to 675 MiB.
- * Source: clock_nanosleep(2), CLOCK_PROCESS_CPUTIME_ID.
+ * Measured against a plain timer of {@linkcode LOOK_MS} on a busy machine: in an idle process the timer takes 0.94 ms
+ * of a processor per second (80 looks in 20 s), the watch 0.06 ms (no look). When work begins in an idle process, the
+ * watch looks after 19 to 31 ms of processor time (33 to 141 ms of time, 30 tries), the timer after 1 to 79 ms (3 to
+ * 260 ms of time). On a quiet machine the timer's bound is 250 ms of each processor, with the figure at
+ * {@linkcode WORK_MS} up to 675 MiB. Source: clock_nanosleep(2), CLOCK_PROCESS_CPUTIME_ID.
  * @module
  */
 
@@ -27,17 +27,22 @@ import { sleep } from "#lib/os/sleep.ts";
  * second.
  */
 export const WORK_MS = 20;
-/** Minimum time between two calls, and the fixed interval on systems without a clock of processor time; in milliseconds. */
+/**
+ * Minimum time between two calls, and the fixed interval on systems without a clock of processor time; in milliseconds.
+ */
 export const LOOK_MS = 250;
 
 /** The clocks that are used. */
 export interface CpuTimeClocks {
   /**
-   * Waits until this process has used `ms` more milliseconds of processor time. @returns False at once if that is not
-   * supported.
+   * Waits until this process has used `ms` more milliseconds of processor time.
+   * @returns False at once if that is not supported.
    */
   worked(ms: number): Promise<boolean>;
-  /** Waits `ms` milliseconds. @throws {unknown} The signal's reason when it is aborted. */
+  /**
+   * Waits `ms` milliseconds.
+   * @throws {unknown} The signal's reason when it is aborted.
+   */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   /** Milliseconds since any fixed time. */
   now(): number;
@@ -52,7 +57,10 @@ export class CpuTimeWatch {
   readonly #end = new AbortController();
   #over = false;
 
-  /** @param look The function to call. @param failed Called with what `look` threw; then the watch ends. */
+  /**
+   * @param look The function to call.
+   * @param failed Called with what `look` threw; then the watch ends.
+   */
   constructor(look: () => void, failed: (error: unknown) => void, clocks: CpuTimeClocks = CLOCKS) {
     this.#clocks = clocks;
     this.#run(look).catch(failed).finally(() => this.#over = true);

@@ -41,7 +41,10 @@ export function takeDaemonRole(): DaemonRole | undefined {
 export interface DaemonOptions {
   /** The program's own arguments, including `-d`. */
   readonly args: readonly string[];
-  /** Milliseconds to wait until the child is ready. @default {30000} */
+  /**
+   * Milliseconds to wait until the child is ready.
+   * @default {30000}
+   */
   readonly timeoutMs?: number;
   /** The command to start. Default: this program. */
   readonly self?: SelfCommand;

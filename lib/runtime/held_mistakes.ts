@@ -1,6 +1,6 @@
 /**
- * Log records about mistakes in what a user wrote, held until the result is shown: what the result shows is not logged on the
- * same terminal again. The log file has all of them at once.
+ * Log records about mistakes in what a user wrote, held until the result is shown: what the result shows is not logged
+ * on the same terminal again. The log file has all of them at once.
  * @module
  */
 
@@ -12,7 +12,9 @@ export class HeldMistakes {
   readonly #held = new Map<string, LogRecord>();
   #printed = "";
 
-  /** A sink that holds mistakes, each once, and passes other records on. Its end shows those that no result has shown. */
+  /**
+   * A sink that holds mistakes, each once, and passes other records on. Its end shows those that no result has shown.
+   */
   before(sink: LogSink): LogSink {
     return {
       level: sink.level,

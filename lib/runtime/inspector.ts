@@ -12,7 +12,10 @@ import { sleep } from "#lib/os/sleep.ts";
 const LOOK_MS = 1;
 const LOOK_FOR_MS = 2_000;
 
-/** Waits for the debugger to open, and closes it. @returns Whether it opened. */
+/**
+ * Waits for the debugger to open, and closes it.
+ * @returns Whether it opened.
+ */
 export async function closeInspector(): Promise<boolean> {
   const inspector = await import("node:inspector");
   const deadline = Date.now() + LOOK_FOR_MS;

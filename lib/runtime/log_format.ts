@@ -1,8 +1,8 @@
 /**
- * Formats a record as a log line, with Python's `%(name)s` formats and strftime as in Salt's options. In a file a message
- * is always one line: newlines and control characters are made visible, so that untrusted text cannot forge a log
- * line. On a terminal its further lines are indented instead.
- * Source: docs.python.org, "logging" (LogRecord attributes) and "time.strftime"; Salt's colours of levels.
+ * Formats a record as a log line, with Python's `%(name)s` formats and strftime as in Salt's options. In a file a
+ * message is always one line: newlines and control characters are made visible, so that untrusted text cannot forge a
+ * log line. On a terminal its further lines are indented instead. Source: docs.python.org, "logging" (LogRecord
+ * attributes) and "time.strftime"; Salt's colours of levels.
  * @module
  */
 

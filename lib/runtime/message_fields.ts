@@ -15,33 +15,49 @@ export interface Fields {
   get(name: string): unknown;
 }
 
-/** The parts of `value`. @param mostText Maximum length of its texts. @throws {WireError} If it has none. */
+/**
+ * The parts of `value`.
+ * @param mostText Maximum length of its texts.
+ * @throws {WireError} If it has none.
+ */
 export function fieldsOf(value: unknown, mostText = Infinity): Fields {
   if (typeof value !== "object" || value === null) throw new WireError("a part of a message that is no map");
   if (value instanceof Map) return { mostText, get: (name) => value.get(name) };
   return { mostText, get: (name) => Object.getOwnPropertyDescriptor(value, name)?.value };
 }
 
-/** A field that has fields. @throws {WireError} */
+/**
+ * A field that has fields.
+ * @throws {WireError}
+ */
 export function part(fields: Fields, field: string): Fields {
   return fieldsOf(fields.get(field), fields.mostText);
 }
 
-/** A field that must be a text. @throws {WireError} */
+/**
+ * A field that must be a text.
+ * @throws {WireError}
+ */
 export function text(fields: Fields, field: string): string {
   const value = fields.get(field);
   if (typeof value !== "string" || value.length > fields.mostText) throw new WireError(`${field} is no text`, field);
   return value;
 }
 
-/** A field that must be bytes. @throws {WireError} */
+/**
+ * A field that must be bytes.
+ * @throws {WireError}
+ */
 export function blob(fields: Fields, field: string): Uint8Array {
   const value = fields.get(field);
   if (!(value instanceof Uint8Array)) throw new WireError(`${field} is no bytes`, field);
   return value;
 }
 
-/** A field that must be a whole number from 0 to `max`. @throws {WireError} */
+/**
+ * A field that must be a whole number from 0 to `max`.
+ * @throws {WireError}
+ */
 export function integer(fields: Fields, field: string, max: number): number {
   const value = fields.get(field);
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
@@ -50,7 +66,10 @@ export function integer(fields: Fields, field: string, max: number): number {
   return value;
 }
 
-/** A field that must be a number, whole or not. @throws {WireError} */
+/**
+ * A field that must be a number, whole or not.
+ * @throws {WireError}
+ */
 export function number(fields: Fields, field: string): number {
   const value = fields.get(field);
   if (typeof value === "number") return value;
@@ -58,7 +77,10 @@ export function number(fields: Fields, field: string): number {
   throw new WireError(`${field} is no number`, field);
 }
 
-/** A field that must be one of `words`. @throws {WireError} */
+/**
+ * A field that must be one of `words`.
+ * @throws {WireError}
+ */
 export function oneOf<T extends string>(fields: Fields, field: string, words: readonly T[]): T {
   const value = fields.get(field);
   const word = words.find((known) => known === value);
@@ -66,14 +88,20 @@ export function oneOf<T extends string>(fields: Fields, field: string, words: re
   return word;
 }
 
-/** A field that must be true or false. @throws {WireError} */
+/**
+ * A field that must be true or false.
+ * @throws {WireError}
+ */
 export function bool(fields: Fields, field: string): boolean {
   const value = fields.get(field);
   if (typeof value !== "boolean") throw new WireError(`${field} is neither true nor false`, field);
   return value;
 }
 
-/** A field that must be a list of texts. @throws {WireError} */
+/**
+ * A field that must be a list of texts.
+ * @throws {WireError}
+ */
 export function texts(fields: Fields, field: string): string[] {
   const value = fields.get(field);
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
@@ -82,7 +110,10 @@ export function texts(fields: Fields, field: string): string[] {
   return value;
 }
 
-/** A field that must be a map of texts. @throws {WireError} */
+/**
+ * A field that must be a map of texts.
+ * @throws {WireError}
+ */
 export function textsByName(fields: Fields, field: string): Record<string, string> {
   const value: unknown = fields.get(field);
   if (typeof value !== "object" || value === null) throw new WireError(`${field} is no map of texts`, field);

@@ -1,7 +1,6 @@
 /**
- * The name of this process in `ps`, `pgrep`, `pidof` and `top`: without it they would show Deno and its arguments. Linux
- * only.
- * Source: proc_pid_stat(5), proc_pid_comm(5), proc_pid_cmdline(5).
+ * The name of this process in `ps`, `pgrep`, `pidof` and `top`: without it they would show Deno and its arguments.
+ * Linux only. Source: proc_pid_stat(5), proc_pid_comm(5), proc_pid_cmdline(5).
  * @module
  */
 

@@ -13,10 +13,10 @@ import { dirName } from "#lib/os/paths.ts";
 export const V8_FLAGS = "--max-semi-space-size=1,--expose-gc";
 
 /**
- * V8's flags for the commands of packed executables, which mostly end after some hundredths of a second: the young generation
- * begins with 4 MB, so that garbage is not collected in that time, and no thread begins to compile. Saves 2 to 3 ms of 40. It stays 4 MB: with 16, V8's own bound,
- * a run of 10,000 states held 154 MB instead of 98. `--single-threaded` would save one more, but commands of a tenth of a second and more
- * would take a tenth longer.
+ * V8's flags for the commands of packed executables, which mostly end after some hundredths of a second: the young
+ * generation begins with 4 MB, so that garbage is not collected in that time, and no thread begins to compile. Saves 2
+ * to 3 ms of 40. It stays 4 MB: with 16, V8's own bound, a run of 10,000 states held 154 MB instead of 98.
+ * `--single-threaded` would save one more, but commands of a tenth of a second and more would take a tenth longer.
  */
 export const COMMAND_V8_FLAGS =
   "--min-semi-space-size=4,--max-semi-space-size=4,--baseline-batch-compilation-threshold=65536,--expose-gc";
@@ -95,8 +95,8 @@ function innerProcess(entry: URL, name: string): string[] {
 }
 
 /**
- * The words that start one of the operator's commands, `salt-run`, of this installation: of the same sources, or in this
- * executable's directory. The caller must check whether the file exists.
+ * The words that start one of the operator's commands, `salt-run`, of this installation: of the same sources, or in
+ * this executable's directory. The caller must check whether the file exists.
  */
 export function operatorCommand(name: string, facts: SelfFacts = thisProcess()): string[] {
   const own = facts.launcher ?? (facts.standalone ? facts.execPath : undefined);

@@ -1,6 +1,6 @@
 /**
- * A service in a Web Worker: started with its settings; it reports its current activity, is stopped on request, and its death is
- * detected.
+ * A service in a Web Worker: started with its settings; it reports its current activity, is stopped on request, and its
+ * death is detected.
  *
  * Both sides of the few messages are here; the service itself is in another file.
  * @module
@@ -17,7 +17,10 @@ import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 export interface ThreadService {
   /** Its current activity, in one line. */
   describe(): string;
-  /** Takes a message of the service's own from the thread that started it; one that comes while it starts, when it has started. */
+  /**
+   * Takes a message of the service's own from the thread that started it; one that comes while it starts, when it has
+   * started.
+   */
   onMessage?(message: unknown): void;
   /** Ends it; sockets are closed when it resolves. After `budget` the thread is ended by force. */
   close(budget: TimeBudget): Promise<void>;

@@ -20,7 +20,10 @@ const FREE = 0;
 let lease: Int32Array | undefined;
 let taken = false;
 
-/** Makes this thread use its sockets only under this lease. @param word One number in shared memory, 0 at first. */
+/**
+ * Makes this thread use its sockets only under this lease.
+ * @param word One number in shared memory, 0 at first.
+ */
 export function holdLease(word: Int32Array): void {
   lease = word;
 }

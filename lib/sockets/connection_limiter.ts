@@ -66,7 +66,10 @@ export class ConnectionLimiter {
   #restBytes = Infinity;
   #closed = false;
 
-  /** Starts to watch. @param monitor Reports the connections; the caller closes it after {@linkcode close}. */
+  /**
+   * Starts to watch.
+   * @param monitor Reports the connections; the caller closes it after {@linkcode close}.
+   */
   constructor(monitor: ZmqSocket, options: ConnectionLimiterOptions) {
     this.#options = options;
     this.#monitor = monitor;

@@ -103,7 +103,9 @@ export function total(held: ReadonlyMap<number, number>): number {
   return sum;
 }
 
-/** The largest connections, without which the others hold at most `bound` bytes together; none if that is so already. */
+/**
+ * The largest connections, without which the others hold at most `bound` bytes together; none if that is so already.
+ */
 export function largestConnections(held: ReadonlyMap<number, number>, bound: number): number[] {
   let sum = total(held);
   const chosen: number[] = [];

@@ -54,7 +54,10 @@ export class ConnectionShares {
     return this.#addresses.get(connection);
   }
 
-  /** Adds a connection. @returns The connection to close for it, maybe itself; it is removed from the counts. */
+  /**
+   * Adds a connection.
+   * @returns The connection to close for it, maybe itself; it is removed from the counts.
+   */
   add(connection: number, address: string): ClosingConnection | undefined {
     this.remove(connection);
     const own = this.#connections.get(address) ?? new Set();

@@ -16,7 +16,10 @@ export const socketMemory = new IdleMemory(trimMemory);
 /** Bytes of messages that correspond to the garbage of a thread's start. */
 const START_UP = 1 << 20;
 
-/** The context of this isolate's sockets. It is terminated with the last socket, after everything sent has been passed on. */
+/**
+ * The context of this isolate's sockets. It is terminated with the last socket, after everything sent has been passed
+ * on.
+ */
 let shared: ZmqContext | undefined;
 let open = 0;
 

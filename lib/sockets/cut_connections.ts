@@ -34,7 +34,10 @@ export class CutConnections {
     this.forget(oldest);
   }
 
-  /** A connection has ended. @param onEnded Called if libzmq closed it while the peer was sending a message. */
+  /**
+   * A connection has ended.
+   * @param onEnded Called if libzmq closed it while the peer was sending a message.
+   */
   ended(connection: number, onEnded: () => void): void {
     const held = this.#held.get(connection);
     if (held === undefined) return;

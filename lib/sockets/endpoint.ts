@@ -59,7 +59,10 @@ export abstract class Endpoint {
     return this.#socket.lastEndpoint;
   }
 
-  /** Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`). @throws {Error} If it is in use or not available. */
+  /**
+   * Listens on `address` (`tcp://127.0.0.1:0`, `ipc:///run/x.ipc`).
+   * @throws {Error} If it is in use or not available.
+   */
   bind(address: string): Promise<void> {
     return Promise.try(() => {
       this.#socket.bind(address);
@@ -90,8 +93,8 @@ export abstract class Endpoint {
 
   /**
    * Receives the next message; `undefined` after `timeoutMs` (negative: no limit) or when closed.
-   * @param onReceived Called with the message in the same turn: a thread that takes over finds that both have happened, or
-   * neither.
+   * @param onReceived Called with the message in the same turn: a thread that takes over finds that both have happened,
+   * or neither.
    */
   protected async receiveWithin(timeoutMs: number, onReceived?: (frames: Frames) => void): Promise<Frames | undefined> {
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
@@ -114,8 +117,9 @@ export abstract class Endpoint {
   }
 
   /**
-   * Sends a message. @returns Whether it was sent within `timeoutMs` (negative: no limit). If there is room, it is sent
-   * before the promise is returned, so that the caller can do less urgent work meanwhile.
+   * Sends a message.
+   * @returns Whether it was sent within `timeoutMs` (negative: no limit). If there is room, it is sent before the
+   * promise is returned, so that the caller can do less urgent work meanwhile.
    * @param onSent Called in the same turn: a thread that takes over finds that both have happened, or neither.
    */
   protected async sendWithin(frames: Frames, timeoutMs: number, onSent?: () => void): Promise<boolean> {
@@ -168,7 +172,10 @@ export abstract class Endpoint {
     return this.#connections;
   }
 
-  /** Sends a message if that is possible without waiting. @returns Whether it was sent. */
+  /**
+   * Sends a message if that is possible without waiting.
+   * @returns Whether it was sent.
+   */
   protected sendNow(frames: Frames, onSent?: () => void): boolean {
     return this.#unlessClosed(() => {
       const sent = this.#socket.trySend(frames);
@@ -240,13 +247,17 @@ export class Duplex extends Endpoint {
     this.set("xpubNoDrop", on ? 0 : 1);
   }
 
-  /** Sends a message if it can be sent at once. @returns Whether it was sent. */
+  /**
+   * Sends a message if it can be sent at once.
+   * @returns Whether it was sent.
+   */
   offer(frames: Frames): boolean {
     return this.sendNow(frames);
   }
 
   /**
-   * Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed.
+   * Waits for a message.
+   * @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed.
    * @param onReceived Called with the message in the same turn, see lib/runtime/thread_lease.ts.
    */
   receive(timeoutMs = -1, onReceived?: (frames: Frames) => void): Promise<Frames | undefined> {
@@ -254,7 +265,8 @@ export class Duplex extends Endpoint {
   }
 
   /**
-   * Sends a message. @returns Whether it was sent within `timeoutMs` (default: no limit).
+   * Sends a message.
+   * @returns Whether it was sent within `timeoutMs` (default: no limit).
    * @param onSent Called in the same turn, see lib/runtime/thread_lease.ts.
    */
   send(frames: Frames, timeoutMs = -1, onSent?: () => void): Promise<boolean> {
@@ -310,7 +322,10 @@ export class Inbox extends Endpoint {
     this.want(prefix, false);
   }
 
-  /** Waits for a message. @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed. */
+  /**
+   * Waits for a message.
+   * @returns It, or `undefined` after `timeoutMs` (default: no limit) or when closed.
+   */
   receive(timeoutMs = -1): Promise<Frames | undefined> {
     return this.receiveWithin(timeoutMs);
   }
@@ -332,7 +347,10 @@ export class Outbox extends Endpoint {
     return outbox;
   }
 
-  /** Sends a message. @returns Whether it was sent within `timeoutMs` (default: no limit). */
+  /**
+   * Sends a message.
+   * @returns Whether it was sent within `timeoutMs` (default: no limit).
+   */
   send(frames: Frames, timeoutMs = -1): Promise<boolean> {
     return this.sendWithin(frames, timeoutMs);
   }

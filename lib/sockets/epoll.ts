@@ -45,7 +45,10 @@ function ownCalls(): EpollCalls | undefined {
   return calls ??= epollCalls(EVENT_BYTES, EVENTS);
 }
 
-/** Makes a wait for the descriptor `fd`, which is not closed by it. @throws {LibcError} If too many files are open. */
+/**
+ * Makes a wait for the descriptor `fd`, which is not closed by it.
+ * @throws {LibcError} If too many files are open.
+ */
 export function waitForDescriptor(fd: number): DescriptorWait {
   const calls = ownCalls();
   if (calls === undefined) return new ReadWait(fd);
@@ -71,7 +74,8 @@ export async function closeWaitOf({ wait }: ThreadNotes): Promise<boolean> {
       if (performance.now() > end) return false;
       await sleep(LOOK_MS);
     }
-    // Its first event is there, and it may still write others. It holds the instance's lock until the last one: this call waits for that.
+    // Its first event is there, and it may still write others. It holds the instance's lock until the last one: this
+    // call waits for that.
     calls.control(Number(epollFd), EPOLL_CTL_MOD, Number(wakeFd), eventOf(Number(wakeFd), 0));
   }
   for (const fd of [epollFd, wakeFd]) calls.close(Number(fd));

@@ -211,7 +211,10 @@ export class ZmqContext {
     return new ZmqContext(Deno.UnsafePointer.create(address));
   }
 
-  /** Makes a socket. @throws {SocketError} If there are too many. */
+  /**
+   * Makes a socket.
+   * @throws {SocketError} If there are too many.
+   */
   socket(kind: SocketKind): ZmqSocket {
     return leased(() => {
       const pointer = zmq().zmq_socket(this.#pointer, SOCKET_KINDS[kind]);
@@ -261,7 +264,10 @@ export class ZmqSocket {
     return Deno.UnsafePointer.value(this.#pointer);
   }
 
-  /** Sets an option. @throws {SocketError} If libzmq refuses the value. */
+  /**
+   * Sets an option.
+   * @throws {SocketError} If libzmq refuses the value.
+   */
   set(option: SocketOption, value: number | string): void {
     const bytes = typeof value === "string"
       ? new TextEncoder().encode(value)
@@ -301,14 +307,20 @@ export class ZmqSocket {
     return new TextDecoder().decode(text.subarray(0, Math.max(0, Number(length[0]) - 1)));
   }
 
-  /** Listens. @throws {SocketError} If the address is in use or not available. */
+  /**
+   * Listens.
+   * @throws {SocketError} If the address is in use or not available.
+   */
   bind(address: string): void {
     leased(() =>
       check(`cannot listen on ${address}`, uninterrupted(() => zmq().zmq_bind(this.#pointer, cString(address))))
     );
   }
 
-  /** Connects, now or when somebody listens there. @throws {SocketError} If the address is invalid. */
+  /**
+   * Connects, now or when somebody listens there.
+   * @throws {SocketError} If the address is invalid.
+   */
   connect(address: string): void {
     leased(() =>
       check(`cannot connect to ${address}`, uninterrupted(() => zmq().zmq_connect(this.#pointer, cString(address))))
@@ -347,7 +359,10 @@ export class ZmqSocket {
     leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0)));
   }
 
-  /** Sends a message. @returns False if nothing was sent, because there is no room or no peer. */
+  /**
+   * Sends a message.
+   * @returns False if nothing was sent, because there is no room or no peer.
+   */
   trySend(frames: Frames): boolean {
     return leased(() => this.#trySend(frames));
   }

@@ -45,7 +45,11 @@ export class ZmqProxy {
     return this.#context.address;
   }
 
-  /** Binds both sockets and starts the thread. @returns The actual addresses. @throws {SocketError} If binding fails. */
+  /**
+   * Binds both sockets and starts the thread.
+   * @returns The actual addresses.
+   * @throws {SocketError} If binding fails.
+   */
   start(addresses: { readonly front: string; readonly back: string }): Promise<{ front: string; back: string }> {
     return Promise.try(() => {
       this.#front.bind(addresses.front);

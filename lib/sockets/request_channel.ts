@@ -39,7 +39,10 @@ export class RequestChannel {
   #end: (() => void) | undefined;
   #closed = false;
 
-  /** Connects at the first request. @param address `tcp://host:port`. */
+  /**
+   * Connects at the first request.
+   * @param address `tcp://host:port`.
+   */
   constructor(address: string, settings: SocketSettings = {}) {
     this.#address = address;
     const ipv6 = settings.ipv6 ?? address.startsWith("tcp://[");
@@ -106,7 +109,9 @@ export class RequestChannel {
     return lost ? "lost" : "silent";
   }
 
-  /** Makes a new connection at once, when the caller knows that the old one is lost; a running request is sent again. */
+  /**
+   * Makes a new connection at once, when the caller knows that the old one is lost; a running request is sent again.
+   */
   reset(): void {
     this.#socket?.close();
     this.#socket = undefined;

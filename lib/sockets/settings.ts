@@ -49,7 +49,10 @@ export const MANY_SUBSCRIBERS = { inBatchBytes: 256, outBatchBytes: 1_024 } as c
 
 /** Settings of a socket; each field is libzmq's option of that name. Times in milliseconds. */
 export interface SocketSettings {
-  /** Maximum messages queued for a peer that does not read; 0: no limit. Beyond it libzmq drops or blocks. Default: 1000. */
+  /**
+   * Maximum messages queued for a peer that does not read; 0: no limit. Beyond it libzmq drops or blocks.
+   * Default: 1000.
+   */
   readonly highWaterMark?: number;
   /** The same, only for sent messages. */
   readonly sendHighWaterMark?: number;
@@ -86,13 +89,18 @@ export interface SocketSettings {
   readonly identity?: string;
   /** TCP keep-alive of idle connections. Default: the system's. */
   readonly keepalive?: KeepAlive;
-  /** Maximum time without a TCP acknowledgement of sent data and probes. Default: the system's, a quarter of an hour. */
+  /**
+   * Maximum time without a TCP acknowledgement of sent data and probes. Default: the system's, a quarter of an hour.
+   */
   readonly unansweredMs?: number;
   /** Whether to listen on IPv6 addresses too. */
   readonly ipv6?: boolean;
 }
 
-/** Applies settings to a new socket of `kind`. @throws {SocketError} If libzmq refuses a value. */
+/**
+ * Applies settings to a new socket of `kind`.
+ * @throws {SocketError} If libzmq refuses a value.
+ */
 export function configure(socket: ZmqSocket, kind: SocketKind, settings: SocketSettings): void {
   const options: Partial<Record<SocketOption, number | string>> = {
     sendHighWaterMark: settings.sendHighWaterMark ?? settings.highWaterMark,

@@ -27,8 +27,8 @@ const LOOK_MS = 20;
 const STUCK_MS = 10_000;
 
 /**
- * Processor time that a thread may use without answering, in milliseconds. The longest that an MWorker needs at once is some seconds: for a
- * request of 100 MB.
+ * Processor time that a thread may use without answering, in milliseconds. The longest that an MWorker needs at once is
+ * some seconds: for a request of 100 MB.
  */
 const MAX_COMPUTING_MS = 10_000;
 /** Minimum interval of the questions whether a thread answers, in milliseconds. */
@@ -134,8 +134,9 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
   }
 
   /**
-   * Replaces the thread if it computes and does not come to an end: it has used too much processor time since it was asked for a sign of life. To be
-   * called again and again while this process works. Without effect where the system does not report the time of threads.
+   * Replaces the thread if it computes and does not come to an end: it has used too much processor time since it was
+   * asked for a sign of life. To be called again and again while this process works. Without effect where the system
+   * does not report the time of threads.
    */
   look(): void {
     const thread = this.#thread, nowMs = performance.now();

@@ -16,7 +16,10 @@ export class TooCostlyError extends Error {
 export class Budget {
   #left = MAX_STEPS;
 
-  /** Counts `steps`. @throws {TooCostlyError} If they are more than are left. */
+  /**
+   * Counts `steps`.
+   * @throws {TooCostlyError} If they are more than are left.
+   */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw new TooCostlyError(`It takes more than ${MAX_STEPS} steps`);

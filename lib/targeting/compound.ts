@@ -42,7 +42,10 @@ const UNRESOLVED: Readonly<Record<string, string>> = {
 /** A letter, for the first four of them a delimiter of one character, and the pattern. */
 const TERM = /^(?:(?:([GPIJ])(.)?|([LNSERTM]))@)?(.+)$/s;
 
-/** Reads the words of a compound target. @throws {TargetError} If they do not form a condition. */
+/**
+ * Reads the words of a compound target.
+ * @throws {TargetError} If they do not form a condition.
+ */
 export function parseCompound(words: readonly string[], options: TermOptions): Condition {
   return new Parser(words, options).parse();
 }

@@ -53,7 +53,10 @@ export class DataExpression {
     return problem;
   }
 
-  /** Whether the facts of a minion match. @throws {TooCostlyError} */
+  /**
+   * Whether the facts of a minion match.
+   * @throws {TooCostlyError}
+   */
   matches(facts: Facts): boolean {
     return this.#inFacts(facts, { expression: this.#expression, delimiter: this.#delimiter }, new Budget());
   }

@@ -15,7 +15,10 @@ interface Address {
   readonly digits: string;
 }
 
-/** A test of grains. @throws {TargetError} If `tgt` is neither an address nor a network. */
+/**
+ * A test of grains.
+ * @throws {TargetError} If `tgt` is neither an address nor a network.
+ */
 export function compileIpMatch(tgt: string): (grains: Facts) => boolean {
   const [text, length, ...rest] = tgt.split("/");
   const address = parseAddress(text);

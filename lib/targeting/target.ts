@@ -59,7 +59,10 @@ function isSimple(name: string): name is SimpleType {
   return Object.hasOwn(TERMS, name);
 }
 
-/** Reads a target. @throws {TargetError} If its type is unknown, or it cannot be read. */
+/**
+ * Reads a target.
+ * @throws {TargetError} If its type is unknown, or it cannot be read.
+ */
 export function parseTarget({ tgt, tgtType }: TypedTarget, options: TargetOptions = {}): Condition {
   const type = tgtType === undefined || tgtType === "" ? "glob" : tgtType;
   if (!isTargetType(type)) throw new TargetError(`There are no targets of type "${type}"`, type);
@@ -74,7 +77,8 @@ export function parseTarget({ tgt, tgtType }: TypedTarget, options: TargetOption
 
 /**
  * The target as minions get it: a node group becomes a compound, and the groups within a compound are written out, as
- * minions do not know them. @throws {TargetError} For a group that is not configured, and for one that contains itself.
+ * minions do not know them.
+ * @throws {TargetError} For a group that is not configured, and for one that contains itself.
  */
 export function portableTarget({ tgt, tgtType }: TypedTarget, nodegroups: ValueMap): TypedTarget {
   if (tgtType !== "nodegroup" && tgtType !== "compound") return { tgt, tgtType };
@@ -112,7 +116,10 @@ export function termsOf(condition: Condition): Term[] {
   return condition.op === "not" ? termsOf(condition.of) : condition.of.flatMap(termsOf);
 }
 
-/** Whether the target matches the minion. @throws {TargetError} As {@linkcode parseTarget}; a minion then ignores the job. */
+/**
+ * Whether the target matches the minion.
+ * @throws {TargetError} As {@linkcode parseTarget}; a minion then ignores the job.
+ */
 export function matchesTarget(target: TypedTarget, subject: Subject, options: TargetOptions = {}): boolean {
   return holds(parseTarget(target, options), (term) => matchesTerm(term, subject));
 }

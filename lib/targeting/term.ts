@@ -45,7 +45,10 @@ export interface TermOptions {
   readonly pillarExact: boolean;
 }
 
-/** Makes a term of a target's text. @throws {TargetError} If it cannot be read. */
+/**
+ * Makes a term of a target's text.
+ * @throws {TargetError} If it cannot be read.
+ */
 export type MakeTerm = (tgt: Value, options: TermOptions) => Term;
 
 /** The term of each simple target type. */

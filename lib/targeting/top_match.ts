@@ -17,7 +17,9 @@ export interface TopMatchContext {
   readonly data?: (tgt: string) => boolean;
 }
 
-/** The type that the items of a target name by `match`; the last one counts. Default: `compound`, which takes globs too. */
+/**
+ * The type that the items of a target name by `match`; the last one counts. Default: `compound`, which takes globs too.
+ */
 export function topMatchType(items: readonly Value[]): string {
   let type = "compound";
   for (const item of items) if (isMap(item) && item.has("match")) type = str(item.get("match") ?? null);
@@ -29,7 +31,10 @@ export function isTopMatchType(type: string): boolean {
   return type === "data" || isTargetType(type);
 }
 
-/** Whether `tgt` matches the minion. @throws {TargetError} For a type that Salt does not know either. */
+/**
+ * Whether `tgt` matches the minion.
+ * @throws {TargetError} For a type that Salt does not know either.
+ */
 export function matchesTop(
   tgt: Value,
   type: string,

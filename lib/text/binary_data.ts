@@ -5,7 +5,8 @@
  */
 
 /**
- * Whether data is binary: a zero byte in it, or more than 30 % of bytes that do not occur in text. The last character may be cut off.
+ * Whether data is binary: a zero byte in it, or more than 30 % of bytes that do not occur in text. The last character
+ * may be cut off.
  */
 export function isBinary(bytes: Uint8Array): boolean {
   if (bytes.length === 0) return false;

@@ -1,7 +1,6 @@
 /**
- * Tables as Python's `csv` reads them: fields between delimiters, quoted where they hold one, a quote in a quoted field written
- * twice.
- * Source: docs.python.org, "csv".
+ * Tables as Python's `csv` reads them: fields between delimiters, quoted where they hold one, a quote in a quoted field
+ * written twice. Source: docs.python.org, "csv".
  * @module
  */
 

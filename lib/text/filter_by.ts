@@ -19,7 +19,10 @@ export interface FilterOptions {
   readonly base: Value;
 }
 
-/** The value of the table for `value`; of a list, for the first item that a key matches. @throws {CommandError} If a value to be merged is not a map. */
+/**
+ * The value of the table for `value`; of a list, for the first item that a key matches.
+ * @throws {CommandError} If a value to be merged is not a map.
+ */
 export function filterBy(table: ValueMap, value: Value | undefined, options: FilterOptions): Value {
   const { merge, fallback, base } = options;
   const found = firstMatch(table, value) ?? table.get(fallback) ?? null;

@@ -11,7 +11,10 @@ export interface HostPort {
   readonly port?: number;
 }
 
-/** Parses `text`. @throws {RangeError} If there is no host, or no valid port. */
+/**
+ * Parses `text`.
+ * @throws {RangeError} If there is no host, or no valid port.
+ */
 export function parseHostPort(text: string): HostPort {
   const bracketed = /^\[([^\]]+)\](?::(.*))?$/.exec(text);
   const colons = text.split(":").length - 1;

@@ -1,6 +1,7 @@
 /**
- * IP addresses, interfaces and networks as numbers, with the properties that Python's `ipaddress` gives them.
- * Source: docs.python.org, "ipaddress" (Python 3.11, whose lists of private and reserved networks these are); IANA's special-purpose registries.
+ * IP addresses, interfaces and networks as numbers, with the properties that Python's `ipaddress` gives them. Source:
+ * docs.python.org, "ipaddress" (Python 3.11, whose lists of private and reserved networks these are); IANA's
+ * special-purpose registries.
  * @module
  */
 
@@ -14,7 +15,9 @@ export interface IpAddress {
   readonly zone?: string;
 }
 
-/** An address with the length of its network's prefix: an interface, or a network if all bits after the prefix are 0. */
+/**
+ * An address with the length of its network's prefix: an interface, or a network if all bits after the prefix are 0.
+ */
 export interface IpInterface extends IpAddress {
   readonly prefix: number;
 }
@@ -37,7 +40,9 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return { version: 6, value: BigInt(`0x${digits}`), ...parts[2] === undefined ? {} : { zone: parts[2] } };
 }
 
-/** Parses an interface: an address, or `/` and a prefix, a mask or (IPv4) a mask of hosts; `undefined` if it is none. */
+/**
+ * Parses an interface: an address, or `/` and a prefix, a mask or (IPv4) a mask of hosts; `undefined` if it is none.
+ */
 export function parseIpInterface(text: string): IpInterface | undefined {
   const [address, mask, ...more] = text.split("/");
   const parsed = parseIpAddress(address);

@@ -9,7 +9,12 @@ const WORDS =
     "dictumst dignissim dis dolor donec dui duis egestas eget eleifend elementum elit enim erat eros est et etiam eu euismod facilisi")
     .split(" ");
 
-/** Paragraphs of random words. @param min Words of each at least. @param max Above the number of words of each. @param html Whether each is in `<p>`. */
+/**
+ * Paragraphs of random words.
+ * @param min Words of each at least.
+ * @param max Above the number of words of each.
+ * @param html Whether each is in `<p>`.
+ */
 export function lipsum(paragraphs: number, min: number, max: number, html: boolean): string {
   const texts = Array.from(
     { length: Math.max(0, paragraphs) },

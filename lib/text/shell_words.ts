@@ -18,7 +18,10 @@ const PLACEHOLDER = "%s";
 /** A placeholder before which nothing is, so that a value with `-` at its start would be an option. */
 const FIRST_IN_WORD = new RegExp(`(?<!${HARMLESS})%s`);
 
-/** `word` as a shell reads it, as Python's `shlex.quote` writes it: in single quotes unless all its characters are harmless. */
+/**
+ * `word` as a shell reads it, as Python's `shlex.quote` writes it: in single quotes unless all its characters are
+ * harmless.
+ */
 export function quoteShellWord(word: string): string {
   return HARMLESS_WORD.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
@@ -26,8 +29,8 @@ export function quoteShellWord(word: string): string {
 /**
  * A command line of an operator with `value` in place of each `%s`, so that it is a word, or a part of one, whatever it
  * contains. Quotes around `%s`, with only harmless characters between them, are respected.
- * @throws {InvocationError} If that is not certain: the value would be an option, or is more than harmless characters and
- * stands where a shell would read it by other rules, or in quotes with what may be a command for another program.
+ * @throws {InvocationError} If that is not certain: the value would be an option, or is more than harmless characters
+ * and stands where a shell would read it by other rules, or in quotes with what may be a command for another program.
  */
 export function fillShellCommand(command: string, value: string): string {
   refuseOption(command, value);
@@ -42,8 +45,8 @@ export function fillShellCommand(command: string, value: string): string {
 
 /**
  * A word of a command line that no shell reads, with `value` in place of each placeholder: `%s`, or another one.
- * @throws {InvocationError} If that is not certain: the value would be an option, or is more than harmless characters and
- * stands in a word that has others too, which may be a command for another program (`sh -c 'cat %s'`).
+ * @throws {InvocationError} If that is not certain: the value would be an option, or is more than harmless characters
+ * and stands in a word that has others too, which may be a command for another program (`sh -c 'cat %s'`).
  */
 export function fillWord(word: string, value: string, placeholder: string = PLACEHOLDER): string {
   const around = word.split(placeholder);

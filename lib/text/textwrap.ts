@@ -17,8 +17,8 @@ const WORDS = new RegExp(`${BLANK}+|${NO_BLANK}+`, "gu");
 let parts: RegExp | undefined;
 
 /**
- * The parts that a line may be cut between: blanks, dashes between words, and words up to a hyphen. Made at the first call, as V8 needs 1 ms for its
- * classes of characters, and few starts wrap a text.
+ * The parts that a line may be cut between: blanks, dashes between words, and words up to a hyphen. Made at the first
+ * call, as V8 needs 1 ms for its classes of characters, and few starts wrap a text.
  */
 function partsPattern(): RegExp {
   return parts ??= new RegExp(
@@ -117,7 +117,9 @@ class Part {
   }
 }
 
-/** Python's `expandtabs()`: a tab ends at the next column that is a multiple of 8; a line end begins the columns again. */
+/**
+ * Python's `expandtabs()`: a tab ends at the next column that is a multiple of 8; a line end begins the columns again.
+ */
 function expandTabs(text: string): string {
   if (!text.includes("\t")) return text;
   let column = 0;

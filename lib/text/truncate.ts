@@ -27,7 +27,10 @@ export function truncateRepr(value: Value): string {
 /** Longer lists are cut, and the rest is counted. */
 const NAMED = 5;
 
-/** `a, b, c` for a few names, `a, b, c, d, e and 7 more` for many. @param max Names that are shown. */
+/**
+ * `a, b, c` for a few names, `a, b, c, d, e and 7 more` for many.
+ * @param max Names that are shown.
+ */
 export function truncateList(names: readonly string[], max: number = NAMED): string {
   const more = names.length > max ? ` and ${names.length - max} more` : "";
   return `${names.slice(0, max).join(", ")}${more}`;

@@ -1,6 +1,7 @@
 /**
  * Python's `difflib.unified_diff`, line by line as Python makes it: Salt shows these diffs, and operators compare them.
- * Source: docs.python.org, "difflib" (SequenceMatcher with its heuristic for frequent lines); Ratcliff and Obershelp 1988.
+ * Source: docs.python.org, "difflib" (SequenceMatcher with its heuristic for frequent lines); Ratcliff and
+ * Obershelp 1988.
  * @module
  */
 

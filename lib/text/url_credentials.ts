@@ -17,7 +17,10 @@ export function hasPassword(text: string): boolean {
   return /[a-z][a-z0-9+.-]*:\/\/[^/@\s]*:[^/@\s]+@/i.test(text);
 }
 
-/** The URL with those credentials; without any, the URL itself. @throws {InvocationError} If it is not of https. */
+/**
+ * The URL with those credentials; without any, the URL itself.
+ * @throws {InvocationError} If it is not of https.
+ */
 export function withCredentials(url: string, user: string | null, password: string | null): string {
   if (user === null && password === null) return url;
   if (!/^https:\/\//i.test(url)) throw new InvocationError("Basic Auth only supported for HTTPS");

@@ -6,7 +6,10 @@
 
 import { InvocationError } from "#lib/errors.ts";
 
-/** `value` as a part of a URL's path or query, or of its user: all but letters, digits and `-._~` is percent-encoded, also a slash. */
+/**
+ * `value` as a part of a URL's path or query, or of its user: all but letters, digits and `-._~` is percent-encoded,
+ * also a slash.
+ */
 export function quoteUrlPart(value: string): string {
   return encodeURIComponent(value.toWellFormed()).replace(/[!'()*]/g, (character) => hexOf(character));
 }

@@ -1,7 +1,6 @@
 /**
- * Parses the XML that programs print: elements, attributes, texts. It does not support document types, so there are no entities
- * of a document and no external files.
- * Source: www.w3.org/TR/xml, without section 3.
+ * Parses the XML that programs print: elements, attributes, texts. It does not support document types, so there are no
+ * entities of a document and no external files. Source: www.w3.org/TR/xml, without section 3.
  * @module
  */
 
@@ -20,7 +19,10 @@ const MAX_DEPTH = 100;
 const TOKEN =
   /<\?[^]*?\?>|<!--[^]*?-->|<!\[CDATA\[([^]*?)\]\]>|<(\/?)([\w:.-]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>|[^<]+|</g;
 
-/** The root element of a document. @throws {SyntaxError} If it is none. */
+/**
+ * The root element of a document.
+ * @throws {SyntaxError} If it is none.
+ */
 export function parseXml(text: string): XmlElement {
   const root = new Building("", new Map());
   const open: Building[] = [root];

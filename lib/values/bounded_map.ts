@@ -1,8 +1,8 @@
 /**
  * A map with a maximum size: when it is full, the oldest entry is removed. For values that are cheap to make again.
  *
- * npm:lru-cache 11.5.3 (1,728 lines) was measured: loading it takes 15 ms of a processor, this less than 0.1 ms. It keeps
- * the entries that were used last, which nothing here needs.
+ * npm:lru-cache 11.5.3 (1,728 lines) was measured: loading it takes 15 ms of a processor, this less than 0.1 ms. It
+ * keeps the entries that were used last, which nothing here needs.
  * @module
  */
 

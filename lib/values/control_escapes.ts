@@ -1,6 +1,6 @@
 /**
- * The control characters that Python writes as a backslash and one letter, in string literals and in replacements of `re`.
- * Source: docs.python.org, "String and Bytes literals", "re".
+ * The control characters that Python writes as a backslash and one letter, in string literals and in replacements of
+ * `re`. Source: docs.python.org, "String and Bytes literals", "re".
  * @module
  */
 

@@ -101,7 +101,10 @@ export class Dict<V = Value> extends Map<Value, V> {
     return new Map(this);
   }
 
-  /** Removes an entry. @returns Whether it was there. */
+  /**
+   * Removes an entry.
+   * @returns Whether it was there.
+   */
   override delete(key: Value): boolean {
     const entry = this.#find(key, hashKey(key));
     if (entry < 0) return false;

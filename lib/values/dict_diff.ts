@@ -10,7 +10,8 @@ import { equals, isMap, map, type Value, type ValueMap } from "./value.ts";
 const NOTHING = "<_null_>";
 
 /**
- * The keys of `current` whose values differ, with `{new, old}`; of maps on both sides the keys in them. Keys that only `past` has are left out.
+ * The keys of `current` whose values differ, with `{new, old}`; of maps on both sides the keys in them. Keys that only
+ * `past` has are left out.
  */
 export function changedValues(past: ValueMap, current: ValueMap): ValueMap {
   const changes: ValueMap = new Map();

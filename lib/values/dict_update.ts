@@ -10,8 +10,8 @@ import { orderedAs } from "./ordered.ts";
 import { equals, isMap, type Value, type ValueMap } from "./value.ts";
 
 /**
- * `dest` with what `update` has: maps are merged, and with `mergeLists` lists joined without doubles; all else is replaced. Neither argument
- * is changed.
+ * `dest` with what `update` has: maps are merged, and with `mergeLists` lists joined without doubles; all else is
+ * replaced. Neither argument is changed.
  */
 export function updateMap(
   dest: ValueMap,

@@ -11,7 +11,8 @@ export function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBu
 /**
  * Decompresses `bytes`.
  * @param options.max Bytes of the largest result. Default: no limit.
- * @throws {TypeError} If `bytes` are not gzip data. @throws {RangeError} If the result is larger than `max`.
+ * @throws {TypeError} If `bytes` are not gzip data.
+ * @throws {RangeError} If the result is larger than `max`.
  */
 export function gunzip(
   bytes: Uint8Array<ArrayBuffer>,

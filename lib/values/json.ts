@@ -1,7 +1,7 @@
 /**
- * JSON as Python's `json` writes it: the order of keys kept, `1.0` distinguished from `1`, ints of any size, `NaN`. `JSON.parse` reads
- * what Salt writes. Knows nothing of terminals or outputters. Source: docs.python.org, "json"; Salt's output/json_out.py for what is not
- * JSON (bytes).
+ * JSON as Python's `json` writes it: the order of keys kept, `1.0` distinguished from `1`, ints of any size, `NaN`.
+ * `JSON.parse` reads what Salt writes. Knows nothing of terminals or outputters. Source: docs.python.org, "json";
+ * Salt's output/json_out.py for what is not JSON (bytes).
  * @module
  */
 
@@ -10,7 +10,10 @@ import { Float, floatRepr, isFloat, repr, type Value, type ValueMap } from "./va
 
 /** Options of {@linkcode dumpJson}; the defaults are Python's. */
 export interface JsonOptions {
-  /** Spaces per level, with each entry on its own line. Without it, everything is on one line. Salt's outputter passes 4. */
+  /**
+   * Spaces per level, with each entry on its own line. Without it, everything is on one line. Salt's outputter
+   * passes 4.
+   */
   readonly indent?: number;
   /** Whether non-ASCII characters are escaped. True in Python; Salt always passes false. */
   readonly ensureAscii?: boolean;
@@ -30,7 +33,8 @@ export function dumpJson(value: Value, options: JsonOptions = {}): string {
 const PIECE = 1 << 15;
 
 /**
- * As {@linkcode dumpJson}, piece by piece: the text of ten thousand states is several megabytes, and with its parts as many again.
+ * As {@linkcode dumpJson}, piece by piece: the text of ten thousand states is several megabytes, and with its parts as
+ * many again.
  * @param put Takes the pieces. Each ends behind a key, a value or a sign.
  */
 export function writeJson(value: Value, options: JsonOptions, put: (piece: string) => void): void {

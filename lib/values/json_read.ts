@@ -1,7 +1,6 @@
 /**
- * Reading JSON as Python's `json.loads` does: the order of keys kept, ints and floats distinguished, `NaN` and `Infinity` read. If a key occurs
- * twice, the last value is used.
- * Source: docs.python.org, "json"; RFC 8259.
+ * Reading JSON as Python's `json.loads` does: the order of keys kept, ints and floats distinguished, `NaN` and
+ * `Infinity` read. If a key occurs twice, the last value is used. Source: docs.python.org, "json"; RFC 8259.
  * @module
  */
 
@@ -14,7 +13,10 @@ const DEEPEST = 500;
 /** As many digits as Python reads of an int: the time that they take grows with their square. */
 const MAX_DIGITS = 4300;
 
-/** The value that `text` holds. @throws {JsonError} With Python's words, if it is not JSON. */
+/**
+ * The value that `text` holds.
+ * @throws {JsonError} With Python's words, if it is not JSON.
+ */
 export function parseJson(text: string): Value {
   return new JsonReader(text).document();
 }
@@ -156,7 +158,10 @@ class JsonReader {
     this.#match(BLANKS);
   }
 
-  /** Skips the text that `pattern` matches here. @returns That text. */
+  /**
+   * Skips the text that `pattern` matches here.
+   * @returns That text.
+   */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at;
     const found = pattern.exec(this.#text);

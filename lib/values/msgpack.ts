@@ -50,7 +50,10 @@ export function decode(bytes: Uint8Array, dialect: Dialect, bounds?: Bounds): Va
   return value;
 }
 
-/** The value in the bytes of a file; `undefined` if there is no file, or if its bytes are no value, as those of one cut off. */
+/**
+ * The value in the bytes of a file; `undefined` if there is no file, or if its bytes are no value, as those of one cut
+ * off.
+ */
 export function decodeIfWhole(bytes: Uint8Array | undefined): Value | undefined {
   if (bytes === undefined) return undefined;
   try {

@@ -94,7 +94,10 @@ export class EntryReader {
   }
 }
 
-/** The big-endian number of `size` bytes. @throws {MsgpackError} If they are not all there. */
+/**
+ * The big-endian number of `size` bytes.
+ * @throws {MsgpackError} If they are not all there.
+ */
 function lengthAt(bytes: Uint8Array, at: number, size: number): number {
   if (at + size > bytes.length) throw new MsgpackError(`Truncated: ${size} bytes expected at ${at}`);
   let length = 0;
@@ -119,7 +122,10 @@ const SHAPES: readonly Shape[] = [
   ...([2, 4] as const).map((size) => ({ size, of: "pairs" as const })),
 ];
 
-/** The end of the value that starts at `at`. Nesting costs no stack. @throws {MsgpackError} If it is truncated. */
+/**
+ * The end of the value that starts at `at`. Nesting costs no stack.
+ * @throws {MsgpackError} If it is truncated.
+ */
 function skip(bytes: Uint8Array, at: number): number {
   for (let values = 1; values > 0; values--) {
     if (at >= bytes.length) throw new MsgpackError(`Truncated: a value expected at ${at}`);

@@ -27,7 +27,10 @@ export interface Bounds {
   readonly otherKeys: number;
 }
 
-/** For files and for senders that have proved their identity: at most about 150 MB. One byte can make an empty map of 200. */
+/**
+ * For files and for senders that have proved their identity: at most about 150 MB. One byte can make an empty map
+ * of 200.
+ */
 const KNOWN: Bounds = { memory: 8_000_000, depth: 512, keyBytes: Infinity, otherKeys: Infinity };
 
 const CONTAINER = 16;
@@ -59,7 +62,10 @@ export class Reader {
     this.#bounds = options.bounds ?? KNOWN;
   }
 
-  /** Reads the only value of the bytes. @throws {MsgpackError} If there is none, or it is out of bounds. */
+  /**
+   * Reads the only value of the bytes.
+   * @throws {MsgpackError} If there is none, or it is out of bounds.
+   */
   readValue(): Value {
     return this.#read(this.#bounds.depth);
   }

@@ -33,7 +33,10 @@ export class Writer {
   #position = 0;
   #bin = false;
 
-  /** Begins a message. @param bin Whether bytes are written with the bin types. */
+  /**
+   * Begins a message.
+   * @param bin Whether bytes are written with the bin types.
+   */
   start(bin: boolean): void {
     this.#position = 0;
     this.#bin = bin;
@@ -68,7 +71,10 @@ export class Writer {
     this.#resize(Math.max(this.#bytes.length * 2, needed + (needed >> 3)), this.#position);
   }
 
-  /** Writes `value`; lists and maps in it may be nested `depth` deep. @throws {MsgpackError} */
+  /**
+   * Writes `value`; lists and maps in it may be nested `depth` deep.
+   * @throws {MsgpackError}
+   */
   write(value: Packable, depth: number): void {
     this.#reserve(9);
     if (typeof value === "string") this.#writeText(value);

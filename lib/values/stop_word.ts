@@ -1,7 +1,7 @@
 /**
- * Ends computations of this thread from another thread: a number in shared memory. The runtime ends a thread only when it
- * waits for something, and a thread that computes reads no messages, so whatever may compute for long counts its steps here: what
- * goes through values, templates, regular expressions and differences of texts.
+ * Ends computations of this thread from another thread: a number in shared memory. The runtime ends a thread only when
+ * it waits for something, and a thread that computes reads no messages, so whatever may compute for long counts its
+ * steps here: what goes through values, templates, regular expressions and differences of texts.
  * @module
  */
 
@@ -21,8 +21,8 @@ export function heedStopWord(memory: SharedArrayBuffer): void {
 
 /**
  * Counts a step of a computation.
- * @throws {JobEndedError} At some of the steps after another thread has told this one to stop: at each look again, so a caller that
- * continues after an error ends too.
+ * @throws {JobEndedError} At some of the steps after another thread has told this one to stop: at each look again, so a
+ * caller that continues after an error ends too.
  */
 export function countStep(): void {
   if ((++steps & BETWEEN_LOOKS) === 0 && word !== undefined) lookAtStopWord(word);
@@ -38,7 +38,10 @@ export class StopWord {
   /** For the thread that is to be ended. */
   readonly memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
 
-  /** Tells the thread to stop for good. @param signal The number of the signal that the error names; not 0. */
+  /**
+   * Tells the thread to stop for good.
+   * @param signal The number of the signal that the error names; not 0.
+   */
   stop(signal: number): void {
     Atomics.store(new Int32Array(this.memory), 0, signal);
   }

@@ -1,8 +1,8 @@
 /**
- * The values of Salt: what Python calls None, bool, int, float, str, bytes, list, tuple and dict. Everything that crosses a
- * boundary (wire, disk, YAML, JSON, grains, pillar) is a `Value`. So `1` and `1.0` stay different, maps keep their
- * order, and the keys `22` and `"22"` stay different. Knows nothing of encodings.
- * Source: docs.python.org, "Built-in Types".
+ * The values of Salt: what Python calls None, bool, int, float, str, bytes, list, tuple and dict. Everything that
+ * crosses a boundary (wire, disk, YAML, JSON, grains, pillar) is a `Value`. So `1` and `1.0` stay different, maps keep
+ * their order, and the keys `22` and `"22"` stay different. Knows nothing of encodings. Source: docs.python.org,
+ * "Built-in Types".
  * @module
  */
 
@@ -188,7 +188,10 @@ export function str(v: Value): string {
   return typeof v === "string" ? v : repr(v);
 }
 
-/** Python's `repr` of a float: the shortest digits that give the same float, with an exponent from 1e16 on and below 1e-4. */
+/**
+ * Python's `repr` of a float: the shortest digits that give the same float, with an exponent from 1e16 on and below
+ * 1e-4.
+ */
 export function floatRepr(n: number): string {
   if (Number.isNaN(n)) return "nan";
   if (!Number.isFinite(n)) return n > 0 ? "inf" : "-inf";

@@ -1,8 +1,9 @@
 /**
- * Reads the usual documents in one pass: block mappings and lists of words, of quoted texts, of literal blocks (`|`) and of flow lists of words (`[a, b]`), as in SLS
- * files after their templates have been rendered. Documents with other syntax or errors are left to the parser. Measured: an SLS of 1,000
- * states with four arguments each takes 20 ms here and 51 ms with the parser (`loadYaml(text)` and `loadYaml("---\n" + text)`, five times each).
- * The target `yaml` of `deno task fuzz` compares both for each input.
+ * Reads the usual documents in one pass: block mappings and lists of words, of quoted texts, of literal blocks (`|`)
+ * and of flow lists of words (`[a, b]`), as in SLS files after their templates have been rendered. Documents with other
+ * syntax or errors are left to the parser. Measured: an SLS of 1,000 states with four arguments each takes 20 ms here
+ * and 51 ms with the parser (`loadYaml(text)` and `loadYaml("---\n" + text)`, five times each). The target `yaml` of
+ * `deno task fuzz` compares both for each input.
  * @module
  */
 
@@ -56,7 +57,10 @@ const SPACE = 0x20,
 /** Thrown for a document that is left to the parser. */
 class Unusual extends Error {}
 
-/** Reads a document. @returns `undefined` if it is to be read by the parser. */
+/**
+ * Reads a document.
+ * @returns `undefined` if it is to be read by the parser.
+ */
 export function readBlocks(text: string): BlockDocument | undefined {
   if (!READABLE.test(text)) return undefined;
   try {
@@ -184,8 +188,8 @@ class BlockReader {
   }
 
   /**
-   * The value that begins at `at`, of an entry that is indented by `indent`; then the line behind it is the current one:
-   * one that is indented further would be more of it, or a mistake.
+   * The value that begins at `at`, of an entry that is indented by `indent`; then the line behind it is the current
+   * one: one that is indented further would be more of it, or a mistake.
    */
   #value(at: number, indent: number): Value {
     const first = this.#text.charCodeAt(at);

@@ -1,10 +1,9 @@
 /**
- * YAML as Salt writes it with `--out=yaml`: byte for byte PyYAML's safe dumper over libyaml, in block or flow style. Keys are
- * sorted where Python can sort them, a list is in the column of its key, and text is quoted only where YAML 1.1 would
- * read it as something else. Python writes an object that occurs twice as an anchor and aliases; here every occurrence
- * is written out, since values come from the wire.
- * Source: libyaml 0.2.5's emitter (behaviour), PyYAML's representer, salt/utils/yamldumper.py;
- * tests/corpus/yaml_dump.json holds their output.
+ * YAML as Salt writes it with `--out=yaml`: byte for byte PyYAML's safe dumper over libyaml, in block or flow style.
+ * Keys are sorted where Python can sort them, a list is in the column of its key, and text is quoted only where YAML
+ * 1.1 would read it as something else. Python writes an object that occurs twice as an anchor and aliases; here every
+ * occurrence is written out, since values come from the wire. Source: libyaml 0.2.5's emitter (behaviour), PyYAML's
+ * representer, salt/utils/yamldumper.py; tests/corpus/yaml_dump.json holds their output.
  * @module
  */
 
@@ -22,19 +21,24 @@ export interface YamlLayout {
   /** Columns for each level, 2 to 9; any other number is 2, as in libyaml. */
   readonly indent?: number;
   /**
-   * Lists and maps in brackets, on as few lines as the width allows: all of them, or those with plain scalars only, which is PyYAML's
-   * default.
+   * Lists and maps in brackets, on as few lines as the width allows: all of them, or those with plain scalars only,
+   * which is PyYAML's default.
    */
   readonly flow?: boolean | "leaves";
   /** Whether non-ASCII characters are escaped, in double quotes, which is PyYAML's default. */
   readonly ascii?: boolean;
   /** Whether a list or map that occurs twice gets an anchor, and an alias where it occurs again, as PyYAML writes. */
   readonly aliases?: boolean;
-  /** Whether maps that {@linkcode isOrdered} knows keep their order, as by `salt.utils.yaml`. Default: all are sorted. */
+  /**
+   * Whether maps that {@linkcode isOrdered} knows keep their order, as by `salt.utils.yaml`. Default: all are sorted.
+   */
   readonly ordered?: boolean;
 }
 
-/** Writes `value` as a YAML document with a final newline. @throws {TypeError} For a structure that contains itself. */
+/**
+ * Writes `value` as a YAML document with a final newline.
+ * @throws {TypeError} For a structure that contains itself.
+ */
 export function dumpYaml(
   value: Value,
   { indent = 2, flow = false, ascii = false, aliases = false, ordered = false }: YamlLayout = {},
@@ -221,7 +225,10 @@ function isSimpleKey(key: Value): boolean {
   return new TextEncoder().encode(key).length <= MAX_SIMPLE_KEY;
 }
 
-/** Which styles can write `text` so that it reads back as this string; double quotes always can. `bracketed`: within brackets. */
+/**
+ * Which styles can write `text` so that it reads back as this string; double quotes always can. `bracketed`: within
+ * brackets.
+ */
 function stylesOf(text: string, bracketed: boolean, ascii: boolean): { plain: boolean; singleQuoted: boolean } {
   const chars = [...text];
   const last = chars.length - 1;

@@ -38,8 +38,8 @@ export interface LoadYamlOptions {
 /**
  * Reads the one YAML document in `text`; None if it is empty.
  * @param file The name of the source in errors.
- * @throws {YamlError} If Salt's loader would refuse it, collections are nested more than 200 deep, or its aliases stand for
- * too many values.
+ * @throws {YamlError} If Salt's loader would refuse it, collections are nested more than 200 deep, or its aliases stand
+ * for too many values.
  */
 export function loadYaml(
   text: string,
@@ -119,7 +119,10 @@ export interface Offsets {
   holder?: number;
 }
 
-/** As {@linkcode loadYaml}, with the places of keys and items. @throws {YamlError} As {@linkcode loadYaml}. */
+/**
+ * As {@linkcode loadYaml}, with the places of keys and items.
+ * @throws {YamlError} As {@linkcode loadYaml}.
+ */
 export function loadYamlPlaces(text: string, file: string): { readonly value: Value; readonly places: YamlPlaces } {
   const source = new YamlSource(text, file);
   const blocks = readBlocks(text);
@@ -156,8 +159,9 @@ export function loadYamlMapping(text: string, file: string): { value: ValueMap; 
 }
 
 /**
- * Whether `value` contains itself. @param open The values around it. @param done Values known not to contain
- * themselves, since aliases repeat them.
+ * Whether `value` contains itself.
+ * @param open The values around it.
+ * @param done Values known not to contain themselves, since aliases repeat them.
  */
 function containsItself(value: Value, open: Set<Value>, done: Set<Value> = new Set()): boolean {
   if ((!Array.isArray(value) && !(value instanceof Map)) || done.has(value)) return false;

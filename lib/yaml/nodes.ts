@@ -1,8 +1,8 @@
 /**
  * Parses a YAML document into a tree of nodes: js-yaml's parser events with tags, anchors and positions resolved. An
- * alias is the same node object as its anchor, so the tree may share nodes and contain itself. The number of values that
- * aliases stand for is limited. Knows only the syntax; load.ts interprets tags and checks maps.
- * Source: js-yaml 5 (`parseEvents`); PyYAML's composer and libyaml's limits for what Salt refuses beyond it.
+ * alias is the same node object as its anchor, so the tree may share nodes and contain itself. The number of values
+ * that aliases stand for is limited. Knows only the syntax; load.ts interprets tags and checks maps. Source: js-yaml 5
+ * (`parseEvents`); PyYAML's composer and libyaml's limits for what Salt refuses beyond it.
  * @module
  */
 
@@ -61,7 +61,8 @@ const BEFORE_KEY = /(?:^[ ]*(?:- +)*|[[{,] *)$/;
 
 /**
  * Maximum number of values that the aliases of a document stand for, as often as they occur. Aliases share one object,
- * but what prints, encodes or copies the value goes through it once for each of them: nine lines of 40 characters stand for 9 ** 9 values.
+ * but what prints, encodes or copies the value goes through it once for each of them: nine lines of 40 characters stand
+ * for 9 ** 9 values.
  */
 export const MAX_ALIASED = {
   /** Of a file: SLS, pillar, options. */
@@ -133,7 +134,10 @@ function colonsInAnchors(events: readonly Event[], text: string): number[] {
   return colons;
 }
 
-/** The offset of the last colon before `offset` that ends the name of an anchor or alias, if separating it mends the text. */
+/**
+ * The offset of the last colon before `offset` that ends the name of an anchor or alias, if separating it mends the
+ * text.
+ */
 function colonBefore(offset: number, text: string): number | undefined {
   const names = [...text.slice(0, offset).matchAll(/(?<=^[ ]*(?:- +)*|[[{,] *)[&*][A-Za-z0-9_-]+(?=:\s)/gm)];
   return names.slice(-MAX_TRIED).reverse().map(({ index, 0: name }) => index + name.length)
@@ -358,7 +362,10 @@ class Composer {
 /** A node with an anchor. */
 interface Anchored {
   readonly node: YamlNode;
-  /** Number of values that an alias of it stands for; 1 inside of it, where an alias stands for a value that contains itself. */
+  /**
+   * Number of values that an alias of it stands for; 1 inside of it, where an alias stands for a value that contains
+   * itself.
+   */
   count: number;
 }
 

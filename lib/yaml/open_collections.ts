@@ -1,6 +1,6 @@
 /**
- * Finds the collections of a YAML text that are open at a place: libyaml names them as context of an error there. Only for error messages:
- * reads only brackets, indentation and quotes.
+ * Finds the collections of a YAML text that are open at a place: libyaml names them as context of an error there. Only
+ * for error messages: reads only brackets, indentation and quotes.
  * @module
  */
 
@@ -138,8 +138,8 @@ class Scan {
   }
 
   /**
-   * A scalar with quotes is taken for a key if there is a colon later in its line: libyaml detects only at the colon that there is other
-   * text between.
+   * A scalar with quotes is taken for a key if there is a colon later in its line: libyaml detects only at the colon
+   * that there is other text between.
    */
   #keyWithMore(start: number): void {
     const [rest] = this.#text.slice(this.#at).split("\n", 1);

@@ -1,6 +1,7 @@
 /**
- * YAML documents that are a mapping of words, as most configuration files are: `name: value` at the start of a line, and comments.
- * They are read without the YAML parser, which takes longer to load than such a file to read. Any other document is left to it.
+ * YAML documents that are a mapping of words, as most configuration files are: `name: value` at the start of a line,
+ * and comments. They are read without the YAML parser, which takes longer to load than such a file to read. Any other
+ * document is left to it.
  * @module
  */
 
@@ -18,7 +19,10 @@ const PAIR = /^([A-Za-z_][A-Za-z0-9_]*): +([A-Za-z0-9_/][A-Za-z0-9_./+-]*) *$/;
 /** A comment in ASCII, or nothing. */
 const NOTHING = /^(?:#[\t\x20-\x7e]*)?$/;
 
-/** Reads a document of words. @returns `undefined` if it may be anything else: a list, a quoted text, an error. */
+/**
+ * Reads a document of words.
+ * @returns `undefined` if it may be anything else: a list, a quoted text, an error.
+ */
 export function plainMapping(text: string): PlainMapping | undefined {
   const value: ValueMap = new Map();
   const lines = new Map<string, number>();

@@ -70,8 +70,9 @@ export class YamlWriter {
   }
 
   /**
-   * Indents one level. @param options `flow`: for the continuation lines of a scalar or of what is in brackets;
-   * `indentless`: a list stays in the column of its key.
+   * Indents one level.
+   * @param options `flow`: for the continuation lines of a scalar or of what is in brackets; `indentless`: a list stays
+   * in the column of its key.
    */
   increaseIndent(options: { flow?: boolean; indentless?: boolean } = {}): void {
     this.#indents.push(this.#indent);

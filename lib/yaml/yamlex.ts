@@ -1,10 +1,11 @@
 /**
- * YAML as Salt's `yamlex` reads it: YAML in which a key may come again. The last value counts, but maps are merged where both have the key, and
- * values tagged `!aggregate` are joined: lists with lists, maps with maps. `!reset` before a key forgets the values before it.
+ * YAML as Salt's `yamlex` reads it: YAML in which a key may come again. The last value counts, but maps are merged
+ * where both have the key, and values tagged `!aggregate` are joined: lists with lists, maps with maps. `!reset` before
+ * a key forgets the values before it.
  *
- * Differs from Salt: dates stay text; of two lists without a tag the last one counts (Salt's becomes empty, since it copies
- * the list before it has read it).
- * Source: Salt 3008.3, `salt/serializers/yamlex.py`, `salt/utils/aggregation.py`; tests/corpus/yamlex.json.
+ * Differs from Salt: dates stay text; of two lists without a tag the last one counts (Salt's becomes empty, since it
+ * copies the list before it has read it). Source: Salt 3008.3, `salt/serializers/yamlex.py`,
+ * `salt/utils/aggregation.py`; tests/corpus/yamlex.json.
  * @module
  */
 

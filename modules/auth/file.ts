@@ -10,7 +10,10 @@ import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
 import { type PasswordFileForm, passwordFileKnows } from "#lib/auth/password_file.ts";
 import { str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** Makes it. @throws {ConfigError} For invalid parameters. */
+/**
+ * Makes it.
+ * @throws {ConfigError} For invalid parameters.
+ */
 export function fileEauth({ config }: EauthContext): EauthModule {
   const path = parameter(config, "filename");
   if (typeof path !== "string") throw bad("^filename is missing");

@@ -10,7 +10,11 @@ import { ConfigError } from "#lib/errors.ts";
 import type { EauthContext, EauthModule } from "#lib/auth/eauth_module.ts";
 import { ldapSettings } from "#lib/auth/ldap_settings.ts";
 
-/** Makes it. @param ask For tests. @throws {ConfigError} For options that exclude each other. */
+/**
+ * Makes it.
+ * @param ask For tests.
+ * @throws {ConfigError} For options that exclude each other.
+ */
 export function ldapEauth(
   { opts, log }: EauthContext,
   ask: (request: AuthRequest) => Promise<AuthReply> = askAuthProcess,

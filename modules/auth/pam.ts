@@ -1,6 +1,6 @@
 /**
- * `external_auth: pam`: the users of the master's host, as the PAM service `auth.pam.service` knows them; groups are the host's.
- * Source: Salt 3008.3 `salt/auth/pam.py`.
+ * `external_auth: pam`: the users of the master's host, as the PAM service `auth.pam.service` knows them; groups are
+ * the host's. Source: Salt 3008.3 `salt/auth/pam.py`.
  * @module
  */
 
@@ -9,7 +9,10 @@ import type { AuthReply, AuthRequest } from "#lib/auth/auth_messages.ts";
 import type { EauthContext, EauthModule } from "#lib/auth/eauth_module.ts";
 import { groupNamesOf } from "#lib/os/users.ts";
 
-/** Makes it. @param ask For tests. */
+/**
+ * Makes it.
+ * @param ask For tests.
+ */
 export function pamEauth(
   { opts, log }: EauthContext,
   ask: (request: AuthRequest) => Promise<AuthReply> = askAuthProcess,

@@ -13,7 +13,10 @@ const ANSWER_MS = 10_000;
 /** Longest answer, in bytes. */
 const MAX_BYTES = 1 << 20;
 
-/** Makes it. @throws {ConfigError} Without a usable `^url`. */
+/**
+ * Makes it.
+ * @throws {ConfigError} Without a usable `^url`.
+ */
 export function restEauth({ config }: EauthContext): EauthModule {
   const url = config.get("^url");
   if (typeof url !== "string" || !/^https?:\/\//.test(url)) {
@@ -29,7 +32,10 @@ export function restEauth({ config }: EauthContext): EauthModule {
   };
 }
 
-/** The rules that the service gives; `undefined` if it does not know the user. @throws If it does not answer as it should. */
+/**
+ * The rules that the service gives; `undefined` if it does not know the user.
+ * @throws If it does not answer as it should.
+ */
 async function ask(url: string, { username, password }: Credentials): Promise<readonly Value[] | undefined> {
   const response = await fetch(url, {
     method: "POST",

@@ -1,6 +1,6 @@
 /**
- * `external_auth: sharedsecret`: everybody's password is the option `sharedsecret`. For a front end that knows the users.
- * Source: Salt 3008.3 `salt/auth/sharedsecret.py`.
+ * `external_auth: sharedsecret`: everybody's password is the option `sharedsecret`. For a front end that knows the
+ * users. Source: Salt 3008.3 `salt/auth/sharedsecret.py`.
  * @module
  */
 

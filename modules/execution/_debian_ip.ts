@@ -1,7 +1,6 @@
 /**
- * The functions of the module `ip` for Debian's family, whose network ifupdown manages: `/etc/network/interfaces`, scripts of
- * routes, and the names of the host.
- * Source: the functions of Salt 3008.3 `salt/modules/debian_ip.py`.
+ * The functions of the module `ip` for Debian's family, whose network ifupdown manages: `/etc/network/interfaces`,
+ * scripts of routes, and the names of the host. Source: the functions of Salt 3008.3 `salt/modules/debian_ip.py`.
  * @module
  */
 
@@ -87,7 +86,10 @@ function adapterLines(name: string, adapter: ValueMap): string[] {
   return adapterText(name, adapter).split("\n").map((line) => `${line}\n`);
 }
 
-/** Writes the interface among the others, or into its own file. @returns The lines of the interface. */
+/**
+ * Writes the interface among the others, or into its own file.
+ * @returns The lines of the interface.
+ */
 function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, settings: ValueMap): string[] {
   const texts = [...adaptersOf(files).set(iface, adapter)].map(([name, each]): readonly [string, string] => {
     if (!isMap(each)) return [text(name), ""];
@@ -267,7 +269,10 @@ function buildNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
   });
 }
 
-/** The functions. @param root Stands before `/`, without a final slash; empty for this host. */
+/**
+ * The functions.
+ * @param root Stands before `/`, without a final slash; empty for this host.
+ */
 export function debianIp(
   root = "",
 ): IpFunctions & Readonly<Record<"build_bond" | "get_bond", ModuleFunction<JobContext>>> {

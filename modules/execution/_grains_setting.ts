@@ -18,7 +18,10 @@ export interface SettingOptions {
   readonly refreshPillar?: boolean;
 }
 
-/** Sets grains in the file and for this job, and has the minion load its grains again. @returns The grains, or what failed. */
+/**
+ * Sets grains in the file and for this job, and has the minion load its grains again.
+ * @returns The grains, or what failed.
+ */
 export async function setGrains(given: ValueMap, context: JobContext, options: SettingOptions = {}): Promise<Value> {
   const { opts, grains } = context;
   let saved: ValueMap;
@@ -54,7 +57,10 @@ export interface PathOptions extends SettingOptions {
   readonly force?: boolean;
 }
 
-/** Sets the grain at a path. @returns Salt's map of `comment`, `changes` and `result`. */
+/**
+ * Sets the grain at a path.
+ * @returns Salt's map of `comment`, `changes` and `result`.
+ */
 export async function setGrain(
   key: string,
   value: Value,
@@ -119,7 +125,10 @@ function put(
   return around === key || force ? new Map([[key, value]]) : undefined;
 }
 
-/** Appends to the list at a path. @returns The grains that are set, or why none is. */
+/**
+ * Appends to the list at a path.
+ * @returns The grains that are set, or why none is.
+ */
 export async function appendToGrain(
   key: string,
   value: Value,
@@ -134,7 +143,10 @@ export async function appendToGrain(
   return await setList(key, list, context, delimiter);
 }
 
-/** Removes a value from the list at a path. @returns The grains that are set, or why none is. */
+/**
+ * Removes a value from the list at a path.
+ * @returns The grains that are set, or why none is.
+ */
 export async function removeFromGrain(
   key: string,
   value: Value,

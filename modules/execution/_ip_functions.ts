@@ -38,7 +38,8 @@ export function reading(what: string, name: string, read: (iface: string) => Val
 
 /**
  * `ip.up` and `ip.down`.
- * @param run.command What is called for an interface: words, or a line. @param run.never The types of interfaces that another one steers.
+ * @param run.command What is called for an interface: words, or a line.
+ * @param run.never The types of interfaces that another one steers.
  */
 export function startOrStop(
   action: "up" | "down",
@@ -58,7 +59,11 @@ export function startOrStop(
   });
 }
 
-/** `ip.apply_network_settings`. @param restart Restarts what manages the network. @returns Whether it succeeded. */
+/**
+ * `ip.apply_network_settings`.
+ * @param restart Restarts what manages the network.
+ * @returns Whether it succeeded.
+ */
 export function applying(restart: (context: JobContext) => Promise<Value>): ModuleFunction<JobContext> {
   return fn({
     doc: describe(

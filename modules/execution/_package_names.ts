@@ -7,7 +7,10 @@ import { InvocationError } from "#lib/errors.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
 
-/** The names that `hold` and its like are given. @throws {InvocationError} If it is none, or both lists. */
+/**
+ * The names that `hold` and its like are given.
+ * @throws {InvocationError} If it is none, or both lists.
+ */
 export function namedPackages(
   { name, pkgs, sources }: { readonly name: string | null; readonly pkgs: Value; readonly sources: Value },
 ): string[] {

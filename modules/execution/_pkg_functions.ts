@@ -1,7 +1,7 @@
 /**
- * The functions of the modules `pkg` that all package managers have alike: each module gives what differs, and gets the functions with
- * their parameters and their documentation.
- * Source: Salt 3008.3, `salt/modules/{aptpkg,yumpkg,zypperpkg,pacmanpkg}.py`; Salt 3006, `salt/modules/apkpkg.py`.
+ * The functions of the modules `pkg` that all package managers have alike: each module gives what differs, and gets the
+ * functions with their parameters and their documentation. Source: Salt 3008.3,
+ * `salt/modules/{aptpkg,yumpkg,zypperpkg,pacmanpkg}.py`; Salt 3006, `salt/modules/apkpkg.py`.
  * @module
  */
 
@@ -12,7 +12,10 @@ import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** Reads the installed packages. @param kwargs The function's other keywords: `root`. */
+/**
+ * Reads the installed packages.
+ * @param kwargs The function's other keywords: `root`.
+ */
 export type ListInstalled = (context: JobContext, kwargs: ValueMap) => Promise<PackageVersions>;
 
 /** `pkg.version`. */
@@ -43,7 +46,10 @@ export function versionFunction(
   });
 }
 
-/** `pkg.list_pkgs` without parameters of its own. @param examples What follows the text: its words on `root`, and the calls. */
+/**
+ * `pkg.list_pkgs` without parameters of its own.
+ * @param examples What follows the text: its words on `root`, and the calls.
+ */
 export function listFunction(
   list: ListInstalled,
   { more = "", examples }: { readonly more?: string; readonly examples: readonly [string, ...string[]] },
@@ -68,7 +74,10 @@ export function availableVersion(latest: ModuleFunction<JobContext>): ModuleFunc
   return { ...latest, doc: describe("The same as pkg.latest_version.", "pkg.available_version <package name>") };
 }
 
-/** `pkg.upgrade_available`. @param latest The version that an upgrade would bring; an empty one if there is none. */
+/**
+ * `pkg.upgrade_available`.
+ * @param latest The version that an upgrade would bring; an empty one if there is none.
+ */
 export function upgradeAvailable(
   latest: (name: string, context: JobContext, kwargs: ValueMap) => Promise<Value>,
 ): ModuleFunction<JobContext> {
@@ -87,7 +96,10 @@ export interface Removal {
   readonly pkgs: Value;
 }
 
-/** `pkg.remove` or `pkg.purge`. @param doc What it does. */
+/**
+ * `pkg.remove` or `pkg.purge`.
+ * @param doc What it does.
+ */
 export function removeFunction(
   action: "remove" | "purge",
   doc: string,

@@ -1,7 +1,6 @@
 /**
- * The keywords of the functions of `pkg` beyond their parameters, of all package managers: one that looks like a misspelt
- * one of them is refused.
- * Source: Salt 3008.3, `salt/modules/{aptpkg,yumpkg,zypperpkg,pacmanpkg,apkpkg}.py`.
+ * The keywords of the functions of `pkg` beyond their parameters, of all package managers: one that looks like a
+ * misspelt one of them is refused. Source: Salt 3008.3, `salt/modules/{aptpkg,yumpkg,zypperpkg,pacmanpkg,apkpkg}.py`.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * The functions of the module `ip` for the Red Hat family, whose network the scripts of `/etc/sysconfig/network-scripts` describe.
- * Source: the functions of Salt 3008.3 `salt/modules/rh_ip.py`.
+ * The functions of the module `ip` for the Red Hat family, whose network the scripts of
+ * `/etc/sysconfig/network-scripts` describe. Source: the functions of Salt 3008.3 `salt/modules/rh_ip.py`.
  * @module
  */
 
@@ -175,7 +175,10 @@ function buildNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
   });
 }
 
-/** The functions. @param root Stands before `/`, without a final slash; empty for this host. */
+/**
+ * The functions.
+ * @param root Stands before `/`, without a final slash; empty for this host.
+ */
 export function rhIp(root = ""): IpFunctions {
   const files = new ScriptFiles(root);
   const never = (type: Value) => {

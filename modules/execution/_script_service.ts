@@ -19,7 +19,10 @@ export function serviceProgram(name: string, action: string): readonly string[] 
   return ["service", serviceName(name), action];
 }
 
-/** Runs an action of a service. @returns Whether it succeeded. */
+/**
+ * Runs an action of a service.
+ * @returns Whether it succeeded.
+ */
 export async function runScript(
   name: string,
   action: string,
@@ -39,7 +42,10 @@ export function scriptFunction(action: string, does: string, words?: ServiceWord
   });
 }
 
-/** The function `status`. @param all Lists the services there are. */
+/**
+ * The function `status`.
+ * @param all Lists the services there are.
+ */
 export function scriptStatus(
   all: (context: JobContext) => readonly string[] | Promise<readonly string[]>,
   words?: ServiceWords,

@@ -28,7 +28,10 @@ export function isEngine(name: string): boolean {
   return ENGINES.includes(name);
 }
 
-/** Renders a text. @throws {RenderError} If it cannot be rendered. */
+/**
+ * Renders a text.
+ * @throws {RenderError} If it cannot be rendered.
+ */
 export async function renderText(
   text: string,
   data: TemplateData,
@@ -42,7 +45,8 @@ export async function renderText(
 
 /**
  * Renders a file to a temporary one, which only this user may read.
- * @returns Its path, for {@linkcode removeRendered}. @throws {RenderError} If it cannot be rendered.
+ * @returns Its path, for {@linkcode removeRendered}.
+ * @throws {RenderError} If it cannot be rendered.
  */
 export async function renderFile(path: string, data: TemplateData, context: JobContext): Promise<string> {
   const text = await renderText(await Deno.readTextFile(path), data, context, path);
@@ -59,7 +63,10 @@ export function removeRendered(path: string): void {
   if (path.startsWith(`${temporary.replace(/\/$/, "")}/${PREFIX}`)) removeIfExists(path);
 }
 
-/** Renders names of files, if `engine` is one. @throws {CommandError} If there is no such engine. */
+/**
+ * Renders names of files, if `engine` is one.
+ * @throws {CommandError} If there is no such engine.
+ */
 export async function renderNames(
   names: readonly string[],
   data: Omit<TemplateData, "engine"> & { readonly engine: string | null },

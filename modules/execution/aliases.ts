@@ -1,6 +1,6 @@
 /**
- * Execution module `aliases`: the file of mail aliases, by default `/etc/aliases`; the option `aliases.file` names another.
- * Source: the functions of Salt 3008.3 `salt/modules/aliases.py`.
+ * Execution module `aliases`: the file of mail aliases, by default `/etc/aliases`; the option `aliases.file` names
+ * another. Source: the functions of Salt 3008.3 `salt/modules/aliases.py`.
  * @module
  */
 

@@ -83,7 +83,10 @@ async function orSystemError<T>(act: () => Promise<T>, path: string): Promise<T>
   }
 }
 
-/** A reference whose URL, if it is one, has become a path. @throws {CommandError} If it cannot be fetched. */
+/**
+ * A reference whose URL, if it is one, has become a path.
+ * @throws {CommandError} If it cannot be fetched.
+ */
 async function fetched(reference: Value, context: JobContext): Promise<string | Uint8Array> {
   if (reference instanceof Uint8Array) return reference;
   const url = textOf(reference);
@@ -117,7 +120,10 @@ function signatureBytes(reference: string | Uint8Array): Uint8Array {
 /** A signature that none of those given is. */
 class InvalidSignature extends CommandError {}
 
-/** Those of the signatures that are of a key. @throws {InvalidSignature} If none is. */
+/**
+ * Those of the signatures that are of a key.
+ * @throws {InvalidSignature} If none is.
+ */
 async function matching(
   pubkey: Value,
   signatures: readonly (string | Uint8Array)[],

@@ -88,7 +88,10 @@ export const set_: ModuleFunction<JobContext> = fn({
 
 const FILE = { path: str() };
 
-/** Fetches a file, and has debconf take it. @returns Whether there is such a file. */
+/**
+ * Fetches a file, and has debconf take it.
+ * @returns Whether there is such a file.
+ */
 async function setFile(path: string, saltenv: string, context: JobContext): Promise<boolean> {
   const cached = await context.call("cp.cache_file", [path, saltenv]);
   if (typeof cached !== "string" || cached === "") return false;

@@ -1,6 +1,6 @@
 /**
- * Execution module `ip` for Debian's family where ifupdown manages the network. Where netplan does, Salt has another module, which is not here.
- * Source: the functions of Salt 3008.3 `salt/modules/debian_ip.py`.
+ * Execution module `ip` for Debian's family where ifupdown manages the network. Where netplan does, Salt has another
+ * module, which is not here. Source: the functions of Salt 3008.3 `salt/modules/debian_ip.py`.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * Execution module `defaults`: the defaults of formulas, which are in files on the file server, and the merging of maps.
- * Source: the functions of Salt 3008.3 `salt/modules/defaults.py`.
+ * Execution module `defaults`: the defaults of formulas, which are in files on the file server, and the merging of
+ * maps. Source: the functions of Salt 3008.3 `salt/modules/defaults.py`.
  * @module
  */
 

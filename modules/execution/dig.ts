@@ -109,7 +109,10 @@ export const NS: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** The addresses that a policy and those that it names allow. @param left How many look-ups may still be made. */
+/**
+ * The addresses that a policy and those that it names allow.
+ * @param left How many look-ups may still be made.
+ */
 async function senders(
   domain: string,
   record: string,

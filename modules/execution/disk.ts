@@ -259,7 +259,10 @@ export const get_fstype_from_path: ModuleFunction<JobContext> = fn({
   run: async ({ path }, context) => typeOf(text(await context.call("mount.get_device_from_path", [path])), context),
 });
 
-/** Runs `hdparm`. @throws {CommandError} If it fails, and `mayFail` is not set. */
+/**
+ * Runs `hdparm`.
+ * @throws {CommandError} If it fails, and `mayFail` is not set.
+ */
 async function hdparm(words: readonly string[], context: JobContext, mayFail: boolean): Promise<string> {
   needPrograms("hdparm");
   const { retcode, stdout, stderr } = await runTool(context, ["hdparm", ...words]);

@@ -1,6 +1,6 @@
 /**
- * Execution module `dnsutil`: files of hosts and zones, and what dig tells, or the host's resolver where there is no dig.
- * Source: the functions of Salt 3008.3 `salt/modules/dnsutil.py`.
+ * Execution module `dnsutil`: files of hosts and zones, and what dig tells, or the host's resolver where there is no
+ * dig. Source: the functions of Salt 3008.3 `salt/modules/dnsutil.py`.
  * @module
  */
 
@@ -31,7 +31,10 @@ export const parse_hosts: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** The names of the argument `entries`. @throws {InvocationError} If there is none. */
+/**
+ * The names of the argument `entries`.
+ * @throws {InvocationError} If there is none.
+ */
 function listed(entries: string | null): string[] {
   if (entries === null) throw new InvocationError("entries: names, with commas between them, are needed");
   return entries.split(",");

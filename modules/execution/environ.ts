@@ -1,6 +1,6 @@
 /**
- * Execution module `environ`: the environment of the minion's process, which its commands inherit. It lasts until the minion ends.
- * Source: the functions of Salt 3008.3 `salt/modules/environ.py`.
+ * Execution module `environ`: the environment of the minion's process, which its commands inherit. It lasts until the
+ * minion ends. Source: the functions of Salt 3008.3 `salt/modules/environ.py`.
  * @module
  */
 
@@ -13,8 +13,8 @@ import { isMap, map, str as text, type Value } from "#lib/values/value.ts";
 const ENVIRONMENT: Permissions = { env: true };
 
 /**
- * Sets a variable to a text, to an empty string for False, or removes it. @returns Its value, None, or False for anything
- * else.
+ * Sets a variable to a text, to an empty string for False, or removes it.
+ * @returns Its value, None, or False for anything else.
  */
 function setVariable(key: string, value: Value, unset: boolean): Value {
   if (value === false && unset) {

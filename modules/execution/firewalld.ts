@@ -29,7 +29,10 @@ const RESTART = { restart: bool(true) };
 /** The zone, by default the one that is the default. */
 const ANY_ZONE = { zone: str(null), ...PERMANENT };
 
-/** A function of one call of firewall-cmd. @param words Makes its words of the arguments, but those for zone and permanence. */
+/**
+ * A function of one call of firewall-cmd.
+ * @param words Makes its words of the arguments, but those for zone and permanence.
+ */
 function command<P extends Parameters>(
   doc: string,
   params: P,

@@ -22,7 +22,10 @@ interface Gem {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What gem prints. @throws {CommandError} If it fails. */
+/**
+ * What gem prints.
+ * @throws {CommandError} If it fails.
+ */
 async function gem(
   words: readonly string[],
   { runas, gem_bin, env }: Gem,

@@ -36,7 +36,10 @@ function base64Lines(bytes: Uint8Array): string {
   return bytes.toBase64().replace(new RegExp(`.{1,${LINE_CHARACTERS}}`, "g"), "$&\n");
 }
 
-/** Python's `b64decode`, which skips what is not base64. @throws {InvocationError} If its end is missing. */
+/**
+ * Python's `b64decode`, which skips what is not base64.
+ * @throws {InvocationError} If its end is missing.
+ */
 function fromBase64(encoded: Value): Uint8Array {
   const characters = text(encoded instanceof Uint8Array ? new TextDecoder().decode(encoded) : encoded);
   const clean = characters.replace(/[^A-Za-z0-9+/=]/g, "");

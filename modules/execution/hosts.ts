@@ -37,7 +37,10 @@ async function readHosts(context: JobContext): Promise<Hosts> {
   }
 }
 
-/** Changes the text of the file, which is made if there is none. @returns Whether it is a regular file. */
+/**
+ * Changes the text of the file, which is made if there is none.
+ * @returns Whether it is a regular file.
+ */
 async function edit(context: JobContext, change: (text: string) => string | undefined): Promise<boolean> {
   const path = await hostsFile(context);
   if (isAnything(path) && !isFile(path)) return false;

@@ -33,7 +33,10 @@ function fileOf({ grains }: JobContext): readonly [path: string, word: string] {
   return found;
 }
 
-/** What comes after the first mark in a text. @throws {CommandError} If there is none. */
+/**
+ * What comes after the first mark in a text.
+ * @throws {CommandError} If there is none.
+ */
 function behind(mark: string, found: string): string {
   const [, value] = found.split(mark);
   if (value === undefined) throw new CommandError("No keyboard layout is set");

@@ -23,7 +23,10 @@ export const virtual: Virtual = {
   }],
 };
 
-/** The paths to work on, of which none becomes an option. @throws {CommandError} If there are none. */
+/**
+ * The paths to work on, of which none becomes an option.
+ * @throws {CommandError} If there are none.
+ */
 function paths(args: readonly Value[]): string[] {
   if (args.length === 0) {
     throw new CommandError("You need to specify at least one file or directory to work with!");
@@ -35,7 +38,8 @@ function paths(args: readonly Value[]): string[] {
 const ABSENT = "/proc/self/fd/none";
 
 /**
- * Runs setfacl on what the paths lead to, which root holds meanwhile: a user may exchange it, and root would open another file to that user.
+ * Runs setfacl on what the paths lead to, which root holds meanwhile: a user may exchange it, and root would open
+ * another file to that user.
  * @throws {CommandError} If another user's link leads to what is not that user's.
  */
 async function setAcls(

@@ -133,7 +133,10 @@ export const avail: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Whether the system supports this locale. @throws {CommandError} If that is not known. */
+/**
+ * Whether the system supports this locale.
+ * @throws {CommandError} If that is not known.
+ */
 function isSupported(locale: string, place: string, context: JobContext): boolean {
   if (grain("os", context) === "Debian" || grain("os_family", context) === "Gentoo") {
     return (readTextFileIfExists("/usr/share/i18n/SUPPORTED") ?? "").split("\n").includes(locale);

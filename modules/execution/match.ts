@@ -205,7 +205,10 @@ function filterBy(lookup: ValueMap, fallback: Value, how: MergingTable, context:
   return lookup.get(fallback) ?? null;
 }
 
-/** Whether a target in a table, of the type that its caller names, matches. @throws {CommandError} For another type. */
+/**
+ * Whether a target in a table, of the type that its caller names, matches.
+ * @throws {CommandError} For another type.
+ */
 function matchesOf(tgt: Value, { tgt_type, minion_id }: Table, context: JobContext): boolean {
   const type = tgt_type === "list_" ? "list" : tgt_type;
   if (!isTargetType(type)) throw new CommandError(`There are no targets of type ${repr(tgt_type)}`);

@@ -271,7 +271,10 @@ export const delete_chain: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Adds a rule that is not there. @param how The words before it: a command, and those behind the chain. */
+/**
+ * Adds a rule that is not there.
+ * @param how The words before it: a command, and those behind the chain.
+ */
 async function addRule(
   place: nftables.Place,
   rule: string | null,

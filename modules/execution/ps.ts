@@ -1,7 +1,6 @@
 /**
- * Execution module `ps`: processes, and how processors, memory, disks and network are used. What Salt has psutil for is in
- * `lib/host/processes`.
- * Source: the functions of Salt 3008.3 `salt/modules/ps.py`.
+ * Execution module `ps`: processes, and how processors, memory, disks and network are used. What Salt has psutil for is
+ * in `lib/host/processes`. Source: the functions of Salt 3008.3 `salt/modules/ps.py`.
  * @module
  */
 

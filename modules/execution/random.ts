@@ -1,6 +1,7 @@
 /**
- * Execution module `random`: random values, and with a seed the same ones as Python's, so that a minion's share of a range is that which Salt gave it.
- * Source: the functions of Salt 3008.3 `salt/modules/mod_random.py`, `salt/utils/pycrypto.py`; docs.python.org, "random".
+ * Execution module `random`: random values, and with a seed the same ones as Python's, so that a minion's share of a
+ * range is that which Salt gave it. Source: the functions of Salt 3008.3 `salt/modules/mod_random.py`,
+ * `salt/utils/pycrypto.py`; docs.python.org, "random".
  * @module
  */
 

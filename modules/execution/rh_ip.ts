@@ -1,7 +1,6 @@
 /**
- * Execution module `ip` for the Red Hat family where its scripts describe the network. Where NetworkManager alone does, Salt has another module,
- * which is not here.
- * Source: the functions of Salt 3008.3 `salt/modules/rh_ip.py`.
+ * Execution module `ip` for the Red Hat family where its scripts describe the network. Where NetworkManager alone does,
+ * Salt has another module, which is not here. Source: the functions of Salt 3008.3 `salt/modules/rh_ip.py`.
  * @module
  */
 

@@ -96,7 +96,10 @@ export const get_system_date_time: ModuleFunction<JobContext> = clockFunction(
   "date and time",
 );
 
-/** Sets the clock of the system, and then the host's own if it can be set. @throws {CommandError} */
+/**
+ * Sets the clock of the system, and then the host's own if it can be set.
+ * @throws {CommandError}
+ */
 async function setClock(change: Partial<WallClock>, utc_offset: string | null, context: JobContext): Promise<boolean> {
   const now = clockNow(utc_offset);
   const digits = dateDigits({ ...now, ...change }, now.offset);

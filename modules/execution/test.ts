@@ -115,7 +115,10 @@ export const rand_sleep: ModuleFunction<JobContext> = fn({
  */
 const STEPS = 1_000;
 
-/** Lets messages be handled. @throws {Error} If the job must end. */
+/**
+ * Lets messages be handled.
+ * @throws {Error} If the job must end.
+ */
 async function lookUp(signal: AbortSignal): Promise<void> {
   await wait(0);
   signal.throwIfAborted();

@@ -75,7 +75,10 @@ function isBelow(version: readonly number[], major: number, minor: number): bool
   return version[0] < major || (version[0] === major && (version[1] ?? 0) < minor);
 }
 
-/** Options of the program virtualenv. @throws {CommandError} For those that only the module venv has. */
+/**
+ * Options of the program virtualenv.
+ * @throws {CommandError} For those that only the module venv has.
+ */
 function virtualenvWords(given: Creation, version: readonly number[]): string[] {
   const { python, extra_search_dir, never_download, prompt } = given;
   const words = given.distribute && isBelow(version, 1, 10) ? ["--distribute"] : [];
@@ -92,7 +95,10 @@ function unsupported(name: string, option: string, program: string): CommandErro
   return new CommandError(`The \`${name}\`(\`${option}\`) option is not supported by '${program}'`);
 }
 
-/** Options of the module venv. @throws {CommandError} For those that only virtualenv has. */
+/**
+ * Options of the module venv.
+ * @throws {CommandError} For those that only virtualenv has.
+ */
 function venvWords(program: string, given: Creation): string[] {
   const { extra_search_dir: more, never_download, prompt } = given;
   if (more !== null && (typeof more !== "string" || more.trim() !== "")) {

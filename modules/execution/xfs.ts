@@ -29,7 +29,10 @@ export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The xfs module only works on Linux" }],
 };
 
-/** What a program prints. @throws {CommandError} If it failed and says why. */
+/**
+ * What a program prints.
+ * @throws {CommandError} If it failed and says why.
+ */
 async function printed(words: readonly string[], context: JobContext): Promise<string> {
   const result = await callRunAll(context, words);
   const stderr = text(result.get("stderr") ?? "");

@@ -1,7 +1,7 @@
 /**
- * Backend `gitfs`: files of git repositories; branches, tags and commits are environments. git is called as a program. What was fetched
- * last is served, whether or not a remote answers.
- * Source: the functions and results of Salt 3008.3 `salt/fileserver/gitfs.py`, `salt/utils/gitfs.py`.
+ * Backend `gitfs`: files of git repositories; branches, tags and commits are environments. git is called as a program.
+ * What was fetched last is served, whether or not a remote answers. Source: the functions and results of Salt 3008.3
+ * `salt/fileserver/gitfs.py`, `salt/utils/gitfs.py`.
  * @module
  */
 
@@ -151,7 +151,10 @@ class GitFiles implements FileBackend {
     }
   }
 
-  /** Removes the repositories of remotes that are not configured any more. @returns Whether there were some. */
+  /**
+   * Removes the repositories of remotes that are not configured any more.
+   * @returns Whether there were some.
+   */
   async #removeOld(): Promise<boolean> {
     const used = new Set(["work", ...this.#remotes.map(({ remote }) => remote.directoryName)]);
     let removed = false;
@@ -195,7 +198,10 @@ class GitFiles implements FileBackend {
   }
 }
 
-/** Opens the backend. @throws {ConfigError} If the configuration of a remote cannot be used. */
+/**
+ * Opens the backend.
+ * @throws {ConfigError} If the configuration of a remote cannot be used.
+ */
 export function open(opts: FileServerOpts, host: BackendHost): FileBackend {
   return new GitFiles(opts, host);
 }

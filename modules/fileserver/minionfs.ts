@@ -1,7 +1,7 @@
 /**
- * Backend `minionfs`: the files that minions pushed, as `<minion>/<path>`, for all minions. Only with `file_recv`. A link among them is
- * never followed, and no `top.sls` of a minion is served: it would decide what others run.
- * Source: the functions and results of Salt 3008.3 `salt/fileserver/minionfs.py`.
+ * Backend `minionfs`: the files that minions pushed, as `<minion>/<path>`, for all minions. Only with `file_recv`. A
+ * link among them is never followed, and no `top.sls` of a minion is served: it would decide what others run. Source:
+ * the functions and results of Salt 3008.3 `salt/fileserver/minionfs.py`.
  * @module
  */
 

@@ -1,8 +1,9 @@
 /**
  * Core grains: facts of the host that every minion reads itself, under Salt's names.
  *
- * Everything is read from files and from the runtime, in a few milliseconds; no process is started and no name looked up.
- * Differences to Salt are in the parts: `os.ts`, `hardware.ts`, `virtual.ts`, `network.ts`, `python.ts`. Source: Salt 3008.3 `salt/grains/core.py`, `extra.py`, `minion_process.py`.
+ * Everything is read from files and from the runtime, in a few milliseconds; no process is started and no name looked
+ * up. Differences to Salt are in the parts: `os.ts`, `hardware.ts`, `virtual.ts`, `network.ts`, `python.ts`. Source:
+ * Salt 3008.3 `salt/grains/core.py`, `extra.py`, `minion_process.py`.
  * @module
  */
 

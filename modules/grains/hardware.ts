@@ -9,7 +9,10 @@ import { escapeRegex } from "#lib/regex/escape.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import type { Grains } from "./os.ts";
 
-/** All grains of the hardware. @param options.gpus Whether to look for graphics cards. */
+/**
+ * All grains of the hardware.
+ * @param options.gpus Whether to look for graphics cards.
+ */
 export function hardwareGrains(files: HostFiles, options: { readonly gpus: boolean }): Grains {
   return {
     ...kernelParameters(files),

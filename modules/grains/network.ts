@@ -1,8 +1,8 @@
 /**
  * Grains of the network: interfaces and addresses, the host's names, gateways, resolver.
  *
- * No name is looked up: `fqdn` and `fqdn_ip*` come from the hosts file alone, where Salt asks the resolver and may wait for
- * it. Source: Salt 3008.3 `salt/grains/core.py`, `salt/utils/network.py`; proc(5).
+ * No name is looked up: `fqdn` and `fqdn_ip*` come from the hosts file alone, where Salt asks the resolver and may wait
+ * for it. Source: Salt 3008.3 `salt/grains/core.py`, `salt/utils/network.py`; proc(5).
  * @module
  */
 
@@ -122,8 +122,8 @@ function shortIpv6(digits: string): string {
 }
 
 /**
- * `fqdns`: the names that the resolver has for this host's addresses. The one grain that asks the network, and only if the
- * option `enable_fqdns_grains` says so.
+ * `fqdns`: the names that the resolver has for this host's addresses. The one grain that asks the network, and only if
+ * the option `enable_fqdns_grains` says so.
  * @param options.lookUp Names of an address; rejects if there are none.
  */
 export async function fqdnsGrain(

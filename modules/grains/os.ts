@@ -1,6 +1,6 @@
 /**
- * Grains of the operating system: `kernel*`, `os*`, `lsb_distrib_*`, `init`, `systemd`, `selinux`.
- * Reads files only; starts no process. Source: Salt 3008.3 `salt/grains/core.py` os_data; freedesktop.org os-release(5).
+ * Grains of the operating system: `kernel*`, `os*`, `lsb_distrib_*`, `init`, `systemd`, `selinux`. Reads files only;
+ * starts no process. Source: Salt 3008.3 `salt/grains/core.py` os_data; freedesktop.org os-release(5).
  * @module
  */
 

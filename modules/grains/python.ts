@@ -1,6 +1,6 @@
 /**
- * The grain `pythonversion`: the version of the host's Python, which trees use for names of packages and directories (`python3-apt`,
- * `/usr/lib/python3.11`). Salt's is that of the Python that runs Salt, and has five items.
+ * The grain `pythonversion`: the version of the host's Python, which trees use for names of packages and directories
+ * (`python3-apt`, `/usr/lib/python3.11`). Salt's is that of the Python that runs Salt, and has five items.
  * @module
  */
 
@@ -13,7 +13,10 @@ const PLACES = ["/usr/bin/python3", "/bin/python3", "/usr/local/bin/python3"];
 /** Most links from there to the program: `/etc/alternatives` is one. */
 const MAX_LINKS = 5;
 
-/** The major and the minor number, which the name of the program has: no program is started. Nothing if the host has no Python 3. */
+/**
+ * The major and the minor number, which the name of the program has: no program is started. Nothing if the host has no
+ * Python 3.
+ */
 export function pythonGrains(files: HostFiles): Grains {
   for (const place of PLACES) {
     const version = versionAt(place, files);

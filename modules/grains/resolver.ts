@@ -44,7 +44,10 @@ export function resolverGrains(files: HostFiles): Grains {
   };
 }
 
-/** A network of `sortlist` as its address and mask; none if it cannot be read. Without a mask, an IPv4 network has that of its class. */
+/**
+ * A network of `sortlist` as its address and mask; none if it cannot be read. Without a mask, an IPv4 network has that
+ * of its class.
+ */
 function sortPair(text: string): string[] {
   const network = parseIpNetwork(text, { strict: true });
   if (network === undefined) return [];

@@ -1,14 +1,17 @@
 /**
  * The abbreviation of the host's time zone, as `date +%Z` prints it.
  *
- * JavaScript's Intl knows these for the United States only, and costs 10 ms to start: the zone's own file knows them all.
- * Source: RFC 9636 (TZif), whose last line is a POSIX `TZ` string.
+ * JavaScript's Intl knows these for the United States only, and costs 10 ms to start: the zone's own file knows them
+ * all. Source: RFC 9636 (TZif), whose last line is a POSIX `TZ` string.
  * @module
  */
 
 import type { HostFiles } from "#lib/programs/files.ts";
 
-/** The abbreviation now, `UTC` if the host does not say. @param offsetMinutes Minutes east of Greenwich, now. */
+/**
+ * The abbreviation now, `UTC` if the host does not say.
+ * @param offsetMinutes Minutes east of Greenwich, now.
+ */
 export function timeZoneName(files: HostFiles, offsetMinutes: number): string {
   const zone = Deno.env.get("TZ")?.replace(/^:/, "");
   const path = zone === undefined ? "/etc/localtime" : zone.startsWith("/") ? zone : `/usr/share/zoneinfo/${zone}`;

@@ -14,7 +14,11 @@ import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
 /** Longest wait for a page, in milliseconds, and most of its bytes. */
 const WAIT_MS = 30_000, MAX_BYTES = 64 * 2 ** 20;
 
-/** A source that gives a page. @param parse Reads it. @throws {Error} If it cannot be read. */
+/**
+ * A source that gives a page.
+ * @param parse Reads it.
+ * @throws {Error} If it cannot be read.
+ */
 export function httpPillar(
   kind: string,
   parse: (page: string, url: string, context: PillarContext) => Value | Promise<Value>,
@@ -63,7 +67,10 @@ export function httpPillar(
   });
 }
 
-/** The address for a minion; `undefined` if a grain is missing. @throws {InvocationError} If a value would change its path. */
+/**
+ * The address for a minion; `undefined` if a grain is missing.
+ * @throws {InvocationError} If a value would change its path.
+ */
 function addressOf(url: string, withGrains: boolean, { minionId, grains, log }: PillarContext): string | undefined {
   let missing = false;
   const filled = fillUrl(url, withGrains ? /%s|<.*?>/g : /%s/g, (field) => {

@@ -9,7 +9,10 @@ import { equals, isMap, str, truthy, typeName, type Value, type ValueMap } from 
 const STRATEGIES = ["overwrite", "merge-first", "merge-last", "remove"];
 const STRATEGY_KEY = "__";
 
-/** `stack` with a file's map. Neither is changed. @throws {Error} For a strategy that there is not. */
+/**
+ * `stack` with a file's map. Neither is changed.
+ * @throws {Error} For a strategy that there is not.
+ */
 export function mergeStack(stack: ValueMap, file: ValueMap): ValueMap {
   const strategy = known(file.get(STRATEGY_KEY) ?? "merge-last");
   const items = [...file].filter(([key]) => key !== STRATEGY_KEY);

@@ -1,6 +1,6 @@
 /**
- * External pillar `file_tree`: directories as maps, files as values, for a minion and for the node groups that it is in.
- * Source: Salt 3008.3 `salt/pillar/file_tree.py`.
+ * External pillar `file_tree`: directories as maps, files as values, for a minion and for the node groups that it is
+ * in. Source: Salt 3008.3 `salt/pillar/file_tree.py`.
  * @module
  */
 

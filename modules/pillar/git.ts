@@ -1,7 +1,7 @@
 /**
- * Pillar of git repositories: the pillar files of a branch or tag, with a top file of their own. On a master the repositories are fetched
- * at their intervals; a host that compiles its own pillar fetches them each time.
- * Source: Salt 3008.3 `salt/pillar/git_pillar.py`, `salt/utils/gitfs.py` GitPillar.
+ * Pillar of git repositories: the pillar files of a branch or tag, with a top file of their own. On a master the
+ * repositories are fetched at their intervals; a host that compiles its own pillar fetches them each time. Source: Salt
+ * 3008.3 `salt/pillar/git_pillar.py`, `salt/utils/gitfs.py` GitPillar.
  * @module
  */
 
@@ -46,7 +46,10 @@ repos
   },
 });
 
-/** The repositories. @throws {Error} With Salt's words, for the minion; what is wrong is logged, since it may show a password. */
+/**
+ * The repositories.
+ * @throws {Error} With Salt's words, for the minion; what is wrong is logged, since it may show a password.
+ */
 function remotesOf(repos: readonly Value[], { opts, log }: PillarContext): PillarRemoteOptions[] {
   try {
     return pillarRemotes(repos, opts, (message) => log("warning", message));
@@ -125,7 +128,10 @@ async function commitOf(remote: PillarRepository, target: string): Promise<strin
 /** How long another process that fetches the same repository is waited for, in milliseconds. */
 const LOCKED_MS = 5_000, PAUSE_MS = 100;
 
-/** Fetches. @returns Whether git could; a failure is logged. */
+/**
+ * Fetches.
+ * @returns Whether git could; a failure is logged.
+ */
 async function fetchRemote(remote: PillarRepository, { signal, log }: PillarContext): Promise<boolean> {
   const { id } = remote.options;
   try {

@@ -1,6 +1,6 @@
 /**
- * External pillar `stack` (PillarStack): YAML files that a configuration lists, all of them templates, merged one over the other.
- * Source: Salt 3008.3 `salt/pillar/stack.py`.
+ * External pillar `stack` (PillarStack): YAML files that a configuration lists, all of them templates, merged one over
+ * the other. Source: Salt 3008.3 `salt/pillar/stack.py`.
  * @module
  */
 

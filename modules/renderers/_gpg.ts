@@ -16,7 +16,10 @@ export interface Decrypted {
   readonly errors: string;
 }
 
-/** Decrypts one message. @throws {RenderError} If gpg cannot be started, or takes longer than a minute. */
+/**
+ * Decrypts one message.
+ * @throws {RenderError} If gpg cannot be started, or takes longer than a minute.
+ */
 export async function decrypt(
   message: string,
   { program, keyDirectory, signal }: {

@@ -10,7 +10,10 @@ import type { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
 import { typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { TextPlace, YamlPlaces } from "#lib/yaml/load.ts";
 
-/** The text to be rendered. @throws {RenderError} If an earlier renderer of the pipe has made data of it. */
+/**
+ * The text to be rendered.
+ * @throws {RenderError} If an earlier renderer of the pipe has made data of it.
+ */
 export function needRenderText({ data }: RenderInput, renderer: string): string {
   if (typeof data === "string") return data;
   throw new RenderError(`The renderer ${renderer} needs a text, and the one before it made a ${typeName(data)}`);

@@ -1,6 +1,6 @@
 /**
- * TOML's library, loaded when it is needed. It makes plain objects: names such as `1` come first in a map, in their order as numbers.
- * Source: npm:smol-toml; toml.io, version 1.0.
+ * TOML's library, loaded when it is needed. It makes plain objects: names such as `1` come first in a map, in their
+ * order as numbers. Source: npm:smol-toml; toml.io, version 1.0.
  * @module
  */
 

@@ -9,7 +9,10 @@ import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
 import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText } from "./_text.ts";
 
-/** Renders a template to text. @throws {RenderError} In Salt's words, with the place. */
+/**
+ * Renders a template to text.
+ * @throws {RenderError} In Salt's words, with the place.
+ */
 export async function render(input: RenderInput): Promise<RenderOutput> {
   const { argline, origin } = input;
   // What `-s` says in Salt is so here in any case: the data is the text.

@@ -10,7 +10,10 @@ import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 
-/** Reads JSON; a first line with renderers is left out. @throws {RenderError} With the place, if it is none. */
+/**
+ * Reads JSON; a first line with renderers is left out.
+ * @throws {RenderError} With the place, if it is none.
+ */
 export function render(input: RenderInput): RenderOutput {
   const text = needRenderText(input, "json");
   const json = withoutShebang(text);

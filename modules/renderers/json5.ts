@@ -10,7 +10,10 @@ import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 import { readJson5 } from "./_json5.ts";
 
-/** Reads JSON5. @throws {RenderError} With the place, if it is none. */
+/**
+ * Reads JSON5.
+ * @throws {RenderError} With the place, if it is none.
+ */
 export async function render(input: RenderInput): Promise<RenderOutput> {
   const text = needRenderText(input, "json5");
   const json = withoutShebang(text);

@@ -9,7 +9,10 @@ import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 
-/** Reads MessagePack of bytes or of a text's UTF-8. @throws {RenderError} If it is none. */
+/**
+ * Reads MessagePack of bytes or of a text's UTF-8.
+ * @throws {RenderError} If it is none.
+ */
 export function render(input: RenderInput): RenderOutput {
   if (input.data instanceof Uint8Array) return { data: read(input.data) };
   const text = withoutShebang(needRenderText(input, "msgpack"));

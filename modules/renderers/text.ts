@@ -6,7 +6,10 @@
 import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText } from "./_text.ts";
 
-/** The text, unchanged. @throws {RenderError} If the renderer before it made data. */
+/**
+ * The text, unchanged.
+ * @throws {RenderError} If the renderer before it made data.
+ */
 export function render(input: RenderInput): RenderOutput {
   return { data: needRenderText(input, "text"), origin: input.origin };
 }

@@ -10,7 +10,10 @@ import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
 import { needRenderText } from "./_text.ts";
 import { readToml } from "./_toml.ts";
 
-/** Reads TOML. @throws {RenderError} With the place, if it is none. */
+/**
+ * Reads TOML.
+ * @throws {RenderError} With the place, if it is none.
+ */
 export async function render(input: RenderInput): Promise<RenderOutput> {
   const text = needRenderText(input, "toml");
   const read = await readToml(text);

@@ -13,7 +13,10 @@ import { truthy } from "#lib/values/value.ts";
 import { loadYamlPlaces } from "#lib/yaml/load.ts";
 import { needRenderText, positionsIn } from "./_text.ts";
 
-/** Reads YAML. @throws {RenderError} In Salt's words, with the place, if it is none. */
+/**
+ * Reads YAML.
+ * @throws {RenderError} In Salt's words, with the place, if it is none.
+ */
 export function render(input: RenderInput): RenderOutput {
   const text = needRenderText(input, "yaml");
   try {

@@ -12,7 +12,10 @@ import { truthy } from "#lib/values/value.ts";
 import { loadYamlex } from "#lib/yaml/yamlex.ts";
 import { needRenderText, positionsIn } from "./_text.ts";
 
-/** Reads YAML with aggregates. @throws {RenderError} In Salt's words, with the place, if it is none. */
+/**
+ * Reads YAML with aggregates.
+ * @throws {RenderError} In Salt's words, with the place, if it is none.
+ */
 export function render({ origin, ...input }: RenderInput): RenderOutput {
   const text = needRenderText({ origin, ...input }, "yamlex");
   try {

@@ -26,7 +26,10 @@ export interface CronFileArguments {
 
 const MODE = "0600";
 
-/** Runs the state. @param kwargs Keywords for the functions of the module file. */
+/**
+ * Runs the state.
+ * @param kwargs Keywords for the functions of the module file.
+ */
 export async function runCronFile(
   args: CronFileArguments,
   kwargs: ValueMap,

@@ -20,7 +20,10 @@ export function keywords(own: Readonly<Record<string, unknown>>, more: ValueMap 
   return new Map(all.filter(([, item]) => item !== null));
 }
 
-/** The text of a command's failure. @throws The error, if it is another one. */
+/**
+ * The text of a command's failure.
+ * @throws The error, if it is another one.
+ */
 export function failureText(error: unknown): string {
   if (error instanceof CommandError) return error.message;
   throw error;

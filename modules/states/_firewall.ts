@@ -14,7 +14,10 @@ export function ownArguments(kwargs: ValueMap): ValueMap {
   return new Map([...kwargs].filter(([key]) => !INTERNAL_KEYWORDS.has(key)));
 }
 
-/** A keyword that must be given. @throws {InvocationError} */
+/**
+ * A keyword that must be given.
+ * @throws {InvocationError}
+ */
 export function needed(kwargs: ValueMap, key: string, fun: string): Value {
   const value = kwargs.get(key);
   if (value === undefined) throw new InvocationError(`${fun} needs the argument '${key}'`);

@@ -1,7 +1,7 @@
 /**
- * How `module.run` hands arguments to a function of an execution module: in its new form as a list of values and of maps, in
- * its old form by the names of the function's parameters.
- * Source: Salt 3008.3 `salt/utils/functools.py` call_function, `salt/states/module.py` _legacy_run.
+ * How `module.run` hands arguments to a function of an execution module: in its new form as a list of values and of
+ * maps, in its old form by the names of the function's parameters. Source: Salt 3008.3 `salt/utils/functools.py`
+ * call_function, `salt/states/module.py` _legacy_run.
  * @module
  */
 
@@ -31,8 +31,8 @@ function defaults({ params }: Function): ValueMap {
 }
 
 /**
- * The arguments that a list means: maps in it are keywords, the rest is positional. Each default is handed over too, so a
- * positional value for a parameter that has one is refused, as by Salt.
+ * The arguments that a list means: maps in it are keywords, the rest is positional. Each default is handed over too, so
+ * a positional value for a parameter that has one is refused, as by Salt.
  * @param given None, or anything that Python iterates over.
  * @throws {InvocationError} If an argument is missing, or `given` is not a list.
  */

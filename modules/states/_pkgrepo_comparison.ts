@@ -42,7 +42,8 @@ function sortedLine(line: string): string[] {
 
 /**
  * Whether the existing repository equals the requested one.
- * @param wanted The fields that it should have, without its file. @param kwargs The state's keywords.
+ * @param wanted The fields that it should have, without its file.
+ * @param kwargs The state's keywords.
  */
 export function isConfigured(
   there: ValueMap,

@@ -8,7 +8,10 @@ import type { StateResult } from "#lib/plugins/state_module.ts";
 /** Ends a state. */
 export class Refused extends Error {
   override name = "Refused";
-  /** @param comment The result's comment. @param more Other fields of the result: `result` from False, `changes`, …. */
+  /**
+   * @param comment The result's comment.
+   * @param more Other fields of the result: `result` from False, `changes`, ….
+   */
   constructor(comment: string | string[], readonly more: Partial<StateResult> = {}) {
     super(Array.isArray(comment) ? comment.join("\n") : comment);
   }

@@ -21,7 +21,10 @@ export interface BootRequest {
   readonly result?: boolean;
 }
 
-/** Whether the host has a service; the parts of a failure if not. @throws {CommandError} */
+/**
+ * Whether the host has a service; the parts of a failure if not.
+ * @throws {CommandError}
+ */
 async function unavailable(name: string, context: StateContext): Promise<ResultParts | undefined> {
   let isThere = false;
   if (await hasFunction("service.available", context)) {
@@ -146,7 +149,10 @@ export async function disableService(
   return { result: false, comment: `Failed when setting service ${name}${failure}` };
 }
 
-/** Masks or unmasks a service. @param wanted Whether it is to be masked. */
+/**
+ * Masks or unmasks a service.
+ * @param wanted Whether it is to be masked.
+ */
 export async function maskService(
   name: string,
   { wanted, runtime }: { readonly wanted: boolean; readonly runtime: boolean },

@@ -1,6 +1,6 @@
 /**
- * Commands that report their own outcome (`stateful`): the last line of their output says whether they changed anything.
- * Source: Salt 3008.3 `salt/states/cmd.py` _reinterpreted_state.
+ * Commands that report their own outcome (`stateful`): the last line of their output says whether they changed
+ * anything. Source: Salt 3008.3 `salt/states/cmd.py` _reinterpreted_state.
  * @module
  */
 

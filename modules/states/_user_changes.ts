@@ -53,7 +53,10 @@ export interface AllowedChanges {
   readonly gid: boolean;
 }
 
-/** The data of a user; empty if there is none. @param local Whether only local files are used. */
+/**
+ * The data of a user; empty if there is none.
+ * @param local Whether only local files are used.
+ */
 export async function userInfo(name: string, local: boolean, context: StateContext): Promise<ValueMap> {
   const info = await context.call("user.info", [name], keywords({ root: local ? "/" : null }));
   return isMap(info) ? new Map(info) : new Map();

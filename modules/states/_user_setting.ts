@@ -19,7 +19,10 @@ export function shownChanges(changes: ValueMap): ValueMap {
   return new Map([...changes].map(([key, value]) => [key, key === "passwd" ? REDACTED : value]));
 }
 
-/** Makes the changes to a user. @param persistHome Whether the contents of the home directory are moved. */
+/**
+ * Makes the changes to a user.
+ * @param persistHome Whether the contents of the home directory are moved.
+ */
 export async function changeUser(
   wanted: WantedUser,
   needed: ValueMap,

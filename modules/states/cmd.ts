@@ -132,7 +132,11 @@ type Executed =
   | { readonly ran: ValueMap; readonly warned: Pick<StateResult, "warnings"> }
   | { readonly problem: string };
 
-/** Calls a function of `cmd`. @param given.catches Which errors are a failure of the state. @throws The others. */
+/**
+ * Calls a function of `cmd`.
+ * @param given.catches Which errors are a failure of the state.
+ * @throws The others.
+ */
 async function execute(fun: string, { own, more, context, catches }: {
   readonly own: ValueMap;
   readonly more: ValueMap;

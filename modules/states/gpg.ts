@@ -96,7 +96,11 @@ interface Fetched {
 /** Whether there is no such key in a source, or one that has expired. */
 class KeyNotContained extends CommandError {}
 
-/** Imports a key from a text or a file. @param options.refresh Whether an older one is there. @throws {KeyNotContained} */
+/**
+ * Imports a key from a text or a file.
+ * @param options.refresh Whether an older one is there.
+ * @throws {KeyNotContained}
+ */
 async function importFrom(
   key: string,
   { refresh, from, place }: {
@@ -232,7 +236,11 @@ async function ensure(key: string, given: Present, progress: Progress, context: 
   }
 }
 
-/** Fetches a key. @returns What to say of it. @throws {CommandError} If it is not there afterwards as it should be. */
+/**
+ * Fetches a key.
+ * @returns What to say of it.
+ * @throws {CommandError} If it is not there afterwards as it should be.
+ */
 async function bring(
   key: string,
   { refresh, expired, stale, before, given, progress }: {

@@ -31,7 +31,10 @@ function includes(list: readonly Value[], value: Value): boolean {
   return list.some((one) => equals(one, value));
 }
 
-/** Calls `grains.set`. @returns Its result, with the path as its name. */
+/**
+ * Calls `grains.set`.
+ * @returns Its result, with the path as its name.
+ */
 async function setGrain(path: string, value: Value, options: Record<string, Value>, context: StateContext) {
   const done = await context.call("grains.set", [path, value], map(options));
   return { ...stateResult(isMap(done) ? new Map([...done, ["name", path]]) : done), name: path };

@@ -124,7 +124,10 @@ async function setOptions(
   return isMap(changes) ? changes : new Map();
 }
 
-/** Writes the requested file. @returns The changes. */
+/**
+ * Writes the requested file.
+ * @returns The changes.
+ */
 async function apply(wanted: Wanted, context: StateContext): Promise<ValueMap> {
   const { file, strict, options, sections, now } = wanted;
   const removed = (before: Value) => map({ before, after: null });

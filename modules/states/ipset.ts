@@ -16,7 +16,10 @@ export const virtual: Virtual = {
 
 const FAMILY_DOC = "family : ipv4\n    ipv4 or ipv6.";
 
-/** The result of a change of a whole set. @param said True, or the output of ipset. */
+/**
+ * The result of a change of a whole set.
+ * @param said True, or the output of ipset.
+ */
 function setResult(name: string, answer: Value, done: string, failure: string): StateResult {
   if (answer === true) return { ...startResult(name), comment: done, changes: map({ locale: name }) };
   return failed(name, `${failure}${text(answer).trim()}`);

@@ -83,7 +83,10 @@ interface Change {
   readonly done: (rule: Rule) => string;
   readonly saved: string;
   readonly failed: (rule: Rule) => string;
-  /** Makes the change. @returns Whether it succeeded. */
+  /**
+   * Makes the change.
+   * @returns Whether it succeeded.
+   */
   readonly make: (rule: Rule, context: StateContext) => Promise<boolean>;
 }
 

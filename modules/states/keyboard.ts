@@ -14,7 +14,11 @@ export const virtual: Virtual = {
   serves: [{ functions: ["keyboard.get_sys"], otherwise: "keyboard module could not be loaded" }],
 };
 
-/** A layout, by the functions that read and set it. @param where The beginning of comments. @param failure Its name in comments of a failure. */
+/**
+ * A layout, by the functions that read and set it.
+ * @param where The beginning of comments.
+ * @param failure Its name in comments of a failure.
+ */
 function layoutState(
   what: string,
   { get, set, where, failure }: {

@@ -33,7 +33,10 @@ interface Thing {
   readonly name: string;
   /** `Physical Volume`. */
   readonly kind: string;
-  /** Whether it is there now. @param quiet Whether its absence is not an error in the log. */
+  /**
+   * Whether it is there now.
+   * @param quiet Whether its absence is not an error in the log.
+   */
   readonly isThere: (quiet: boolean) => Promise<boolean>;
 }
 
@@ -45,7 +48,10 @@ async function made({ name, kind, isThere }: Thing, make: () => Promise<Value>, 
   return { ...startResult(name), comment: `Created ${kind} ${name}`, changes: map({ created }) };
 }
 
-/** Removes an existing object. @param gone Salt's word for a missing one. */
+/**
+ * Removes an existing object.
+ * @param gone Salt's word for a missing one.
+ */
 async function removed(
   { name, kind, isThere }: Thing,
   { gone, remove }: { readonly gone: string; readonly remove: () => Promise<Value> },
@@ -165,7 +171,10 @@ export const vg_absent: ModuleFunction<StateContext> = stateFn({
 /** The size of a unit in megabytes. */
 const UNITS: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t: 1024 ** 2, p: 1024 ** 3 };
 
-/** The megabytes of a size like `1G` or `512mb`; a number alone is megabytes. @throws {InvocationError} If it is none. */
+/**
+ * The megabytes of a size like `1G` or `512mb`; a number alone is megabytes.
+ * @throws {InvocationError} If it is none.
+ */
 function megabytes(size: Value): number {
   const [, number, unit] = /^(\d*)([^\d]*)$/.exec(text(size).toLowerCase()) ?? [];
   if (number === undefined || number === "") throw new InvocationError(`Size ${text(size)} is invalid.`);

@@ -64,7 +64,10 @@ function reportChanges(ret: StateResult, built: Built, { what, are }: Words): vo
   }
 }
 
-/** Records the changes. @returns Whether there are any. */
+/**
+ * Records the changes.
+ * @returns Whether there are any.
+ */
 function noted(ret: StateResult, built: Built, { what, key, added }: Words): boolean {
   if (isNew(built)) {
     ret.comment = `${what} added.`;
@@ -92,7 +95,10 @@ function status(interfaces: ValueMap, name: string): Value {
   );
 }
 
-/** Starts, stops or restarts the interface. @returns Whether it was up before. */
+/**
+ * Starts, stops or restarts the interface.
+ * @returns Whether it was up before.
+ */
 async function bring(
   ret: StateResult,
   { name, type, enabled }: { readonly name: string; readonly type: string; readonly enabled: Value },

@@ -198,7 +198,10 @@ export const module_remove: ModuleFunction<StateContext> = stateFn({
   run: ({ name }, context) => removeModule(name, context),
 });
 
-/** Runs a function that returns a program's result. @returns The result, if it failed. */
+/**
+ * Runs a function that returns a program's result.
+ * @returns The result, if it failed.
+ */
 async function failure(context: StateContext, fun: string, kwargs: ValueMap): Promise<Value | undefined> {
   const answer = await context.call(`selinux.${fun}`, [], kwargs);
   return isMap(answer) && answer.get("retcode") === 0 ? undefined : answer;

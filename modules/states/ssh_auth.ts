@@ -73,7 +73,10 @@ function split(line: string, count: number): string[] {
   return rest === "" ? words : [...words, rest];
 }
 
-/** Parses a line: `[options] kind key [comment]`, or `key [comment]`. @throws {InvocationError} If there is none. */
+/**
+ * Parses a line: `[options] kind key [comment]`, or `key [comment]`.
+ * @throws {InvocationError} If there is none.
+ */
 function parseKey(line: string, given: Given): Key {
   const found = FULL_KEY.exec(line);
   if (found === null) {
@@ -90,7 +93,10 @@ function where({ config, fingerprint_hash_type }: Given): Record<string, Value> 
   return { config, fingerprint_hash_type };
 }
 
-/** The result of `ssh.check_key_file` for the keys of a source: by key `add`, `update` or `exists`; or that there are none. */
+/**
+ * The result of `ssh.check_key_file` for the keys of a source: by key `add`, `update` or `exists`; or that there are
+ * none.
+ */
 async function sourceKeys(given: Given, context: StateContext): Promise<[string, string][] | string> {
   const args = [given.user, given.source];
   const kwargs = map({ ...where(given), saltenv: saltenvOf(context) });
@@ -99,7 +105,10 @@ async function sourceKeys(given: Given, context: StateContext): Promise<[string,
   return `No keys detected in ${given.source}. Is file properly formatted?`;
 }
 
-/** Test mode for the keys of a source. @param shown The lines for keys that would change. */
+/**
+ * Test mode for the keys of a source.
+ * @param shown The lines for keys that would change.
+ */
 async function predictSource(
   given: Given,
   { shown, state }: { readonly shown: (key: string, status: string) => string; readonly state: string },
@@ -134,7 +143,10 @@ async function predictPresent(key: Key, context: StateContext): Promise<[boolean
   }
 }
 
-/** Adds the key, or those of the source, to the file. @returns The result of the execution module. */
+/**
+ * Adds the key, or those of the source, to the file.
+ * @returns The result of the execution module.
+ */
 async function setKey(key: Key, context: StateContext): Promise<string> {
   if (key.source === "") {
     const kwargs = {

@@ -87,7 +87,10 @@ no_use_wheel
 use_vt : False
     Without effect.`;
 
-/** The local path of a requirements file; its newest copy is fetched. @throws {Refused} If there is none. */
+/**
+ * The local path of a requirements file; its newest copy is fetched.
+ * @throws {Refused} If there is none.
+ */
 async function localRequirements(requirements: Value, context: StateContext): Promise<Value> {
   if (typeof requirements !== "string" || !requirements.startsWith("salt://")) return requirements;
   const copy = await context.call("cp.cache_file", [requirements, saltenvOf(context)]);
@@ -141,7 +144,10 @@ interface Work {
   readonly changes: ValueMap;
 }
 
-/** Makes the environment. @throws {Refused} If that fails. */
+/**
+ * Makes the environment.
+ * @throws {Refused} If that fails.
+ */
 async function create(given: Given, { context, more, changes }: Work): Promise<void> {
   const { name, venv_bin, system_site_packages, distribute, clear, python, extra_search_dir, never_download } = given;
   const { prompt, user, use_vt } = given;
@@ -159,7 +165,10 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
   throw new Refused(text("stdout") + text("stderr"), { changes });
 }
 
-/** Installs packages, and reports new and removed ones. @returns The output of pip. */
+/**
+ * Installs packages, and reports new and removed ones.
+ * @returns The output of pip.
+ */
 async function populate(given: Given, { context, more, changes }: Work): Promise<ValueMap> {
   const { name, user, use_vt, requirements } = given;
   const frozen = async (options: Readonly<Record<string, unknown>>): Promise<string[]> => {

@@ -34,8 +34,8 @@ export type Starts = Readonly<Record<string, readonly (readonly string[])[] | "o
 export type CalledFunctions = Readonly<Record<string, FunctionNames>>;
 
 /**
- * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts are in one directory; `.mjs`, as Deno looks
- * for no package.json then. Its other files are named `bus-thread.NAME.mjs`.
+ * The file name of the script of a source, `lib/bus/thread.ts`: `bus-thread.mjs`. All scripts are in one directory;
+ * `.mjs`, as Deno looks for no package.json then. Its other files are named `bus-thread.NAME.mjs`.
  */
 export function scriptOf(source: string): string {
   return `${stemOf(source)}.mjs`;
@@ -82,7 +82,10 @@ interface Project {
   readonly imports: Readonly<Record<string, string>>;
 }
 
-/** Makes the script of one source. @returns The names of its files. */
+/**
+ * Makes the script of one source.
+ * @returns The names of its files.
+ */
 async function scriptsOf(
   project: Project,
   { source, out, starts }: {

@@ -41,8 +41,8 @@ export async function compiledScripts(stage: string): Promise<TarFile[]> {
 }
 
 /**
- * The path of the directory `stage` for Deno. V8's compiled code contains the paths of its scripts: on Linux they are the
- * same for every build.
+ * The path of the directory `stage` for Deno. V8's compiled code contains the paths of its scripts: on Linux they are
+ * the same for every build.
  */
 function homeOf(stage: string): string {
   return Deno.build.os === "linux" ? "/proc/self/cwd" : Deno.realPathSync(stage);

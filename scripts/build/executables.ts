@@ -55,14 +55,20 @@ export class BuildError extends Error {
   override name = "BuildError";
 }
 
-/** Makes the scripts in the directory `stage`, for every platform. @returns The files, by name. */
+/**
+ * Makes the scripts in the directory `stage`, for every platform.
+ * @returns The files, by name.
+ */
 export async function writeScripts(stage: string): Promise<TarFile[]> {
   const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], { starts: STARTS, called });
   await Deno.writeTextFile(`${stage}/deno.json`, productionConfig(ROOT));
   return [...scripts, "deno.json"].map((name) => ({ name, path: `${stage}/${name}`, executable: false }));
 }
 
-/** Copies the files of packages for `target`, and the licences, to the directory `stage`. @returns The files, by name. */
+/**
+ * Copies the files of packages for `target`, and the licences, to the directory `stage`.
+ * @returns The files, by name.
+ */
 export function copyPackages(stage: string, target: string): TarFile[] {
   return packageFiles(ROOT, target).map(({ name, path }) => {
     const copy = `${stage}/${name}`;
@@ -72,7 +78,10 @@ export function copyPackages(stage: string, target: string): TarFile[] {
   });
 }
 
-/** Runs `deno compile` for each executable. @returns False if denort is not available. */
+/**
+ * Runs `deno compile` for each executable.
+ * @returns False if denort is not available.
+ */
 export async function compileExecutables(build: Build): Promise<boolean> {
   for (const { name, entry } of EXECUTABLES) {
     const output = `${build.stage}/${name}.compiled`;

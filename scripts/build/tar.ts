@@ -2,9 +2,9 @@
  * Makes a tar archive whose bytes depend only on names and contents: no dates, no owners. Format: POSIX ustar, regular
  * files only; every `tar` can unpack it.
  *
- * npm:tar-stream 3.2.2 (1,043 lines) was measured: it needs 12 more packages (streamx, b4a, bare-fs with native parts, …),
- * 7.7 MB in node_modules of every checkout. This code has 60 lines.
- * Source: POSIX.1-2017, pax, "ustar Interchange Format".
+ * npm:tar-stream 3.2.2 (1,043 lines) was measured: it needs 12 more packages (streamx, b4a, bare-fs with native parts,
+ * …), 7.7 MB in node_modules of every checkout. This code has 60 lines. Source: POSIX.1-2017, pax, "ustar Interchange
+ * Format".
  * @module
  */
 

@@ -1,6 +1,7 @@
 /**
- * A master and two minions on the loopback address, below one directory: their configuration, their processes, and small
- * scripts that run the operator's commands against them. The processes are the real programs, started as services.
+ * A master and two minions on the loopback address, below one directory: their configuration, their processes, and
+ * small scripts that run the operator's commands against them. The processes are the real programs, started as
+ * services.
  * @module
  */
 
@@ -19,7 +20,10 @@ export class DemoError extends Error {
 export interface DemoFleetOptions {
   /** Directory of the fleet; files of an earlier fleet are removed from it. */
   readonly root: string;
-  /** Directory of executables. @default the sources are run */
+  /**
+   * Directory of executables.
+   * @default the sources are run
+   */
   readonly dist: string | undefined;
   /** Directory of the sources. */
   readonly project: string;
@@ -93,7 +97,10 @@ export class DemoFleet {
     return this.#isTemporary ? `\n(${this.#options.root} is too long a path for Unix sockets)` : "";
   }
 
-  /** Starts the services; resolves when all are ready. @throws {DemoError} If a service ended, with its output. */
+  /**
+   * Starts the services; resolves when all are ready.
+   * @throws {DemoError} If a service ended, with its output.
+   */
   async start(signal: AbortSignal): Promise<void> {
     // Must not be interrupted: a service has written its process id only when the process that started it ends.
     const results = await Promise.all(SERVICES.map(async (service) => {

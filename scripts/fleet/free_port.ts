@@ -15,7 +15,10 @@ const PORTS_PER_PROCESS = 20;
 
 let next = (Deno.pid * PORTS_PER_PROCESS) % COUNT;
 
-/** A free port. Each call gives another one. @throws {Error} If all are taken. */
+/**
+ * A free port. Each call gives another one.
+ * @throws {Error} If all are taken.
+ */
 export function freePort(): number {
   for (let tried = 0; tried < COUNT; tried++) {
     const port = FIRST + next;

@@ -140,8 +140,8 @@ export const AREAS: readonly Area[] = [
 ];
 
 /**
- * The rooms whose guards `--guards` breaks: at least 95 of 100 breaks must be noticed. For each, the tests of other rooms that
- * reach its files through modules or processes, the fastest first.
+ * The rooms whose guards `--guards` breaks: at least 95 of 100 breaks must be noticed. For each, the tests of other
+ * rooms that reach its files through modules or processes, the fastest first.
  */
 export const GUARDED_ROOMS: Readonly<Record<string, readonly string[]>> = {
   auth: ["tests/master/requests/function_commands_test.ts"],

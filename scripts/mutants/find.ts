@@ -23,7 +23,10 @@ export interface Mutant extends Mutation {
   readonly change: string;
 }
 
-/** Every mutant of `files`, in their order. @param root The directory that the paths are relative to. */
+/**
+ * Every mutant of `files`, in their order.
+ * @param root The directory that the paths are relative to.
+ */
 export async function findMutants(root: string, files: readonly string[]): Promise<Mutant[]> {
   if (files.length === 0) return []; // without names the linter checks all files
   const config = await Deno.makeTempFile({ suffix: ".json" });

@@ -47,7 +47,10 @@ export interface Trials {
   readonly onUseless?: (test: string, output: string) => void;
 }
 
-/** Tries all mutants. @returns The verdicts, in the order in which the trials ended. */
+/**
+ * Tries all mutants.
+ * @returns The verdicts, in the order in which the trials ended.
+ */
 export async function tryMutants(trials: Trials): Promise<Verdict[]> {
   const { root, mutants, jobs, graceMs = MAX_WAIT_MS, signal } = trials;
   const finder = new TestFinder(root);
@@ -99,7 +102,10 @@ class UsualTimes {
     this.#trials = trials;
   }
 
-  /** The time of `test` in milliseconds; `undefined` if it fails twice. @param copy A copy without a mutant. */
+  /**
+   * The time of `test` in milliseconds; `undefined` if it fails twice.
+   * @param copy A copy without a mutant.
+   */
   of(test: string, copy: Copy): Promise<number | undefined> {
     const known = this.#times.get(test) ?? this.#measure(test, copy);
     this.#times.set(test, known);

@@ -218,7 +218,9 @@ function numberOf(node: Node): number | undefined {
   return Number(node.raw.replaceAll("_", ""));
 }
 
-/** Whether `node` is the value of a constant, an option or an argument, or is compared: there it may limit something. */
+/**
+ * Whether `node` is the value of a constant, an option or an argument, or is compared: there it may limit something.
+ */
 function isLimit(node: Inner): boolean {
   const { parent } = node;
   if (parent.type === "BinaryExpression") return parent.operator in EXCHANGED;
@@ -259,8 +261,8 @@ function afterComma(source: string, end: number): number {
 }
 
 /**
- * Whether a mutation takes away or widens a guard: a mode, a bound or a time limit; the refusal of an `if`, or a part of its
- * condition; a part of what a predicate returns; a call that refuses or keeps others out.
+ * Whether a mutation takes away or widens a guard: a mode, a bound or a time limit; the refusal of an `if`, or a part
+ * of its condition; a part of what a predicate returns; a call that refuses or keeps others out.
  */
 function isGuard(kind: Kind, node: Node, textOf: (node: Node) => string): boolean {
   switch (kind) {

@@ -145,7 +145,10 @@ async function chosen(root: string, { areas, rooms, places, guards }: Selection)
   });
 }
 
-/** The sources of a room. @throws {OptionError} If there is no such room. */
+/**
+ * The sources of a room.
+ * @throws {OptionError} If there is no such room.
+ */
 function filesOf(root: string, room: string): string[] {
   try {
     const names = [...Deno.readDirSync(`${root}/lib/${room}`)].map(({ name }) => name);

@@ -37,7 +37,10 @@ export class Copy {
     this.#signal = signal;
   }
 
-  /** Copies the tree at `root`. @param signal Ends the current run of a test. */
+  /**
+   * Copies the tree at `root`.
+   * @param signal Ends the current run of a test.
+   */
   static async of(root: string, signal?: AbortSignal): Promise<Copy> {
     const copy = await Deno.makeTempDir({ prefix: "mutants_" });
     await Deno.chmod(copy, 0o755); // services run as other users
@@ -58,7 +61,10 @@ export class Copy {
     }
   }
 
-  /** Runs a test file, up to its first failure. @param mostMs Its time limit, in milliseconds. */
+  /**
+   * Runs a test file, up to its first failure.
+   * @param mostMs Its time limit, in milliseconds.
+   */
   async run(test: string, mostMs: number): Promise<Run> {
     this.#signal?.throwIfAborted();
     const started = performance.now();

@@ -32,7 +32,8 @@ export interface Release {
 const MAKERS = { "dpkg-deb": makeDeb, "rpmbuild": makeRpm } as const;
 
 /**
- * Makes all artefacts. @returns What was left out, with the reason, one line each.
+ * Makes all artefacts.
+ * @returns What was left out, with the reason, one line each.
  * @throws {ReleaseError} If a step fails.
  */
 export async function makeArtefacts(release: Release): Promise<string[]> {
@@ -73,7 +74,10 @@ export async function makeArtefacts(release: Release): Promise<string[]> {
   return skipped;
 }
 
-/** Makes the executables of a platform, and the list of what they contain. @returns The directory with their plain names. */
+/**
+ * Makes the executables of a platform, and the list of what they contain.
+ * @returns The directory with their plain names.
+ */
 async function makePrograms(release: Release, platform: Platform, work: string): Promise<string> {
   const { version, epoch, stage, scripts, out } = release;
   const programs = `${work}/${platform.name}`;

@@ -27,7 +27,8 @@ export interface PackageBuild {
 const LIBRARIES = "libc6 (>= 2.28), libgcc-s1 | libgcc1, libstdc++6 (>= 6)";
 
 /**
- * Makes the file of a package. @returns Its name.
+ * Makes the file of a package.
+ * @returns Its name.
  * @throws {ReleaseError} If dpkg-deb is missing or fails.
  */
 export async function makeDeb(common: SystemPackage, build: PackageBuild): Promise<string> {

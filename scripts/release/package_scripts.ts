@@ -76,8 +76,8 @@ export const COMMON_STEPS: PackageSteps = {
 };
 
 /**
- * The scripts of dpkg for the package `name`, by the names that they have in it. dpkg tells only the first of them that a
- * removed package, whose configuration was left, is installed again.
+ * The scripts of dpkg for the package `name`, by the names that they have in it. dpkg tells only the first of them that
+ * a removed package, whose configuration was left, is installed again.
  */
 export function debScripts(name: string, { installed, removing, removed }: PackageSteps): Record<string, string> {
   const script = (guard: string, steps: string) => `#!/bin/sh\nset -e\n${guard}\n${steps}`;

@@ -84,7 +84,8 @@ export async function sumOf(path: string, algorithm: "SHA-1" | "SHA-256" = "SHA-
 }
 
 /**
- * Runs a program. @returns Its output.
+ * Runs a program.
+ * @returns Its output.
  * @throws {ReleaseError} If it is not there, or fails.
  */
 export async function run(

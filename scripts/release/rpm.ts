@@ -12,7 +12,8 @@ import { run } from "./platforms.ts";
 import { DESCRIPTION, type PackageFile, type SystemPackage } from "./system_packages.ts";
 
 /**
- * Makes the file of a package. @returns Its name.
+ * Makes the file of a package.
+ * @returns Its name.
  * @throws {ReleaseError} If rpmbuild is missing or fails.
  */
 export async function makeRpm(system: SystemPackage, build: PackageBuild): Promise<string> {

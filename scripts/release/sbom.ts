@@ -1,7 +1,6 @@
 /**
- * The list of everything that the executables of one platform contain (SBOM), as SPDX 2.3 in JSON: npm packages with the
- * checksums of deno.lock, and the crates that Deno's executable names.
- * Source: spdx.github.io/spdx-spec/v2.3.
+ * The list of everything that the executables of one platform contain (SBOM), as SPDX 2.3 in JSON: npm packages with
+ * the checksums of deno.lock, and the crates that Deno's executable names. Source: spdx.github.io/spdx-spec/v2.3.
  * @module
  */
 

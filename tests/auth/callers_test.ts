@@ -1,4 +1,7 @@
-/** Who sends a request of a client, and what that user may run: key files, and names of external_auth. @module */
+/**
+ * Who sends a request of a client, and what that user may run: key files, and names of external_auth.
+ * @module
+ */
 
 import { Access } from "#lib/auth/access.ts";
 import { Attempts } from "#lib/auth/attempts.ts";
@@ -13,7 +16,10 @@ import { ownConnection } from "#tests/support/fleet/attempts.ts";
 import { recordingLogger } from "#tests/support/fleet/services.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
-/** Key files of root, alice and mallory, and `external_auth` with fred and mallory; the blacklist bans mallory and cmd.*. */
+/**
+ * Key files of root, alice and mallory, and `external_auth` with fred and mallory; the blacklist bans mallory and
+ * cmd.*.
+ */
 function withCallers(act: (callers: Callers, sent: (user: string) => ValueMap) => Promise<void>): Promise<void> {
   return withTemporaryDirectory(async (root) => {
     const may = ["test.*", "cmd.*", "@runner", { "@wheel": ["key.list_all"] }];

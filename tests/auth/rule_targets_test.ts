@@ -1,4 +1,7 @@
-/** For which minions a rule allows a job, and which calls need no rule. @module */
+/**
+ * For which minions a rule allows a job, and which calls need no rule.
+ * @module
+ */
 
 import { matchesName, matchesRule } from "#lib/auth/patterns.ts";
 import { allowsJob, allowsMasterCall, allowsPeers, publishCalls } from "#lib/auth/rules.ts";

@@ -173,7 +173,10 @@ function putIntoDocs(report: Report): void {
   if (plot !== undefined) Deno.writeTextFileSync(`${DOCS}/minions.svg`, plot);
 }
 
-/** Prints an error. @returns The exit code. */
+/**
+ * Prints an error.
+ * @returns The exit code.
+ */
 function say(text: string): 0 {
   Deno.stdout.writeSync(new TextEncoder().encode(text));
   return 0;

@@ -53,7 +53,10 @@ function childrenMs(): number {
   return Number(userSeconds + systemSeconds) * 1000 + (micros(userMicros) + micros(systemMicros)) / 1000;
 }
 
-/** Runs a command to its end. @throws {Error} If it fails. */
+/**
+ * Runs a command to its end.
+ * @throws {Error} If it fails.
+ */
 async function run([command, ...args]: readonly string[]): Promise<Took> {
   const before = childrenMs();
   const started = performance.now();

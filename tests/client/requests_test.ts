@@ -1,4 +1,7 @@
-/** Requests for runners and wheel functions, and jobs that a command attaches to, with a scripted master. @module */
+/**
+ * Requests for runners and wheel functions, and jobs that a command attaches to, with a scripted master.
+ * @module
+ */
 
 import { requestRunner } from "#lib/client/runner_request.ts";
 import { localCommands } from "#lib/client/runner_local.ts";

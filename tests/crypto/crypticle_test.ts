@@ -1,4 +1,7 @@
-/** The corpus is made by Python Salt 3008.3; see its field `about`. @module */
+/**
+ * The corpus is made by Python Salt 3008.3; see its field `about`.
+ * @module
+ */
 import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError } from "#lib/errors.ts";
 import { decode } from "#lib/values/msgpack.ts";

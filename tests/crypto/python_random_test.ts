@@ -1,7 +1,9 @@
 import { PythonRandom } from "#lib/crypto/python_random.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
-/** `random.Random(seed).sample(range(size), count)` of CPython 3: of little, and of much, where a number may come twice. */
+/**
+ * `random.Random(seed).sample(range(size), count)` of CPython 3: of little, and of much, where a number may come twice.
+ */
 const SAMPLES: readonly (readonly [seed: number | string, size: number, sample: readonly number[]])[] = [
   ["salt", 100, [32, 95, 20, 88, 59, 80, 16, 0]],
   [

@@ -1,4 +1,7 @@
-/** The corpus is made by Python Salt 3008.3; see its field `about`. @module */
+/**
+ * The corpus is made by Python Salt 3008.3; see its field `about`.
+ * @module
+ */
 import { AuthenticationError, ConfigError, KeyError } from "#lib/errors.ts";
 import {
   type EncryptionAlgorithm,

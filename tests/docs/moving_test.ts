@@ -1,5 +1,6 @@
 /**
- * docs/moving.md: its command finds the required changes of a tree, and the log names options without effect. @module
+ * docs/moving.md: its command finds the required changes of a tree, and the log names options without effect.
+ * @module
  */
 
 import { DENO_RUN } from "#lib/runtime/self_command.ts";

@@ -1,4 +1,7 @@
-/** docs/modules.md: the sample module works, and the documented types are the real ones. @module */
+/**
+ * docs/modules.md: the sample module works, and the documented types are the real ones.
+ * @module
+ */
 
 import type {
   ModuleFunction as Published,

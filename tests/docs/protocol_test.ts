@@ -1,4 +1,7 @@
-/** docs/protocol.md says what the code does: its tables of keys, commands and events. @module */
+/**
+ * docs/protocol.md says what the code does: its tables of keys, commands and events.
+ * @module
+ */
 
 import { AUTH_COMMANDS } from "#lib/master/requests/auth_commands.ts";
 import { FILE_COMMANDS } from "#lib/master/requests/file_commands.ts";

@@ -56,7 +56,8 @@ Deno.test("a cache that cannot be written is a StoreError with its cause", () =>
     assert(error.cause instanceof Error);
   }));
 
-// corpus/job_cache.json holds the data files of Salt's localfs cache too: those of 3008, and one as 3006 and 3007 name it.
+// corpus/job_cache.json holds the data files of Salt's localfs cache too: those of 3008, and one as 3006 and 3007 name
+// it.
 Deno.test("data files of all Salt versions are read, and removed", () =>
   withCache((cache, root) => {
     for (const [path, base64] of Object.entries(corpus.files)) {

@@ -85,12 +85,18 @@ export function collidingLongInts(count: number): Value[] {
   return ints;
 }
 
-/** 32-bit ints whose hashes have the same 16 lowest bits. @param count At most 65,536. */
+/**
+ * 32-bit ints whose hashes have the same 16 lowest bits.
+ * @param count At most 65,536.
+ */
 export function collidingInts(count: number): Value[] {
   return Array.from({ length: count }, (_, i) => unhash32(BigInt(i) << 16n));
 }
 
-/** Numbers as text with the same 16 lowest bits. @param count At most 65,535. */
+/**
+ * Numbers as text with the same 16 lowest bits.
+ * @param count At most 65,535.
+ */
 export function collidingDigits(count: number): Value[] {
   return Array.from({ length: count }, (_, i) => String((i + 1) * 65_536));
 }

@@ -42,7 +42,10 @@ function content(random: Random): Uint8Array {
   return random.chance(0.5) ? mutateBytes(random, packed) : packed;
 }
 
-/** Feeds a stream of frames, in pieces as from a pipe. @returns The number of frames. */
+/**
+ * Feeds a stream of frames, in pieces as from a pipe.
+ * @returns The number of frames.
+ */
 function readStream(stream: Uint8Array, pieceBytes: number): number {
   const reader = new FrameReader(MAX_BYTES);
   let frames = 0;

@@ -69,7 +69,10 @@ export interface FixtureMaster {
    * @throws If an undeclared error occurred.
    */
   ask(frame: Uint8Array): Promise<string>;
-  /** A request of the accepted minion. @param change Changes the encrypted load and the envelope. */
+  /**
+   * A request of the accepted minion.
+   * @param change Changes the encrypted load and the envelope.
+   */
   seal(load: ValueMap, change?: { readonly bytes?: Uint8Array; readonly id?: string }): Uint8Array;
   /** Fails unless the accepted minion's event is fired, and an unknown sender's ping is answered. */
   checkService(): Promise<void>;

@@ -11,7 +11,10 @@ export class Random {
   #c: number;
   #counter = 1;
 
-  /** Starts a sequence. @param seed Any text; another text is another sequence. */
+  /**
+   * Starts a sequence.
+   * @param seed Any text; another text is another sequence.
+   */
   constructor(seed: string) {
     const [a, b, c] = [0, 1, 2].map((salt) => {
       let hash = 0x811c9dc5 ^ salt;
@@ -82,7 +85,10 @@ const LIMIT_BYTES = [
 /** Sizes larger than the data that follows, as four bytes. */
 const HUGE = [0xffffffff, 0x7fffffff, 0x80000000, 0x00ffffff, 0x0000ffff, 0x00010000];
 
-/** `bytes` with one to four mutations. @param other Bytes to splice in. @default `bytes` */
+/**
+ * `bytes` with one to four mutations.
+ * @param other Bytes to splice in. Default: `bytes`.
+ */
 export function mutateBytes(random: Random, bytes: Uint8Array, other: Uint8Array = bytes): Uint8Array {
   let mutated: Uint8Array = bytes.slice();
   for (let times = 1 + random.int(4); times > 0; times--) mutated = mutateOnce(random, mutated, other);
@@ -170,7 +176,10 @@ export const NASTY_TEXTS = [
 /** Longer texts are cut before they are mutated, in UTF-16 units: longer inputs found no further faults. */
 const LONGEST_TEXT = 10_000;
 
-/** `text` with one to four mutations. @param tokens Tokens of the format to insert. */
+/**
+ * `text` with one to four mutations.
+ * @param tokens Tokens of the format to insert.
+ */
 export function mutateText(random: Random, text: string, tokens: readonly string[] = NASTY_TEXTS): string {
   let chars = [...text.slice(0, LONGEST_TEXT)];
   for (let times = 1 + random.int(4); times > 0; times--) {

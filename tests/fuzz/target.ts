@@ -40,7 +40,10 @@ export interface FuzzTarget {
   readonly refusals: readonly ErrorClass[];
   /** Whether the short form leaves it out: it starts processes, threads or sockets. */
   readonly needsSockets?: true;
-  /** The number of inputs between two calls of {@linkcode Session.checkService}. @default 500 */
+  /**
+   * The number of inputs between two calls of {@linkcode Session.checkService}.
+   * @default 500
+   */
   readonly checkEvery?: number;
   open(): Session | Promise<Session>;
 }

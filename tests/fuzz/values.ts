@@ -29,7 +29,10 @@ const NUMBERS: readonly Value[] = [
   ...[0.5, NaN, Infinity, -Infinity, 5e-324, new Float(1), new Float(-0), new Float(1e300)],
 ];
 
-/** A value of any type. @param depth Maximum depth of nested lists and maps. */
+/**
+ * A value of any type.
+ * @param depth Maximum depth of nested lists and maps.
+ */
 export function randomValue(random: Random, depth = 3): Value {
   switch (random.int(depth > 0 ? 9 : 6)) {
     case 0:

@@ -16,7 +16,10 @@ export function greeting(): Uint8Array {
   return bytes;
 }
 
-/** One frame. @param flags `MORE` or `COMMAND` bits; the bit for a long length is added if needed. */
+/**
+ * One frame.
+ * @param flags `MORE` or `COMMAND` bits; the bit for a long length is added if needed.
+ */
 export function frame(body: Uint8Array, flags = 0): Uint8Array {
   const long = body.length > 255;
   const bytes = new Uint8Array((long ? 9 : 2) + body.length);
@@ -79,7 +82,10 @@ export class ZmtpPeer {
     return peer;
   }
 
-  /** Writes bytes unchanged. @returns Whether the other side still accepted them. */
+  /**
+   * Writes bytes unchanged.
+   * @returns Whether the other side still accepted them.
+   */
   async send(bytes: Uint8Array): Promise<boolean> {
     try {
       for (let at = 0; at < bytes.length;) at += await this.#connection.write(bytes.subarray(at));
@@ -89,7 +95,10 @@ export class ZmtpPeer {
     }
   }
 
-  /** The next message; pings are answered. @throws {Error} If the connection ends, or nothing comes in `withinMs`. */
+  /**
+   * The next message; pings are answered.
+   * @throws {Error} If the connection ends, or nothing comes in `withinMs`.
+   */
   async receive(withinMs: number): Promise<Uint8Array[]> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<never>((_, reject) => {

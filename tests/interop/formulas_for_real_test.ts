@@ -94,7 +94,10 @@ if (missingReason !== undefined) {
   );
 }
 
-/** Unpacks the formulas, and writes their pillar. @returns The directories of the formulas. */
+/**
+ * Unpacks the formulas, and writes their pillar.
+ * @returns The directories of the formulas.
+ */
 async function prepare(root: string): Promise<{ readonly roots: readonly string[]; readonly pillar: ValueMap }> {
   const selected = new Set(SLS.map((name) => `${name.split(".", 1)[0]}-formula`));
   await Deno.mkdir(`${root}/src`);

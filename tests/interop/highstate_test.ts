@@ -157,7 +157,10 @@ interface Shown {
   readonly comment: string;
 }
 
-/** Runs a highstate on both. @returns Each minion's results, without its own directory. */
+/**
+ * Runs a highstate on both.
+ * @returns Each minion's results, without its own directory.
+ */
 async function highstate(site: Site, ...args: string[]): Promise<Record<string, Record<string, Shown>>> {
   const returns = await site.salt(["*", "state.apply", ...args]);
   return Object.fromEntries([OWN, PY].map((id) => {

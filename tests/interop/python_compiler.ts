@@ -11,7 +11,10 @@ export interface CompileRequest {
   readonly sls: string;
   /** The pillar as YAML. */
   readonly pillar: string;
-  /** Whether the states are applied, in test mode or really. @default they are only compiled */
+  /**
+   * Whether the states are applied, in test mode or really.
+   * @default they are only compiled
+   */
   readonly apply?: "test" | "run";
 }
 

@@ -89,7 +89,10 @@ export async function usablePython(): Promise<string | undefined> {
   }
 }
 
-/** Runs a command of an installation. @throws {Error} If it fails. */
+/**
+ * Runs a command of an installation.
+ * @throws {Error} If it fails.
+ */
 export async function mustRun(words: readonly string[]): Promise<void> {
   const { code, err } = await run(words, INSTALL_MS);
   if (code !== 0) throw new Error(`${words.join(" ")} ended with ${code}:\n${err}`);

@@ -94,7 +94,10 @@ function killProcess(pid: number): void {
   }
 }
 
-/** Writes scripts that start the programs of `salt` into the directory `into`, for one whose programs are not single files. */
+/**
+ * Writes scripts that start the programs of `salt` into the directory `into`, for one whose programs are not single
+ * files.
+ */
 export function writeCommands(salt: Salt, into: string): void {
   for (const program of PROGRAMS) {
     Deno.writeTextFileSync(`${into}/${program}`, script(salt.command(program)), { mode: 0o755 });

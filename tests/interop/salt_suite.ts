@@ -3,8 +3,8 @@
  * execution modules that change nothing of the host, from Salt's source archive on PyPI. Their fixtures come from
  * black_box.py, and start the program as a process.
  *
- * The archive and an environment with pytest are made once, beside the virtual environments of python_salt.ts. Nothing of the
- * archive is in this repository.
+ * The archive and an environment with pytest are made once, beside the virtual environments of python_salt.ts. Nothing
+ * of the archive is in this repository.
  * @module
  */
 
@@ -133,7 +133,7 @@ export async function saltSuite(): Promise<Suite | { readonly missing: string }>
 /**
  * Runs a part of the suite.
  * @param saltCall The command that starts the program.
- * @param only Ids of tests. @default all of the part
+ * @param only Ids of tests. Default: all of the part.
  * @returns The outcome of each test, in the order of their ids.
  * @throws {Error} If pytest itself failed.
  */

@@ -164,20 +164,29 @@ export class Site {
     return await run([...salt.command("salt-call"), "-c", `${this.minionRoot(id)}/etc/salt`, ...args]);
   }
 
-  /** Runs `salt` and checks its exit code, `expectCode`. @returns The return of each minion. */
+  /**
+   * Runs `salt` and checks its exit code, `expectCode`.
+   * @returns The return of each minion.
+   */
   async salt(args: readonly string[], expectCode = 0): Promise<Record<string, unknown>> {
     const ran = await this.operate("salt", ["--out=json", ...args]);
     assertEquals(ran.code, expectCode, `exit code of salt ${args.join(" ")}:\n${ran.out}${ran.err}`);
     return jsonDocuments(ran.out);
   }
 
-  /** Runs `salt-run`. @returns Its result. */
+  /**
+   * Runs `salt-run`.
+   * @returns Its result.
+   */
   async saltRun(args: readonly string[], salt?: Salt): Promise<unknown> {
     const { out, err } = await this.operate("salt-run", ["--out=json", ...args], salt);
     return parse(out, `salt-run ${args.join(" ")} wrote ${out}${err}`);
   }
 
-  /** Publishes a job without waiting for it. @returns The job's id. */
+  /**
+   * Publishes a job without waiting for it.
+   * @returns The job's id.
+   */
   async publish(args: readonly string[]): Promise<string> {
     const { out, err } = await this.operate("salt", ["--async", ...args]);
     const jid = /job ID: (\d{20})/.exec(out)?.[1];

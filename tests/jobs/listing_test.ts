@@ -1,4 +1,7 @@
-/** A job under Salt's headings. @module */
+/**
+ * A job under Salt's headings.
+ * @module
+ */
 
 import { formatJob } from "#lib/jobs/listing.ts";
 import { map } from "#lib/values/value.ts";

@@ -1,4 +1,7 @@
-/** The signature of a master's key: what must be there for it. @module */
+/**
+ * The signature of a master's key: what must be there for it.
+ * @module
+ */
 
 import { signMasterKey } from "#lib/keys/master_signature.ts";
 import { KeyError } from "#lib/errors.ts";

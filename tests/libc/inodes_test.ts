@@ -1,4 +1,7 @@
-/** Calls of the C library on files, processes and passwords, and their errors. @module */
+/**
+ * Calls of the C library on files, processes and passwords, and their errors.
+ * @module
+ */
 
 import { LibcError } from "#lib/errors.ts";
 import { setAclUsers } from "#lib/libc/acl.ts";

@@ -1,4 +1,7 @@
-/** Directories and files of a store that cannot be read, removed or replaced. @module */
+/**
+ * Directories and files of a store that cannot be read, removed or replaced.
+ * @module
+ */
 
 import { underRoot } from "#lib/os/root_path.ts";
 import { listDirectory, remove, writeDirectoryOnce } from "#lib/os/store_files.ts";

@@ -1,5 +1,6 @@
 /**
- * Ids and grains that are code for a shell, an option, or another path: in sources of external pillar they are only text.
+ * Ids and grains that are code for a shell, an option, or another path: in sources of external pillar they are only
+ * text.
  * @module
  */
 

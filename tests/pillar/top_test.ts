@@ -1,5 +1,6 @@
 /**
- * Top files of pillar, and the option `decrypt_pillar`: what is refused, what is left out, and in which order the rest is.
+ * Top files of pillar, and the option `decrypt_pillar`: what is refused, what is left out, and in which order the rest
+ * is.
  * @module
  */
 

@@ -1,4 +1,7 @@
-/** Compared with psutil on the same files of `/proc`: tests/corpus/psutil.json, made by make_psutil.py. @module */
+/**
+ * Compared with psutil on the same files of `/proc`: tests/corpus/psutil.json, made by make_psutil.py.
+ * @module
+ */
 
 import { parseLogins } from "#lib/host/accounts/logged_in.ts";
 import { memoryMaps, uniqueMemory } from "#lib/procfs/memory_maps.ts";

@@ -1,4 +1,7 @@
-/** The user of a service, and the files that a process can read as that user. @module */
+/**
+ * The user of a service, and the files that a process can read as that user.
+ * @module
+ */
 
 import { userToBecome } from "#lib/programs/run_user.ts";
 import { findUser } from "#lib/os/users.ts";

@@ -1,4 +1,7 @@
-/** Copied scripts, changes of the user without setpriv, and searched files of a host. @module */
+/**
+ * Copied scripts, changes of the user without setpriv, and searched files of a host.
+ * @module
+ */
 
 import { CommandError } from "#lib/errors.ts";
 import { loginEnvironment } from "#lib/programs/command_environment.ts";

@@ -17,7 +17,10 @@ globalThis.addEventListener("unload", () => Deno.removeSync(releases, { recursiv
 const own = PLATFORMS.filter(({ target, packages }) => target === Deno.build.target && packages !== undefined);
 const whyNot = own.length === 0 ? `no packages for ${Deno.build.target}` : whyNoScratchHost();
 
-/** Makes releases of the given versions from scripts that are bundled for them. @returns What was left out. */
+/**
+ * Makes releases of the given versions from scripts that are bundled for them.
+ * @returns What was left out.
+ */
 async function makeReleases(versions: Readonly<Record<string, string>>): Promise<string[]> {
   const stage = await Deno.makeTempDir({ prefix: "salt_build_" });
   try {

@@ -81,7 +81,10 @@ export class ScratchHost {
     return { code, out: new TextDecoder().decode(stdout), err: new TextDecoder().decode(stderr) };
   }
 
-  /** Runs a script that must succeed. @returns Its output. */
+  /**
+   * Runs a script that must succeed.
+   * @returns Its output.
+   */
   async shell(script: string): Promise<string> {
     const { code, out, err } = await this.run(script);
     if (code !== 0) throw new Error(`exit code ${code} of ${script}\n${out}${err}`);

@@ -104,7 +104,10 @@ class Place implements AsyncDisposable {
     return place;
   }
 
-  /** Runs `command` with `stdin`. @returns Its output. */
+  /**
+   * Runs `command` with `stdin`.
+   * @returns Its output.
+   */
   async run(command: string, args: readonly string[], stdin = ""): Promise<string> {
     const child = new Deno.Command(command, {
       args: [...args],

@@ -3,7 +3,10 @@ import { assertEquals, assertMatch } from "#tests/support/assert.ts";
 const RUN_SCRIPT = import.meta.resolve("../../scripts/run_script.ts");
 const OPTIONS = import.meta.resolve("../../scripts/options.ts");
 
-/** Runs a script whose `main` has this body. @returns Its exit code and what it wrote to standard error. */
+/**
+ * Runs a script whose `main` has this body.
+ * @returns Its exit code and what it wrote to standard error.
+ */
 async function outcome(body: string, printed = ""): Promise<[code: number, errors: string]> {
   const script = `
     import { runScript } from ${JSON.stringify(RUN_SCRIPT)};

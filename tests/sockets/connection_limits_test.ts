@@ -1,4 +1,6 @@
-/** What watches the connections of a port: its reports, the connections that it holds, and what is left when it ends. */
+/**
+ * What watches the connections of a port: its reports, the connections that it holds, and what is left when it ends.
+ */
 
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { closeSocket, openSocket } from "#lib/sockets/context.ts";

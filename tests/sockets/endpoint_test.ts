@@ -27,7 +27,10 @@ async function echo(server: Duplex, delayMs: (request: Frames) => number = () =>
   }
 }
 
-/** One request and its reply. @throws {Error} If either waits beyond {@linkcode BOUND_MS}: a wake-up was lost. */
+/**
+ * One request and its reply.
+ * @throws {Error} If either waits beyond {@linkcode BOUND_MS}: a wake-up was lost.
+ */
 async function roundTrip(client: Duplex, body: string): Promise<void> {
   assert(await client.send([frame(body)], BOUND_MS), `${body} was not taken`);
   const reply = await client.receive(BOUND_MS);

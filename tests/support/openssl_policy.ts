@@ -11,7 +11,11 @@ const SOURCES = new URL("../..", import.meta.url);
 /** Of OpenSSL's providers only the one that has no algorithms is loaded. */
 const POLICY = "openssl_conf = init\n[init]\nproviders = all\n[all]\nbase = base\n[base]\nactivate = 1\n";
 
-/** Runs code; `~/` in its imports is this project. @returns What it wrote. @throws {Error} If it fails. */
+/**
+ * Runs code; `~/` in its imports is this project.
+ * @returns What it wrote.
+ * @throws {Error} If it fails.
+ */
 export async function withoutAlgorithms(text: string): Promise<string> {
   const directory = await Deno.makeTempDir({ prefix: "openssl_" });
   try {

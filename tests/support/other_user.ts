@@ -42,7 +42,11 @@ export class OtherUser implements Disposable {
     return run([...as, "env", ...env, ...words]);
   }
 
-  /** Runs code with Deno; `~/` in its imports is this project. @returns What it wrote. @throws {Error} If it fails. */
+  /**
+   * Runs code with Deno; `~/` in its imports is this project.
+   * @returns What it wrote.
+   * @throws {Error} If it fails.
+   */
   async code(text: string): Promise<string> {
     const path = `${this.home}/code.ts`;
     Deno.writeTextFileSync(path, text.replaceAll('"~/', `"file://${SOURCES}`));

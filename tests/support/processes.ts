@@ -145,7 +145,10 @@ export class Service {
     return Deno.readTextFileSync(this.output);
   }
 
-  /** Waits until it ends by itself. @throws {Error} If it does not. */
+  /**
+   * Waits until it ends by itself.
+   * @throws {Error} If it does not.
+   */
   async ended(withinMs: number): Promise<number> {
     await eventually(() => this.#code !== undefined, { withinMs, what: `the end of ${this.name}` });
     return this.#code ?? -1;

@@ -1,5 +1,6 @@
 /**
- * Time limits of minutes, tested in moments: the clock of this process jumps forward. Real processes and sockets do not notice.
+ * Time limits of minutes, tested in moments: the clock of this process jumps forward. Real processes and sockets do not
+ * notice.
  * @module
  */
 
@@ -9,8 +10,8 @@ import { setTimeout } from "#lib/os/timers.ts";
 const LOOK_MS = 20;
 
 /**
- * Makes the timers of this thread (lib/os/timers.ts) see a later time, until it is disposed of. Nothing may use `AbortSignal.timeout`
- * by itself meanwhile: such signals come at once.
+ * Makes the timers of this thread (lib/os/timers.ts) see a later time, until it is disposed of. Nothing may use
+ * `AbortSignal.timeout` by itself meanwhile: such signals come at once.
  */
 export class SkippedTime implements Disposable {
   readonly #now = performance.now;

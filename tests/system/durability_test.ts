@@ -32,7 +32,10 @@ function powerTest(name: string, run: (machines: PowerFleet) => Promise<void>): 
 
 const DELIVERY = [3_600, 50] as const;
 
-/** Publishes a command to the minion. @returns The job's id, when the operator has it. */
+/**
+ * Publishes a command to the minion.
+ * @returns The job's id, when the operator has it.
+ */
 async function publish(client: LocalClient, command: string, ttlS = 3_600): Promise<string> {
   const jid = makeJid(undefined, { unique: true });
   await client.publish({

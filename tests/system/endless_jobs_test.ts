@@ -1,6 +1,6 @@
 /**
- * Jobs of built-in functions that would compute for hours: each is refused, or ended by `saltutil.kill_job`, and uses no processor
- * afterwards.
+ * Jobs of built-in functions that would compute for hours: each is refused, or ended by `saltutil.kill_job`, and uses
+ * no processor afterwards.
  * @module
  */
 

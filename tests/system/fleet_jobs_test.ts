@@ -40,7 +40,9 @@ async function countReturns(
   return counts;
 }
 
-/** Starts the minions, five in a thread: an isolate can wait for 32 sockets at once, and each minion has two or three. */
+/**
+ * Starts the minions, five in a thread: an isolate can wait for 32 sockets at once, and each minion has two or three.
+ */
 async function startMinions(fleet: Fleet): Promise<AsyncDisposable> {
   const threads: Thread<MinionThreadInit>[] = [];
   const { log } = memoryLog();

@@ -11,7 +11,10 @@ import { assert, assertEquals, assertStringIncludes } from "#tests/support/asser
 import { eventually, fleetTest } from "#tests/support/fleet/fleet.ts";
 import { startJob } from "#tests/support/fleet/jobs.ts";
 
-/** Sets the descriptor limit of a running process. @returns The old limit. */
+/**
+ * Sets the descriptor limit of a running process.
+ * @returns The old limit.
+ */
 function allowDescriptors(pid: number, max: string): string {
   const run = (...args: string[]) => {
     const { code, stdout, stderr } = new Deno.Command("prlimit", { args: ["--pid", String(pid), ...args] })

@@ -1,5 +1,6 @@
 /**
- * Functions that run on a running master: the event stream of `salt-run`, and runners and wheel functions that clients ask for.
+ * Functions that run on a running master: the event stream of `salt-run`, and runners and wheel functions that clients
+ * ask for.
  * @module
  */
 

@@ -86,7 +86,8 @@ Deno.test("a no_log job leaves its secret in no log, cache, event and file, and 
   assertStringIncludes(called.out, HIDDEN, called.err);
 
   const all = fleet.jobs.list();
-  assertEquals(all.length, 1 + shown.length + 6); // the earlier job, the batch's ping, salt-cp twice, async, running, salt-call
+  // the earlier job, the batch's ping, salt-cp twice, async, running, salt-call
+  assertEquals(all.length, 1 + shown.length + 6);
   for (const { jid, load } of all) {
     if (!isMap(load.get("kwargs") ?? null) || load.get("fun") === "test.ping") continue;
     if (latin.decode(packEvent("", load)).includes(CANARY) || load.get("fun") === "saltutil.running") continue;

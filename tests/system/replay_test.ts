@@ -22,7 +22,10 @@ import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
 import { Peer } from "#tests/support/fleet/peer.ts";
 
-/** Publishes a job that appends a line to `ran`, with a new id or one that was used. @returns The id. */
+/**
+ * Publishes a job that appends a line to `ran`, with a new id or one that was used.
+ * @returns The id.
+ */
 async function publish(fleet: Fleet, jid?: string): Promise<string> {
   using client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
   const arg = [`echo ran >> ${fleet.root}/ran`];

@@ -75,7 +75,10 @@ function restoreFile(path: string): void {
   }
 }
 
-/** Starts the master, which may refuse to start, and ends it. @returns The message of a refusal. */
+/**
+ * Starts the master, which may refuse to start, and ends it.
+ * @returns The message of a refusal.
+ */
 async function tryMaster(fleet: ProcessFleet): Promise<string> {
   const message = await fleet.startMaster().then(() => "", String);
   await fleet.stopMaster();

@@ -1,6 +1,6 @@
 /**
- * States in a whole fleet: their files and pillar come from the master, or from the minion's own host, and `state.show_*` shows what a
- * minion would run.
+ * States in a whole fleet: their files and pillar come from the master, or from the minion's own host, and
+ * `state.show_*` shows what a minion would run.
  * @module
  */
 

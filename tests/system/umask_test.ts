@@ -11,7 +11,10 @@ import { eventually } from "#tests/support/eventually.ts";
 
 const ID = "m00";
 
-/** Publishes a job. @returns Waits for its return. */
+/**
+ * Publishes a job.
+ * @returns Waits for its return.
+ */
 async function start(fleet: ProcessFleet, fun: string, arg: Value[], kwargs: ValueMap): Promise<() => Promise<Value>> {
   const client = await fleet.client();
   try {

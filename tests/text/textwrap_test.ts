@@ -1,4 +1,7 @@
-/** Filling of paragraphs. The lines are those of Python 3.11: `textwrap.fill`. @module */
+/**
+ * Filling of paragraphs. The lines are those of Python 3.11: `textwrap.fill`.
+ * @module
+ */
 
 import { fillText } from "#lib/text/textwrap.ts";
 import { assertEquals } from "#tests/support/assert.ts";

@@ -143,7 +143,10 @@ const hashes = (
   WORDS.map(([low, high]) => hash.hashWords(low, high)),
 ];
 
-/** The hashes of another thread. @param key Replaces the thread's random key, unless `undefined`. */
+/**
+ * The hashes of another thread.
+ * @param key Replaces the thread's random key, unless `undefined`.
+ */
 async function elsewhere(key?: readonly number[]): Promise<number[][]> {
   const url = new URL("../../lib/values/keyed_hash.ts", import.meta.url);
   const code = `const key = ${JSON.stringify(key ?? null)};

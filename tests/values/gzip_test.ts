@@ -1,4 +1,7 @@
-/** Compression with gzip, and the limit of what is decompressed. @module */
+/**
+ * Compression with gzip, and the limit of what is decompressed.
+ * @module
+ */
 
 import { gunzip, gzip } from "#lib/values/gzip.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";

@@ -40,7 +40,10 @@ Deno.test("dumpYaml() writes every value of the corpus as Salt does", () => {
   assert(corpus.length > 350);
 });
 
-/** Whether the loader cannot read `value` back: a key that is a list, a line break of YAML 1.1 only (see lib/yaml/load.ts). */
+/**
+ * Whether the loader cannot read `value` back: a key that is a list, a line break of YAML 1.1 only (see
+ * lib/yaml/load.ts).
+ */
 function isOneWay(value: Value): boolean {
   if (typeof value === "string") return /[\x85\u2028\u2029]/.test(value);
   if (Array.isArray(value)) return value.some(isOneWay);

@@ -4,8 +4,8 @@
  * tests/corpus/yaml.json and yaml_more.json: `M` is a map as [key, value] pairs, `L` a list, `S` a set, `RECUR` the
  * collection itself, `s:` str, `i:` int, `f:` float, `b:` bool, `y:` bytes (Latin-1); or, without `ok`, the line in
  * Salt's error, if it has one. Both were made with `salt.utils.yaml.safe_load` of Salt 3008, the second from
- * hand-written documents and from random nested ones. Those with `!!omap` were read after a run of Salt's YAML renderer,
- * which changes the loader for the whole process.
+ * hand-written documents and from random nested ones. Those with `!!omap` were read after a run of Salt's YAML
+ * renderer, which changes the loader for the whole process.
  * @module
  */
 

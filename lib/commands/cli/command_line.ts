@@ -1,9 +1,9 @@
 /**
  * Command lines: options declared as data, parsed as Python's optparse parses them for Salt.
  *
- * Short options may be bundled (`-vs`) and take their value attached, long ones may be shortened while that is unambiguous,
- * positional arguments may stand anywhere, `--` ends the options. Prints nothing (`run_command.ts` does) and knows
- * no configuration. Source: docs.python.org, "optparse".
+ * Short options may be bundled (`-vs`) and take their value attached, long ones may be shortened while that is
+ * unambiguous, positional arguments may stand anywhere, `--` ends the options. Prints nothing (`run_command.ts` does)
+ * and knows no configuration. Source: docs.python.org, "optparse".
  * @module
  */
 
@@ -151,7 +151,8 @@ export function parseCommandLine<T extends CliTable>(
 
 /**
  * Adds the words of standard input (`--args-stdin`), one per line, to what was typed.
- * @throws {UsageError} As {@linkcode parseCommandLine}; and for words that ask for help or a version, which end the parsing.
+ * @throws {UsageError} As {@linkcode parseCommandLine}; and for words that ask for help or a version, which end the
+ * parsing.
  */
 export function addStdinArgs<T extends CliTable>(command: CommandLine<T>, typed: Parsed<T>, stdin: string): void {
   const words = stdin.split("\n").map((line) => line.replace(/\r+$/, ""));
@@ -256,7 +257,10 @@ class Parser {
     return `; did you mean the argument ${name}=${shown}?`;
   }
 
-  /** The long option that `flag` is, or is the start of. @param hint Of what it may be otherwise. */
+  /**
+   * The long option that `flag` is, or is the start of.
+   * @param hint Of what it may be otherwise.
+   */
   #complete(flag: string, hint?: string): readonly [flag: string, option: readonly [string, CliOption]] {
     const exact = this.#byFlag.get(flag);
     if (exact !== undefined) return [flag, exact];

@@ -92,7 +92,10 @@ export function commandIo(): CommandIo {
   };
 }
 
-/** Asks on the terminal. @returns The answer; `undefined` at the end of the input. */
+/**
+ * Asks on the terminal.
+ * @returns The answer; `undefined` at the end of the input.
+ */
 export async function ask(question: string, { hidden }: { readonly hidden: boolean }): Promise<string | undefined> {
   return (await import("./prompt.ts")).ask(question, { hidden, write: writeError });
 }

@@ -1,5 +1,6 @@
 /**
- * Questions on the terminal, with a hidden answer for a password. Written to standard error, so that results stay apart.
+ * Questions on the terminal, with a hidden answer for a password. Written to standard error, so that results stay
+ * apart.
  * @module
  */
 

@@ -139,7 +139,11 @@ function describeFailure<T extends CliTable>(
   return { text: `${prog}: ${error.message}\n`, ...own };
 }
 
-/** Reports that Ctrl-C ended the command. @param more Text to add. @returns The exit code. */
+/**
+ * Reports that Ctrl-C ended the command.
+ * @param more Text to add.
+ * @returns The exit code.
+ */
 export function interruptedRun(io: Pick<Terminal, "writeError">, more = ""): number {
   io.writeError(`\nExiting gracefully on Ctrl-c${more}\n`);
   return EX_INTERRUPTED;

@@ -82,8 +82,8 @@ export function parent(path: string): string {
 }
 
 /**
- * @param as.user The owner of a new directory; default: this process's user. @param as.keepOwner Whether an existing
- * one keeps its owner.
+ * @param as.user The owner of a new directory; default: this process's user.
+ * @param as.keepOwner Whether an existing one keeps its owner.
  */
 function makeDirectory(
   option: string,

@@ -30,13 +30,17 @@ export interface Ready {
   /** Whether root must write the pid file, because that user cannot. */
   readonly rootsPidFile: boolean;
   /**
-   * Does the remaining checks, with that user's rights. @returns Warnings, one line each.
+   * Does the remaining checks, with that user's rights.
+   * @returns Warnings, one line each.
    * @throws {PreflightError} With the first problem.
    */
   finish(): string[];
 }
 
-/** Checks the host for a master, and does the steps that need root. @throws {PreflightError} With the first problem. */
+/**
+ * Checks the host for a master, and does the steps that need root.
+ * @throws {PreflightError} With the first problem.
+ */
 export function preflightMaster(opts: MasterOpts): Ready {
   return preflight(opts, {
     longestSocket: "master_event_pull.ipc",
@@ -55,7 +59,10 @@ export function preflightMaster(opts: MasterOpts): Ready {
   });
 }
 
-/** Checks the host for a minion, and does the steps that need root. @throws {PreflightError} With the first problem. */
+/**
+ * Checks the host for a minion, and does the steps that need root.
+ * @throws {PreflightError} With the first problem.
+ */
 export function preflightMinion(opts: MinionOpts): Ready {
   return preflight(opts, {
     longestSocket: "minion_event_0123456789_pull.ipc",
@@ -74,11 +81,17 @@ interface RoleChecks {
   readonly longestSocket: string;
   /** Its directories besides the three that both have. */
   readonly directories: readonly Directory[];
-  /** Checks the rest, with the service's rights. @throws {PreflightError} With the first problem. */
+  /**
+   * Checks the rest, with the service's rights.
+   * @throws {PreflightError} With the first problem.
+   */
   check(warnings: string[]): void;
 }
 
-/** A directory that no other user enters; users in publisher_acl enter the master's by access control lists (lib/bus/acl_users.ts). */
+/**
+ * A directory that no other user enters; users in publisher_acl enter the master's by access control lists
+ * (lib/bus/acl_users.ts).
+ */
 const OWN = { mode: 0o700, wider: [0o750] } as const;
 
 function preflight(opts: MasterOpts | MinionOpts, { longestSocket, directories: more, check }: RoleChecks): Ready {
@@ -109,7 +122,10 @@ function checkPrivateKeys(opts: MasterOpts | MinionOpts, names: readonly string[
   }
 }
 
-/** Checks that the path of socket `name` in `sockDir` is short enough. @throws {PreflightError} If it is not. */
+/**
+ * Checks that the path of socket `name` in `sockDir` is short enough.
+ * @throws {PreflightError} If it is not.
+ */
 export function checkSocketPath(sockDir: string, name: string): void {
   const length = new TextEncoder().encode(`${sockDir}/${name}`).length;
   if (length > MAX_SOCKET_PATH) {
@@ -120,7 +136,10 @@ export function checkSocketPath(sockDir: string, name: string): void {
   }
 }
 
-/** Checks that the ports are free; port 0 always is. @throws {PreflightError} With the first that is not. */
+/**
+ * Checks that the ports are free; port 0 always is.
+ * @throws {PreflightError} With the first that is not.
+ */
 export function checkPorts(address: string, ports: Readonly<Record<string, number>>): void {
   const seen = new Map<number, string>();
   for (const [option, port] of Object.entries(ports)) {
@@ -165,7 +184,10 @@ function checkFileRoots(option: "file_roots" | "pillar_roots", roots: ValueMap, 
   }
 }
 
-/** Each minion takes descriptors of the master; as in Salt, four for each of `keys`, the accepted ones, must be available. */
+/**
+ * Each minion takes descriptors of the master; as in Salt, four for each of `keys`, the accepted ones, must be
+ * available.
+ */
 function checkOpenFiles(wanted: number, keys: number, warnings: string[]): void {
   let soft: number;
   try {

@@ -72,7 +72,10 @@ export interface ServiceDefinition<O extends ServiceOpts> {
 /** The umask of a service in the background, as in Salt: that of the starting shell is ignored. */
 const DAEMON_UMASK = 0o022;
 
-/** Runs a service until it ends. @returns The exit code. */
+/**
+ * Runs a service until it ends.
+ * @returns The exit code.
+ */
 export async function runService<O extends ServiceOpts>(
   definition: ServiceDefinition<O>,
   argv: readonly string[],

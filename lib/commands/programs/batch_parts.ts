@@ -42,7 +42,8 @@ export class BackgroundParts {
 
   /**
    * The answers of `ids` to `job`, each once.
-   * @throws {NoMasterError} If no master starts in time. @throws What publishing throws.
+   * @throws {NoMasterError} If no master starts in time.
+   * @throws What publishing throws.
    */
   async *answers(job: JobRequest, ids: readonly string[]): AsyncGenerator<Answer> {
     const { io: { signal } } = this.#session;
@@ -86,7 +87,8 @@ export class BackgroundParts {
   }
 
   /**
-   * Resolves when a master runs again, or the batch is stopped. @throws {NoMasterError} If no master starts in time.
+   * Resolves when a master runs again, or the batch is stopped.
+   * @throws {NoMasterError} If no master starts in time.
    */
   async #masterReturns(gone: NoMasterError): Promise<void> {
     const { opts: { sock_dir }, io: { signal }, log } = this.#session;

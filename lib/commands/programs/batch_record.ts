@@ -67,7 +67,10 @@ export class BatchRecord {
     this.#changed();
   }
 
-  /** The batch is over. @param halted The reason, if it ended early. */
+  /**
+   * The batch is over.
+   * @param halted The reason, if it ended early.
+   */
   async end(halted: string | undefined): Promise<void> {
     clearTimeout(this.#timer);
     this.#halted = halted;

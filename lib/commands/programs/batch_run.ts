@@ -55,7 +55,11 @@ export class BatchRun {
     this.#finished.resolve();
   }
 
-  /** Runs everything. @returns All answers, after the last one or after a halt. @throws What a part throws. */
+  /**
+   * Runs everything.
+   * @returns All answers, after the last one or after a halt.
+   * @throws What a part throws.
+   */
   async finish(): Promise<readonly Answer[]> {
     this.#fill();
     try {

@@ -34,7 +34,10 @@ export interface EauthRun {
   readonly log: Logger;
 }
 
-/** Checks the options before any prompt. @throws {UsageError} */
+/**
+ * Checks the options before any prompt.
+ * @throws {UsageError}
+ */
 export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
   if (eauth === null || eauth === "") {
     if (mktoken) throw new UsageError("--make-token needs --auth: the system that knows the user");
@@ -57,8 +60,8 @@ export async function eauthCredentials(options: EauthOptions, run: EauthRun): Pr
 
 /**
  * The credentials of a command with `-a EAUTH`: `{token}`, or `{eauth, username, password}`.
- * @throws {UsageError} If something is missing and there is no terminal to ask on. @throws {RefusedError} If the master
- * makes no token.
+ * @throws {UsageError} If something is missing and there is no terminal to ask on.
+ * @throws {RefusedError} If the master makes no token.
  * @throws {NoMasterError} If there is no master to ask for one.
  */
 export async function credentialsBy(eauth: string, options: EauthOptions, run: EauthRun): Promise<ValueMap> {

@@ -30,7 +30,10 @@ export interface KeyOperations {
   finger(globs: string): Promise<ValueMap>;
   /** Accepts or rejects every key of `matches`. */
   change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange>;
-  /** Deletes every key of `matches`. @returns The ids of those that are gone. */
+  /**
+   * Deletes every key of `matches`.
+   * @returns The ids of those that are gone.
+   */
   delete(matches: KeyMatches): Promise<string[]>;
 }
 
@@ -81,7 +84,10 @@ export function fileKeys(manager: KeyManager, options: FileKeyOptions): KeyOpera
   };
 }
 
-/** Asks the master to run a wheel function. @returns Its result. */
+/**
+ * Asks the master to run a wheel function.
+ * @returns Its result.
+ */
 export type AskWheel = (fun: string, args: readonly Value[], kwargs?: ValueMap) => Promise<Value>;
 
 /** Operations by the wheel functions of a running master, if the user's rules allow them. */

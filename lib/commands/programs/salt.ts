@@ -14,7 +14,10 @@ import { masterFailure } from "./master_failure.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
 import type { SaltIo } from "./salt_session.ts";
 
-/** Runs `salt` with the words of its command line. @returns The exit code. */
+/**
+ * Runs `salt` with the words of its command line.
+ * @returns The exit code.
+ */
 export function runSalt(argv: readonly string[], io: SaltIo): Promise<number> {
   const run = async (parsed: Parsed<SaltTable>) => {
     const { operateSalt } = await import("./salt_publish.ts");

@@ -126,8 +126,8 @@ async function startInBackground({ jid, size, fun }: BatchState, { io, opts, use
 }
 
 /**
- * Runs the batch `jid`, which `--async` has stored, in this process. Prints nothing. @returns The exit code; nothing
- * reads it.
+ * Runs the batch `jid`, which `--async` has stored, in this process. Prints nothing.
+ * @returns The exit code; nothing reads it.
  */
 export async function runStoredBatch(jid: string, session: Session): Promise<number> {
   const { batches } = openJobStore(session.opts, { log: (text) => session.log.warning(text) });

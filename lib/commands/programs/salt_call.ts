@@ -46,7 +46,10 @@ import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { sanitize } from "#lib/text/terminal.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** Runs `salt-call` with the words of its command line. @returns The exit code. */
+/**
+ * Runs `salt-call` with the words of its command line.
+ * @returns The exit code.
+ */
 export function runSaltCall(argv: readonly string[], io: JobIo): Promise<number> {
   const run = (parsed: Parsed<SaltCallTable>) => runParsed(parsed, io);
   return runCli({ command: SALT_CALL, owner: "the minion's user", run, failure }, argv, io);
@@ -140,7 +143,10 @@ interface Setting {
   readonly io: JobIo;
 }
 
-/** Becomes the minion's user; prepares the host if a function will be run. @returns Warnings. */
+/**
+ * Becomes the minion's user; prepares the host if a function will be run.
+ * @returns Warnings.
+ */
 async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promise<string[]> {
   const runs = !options.doc && !options.grains_run;
   if (runs && !isMasterless(opts)) {

@@ -1,6 +1,6 @@
 /**
- * The process that is `salt-call`. Packed executables start this file, so that the start of a command reads nothing of the minion; `minion.ts`
- * imports it where one program has both names.
+ * The process that is `salt-call`. Packed executables start this file, so that the start of a command reads nothing of
+ * the minion; `minion.ts` imports it where one program has both names.
  * @module
  */
 
@@ -10,7 +10,10 @@ import { reportUnexpected } from "#lib/commands/cli/unexpected_error.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";
 import { runSaltCall } from "./salt_call.ts";
 
-/** Runs `salt-call` under the name that it was started by. @returns The exit code. */
+/**
+ * Runs `salt-call` under the name that it was started by.
+ * @returns The exit code.
+ */
 export function saltCallProcess({ name, args }: Program): Promise<number> {
   return reportUnexpected({ name, args, writeError }, (words) => runSaltCall(words, jobIo()));
 }

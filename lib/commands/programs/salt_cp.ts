@@ -34,7 +34,10 @@ import { targetType } from "./target_type.ts";
 import { useColours } from "#lib/text/terminal.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** Runs `salt-cp` with the words of its command line. @returns The exit code. */
+/**
+ * Runs `salt-cp` with the words of its command line.
+ * @returns The exit code.
+ */
 export function runSaltCp(argv: readonly string[], io: JobIo): Promise<number> {
   const run = (parsed: Parsed<SaltCpTable>) => runParsed(parsed, io);
   return runCli({ command: SALT_CP, owner: "the master's user", run, failure }, argv, io);

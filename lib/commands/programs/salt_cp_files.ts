@@ -54,8 +54,8 @@ export function listSources(sources: readonly string[], dest: string): SourceTre
 }
 
 /**
- * Lists the file or directory at `path`. @param at.within The real directories above it, so that links cannot form an
- * endless loop.
+ * Lists the file or directory at `path`.
+ * @param at.within The real directories above it, so that links cannot form an endless loop.
  */
 function walk(
   path: string,

@@ -16,7 +16,10 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
 /** The job, or why the command line is incomplete. */
 export type ParsedJob = { readonly job: JobRequest } | { readonly incomplete: string };
 
-/** The job of a command line. @throws {UsageError} For target options that exclude each other. */
+/**
+ * The job of a command line.
+ * @throws {UsageError} For target options that exclude each other.
+ */
 export function jobOfCommandLine(parsed: Parsed<SaltTable>): ParsedJob {
   const { options } = parsed;
   const [target, fun, ...words] = withDoc(parsed);

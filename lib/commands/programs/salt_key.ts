@@ -1,8 +1,9 @@
 /**
  * `salt-key`: lists, accepts, rejects, deletes and prints minions' keys, and makes new ones. Loads the master's
  * configuration and reports errors. Exit codes: 0 success; 1 a pattern without a match, or a key that could not be
- * handled; 64 usage; 69 no master that could be asked (--auth); 77 refused, or no permission. Output and questions are in salt_key_actions.ts, options in salt_key_options.ts.
- * Works on the files, with or without a running master; with --auth by the wheel functions of a running one.
+ * handled; 64 usage; 69 no master that could be asked (--auth); 77 refused, or no permission. Output and questions are
+ * in salt_key_actions.ts, options in salt_key_options.ts. Works on the files, with or without a running master; with
+ * --auth by the wheel functions of a running one.
  * @module
  */
 
@@ -43,7 +44,10 @@ export interface SaltKeyIo extends CommandIo, AskingIo, Pick<JobIo, "ask"> {
   fire(tag: string, data: ValueMap, opts: MasterOpts): Promise<void>;
 }
 
-/** Runs `salt-key` with the words of its command line. @returns The exit code. */
+/**
+ * Runs `salt-key` with the words of its command line.
+ * @returns The exit code.
+ */
 export function runSaltKey(argv: readonly string[], io: SaltKeyIo): Promise<number> {
   const run = (parsed: Parsed<SaltKeyTable>) => runParsed(parsed, io);
   const failure = (error: Error, { options }: Parsed<SaltKeyTable>) => {

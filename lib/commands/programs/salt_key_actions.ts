@@ -150,7 +150,9 @@ export class KeyCli {
     return new Map([...matches].filter(([state]) => states.has(state)));
   }
 
-  /** The states that an action applies to; for delete, which applies to all, those that Salt names if it finds nothing. */
+  /**
+   * The states that an action applies to; for delete, which applies to all, those that Salt names if it finds nothing.
+   */
   #included(act: KeyAct): KeyState[] {
     const { includeAccepted, includeRejected, includeDenied, includeAll } = this.#options;
     const states: KeyState[] = ["pending"];

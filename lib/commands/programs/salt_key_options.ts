@@ -154,7 +154,10 @@ export function chooseAction(options: SaltKeyValues): SaltKeyAction {
   return { kind: "list", states: KEY_STATES };
 }
 
-/** Rejects invalid combinations before any file is read. @throws {UsageError} With the reason. */
+/**
+ * Rejects invalid combinations before any file is read.
+ * @throws {UsageError} With the reason.
+ */
 export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   const { keysize } = options;
   if (keysize !== null && keysize < MIN_NEW_KEY_BITS) {
@@ -176,14 +179,20 @@ export function checkUsage({ options, args }: Parsed<SaltKeyTable>): void {
   throw new UsageError(`Unexpected argument '${args[0]}'. Separate several keys by commas, and quote globs`);
 }
 
-/** Refuses options that only the master's configuration and files decide. @throws {UsageError} */
+/**
+ * Refuses options that only the master's configuration and files decide.
+ * @throws {UsageError}
+ */
 function refuseWithAuth(options: SaltKeyValues): void {
   for (const name of ["gen_keys", "gen_signature", "preserve_minions", "rotate_aes_key"] as const) {
     if (options[name]) throw new UsageError(`--${name.replaceAll("_", "-")} cannot go with --auth`);
   }
 }
 
-/** The boolean value of an option; `undefined` if it was not given. @throws {UsageError} If it is neither True nor False. */
+/**
+ * The boolean value of an option; `undefined` if it was not given.
+ * @throws {UsageError} If it is neither True nor False.
+ */
 export function booleanOption(name: string, value: string | null): boolean | undefined {
   if (value === null) return undefined;
   const word = value.toLowerCase();

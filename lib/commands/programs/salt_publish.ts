@@ -32,7 +32,10 @@ import { dumpYaml } from "#lib/yaml/dump.ts";
 
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
 
-/** Runs the command line. @returns The exit code. */
+/**
+ * Runs the command line.
+ * @returns The exit code.
+ */
 export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): Promise<number> {
   // Loaded late: most runs have no terminal, or end before there is anything to show.
   const progress = terminal.isErrorTerminal
@@ -223,7 +226,10 @@ function printJid(jid: string, { options, opts, io }: Session): void {
   } else if (opts.show_jid) io.write(`jid: ${jid}\n`);
 }
 
-/** Shows the answers to a published job, and its progress on a terminal. @returns The exit code. */
+/**
+ * Shows the answers to a published job, and its progress on a terminal.
+ * @returns The exit code.
+ */
 async function followJob(
   client: LocalClient,
   published: PublishedJob,

@@ -49,7 +49,10 @@ const EXIT_CODES: Readonly<Record<RunnerEnd, number>> = {
 
 /** Input and output of `salt-run`, and its access to the master. */
 export interface SaltRunIo extends JobIo {
-  /** Stamps an event and fires it on the bus of the master with these options. @returns Whether one is running. */
+  /**
+   * Stamps an event and fires it on the bus of the master with these options.
+   * @returns Whether one is running.
+   */
   fire(tag: string, data: EventData, opts: MasterOpts): Promise<boolean>;
   /** Whether the reader of standard output has gone. Default: it is there. */
   outputGone?(): boolean;
@@ -59,7 +62,10 @@ export interface SaltRunIo extends JobIo {
   startDetached(words: readonly string[], user: string): void;
 }
 
-/** Runs `salt-run` with the words of its command line. @returns The exit code. */
+/**
+ * Runs `salt-run` with the words of its command line.
+ * @returns The exit code.
+ */
 export function runSaltRun(argv: readonly string[], io: SaltRunIo): Promise<number> {
   const run = (parsed: Parsed<SaltRunTable>) => runParsed(parsed, io);
   return runCli({ command: SALT_RUN, owner: "the master's user", run, failure: masterFailure }, argv, io);
@@ -123,8 +129,8 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
 }
 
 /**
- * Without this check, a user who may not read the master's files would see an empty result. @throws
- * {Deno.errors.PermissionDenied}
+ * Without this check, a user who may not read the master's files would see an empty result.
+ * @throws {Deno.errors.PermissionDenied}
  */
 function checkReadable(cachedir: string): void {
   try {
@@ -159,7 +165,10 @@ function startInBackground(
   return 0;
 }
 
-/** Shows the result. @returns The exit code. */
+/**
+ * Shows the result.
+ * @returns The exit code.
+ */
 function conclude(outcome: RunnerOutcome, { show, log }: { show: PrintResult; log: Logger }): number {
   const { end, return: result } = outcome;
   if (end === "noMaster" || end === "refused") {

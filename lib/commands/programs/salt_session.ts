@@ -47,7 +47,10 @@ export interface Session {
   readonly timeouts: CollectTimeouts;
 }
 
-/** After Ctrl-C: prints how to attach to the job again. @returns The exit code. */
+/**
+ * After Ctrl-C: prints how to attach to the job again.
+ * @returns The exit code.
+ */
 export function interrupted({ io, opts }: Session, jid?: string): number {
   const job = jid === undefined
     ? ""

@@ -1,6 +1,6 @@
 /**
- * Hints for the operator when a target of grains or pillar matches no minion: the master has no data of some minions, which
- * are not expected to answer, so nothing was published; or no minion has such a grain or value.
+ * Hints for the operator when a target of grains or pillar matches no minion: the master has no data of some minions,
+ * which are not expected to answer, so nothing was published; or no minion has such a grain or value.
  * @module
  */
 
@@ -51,8 +51,9 @@ const OF_ONE_KEY: Readonly<Record<string, readonly [bank: "grains" | "pillar", w
 const MAX_READ = 1_000;
 
 /**
- * Says that no accepted minion has the key of the target, with the nearest name; or which values a grain has, the most frequent
- * first. Values of pillar are not shown, because they may be secret. A line for standard error, or the empty string.
+ * Says that no accepted minion has the key of the target, with the nearest name; or which values a grain has, the most
+ * frequent first. Values of pillar are not shown, because they may be secret. A line for standard error, or the empty
+ * string.
  */
 export function noSuchDataHint(
   { tgt, tgtType = "glob" }: TypedTarget,
@@ -71,7 +72,10 @@ export function noSuchDataHint(
   return `The grain ${sanitizeLine(key)} is ${shown}${sanitizeLine(didYouMean(rest.join(":"), sorted) || ".")}\n`;
 }
 
-/** The names of all keys of accepted minions, and how many of them have each plain value of `key`, or have it in its list. */
+/**
+ * The names of all keys of accepted minions, and how many of them have each plain value of `key`, or have it in its
+ * list.
+ */
 function readKey(key: string, bank: "grains" | "pillar", { ids, data }: KnownFleet) {
   const accepted = new Set(ids);
   let names = new Set<string>();

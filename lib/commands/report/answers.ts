@@ -61,7 +61,9 @@ export interface AnswerOptions {
   readonly onState?: CollectOptions["onState"];
 }
 
-/** The answers to a published job as they arrive; minions that do not return, and ids that are not accepted, come last. */
+/**
+ * The answers to a published job as they arrive; minions that do not return, and ids that are not accepted, come last.
+ */
 export async function* answers(
   client: Pick<LocalClient, "collect">,
   published: PublishedJob,

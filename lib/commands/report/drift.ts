@@ -27,8 +27,8 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * `3 of 20 would change: web1 (2 states), web2 (1 state), db1 (5 states)`, a line for each kind of result, with newlines. Empty for
- * a single minion, and for other returns than of state runs.
+ * `3 of 20 would change: web1 (2 states), web2 (1 state), db1 (5 states)`, a line for each kind of result, with
+ * newlines. Empty for a single minion, and for other returns than of state runs.
  * @param how.color Whether the lines are coloured.
  */
 export function driftText(

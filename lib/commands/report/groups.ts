@@ -30,7 +30,10 @@ export function groupAnswers(answers: readonly Answer[]): AnswerGroup[] {
 /** Maximum number of ids that a heading names; the rest is counted. */
 const NAMED = 20;
 
-/** The heading of a group for people: its ids and, if there are several, their number. @param all Whether all are named. */
+/**
+ * The heading of a group for people: its ids and, if there are several, their number.
+ * @param all Whether all are named.
+ */
 export function groupHeading(ids: readonly string[], all: boolean): string {
   const names = truncateList(ids.map(sanitizeLine), all ? ids.length : NAMED);
   return ids.length === 1 ? names : `${names} (${ids.length} minions)`;

@@ -48,7 +48,10 @@ export class JobProgress {
     for (const id of ids) if (this.#waiting.has(id)) this.#absent.add(id);
   }
 
-  /** The line. @param seconds Since the job was published. */
+  /**
+   * The line.
+   * @param seconds Since the job was published.
+   */
   text(seconds: number): string {
     const done = this.#total === 0 ? WIDTH : Math.round(this.#returned / this.#total * WIDTH);
     const waiting = [...this.#waiting].filter((id) => !this.#absent.has(id)).map(sanitizeLine);

@@ -67,7 +67,10 @@ export interface FileBackend {
   envs(): Promise<readonly string[]>;
   /** The file; `undefined` if there is none, or it is outside. */
   find(request: FileRequest): Promise<FoundFile | undefined>;
-  /** Whether `file`, which {@linkcode find} gave, is part of `saltenv`. A request may find a file in another environment by its query. */
+  /**
+   * Whether `file`, which {@linkcode find} gave, is part of `saltenv`. A request may find a file in another environment
+   * by its query.
+   */
   serves(file: FoundFile, saltenv: string): Promise<boolean>;
   /** The digest of a file that {@linkcode find} gave, in hexadecimal digits; `undefined` if it has gone. */
   hash(file: FoundFile, saltenv: string): Promise<string | undefined>;
@@ -82,9 +85,15 @@ export interface FileBackend {
   update(targets: readonly string[], wanted: UpdateOptions): Promise<ValueMap | undefined>;
   /** Removes cached data of files that no longer exist. */
   reap?(): Promise<void>;
-  /** Removes all cached data. @returns The errors. */
+  /**
+   * Removes all cached data.
+   * @returns The errors.
+   */
   clearCache?(): Promise<string[]>;
-  /** Allows updates that another process has locked. @param pattern A glob for the repository; all if there is none. */
+  /**
+   * Allows updates that another process has locked.
+   * @param pattern A glob for the repository; all if there is none.
+   */
   clearLock?(pattern?: string): Promise<LockResult>;
   /** Locks updates. */
   lock?(pattern?: string): Promise<LockResult>;

@@ -1,9 +1,10 @@
 /**
- * Digests of files that are served, cached as long as a file does not change: in memory, and for large files also on disk, for the
- * other threads and the next master. Computing the digest of a small file costs no more than reading a stored one.
+ * Digests of files that are served, cached as long as a file does not change: in memory, and for large files also on
+ * disk, for the other threads and the next master. Computing the digest of a small file costs no more than reading a
+ * stored one.
  *
- * A file is the same if its inode, size and times are. A file that changed a moment ago may change again with the same time, so its
- * digest is not stored.
+ * A file is the same if its inode, size and times are. A file that changed a moment ago may change again with the same
+ * time, so its digest is not stored.
  * @module
  */
 
@@ -54,7 +55,10 @@ export class HashCache {
     this.#host = host;
   }
 
-  /** The digest of a file, in hexadecimal digits; `undefined` if there is none. Equal requests at one time share the work. */
+  /**
+   * The digest of a file, in hexadecimal digits; `undefined` if there is none. Equal requests at one time share the
+   * work.
+   */
   get(file: Hashed): Promise<string | undefined> {
     const running = this.#running.get(file.path);
     if (running !== undefined) return running;

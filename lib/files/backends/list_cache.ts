@@ -1,7 +1,7 @@
 /**
- * The lists of an environment's files, kept for some seconds in `<cachedir>/file_lists/<backend>/<env>.p` for all threads and
- * processes, in Salt's form, and in memory while that file is unchanged. Salt locks while it makes a list; here each
- * thread makes one at a time, and a file is replaced whole. Source: Salt 3008.3 `salt/fileserver/__init__.py`
+ * The lists of an environment's files, kept for some seconds in `<cachedir>/file_lists/<backend>/<env>.p` for all
+ * threads and processes, in Salt's form, and in memory while that file is unchanged. Salt locks while it makes a list;
+ * here each thread makes one at a time, and a file is replaced whole. Source: Salt 3008.3 `salt/fileserver/__init__.py`
  * check_file_list_cache.
  * @module
  */
@@ -15,7 +15,9 @@ import { fileNameOf } from "./safe_path.ts";
 
 /** Interval at which the times of directories are looked at, in milliseconds. */
 const LOOK_MS = 1_000;
-/** A directory that changed so shortly before its list was written may have changed after it was read, in milliseconds. */
+/**
+ * A directory that changed so shortly before its list was written may have changed after it was read, in milliseconds.
+ */
 const UNSURE_MS = 1_000;
 
 /** Maximum number of environments whose lists a thread caches. */
@@ -49,7 +51,10 @@ export class ListCache {
   /** When the directories of an environment were looked at, by `performance.now()`. */
   readonly #looked = new BoundedMap<string, number>(MAX_CACHED);
 
-  /** @param directory `<cachedir>/file_lists/<backend>`. @param seconds For how long a list is used. */
+  /**
+   * @param directory `<cachedir>/file_lists/<backend>`.
+   * @param seconds For how long a list is used.
+   */
   constructor(directory: string, seconds: number, host: BackendHost) {
     this.#directory = directory;
     this.#seconds = seconds;

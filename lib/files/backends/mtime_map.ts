@@ -1,7 +1,7 @@
 /**
- * The modification times of all files of a backend, and what changed since the last time: `<cachedir>/<backend>/mtime_map`,
- * a line `path:seconds` for each file, as Salt has it.
- * Source: Salt 3008.3 `salt/fileserver/roots.py` update, `salt/fileserver/__init__.py` generate_mtime_map.
+ * The modification times of all files of a backend, and what changed since the last time:
+ * `<cachedir>/<backend>/mtime_map`, a line `path:seconds` for each file, as Salt has it. Source: Salt 3008.3
+ * `salt/fileserver/roots.py` update, `salt/fileserver/__init__.py` generate_mtime_map.
  * @module
  */
 
@@ -12,7 +12,10 @@ import { isGone } from "#lib/os/deno_texts.ts";
 /** Seconds since the epoch, by path. */
 export type MtimeMap = ReadonlyMap<string, number>;
 
-/** The files below `roots` that `ignores` does not leave out. Links to directories are not entered; a link to a file counts. */
+/**
+ * The files below `roots` that `ignores` does not leave out. Links to directories are not entered; a link to a file
+ * counts.
+ */
 export async function readMtimes(roots: readonly string[], ignores: (path: string) => boolean): Promise<MtimeMap> {
   const found = new Map<string, number>();
   const waiting = [...roots].reverse();

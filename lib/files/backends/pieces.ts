@@ -1,5 +1,6 @@
 /**
- * Reads pieces of files and computes digests of whole files, without blocking the thread and with the memory of one piece.
+ * Reads pieces of files and computes digests of whole files, without blocking the thread and with the memory of one
+ * piece.
  * @module
  */
 
@@ -9,7 +10,10 @@ import { type AsyncHash, hashInThread } from "#lib/crypto/hash_in_thread.ts";
 /** Bytes that are digested at once. */
 const DIGESTED = 1 << 20;
 
-/** Reads at most `length` bytes of the file `path` from `at` on; none at or after its end. @throws Errors of the system. */
+/**
+ * Reads at most `length` bytes of the file `path` from `at` on; none at or after its end.
+ * @throws Errors of the system.
+ */
 export async function readPiece(path: string, at: number, length: number): Promise<Uint8Array<ArrayBuffer>> {
   using file = await Deno.open(path);
   const { size, isFile } = await file.stat();
@@ -34,7 +38,11 @@ export function digestSmallFile(path: string, hashType: string): string | undefi
   return hash?.digest().toHex();
 }
 
-/** The digest of the file `path`, in hexadecimal digits. @throws What the system throws. @throws {ConfigError} For another `hashType`. */
+/**
+ * The digest of the file `path`, in hexadecimal digits.
+ * @throws What the system throws.
+ * @throws {ConfigError} For another `hashType`.
+ */
 export async function digestFile(path: string, hashType: string): Promise<string> {
   using file = await Deno.open(path);
   const { size } = await file.stat();
@@ -54,7 +62,10 @@ export async function digestFile(path: string, hashType: string): Promise<string
   return hash.digest().toHex();
 }
 
-/** Reads until `bytes` is full or the file ends. @returns The number of bytes. */
+/**
+ * Reads until `bytes` is full or the file ends.
+ * @returns The number of bytes.
+ */
 async function fill(file: Deno.FsFile, bytes: Uint8Array): Promise<number> {
   let length = 0;
   while (length < bytes.length) {

@@ -1,9 +1,9 @@
 /**
- * The files that minions push to the master, piece by piece: `<cachedir>/minions/<id>/files/<path>`. A file exists when its last
- * piece has been received: until then it is in `<cachedir>/minions/<id>/receiving`.
+ * The files that minions push to the master, piece by piece: `<cachedir>/minions/<id>/files/<path>`. A file exists when
+ * its last piece has been received: until then it is in `<cachedir>/minions/<id>/receiving`.
  *
- * A piece is written at its offset, so that a repeated one does no harm; Salt appends it. A piece that would leave a gap is
- * refused. Source: Salt 3008.3 `salt/master.py` _file_recv; CVE-2021-25282.
+ * A piece is written at its offset, so that a repeated one does no harm; Salt appends it. A piece that would leave a
+ * gap is refused. Source: Salt 3008.3 `salt/master.py` _file_recv; CVE-2021-25282.
  * @module
  */
 
@@ -30,8 +30,9 @@ export function pushedFiles(cachedir: string, id: string): string {
 }
 
 /**
- * Stores a piece. @returns Whether it was stored; false if its path leads out of the minion's directory, or pieces
- * before it are missing.
+ * Stores a piece.
+ * @returns Whether it was stored; false if its path leads out of the minion's directory, or pieces before it are
+ * missing.
  */
 export async function receivePiece(
   minion: { readonly cachedir: string; readonly id: string },

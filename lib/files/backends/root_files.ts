@@ -43,7 +43,10 @@ export function findFiles(roots: readonly string[], path: string): FoundFile[] {
   });
 }
 
-/** The text of a file that {@linkcode findFiles} found. @throws {CommandError} If it is larger than 64 MiB. */
+/**
+ * The text of a file that {@linkcode findFiles} found.
+ * @throws {CommandError} If it is larger than 64 MiB.
+ */
 export function readFound({ path }: FoundFile): string {
   const { size } = Deno.statSync(path);
   if (size > MAX_BYTES) throw new CommandError(`${path} is larger than ${MAX_BYTES} bytes`);

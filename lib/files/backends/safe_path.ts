@@ -11,7 +11,9 @@ import { normalPath } from "#lib/os/paths.ts";
 /** Maximum number of bytes of a path. */
 export const MAX_PATH_BYTES = 4096;
 
-/** `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or invalid on every system. */
+/**
+ * `path` without `.` and empty steps; `undefined` if it is absolute, empty or has `../`, or invalid on every system.
+ */
 export function safePath(path: string): string | undefined {
   if (path === "" || path.length > MAX_PATH_BYTES || path.includes("\0")) return undefined;
   if (path.startsWith("/") || path.includes("../") || path.split("/").includes("..")) return undefined;

@@ -1,6 +1,7 @@
 /**
- * The paths and URLs of files as minions ask for them: `salt://a/b?saltenv=dev`, and `|` before a path whose `?` is part of a name.
- * Source: the functions and results of Salt 3008.3 `salt/utils/url.py` and `salt/fileserver/__init__.py` find_file.
+ * The paths and URLs of files as minions ask for them: `salt://a/b?saltenv=dev`, and `|` before a path whose `?` is
+ * part of a name. Source: the functions and results of Salt 3008.3 `salt/utils/url.py` and
+ * `salt/fileserver/__init__.py` find_file.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
- * The lists of all files, directories, empty directories and links below some directories, like Salt's backend `roots`. The disk is read
- * without blocking the thread.
- * Source: the results of Salt 3008.3 `salt/fileserver/roots.py` _file_lists.
+ * The lists of all files, directories, empty directories and links below some directories, like Salt's backend `roots`.
+ * The disk is read without blocking the thread. Source: the results of Salt 3008.3 `salt/fileserver/roots.py`
+ * _file_lists.
  * @module
  */
 

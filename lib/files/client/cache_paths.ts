@@ -1,6 +1,7 @@
 /**
- * The places of a minion's copies of files, below its `cachedir`: `files/<env>/…` of a file server, `extrn_files/<env>/<host>/…` of other
- * URLs, `localfiles/…` of this host's own. Source: Salt 3008.3, `salt/fileclient.py` _cache_loc, _extrn_path, is_cached, cache_dest.
+ * The places of a minion's copies of files, below its `cachedir`: `files/<env>/…` of a file server,
+ * `extrn_files/<env>/<host>/…` of other URLs, `localfiles/…` of this host's own. Source: Salt 3008.3,
+ * `salt/fileclient.py` _cache_loc, _extrn_path, is_cached, cache_dest.
  * @module
  */
 
@@ -30,22 +31,34 @@ function cacheRoot({ cachedir, other }: CachePlace): string {
   return other === undefined ? cachedir : joinPath(cachedir, other);
 }
 
-/** The directory of the files of an environment. @throws {CommandError} If the name leads elsewhere. */
+/**
+ * The directory of the files of an environment.
+ * @throws {CommandError} If the name leads elsewhere.
+ */
 export function environmentDirectory(place: CachePlace): string {
   return below(`${cacheRoot(place)}/files`, place.saltenv);
 }
 
-/** The path of the copy of `salt://path`. @throws {CommandError} If that would be outside of the cache. */
+/**
+ * The path of the copy of `salt://path`.
+ * @throws {CommandError} If that would be outside of the cache.
+ */
 export function filesPath(path: string, place: CachePlace): string {
   return below(environmentDirectory(place), unescaped(path));
 }
 
-/** The path of the copy of a file of this host. @throws {CommandError} If that would be outside of the cache. */
+/**
+ * The path of the copy of a file of this host.
+ * @throws {CommandError} If that would be outside of the cache.
+ */
 export function localFilesPath(path: string, cachedir: string): string {
   return below(`${cachedir}/localfiles`, unescaped(path));
 }
 
-/** The path of the copy of a file with another URL. @throws {CommandError} If that would be outside of the cache. */
+/**
+ * The path of the copy of a file with another URL.
+ * @throws {CommandError} If that would be outside of the cache.
+ */
 export function externalPath(url: string, place: CachePlace): string {
   const { host, path, query } = splitUrl(url);
   const name = query === "" ? path : `${path}-${query}`;

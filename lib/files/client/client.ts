@@ -244,7 +244,10 @@ class SaltFileClient implements FileClient {
   }
 }
 
-/** The path of a `salt://` URL. @throws {CommandError} If it is none. */
+/**
+ * The path of a `salt://` URL.
+ * @throws {CommandError} If it is none.
+ */
 function saltPath(url: string): string {
   if (!url.startsWith("salt://")) throw new CommandError(`Unsupported path: ${url}`);
   return splitSaltUrl(url).path;
@@ -261,7 +264,10 @@ function urlName(url: string): string {
   return search !== "" || pathname.length > 1 && !pathname.endsWith("/") ? baseName(url) : "index.html";
 }
 
-/** The path of a file of this host; `undefined` for other URLs. @throws {CommandError} If it is not absolute. */
+/**
+ * The path of a file of this host; `undefined` for other URLs.
+ * @throws {CommandError} If it is not absolute.
+ */
 function localPath(url: string, scheme: string): string | undefined {
   // A scheme of one letter is a drive of Windows.
   if (!["", "file"].includes(scheme) && scheme.length > 1) return undefined;

@@ -65,8 +65,8 @@ export async function download(url: string, dest: string, options: DownloadOptio
 }
 
 /**
- * The contents of a URL: text if the server declares it as text, else bytes. @throws {CommandError} If the server does not
- * give it.
+ * The contents of a URL: text if the server declares it as text, else bytes.
+ * @throws {CommandError} If the server does not give it.
  */
 export async function downloadContents(url: string, options: DownloadOptions): Promise<Uint8Array | string> {
   const response = await accepted(await request(url, options, {}), url);

@@ -1,6 +1,6 @@
 /**
- * Copies custom modules from the file server (`_modules`, `_grains`, …) into the directory `extension_modules`, from which they are
- * loaded.
+ * Copies custom modules from the file server (`_modules`, `_grains`, …) into the directory `extension_modules`, from
+ * which they are loaded.
  *
  * Salt removes all other files in that directory. This code removes only files that it has copied: operators may also
  * put modules there by hand. Source: the results of Salt 3008.3 `salt/utils/extmods.py` sync.
@@ -46,7 +46,10 @@ interface SyncedFamily {
   readonly touched: boolean;
 }
 
-/** The names that a white or black list has for a family: a list, text with commas, or a map of families; the option's, if none is given. */
+/**
+ * The names that a white or black list has for a family: a list, text with commas, or a map of families; the option's,
+ * if none is given.
+ */
 function namesFor(family: string, list: Value, option: Value): string[] | undefined {
   const listed = list ?? option;
   if (!isMap(listed)) return listed === null ? undefined : asNames(listed);
@@ -61,7 +64,10 @@ function asNames(names: Value): string[] {
 /** Names of modules' files: Salt's, and those that are loaded here. */
 const MODULE_FILES = "E@\\.(pyx?|so|zip|ts|js)$";
 
-/** Copies the modules of one family. @throws {CommandError} If the file server does not give them. */
+/**
+ * Copies the modules of one family.
+ * @throws {CommandError} If the file server does not give them.
+ */
 async function syncFamily(
   family: string,
   choice: ExtensionChoice,
@@ -120,7 +126,10 @@ export interface SyncOpts {
   readonly extmod_blacklist: Value;
 }
 
-/** Copies the modules of one family. Errors are logged, as in Salt. @returns The new and changed modules. */
+/**
+ * Copies the modules of one family. Errors are logged, as in Salt.
+ * @returns The new and changed modules.
+ */
 export async function syncLogged(family: string, request: SyncRequest, host: SyncHost): Promise<string[]> {
   const { extension_modules: directory, cachedir, clean_dynamic_modules: clean } = host.opts;
   const choice = {
@@ -144,7 +153,10 @@ export async function syncLogged(family: string, request: SyncRequest, host: Syn
   }
 }
 
-/** Copies a module if it differs from the one that is there. @returns Whether it did. */
+/**
+ * Copies a module if it differs from the one that is there.
+ * @returns Whether it did.
+ */
 async function bring(from: string, to: string): Promise<boolean> {
   if (isFile(to) && sameHash(await fileDigest(from, "sha256"), await fileDigest(to, "sha256"))) return false;
   Deno.mkdirSync(dirName(to), { recursive: true, mode: 0o700 });

@@ -62,8 +62,9 @@ export interface FileFacts {
 }
 
 /**
- * A client of a file server. `url` is `salt://path` (also with `?saltenv=`), `http://`, `https://`, `file://` or a path of this host. Methods
- * throw a `CommandError` for what cannot be fetched at all, and return `undefined` for what does not exist.
+ * A client of a file server. `url` is `salt://path` (also with `?saltenv=`), `http://`, `https://`, `file://` or a path
+ * of this host. Methods throw a `CommandError` for what cannot be fetched at all, and return `undefined` for what does
+ * not exist.
  */
 export interface FileClient {
   /** The path of a copy in the cache, which is fetched if it is out of date. A file of this host is its own copy. */
@@ -74,9 +75,15 @@ export interface FileClient {
   cacheAll(saltenv: string): Promise<(string | undefined)[]>;
   /** The SLS `a.b`: `a/b.sls`, else `a/b/init.sls`. */
   getState(sls: string, saltenv: string): Promise<CachedState | undefined>;
-  /** Puts a file of the server to `dest`, with its name if that is a directory. @returns The path. */
+  /**
+   * Puts a file of the server to `dest`, with its name if that is a directory.
+   * @returns The path.
+   */
   getFile(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string | undefined>;
-  /** Puts all files below a directory to `dest`, with the directory's name. @returns The paths, sorted. */
+  /**
+   * Puts all files below a directory to `dest`, with the directory's name.
+   * @returns The paths, sorted.
+   */
   getDir(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string[]>;
   /** Copies the file of any URL to `dest`; empty: into the cache. A path of this host is returned as it is. */
   getUrl(url: string, dest: string, saltenv: string, options?: GetOptions): Promise<string | undefined>;

@@ -14,7 +14,8 @@ const SMALL = 1 << 16;
 
 /**
  * The digest of the file at `path`.
- * @throws {CommandError} If there is no such digest. @throws What Deno throws if the file cannot be read.
+ * @throws {CommandError} If there is no such digest.
+ * @throws What Deno throws if the file cannot be read.
  */
 export async function fileDigest(path: string, hashType: string): Promise<FileHash> {
   const { size, isFile } = Deno.statSync(path);

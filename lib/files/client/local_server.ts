@@ -1,6 +1,6 @@
 /**
- * The file server of this host, for a minion without a master and for the master's own runners: the same commands as a master's.
- * Source: Salt 3008.3 `salt/fileserver/__init__.py` FSChan.
+ * The file server of this host, for a minion without a master and for the master's own runners: the same commands as a
+ * master's. Source: Salt 3008.3 `salt/fileserver/__init__.py` FSChan.
  * @module
  */
 

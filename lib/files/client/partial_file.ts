@@ -32,7 +32,10 @@ export class PartialFile implements Disposable {
   /** Whether it stays when it is closed. */
   #left: boolean;
 
-  /** @param path Its path. @param size Bytes that it has already. */
+  /**
+   * @param path Its path.
+   * @param size Bytes that it has already.
+   */
   private constructor(file: Deno.FsFile, readonly path: string, readonly size: number, shared: boolean) {
     this.#file = file;
     this.#left = shared;

@@ -15,7 +15,8 @@ import { statIfExists } from "#lib/os/atomic_file.ts";
 import { writeAll } from "#lib/os/write_all.ts";
 
 /**
- * Makes the directories above a place in the cache, with mode 0700. A file that is where a directory is to be is an old copy, and is removed.
+ * Makes the directories above a place in the cache, with mode 0700. A file that is where a directory is to be is an old
+ * copy, and is removed.
  */
 export function makeCacheDirectory(path: string): void {
   try {
@@ -44,7 +45,10 @@ export function placeInCache(from: string, dest: string): void {
   });
 }
 
-/** Runs a function that writes into a directory of the cache; if the directory does not exist, creates it like {@linkcode makeCacheDirectory} does. */
+/**
+ * Runs a function that writes into a directory of the cache; if the directory does not exist, creates it like
+ * {@linkcode makeCacheDirectory} does.
+ */
 export function inDirectory<T>(directory: string, put: () => T): T {
   try {
     return put();
@@ -56,9 +60,9 @@ export function inDirectory<T>(directory: string, put: () => T): T {
 }
 
 /**
- * Moves `from` to a path of this host. A link is followed. An existing file keeps its owner and mode; a device or pipe is
- * written to. @param options.mode
- * The mode of a new file. Default: 0666 without the bits of the umask.
+ * Moves `from` to a path of this host. A link is followed. An existing file keeps its owner and mode; a device or pipe
+ * is written to.
+ * @param options.mode The mode of a new file. Default: 0666 without the bits of the umask.
  */
 export function placeOnHost(from: string, dest: string, { mode }: { readonly mode?: number } = {}): void {
   const old = statIfExists(dest);

@@ -74,7 +74,10 @@ export class ServerCalls {
     return Array.isArray(stat) ? toNumber(stat[0]) : undefined;
   }
 
-  /** The piece of a file at byte `loc`. @param gzip 1 to 9: it is sent compressed. */
+  /**
+   * The piece of a file at byte `loc`.
+   * @param gzip 1 to 9: it is sent compressed.
+   */
   async serve(path: string, { saltenv, loc, gzip }: { saltenv: string; loc: number; gzip?: number }): Promise<Piece> {
     const reply = await this.#send("_serve_file", { path, saltenv, loc, ...gzip && { gzip } });
     if (!isMap(reply)) throw unexpected("_serve_file", reply);
@@ -94,13 +97,19 @@ export class ServerCalls {
     return reply;
   }
 
-  /** The result of `master_tops` for a minion. @param opts Its options and grains, for the master's plugins. */
+  /**
+   * The result of `master_tops` for a minion.
+   * @param opts Its options and grains, for the master's plugins.
+   */
   async masterTops(id: string, opts: ValueMap): Promise<ValueMap> {
     const reply = await this.#send("_master_tops", { id, opts });
     return isMap(reply) ? reply : new Map();
   }
 
-  /** Sends a piece of a file to the master. @returns Whether the master accepted it. */
+  /**
+   * Sends a piece of a file to the master.
+   * @returns Whether the master accepted it.
+   */
   async push(load: Readonly<Record<string, Value>>): Promise<boolean> {
     return await this.#send("_file_recv", load) === true;
   }

@@ -1,6 +1,7 @@
 /**
- * The files of a commit as a directory, taken out of the repository once. A directory has the name of its commit and never changes, so
- * that all processes may read it while a fetch is under way; a directory that was not used for a day is removed.
+ * The files of a commit as a directory, taken out of the repository once. A directory has the name of its commit and
+ * never changes, so that all processes may read it while a fetch is under way; a directory that was not used for a day
+ * is removed.
  * @module
  */
 
@@ -23,7 +24,10 @@ export interface CommitPlace {
   readonly directory: string;
 }
 
-/** The directory with the files of a commit. @throws {StoreError} If git does not give them. */
+/**
+ * The directory with the files of a commit.
+ * @throws {StoreError} If git does not give them.
+ */
 export async function commitFiles(commit: string, { repository, directory }: CommitPlace): Promise<string> {
   const path = `${directory}/${commit}`;
   if (await isUsedAgain(path)) return path;
@@ -56,7 +60,10 @@ export async function mountedDirectory(target: string, mountPoint: string, direc
   return path;
 }
 
-/** Removes the directories that were not used for a day. @param used The commits that branches and tags mean now. */
+/**
+ * Removes the directories that were not used for a day.
+ * @param used The commits that branches and tags mean now.
+ */
 export async function removeOldCommits({ directory }: CommitPlace, used: ReadonlySet<string>): Promise<void> {
   let names: string[];
   try {

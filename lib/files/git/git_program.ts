@@ -66,7 +66,10 @@ export async function runGit(args: readonly string[], run: GitRun): Promise<GitR
   return { ok: success, stdout: stdout.bytes, stderr: git.ended() ?? complaint };
 }
 
-/** Writes what git writes to the new file `path`. @returns Whether all of it is there. */
+/**
+ * Writes what git writes to the new file `path`.
+ * @returns Whether all of it is there.
+ */
 export async function runGitInto(path: string, args: readonly string[], run: GitRun): Promise<boolean> {
   await using git = startGit(args, run);
   if (git.process === undefined) return false;

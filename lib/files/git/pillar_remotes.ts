@@ -50,7 +50,8 @@ const GIT_PILLAR: RemoteRole = {
 
 /**
  * The repositories of an `ext_pillar` entry.
- * @param remotes What the entry lists; what has no URL is left out, as by Salt. @param opts The options of the node.
+ * @param remotes What the entry lists; what has no URL is left out, as by Salt.
+ * @param opts The options of the node.
  * @param warn Is told of it, with Salt's words.
  * @throws {ConfigError} If one cannot be used, with Salt's words.
  */

@@ -13,7 +13,10 @@ import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 /** The local repository of a remote whose branch or tag has pillar files. */
 export type PillarRepository = GitRemote<PillarRemoteOptions>;
 
-/** Opens repositories, without reading anything. @param opts The options of the node. */
+/**
+ * Opens repositories, without reading anything.
+ * @param opts The options of the node.
+ */
 export function openPillarRepositories(remotes: readonly PillarRemoteOptions[], opts: ValueMap): PillarRepository[] {
   const cacheRoot = `${str(opts.get("cachedir") ?? "")}/git_pillar`;
   const hashType = str(opts.get("hash_type") ?? "sha256");
@@ -22,7 +25,8 @@ export function openPillarRepositories(remotes: readonly PillarRemoteOptions[], 
 
 /**
  * All repositories that `ext_pillar` names, each once.
- * @param warn Is told of what has no URL. @throws {ConfigError} If one cannot be used.
+ * @param warn Is told of what has no URL.
+ * @throws {ConfigError} If one cannot be used.
  */
 export function configuredPillarRepositories(
   opts: ValueMap,
@@ -33,14 +37,19 @@ export function configuredPillarRepositories(
   return openPillarRepositories([...unique.values()], opts);
 }
 
-/** Fetches a repository, and removes the files of unused commits. @throws {StoreError} With git's error. */
+/**
+ * Fetches a repository, and removes the files of unused commits.
+ * @throws {StoreError} With git's error.
+ */
 export async function fetchPillarRepository(remote: PillarRepository, signal?: AbortSignal): Promise<FetchResult> {
   const result = await remote.fetch(signal);
   if (result === "changed") await removeOldCommits(remote.place, new Set((await remote.refs()).values()));
   return result;
 }
 
-/** @throws {PreflightError} If a repository of `ext_pillar` cannot be used, unless `git_pillar_verify_config` is off. */
+/**
+ * @throws {PreflightError} If a repository of `ext_pillar` cannot be used, unless `git_pillar_verify_config` is off.
+ */
 export function checkPillarRepositories(opts: ValueMap): void {
   if (!truthy(opts.get("git_pillar_verify_config") ?? true)) return;
   try {

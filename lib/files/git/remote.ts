@@ -1,6 +1,6 @@
 /**
- * A repository that the master keeps of a git remote: a bare one, which one process fetches into at a time, and all threads and
- * processes read.
+ * A repository that the master keeps of a git remote: a bare one, which one process fetches into at a time, and all
+ * threads and processes read.
  *
  * A file beside the repository has the current commits of branches and tags. Every fetch replaces it, so a request
  * starts no git. The files of a commit are listed once by each thread, and a file is taken out of the repository once,
@@ -171,7 +171,10 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     return undefined;
   }
 
-  /** The files of a commit. @throws {StoreError} If git does not list them. */
+  /**
+   * The files of a commit.
+   * @throws {StoreError} If git does not list them.
+   */
   tree(commit: string): Promise<Tree> {
     const known = this.#trees.get(commit);
     if (known !== undefined) return known;
@@ -199,7 +202,10 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     return parseBatch(read.stdout);
   }
 
-  /** Where the content of an object is on disk; it is taken out of the repository if need be. @throws {StoreError} If git does not give it. */
+  /**
+   * Where the content of an object is on disk; it is taken out of the repository if need be.
+   * @throws {StoreError} If git does not give it.
+   */
   blob(oid: string): Promise<string> {
     const running = this.#blobs.get(oid);
     if (running !== undefined) return running;

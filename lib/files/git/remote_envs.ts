@@ -1,6 +1,6 @@
 /**
- * The environments of a remote: which branches, tags and commits they are, and where their files appear.
- * Source: the results of Salt 3008.3 `salt/utils/gitfs.py` GitProvider.get_tree, `_get_envs_from_ref_paths`, add_conf_overlay.
+ * The environments of a remote: which branches, tags and commits they are, and where their files appear. Source: the
+ * results of Salt 3008.3 `salt/utils/gitfs.py` GitProvider.get_tree, `_get_envs_from_ref_paths`, add_conf_overlay.
  * @module
  */
 
@@ -52,7 +52,8 @@ export class RemoteEnvs {
 
   /**
    * The files of an environment; `undefined` if the remote does not have it.
-   * @param known The environments of all remotes: one that another remote has may be a branch of this one, though not an environment.
+   * @param known The environments of all remotes: one that another remote has may be a branch of this one, though not
+   * an environment.
    */
   async tree(saltenv: string, known: readonly string[]): Promise<Tree | undefined> {
     if (!this.#exposes(saltenv)) return undefined;

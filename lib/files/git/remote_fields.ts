@@ -77,7 +77,10 @@ export function splitRemote(remote: Value, role: RemoteRole): { readonly id: str
   return { id, own: options };
 }
 
-/** Checks what every repository must hold to. @throws {ConfigError} If it does not. */
+/**
+ * Checks what every repository must hold to.
+ * @throws {ConfigError} If it does not.
+ */
 export function checkRepository({ id, url, name, user, insecureAuth }: RepositoryOptions, role: RemoteRole): void {
   if (user !== "" && url.startsWith("http://") && !insecureAuth) {
     refuseRemote(
@@ -90,7 +93,10 @@ export function checkRepository({ id, url, name, user, insecureAuth }: Repositor
   }
 }
 
-/** Two remotes may not share a directory. @throws {ConfigError} If two do. */
+/**
+ * Two remotes may not share a directory.
+ * @throws {ConfigError} If two do.
+ */
 export function checkDirectories(remotes: readonly Pick<RepositoryOptions, "id" | "name">[], role: RemoteRole): void {
   const twice = [...Map.groupBy(remotes, ({ id, name }) => name ?? id).values()].find(({ length }) => length > 1);
   if (twice === undefined) return;
@@ -103,7 +109,8 @@ export function checkDirectories(remotes: readonly Pick<RepositoryOptions, "id" 
 
 /**
  * The remotes that have a URL; Salt goes on without the others.
- * @param warn Is told of each other, with Salt's words. @param urlOf The URL in the id of a remote.
+ * @param warn Is told of each other, with Salt's words.
+ * @param urlOf The URL in the id of a remote.
  */
 export function withUrls(
   remotes: readonly Value[],
@@ -118,7 +125,10 @@ export function withUrls(
   });
 }
 
-/** Whether a remote can be there: on a host, or a directory of this one. It may not look like an option of git, nor name a program. */
+/**
+ * Whether a remote can be there: on a host, or a directory of this one. It may not look like an option of git, nor name
+ * a program.
+ */
 function isUrl(url: string): boolean {
   return /^(\w[\w+.-]*:\/\/|[^-:/\s][^:/\s]*:|\/)[^\s]/.test(url) && !url.includes("::");
 }

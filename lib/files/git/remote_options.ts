@@ -129,8 +129,8 @@ function checked(remote: RemoteOptions): RemoteOptions {
 }
 
 /**
- * A `ref` that environment `base` has in the remote's own options replaces the option `base`. One of the options of all remotes does not,
- * as in Salt: it only takes its branch's own name from the environments.
+ * A `ref` that environment `base` has in the remote's own options replaces the option `base`. One of the options of all
+ * remotes does not, as in Salt: it only takes its branch's own name from the environments.
  */
 function withBase(remote: RemoteOptions, own: ReadonlyMap<string, EnvOptions>): RemoteOptions {
   return { ...remote, base: own.get("base")?.ref ?? remote.base };

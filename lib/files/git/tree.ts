@@ -40,8 +40,8 @@ export function parseTree(output: string): Omit<Tree, "links"> {
 }
 
 /**
- * The texts of the objects that `git cat-file --batch` wrote, by their names: a line `name kind size`, and that many bytes. Of an object
- * that is not there it writes `name missing`.
+ * The texts of the objects that `git cat-file --batch` wrote, by their names: a line `name kind size`, and that many
+ * bytes. Of an object that is not there it writes `name missing`.
  */
 export function parseBatch(output: Uint8Array): Map<string, string> {
   const texts = new Map<string, string>();

@@ -35,7 +35,8 @@ export class UpdateLock {
   /** Locks updates until {@linkcode clear}. */
   async set(): Promise<LockResult> {
     try {
-      // Salt notes the process of the command that locks, and takes such a lock for a left one when the command has ended.
+      // Salt notes the process of the command that locks, and takes such a lock for a left one when the command has
+      // ended.
       if (!await this.#write(`0\n${await machineId()}\n`)) return { done: [], errors: [] };
       return {
         done: [`Set update lock for gitfs remote '${this.#remote.id}' on machine_id '${await machineId()}'`],

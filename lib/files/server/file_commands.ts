@@ -1,6 +1,6 @@
 /**
- * The commands of minions for files: they take a load and return Salt's reply. A master answers its minions by them, and a minion
- * without a master itself.
+ * The commands of minions for files: they take a load and return Salt's reply. A master answers its minions by them,
+ * and a minion without a master itself.
  *
  * Salt answers `""` if a load makes one of its functions fail: `path: 5`, `loc: -1`, `gzip: 99`. So does this,
  * without a log entry: any minion with an accepted key may send such loads. Source: docs/protocol.md "Files";

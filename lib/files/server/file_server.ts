@@ -1,7 +1,7 @@
 /**
- * The file server: asks the backends of `fileserver_backend`, in their order. The master answers its minions by it, and a minion
- * without a master itself. It keeps no connection and no process; it may be used by many at once.
- * Source: the functions and results of Salt 3008.3 `salt/fileserver/__init__.py` Fileserver.
+ * The file server: asks the backends of `fileserver_backend`, in their order. The master answers its minions by it, and
+ * a minion without a master itself. It keeps no connection and no process; it may be used by many at once. Source: the
+ * functions and results of Salt 3008.3 `salt/fileserver/__init__.py` Fileserver.
  * @module
  */
 
@@ -93,7 +93,8 @@ export class FileServer {
   }
 
   /**
-   * The first backend's file of this path. The path may end in a query (`?saltenv=dev`), or begin with `|`, which says that it has none.
+   * The first backend's file of this path. The path may end in a query (`?saltenv=dev`), or begin with `|`, which says
+   * that it has none.
    * @returns `undefined` if there is none, and for paths that lead upwards or are absolute.
    */
   async findFile(path: string, saltenv: string): Promise<ServedFile | undefined> {
@@ -144,7 +145,10 @@ export class FileServer {
     return hsum === undefined ? undefined : { hash: { hash_type: this.#opts.hash_type, hsum }, stat: found.stat };
   }
 
-  /** A piece of a file from `loc` on, `file_buffer_size` bytes or less. @throws What the system throws. */
+  /**
+   * A piece of a file from `loc` on, `file_buffer_size` bytes or less.
+   * @throws What the system throws.
+   */
   async serveFile(
     request: { readonly path: string; readonly saltenv: string; readonly loc: number },
   ): Promise<FilePiece> {

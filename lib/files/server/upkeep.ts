@@ -65,7 +65,10 @@ export async function clearCaches(server: FileServer, chosen: Backends): Promise
   return { done, errors };
 }
 
-/** Locks updates, or allows them again. @param pattern A glob for the remotes; all if there is none. */
+/**
+ * Locks updates, or allows them again.
+ * @param pattern A glob for the remotes; all if there is none.
+ */
 export async function changeLocks(
   server: FileServer,
   change: "lock" | "clearLock",

@@ -19,7 +19,9 @@ export interface AtJob {
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** The jobs of `atq`: `12\tSat Jan 31 08:30:00 2026 a root`. With `dates`, the times have the form `2026-01-31 08:30`. */
+/**
+ * The jobs of `atq`: `12\tSat Jan 31 08:30:00 2026 a root`. With `dates`, the times have the form `2026-01-31 08:30`.
+ */
 export function parseJobs(text: string, { dates }: { readonly dates: boolean }): Omit<AtJob, "tag">[] {
   return text.split("\n").flatMap((line) => {
     const [job, rest] = line.split("\t");

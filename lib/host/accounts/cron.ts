@@ -35,7 +35,10 @@ export async function installCrontab(user: string, path: string, host: CommandHo
   return await runProgram([...words, path], host, { runas });
 }
 
-/** Changes a user's table. @returns The kind of change, or crontab's error text. */
+/**
+ * Changes a user's table.
+ * @returns The kind of change, or crontab's error text.
+ */
 export async function changeCrontab(
   user: string,
   change: (table: Crontab) => CronChange,
@@ -55,7 +58,10 @@ export async function changeCrontab(
   }
 }
 
-/** A field of a table. @throws {InvocationError} If it would become more than one line. */
+/**
+ * A field of a table.
+ * @throws {InvocationError} If it would become more than one line.
+ */
 export function cronField(text: string, what: string): string {
   if (/[\n\r\0]/.test(text)) throw new InvocationError(`Invalid ${what}: ${JSON.stringify(text)}`);
   return text;

@@ -140,7 +140,10 @@ export interface CronChange {
 /** A requested job: with a time, or with a special word such as `@daily`. */
 export type WantedJob = CronEntry & ({ readonly time: CronTime } | { readonly spec: string });
 
-/** Adds a job, or changes the wanted one. @param random A number from `low` to `high`. */
+/**
+ * Adds a job, or changes the wanted one.
+ * @param random A number from `low` to `high`.
+ */
 export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, high: number) => number): CronChange {
   const known = [...table.crons, ...table.special].find((job) => isSameJob(job, wanted.cmd, wanted.identifier));
   if (known === undefined) return { answer: "new", table: withJob(table, wanted, random) };
@@ -217,7 +220,10 @@ function chosenTime(time: CronTime, random: (low: number, high: number) => numbe
   return { minute: choose("minute"), hour: choose("hour"), daymonth, month, dayweek: choose("dayweek") };
 }
 
-/** Removes the requested job. @param time The fields that it must have; others may have any value. */
+/**
+ * Removes the requested job.
+ * @param time The fields that it must have; others may have any value.
+ */
 export function removeJob(
   table: Crontab,
   { cmd, identifier, time = {} }: {

@@ -15,7 +15,10 @@ export function shownGroup({ name, passwd, gid, members }: Group): ValueMap {
   return map({ name, passwd, gid, members });
 }
 
-/** A group's name as an argument. @throws {InvocationError} If it could be something else. */
+/**
+ * A group's name as an argument.
+ * @throws {InvocationError} If it could be something else.
+ */
 export function groupName(name: string): string {
   return checkedWord(/[:,/]/.test(name) ? "" : name, "group name");
 }
@@ -36,7 +39,10 @@ export interface NewGroup {
   readonly local: boolean;
 }
 
-/** Adds a group. @returns Whether groupadd did it. */
+/**
+ * Adds a group.
+ * @returns Whether groupadd did it.
+ */
 export async function addGroup(group: NewGroup, host: AccountHost): Promise<boolean> {
   const { name, gid, system, root, nonUnique, local } = group;
   return await run([
@@ -49,7 +55,10 @@ export async function addGroup(group: NewGroup, host: AccountHost): Promise<bool
   ], host);
 }
 
-/** Deletes a group. @returns Whether groupdel did it. */
+/**
+ * Deletes a group.
+ * @returns Whether groupdel did it.
+ */
 export async function deleteGroup(
   name: string,
   { root, local }: { readonly root: string | null; readonly local: boolean },
@@ -68,7 +77,10 @@ export async function findGroupEntry(
   return (await groupEntries(host, root)).find((group) => group.name === name);
 }
 
-/** Changes a group's id. @returns Whether it has that id now. */
+/**
+ * Changes a group's id.
+ * @returns Whether it has that id now.
+ */
 export async function setGid(
   name: string,
   gid: number,
@@ -86,13 +98,19 @@ function gpasswdRoot(root: string | null): string[] {
   return root === null || root === "" ? [] : ["--root", checkedWord(root, "root directory")];
 }
 
-/** Adds a user to a group. @returns Whether gpasswd did it. */
+/**
+ * Adds a user to a group.
+ * @returns Whether gpasswd did it.
+ */
 export async function addMember(name: string, user: string, root: string | null, host: AccountHost): Promise<boolean> {
   const words = [accountProgram("gpasswd"), ...gpasswdRoot(root), "--add", userName(user), "--", groupName(name)];
   return await run(words, host);
 }
 
-/** Removes a user from a group. @returns Whether the user is not in it now. */
+/**
+ * Removes a user from a group.
+ * @returns Whether the user is not in it now.
+ */
 export async function removeMember(
   name: string,
   user: string,
@@ -104,7 +122,10 @@ export async function removeMember(
   return await run([accountProgram("gpasswd"), ...gpasswdRoot(root), "--delete", userName(user), "--", name], host);
 }
 
-/** Makes exactly these users the members of a group. @returns Whether gpasswd did it. */
+/**
+ * Makes exactly these users the members of a group.
+ * @returns Whether gpasswd did it.
+ */
 export async function setMembers(
   name: string,
   users: readonly string[],

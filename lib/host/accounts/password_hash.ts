@@ -32,8 +32,8 @@ function byChance(characters: string, length: number): string {
 }
 
 /**
- * The hash of a password; without one, of a random password. @param salt Default: a random one. It may begin with
- * `rounds=5000$`.
+ * The hash of a password; without one, of a random password.
+ * @param salt Default: a random one. It may begin with `rounds=5000$`.
  * @returns None if the library does not take the method or the salt.
  * @throws {InvocationError} For an unknown method.
  */

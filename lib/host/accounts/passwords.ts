@@ -20,7 +20,10 @@ export function findShadowEntry(name: string, root: string | null): ShadowEntry 
   return shadowEntries(root).find((entry) => entry.name === name);
 }
 
-/** Sets one of chage's fields. @returns Whether this succeeded. */
+/**
+ * Sets one of chage's fields.
+ * @returns Whether this succeeded.
+ */
 export async function setAge(
   name: string,
   change: {
@@ -50,8 +53,8 @@ export async function runPasswd(option: "-d" | "-l" | "-u", name: string, { root
 const DAY_MS = 86_400_000;
 
 /**
- * Writes a password's hash to shadow. The file is replaced atomically, and keeps its owner and mode. @returns Whether
- * it is set now; False for an unknown user.
+ * Writes a password's hash to shadow. The file is replaced atomically, and keeps its owner and mode.
+ * @returns Whether it is set now; False for an unknown user.
  */
 export async function setPasswordHash(name: string, hash: string, { root, host }: ShadowPlace): Promise<boolean> {
   if (await findPasswdEntry(userName(name), host, root) === undefined) return false;

@@ -13,7 +13,10 @@ import { which } from "#lib/programs/which.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
-/** Checks for the program, like Salt. @throws {CommandError} If it is not there. */
+/**
+ * Checks for the program, like Salt.
+ * @throws {CommandError} If it is not there.
+ */
 export function accountProgram(name: string): string {
   if (which(name) === undefined) throw new CommandError(`Command '${name}' cannot be found`);
   return name;
@@ -24,7 +27,10 @@ export function rootOption(root: string | null): string[] {
   return root === null || root === "" ? [] : ["-R", checkedWord(root, "root directory")];
 }
 
-/** A user's name as an argument. @throws {InvocationError} If it could be something else. */
+/**
+ * A user's name as an argument.
+ * @throws {InvocationError} If it could be something else.
+ */
 export function userName(name: string): string {
   return checkedWord(/[:,/]/.test(name) ? "" : name, "user name");
 }
@@ -62,7 +68,10 @@ export interface NewUser {
   readonly gecos: Readonly<Record<GecosPart, string>>;
 }
 
-/** Adds a user. @returns Whether useradd did it. */
+/**
+ * Adds a user.
+ * @returns Whether useradd did it.
+ */
 export async function addUser(user: NewUser, host: AccountHost): Promise<boolean> {
   const { local, root } = user;
   const words = [accountProgram(local ? "luseradd" : "useradd")];
@@ -98,7 +107,10 @@ function ownGroupsByDefault(): boolean {
   return /^USERGROUPS_ENAB.*yes/m.test(readTextFileIfExists("/etc/login.defs") ?? "");
 }
 
-/** Deletes a user. @returns Whether it is gone. */
+/**
+ * Deletes a user.
+ * @returns Whether it is gone.
+ */
 export async function deleteUser(
   name: string,
   options: { readonly remove: boolean; readonly force: boolean; readonly root: string | null; readonly local: boolean },
@@ -126,7 +138,11 @@ function usermod(words: readonly string[], { root, host }: UserPlace): Promise<P
   return runProgram([accountProgram("usermod"), ...rootOption(root), ...words], host, { logsFailure: true });
 }
 
-/** Changes one field of a user. @returns Whether it has the value now. @throws {CommandError} If there is no such user. */
+/**
+ * Changes one field of a user.
+ * @returns Whether it has the value now.
+ * @throws {CommandError} If there is no such user.
+ */
 export async function setField(
   name: string,
   change: {
@@ -147,7 +163,10 @@ export async function setField(
   return await has(field === "name" ? String(value) : name);
 }
 
-/** Changes a part of the comment. @returns Whether it has the value now. */
+/**
+ * Changes a part of the comment.
+ * @returns Whether it has the value now.
+ */
 export async function setGecos(name: string, part: GecosPart, text: string, place: UserPlace): Promise<boolean> {
   const current = async () => (await findPasswdEntry(userName(name), place.host, place.root))?.gecos;
   const before = await current();
@@ -160,7 +179,10 @@ export async function setGecos(name: string, part: GecosPart, text: string, plac
   return parseGecos(await current() ?? "")[part] === text;
 }
 
-/** Sets the groups of a user besides the primary one, or adds to them. @returns Whether this succeeded. */
+/**
+ * Sets the groups of a user besides the primary one, or adds to them.
+ * @returns Whether this succeeded.
+ */
 export async function setGroups(
   name: string,
   groups: readonly string[],

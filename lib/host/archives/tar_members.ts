@@ -71,7 +71,10 @@ class Pieces {
   }
 }
 
-/** The members of an archive that comes as a stream of bytes. @throws {NoTarError} If it is none. */
+/**
+ * The members of an archive that comes as a stream of bytes.
+ * @throws {NoTarError} If it is none.
+ */
 export async function* readTar(stream: ReadableStream<Uint8Array>): AsyncGenerator<TarMember, void> {
   const pieces = new Pieces(stream);
   let longName: string | undefined, first = true;

@@ -1,12 +1,13 @@
 /**
  * The members of a ZIP archive, from its central directory, as Python's `zipfile` reads them.
  *
- * `@zip.js/zip.js` 2.24.0 was measured in November 2026 and is not used: the directory of 50,000 members takes 10.5 s and 422 MB
- * (with its generator 3.6 s) instead of 0.6 s and 29 MB, which a minion does not have, and it refuses bzip2 and LZMA as this reader does.
- * The bundle has 137 KB instead of 14 KB, a process that loads it 10 MB more. Of 3,000 changed archives Python reads 2,180 in part; the
- * library gives the same members for 987 of them, this reader for 1,615. What it would add, AES, Salt refuses. For it speaks speed: it
- * unpacks 100 MB in 1.1 s instead of 2.6 s, and packs them in 6.9 s instead of 8.2 s. All times are of a busy machine with two processors.
- * Source: PKWARE APPNOTE.TXT 6.3; `zipfile.py` of Python 3.11.
+ * `@zip.js/zip.js` 2.24.0 was measured in November 2026 and is not used: the directory of 50,000 members takes 10.5 s
+ * and 422 MB (with its generator 3.6 s) instead of 0.6 s and 29 MB, which a minion does not have, and it refuses bzip2
+ * and LZMA as this reader does. The bundle has 137 KB instead of 14 KB, a process that loads it 10 MB more. Of 3,000
+ * changed archives Python reads 2,180 in part; the library gives the same members for 987 of them, this reader for
+ * 1,615. What it would add, AES, Salt refuses. For it speaks speed: it unpacks 100 MB in 1.1 s instead of 2.6 s, and
+ * packs them in 6.9 s instead of 8.2 s. All times are of a busy machine with two processors. Source: PKWARE APPNOTE.TXT
+ * 6.3; `zipfile.py` of Python 3.11.
  * @module
  */
 
@@ -74,7 +75,10 @@ export function readZipDirectory(path: string): ZipMember[] | undefined {
   return members && withEnds(members, before, start + before);
 }
 
-/** The members with their true offsets and ends. @param before Bytes before the archive. */
+/**
+ * The members with their true offsets and ends.
+ * @param before Bytes before the archive.
+ */
 function withEnds(members: readonly ZipMember[], before: number, directory: number): ZipMember[] {
   const starts = [...new Set(members.map(({ offset }) => offset)), directory - before].sort((a, b) => a - b);
   const next = new Map(starts.map((start, n) => [start, starts[n + 1] ?? start]));
@@ -97,7 +101,8 @@ function bigEnd(
 ): { count: number; length: number; start: number } | undefined {
   const view = viewOf(tail);
   if (at < LOCATOR64_BYTES || view.getUint32(at - LOCATOR64_BYTES, true) !== LOCATOR64) return undefined;
-  // As in Python it is right before its locator; the locator's offset is not true if there are bytes before the archive.
+  // As in Python it is right before its locator; the locator's offset is not true if there are bytes before the
+  // archive.
   const end = file.statSync().size - tail.length + at - LOCATOR64_BYTES;
   const record = readAt(file, Math.max(0, end - END64_BYTES), END64_BYTES);
   if (record.length < END64_BYTES || viewOf(record).getUint32(0, true) !== END64) return undefined;

@@ -1,7 +1,8 @@
 /**
- * Unpacks ZIP archives. A name cannot lead out of the directory, nor can a link in the archive: nothing is written through links.
- * No data belong to two members, so an archive unpacks to no more than deflate makes of its own bytes.
- * Source: PKWARE APPNOTE.TXT 6.3, with its traditional encryption; `zipfile.py` of Python 3.11 and 3.12 for what is refused.
+ * Unpacks ZIP archives. A name cannot lead out of the directory, nor can a link in the archive: nothing is written
+ * through links. No data belong to two members, so an archive unpacks to no more than deflate makes of its own bytes.
+ * Source: PKWARE APPNOTE.TXT 6.3, with its traditional encryption; `zipfile.py` of Python 3.11 and 3.12 for what is
+ * refused.
  * @module
  */
 
@@ -35,7 +36,10 @@ export function isZipLink({ mode }: ZipMember): boolean {
   return (mode & S_IFMT) === S_IFLNK;
 }
 
-/** Unpacks one member. @throws {CommandError} If it cannot be read, or would be written through a link. */
+/**
+ * Unpacks one member.
+ * @throws {CommandError} If it cannot be read, or would be written through a link.
+ */
 export async function extractMember(member: ZipMember, { archive, dest, password, modes }: Extracting): Promise<void> {
   const parts = member.name.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
   if (parts.some((part) => part.includes("\0"))) {
@@ -153,7 +157,10 @@ function* packedBytes(
   }
 }
 
-/** Passes over what is before the data. @throws {CommandError} If it is not that of the member, or other data follow too early. */
+/**
+ * Passes over what is before the data.
+ * @throws {CommandError} If it is not that of the member, or other data follow too early.
+ */
 function skipLocalHeader(file: Deno.FsFile, { name, rawName, offset, end, compressedSize }: ZipMember): void {
   file.seekSync(offset, Deno.SeekMode.Start);
   const header = new Uint8Array(HEADER_BYTES);
@@ -172,7 +179,10 @@ function skipLocalHeader(file: Deno.FsFile, { name, rawName, offset, end, compre
   }
 }
 
-/** Fills `bytes` as far as the file goes. @returns Number of bytes. */
+/**
+ * Fills `bytes` as far as the file goes.
+ * @returns Number of bytes.
+ */
 function readFully(file: Deno.FsFile, bytes: Uint8Array): number {
   let done = 0;
   while (done < bytes.length) {

@@ -1,7 +1,7 @@
 /**
- * Writes ZIP archives, deflated, with Unix modes, as Python's `zipfile` does: a size of more than 31 bits, or more than 65,535 members,
- * are written in the form for large archives (ZIP64), if the caller allows it.
- * Source: PKWARE APPNOTE.TXT 6.3; `zipfile.py` of Python 3.11 for the limits.
+ * Writes ZIP archives, deflated, with Unix modes, as Python's `zipfile` does: a size of more than 31 bits, or more than
+ * 65,535 members, are written in the form for large archives (ZIP64), if the caller allows it. Source: PKWARE
+ * APPNOTE.TXT 6.3; `zipfile.py` of Python 3.11 for the limits.
  * @module
  */
 
@@ -161,7 +161,10 @@ async function writeMember(
   return done;
 }
 
-/** Writes the contents of a file, deflated. @throws {CommandError} If they became too large for the local header. */
+/**
+ * Writes the contents of a file, deflated.
+ * @throws {CommandError} If they became too large for the local header.
+ */
 async function deflate(
   path: string,
   archive: Deno.FsFile,
@@ -260,7 +263,9 @@ function fields(
   return joinBytes([record, ...rest]);
 }
 
-/** A local time as MS-DOS writes it: the time in the lower half, the date in the upper one. Before 1980 there is none. */
+/**
+ * A local time as MS-DOS writes it: the time in the lower half, the date in the upper one. Before 1980 there is none.
+ */
 function dosTime(date: Date): number {
   const year = Math.max(0, date.getFullYear() - 1980);
   const day = (year << 9) | ((date.getMonth() + 1) << 5) | date.getDate();

@@ -75,7 +75,10 @@ export interface RefreshOptions {
   readonly timeout?: Value;
 }
 
-/** Reads the lists of the sources again. @throws {CommandError} If apt-get fails. */
+/**
+ * Reads the lists of the sources again.
+ * @throws {CommandError} If apt-get fails.
+ */
 export async function refreshPackages(context: JobContext, options: RefreshOptions = {}): Promise<ValueMap> {
   noteRefresh(context.opts);
   const validSeconds = toNumber(options.cacheValidTime ?? 0) ?? 0;
@@ -167,7 +170,10 @@ async function candidatesOf(
   return cached.versions;
 }
 
-/** The upgrades that `apt-get upgrade` or `dist-upgrade` would install. @throws {CommandError} If apt-get fails. */
+/**
+ * The upgrades that `apt-get upgrade` or `dist-upgrade` would install.
+ * @throws {CommandError} If apt-get fails.
+ */
 export async function upgradablePackages(
   context: JobContext,
   options: { readonly dist: boolean; readonly fromrepo?: Value },
@@ -211,7 +217,11 @@ interface InstallPlan {
   readonly errors: string[];
 }
 
-/** Installs packages. @returns The changes. @throws {CommandError} With the changes that were made. */
+/**
+ * Installs packages.
+ * @returns The changes.
+ * @throws {CommandError} With the changes that were made.
+ */
 export async function installPackages(
   targets: Targets,
   context: JobContext,
@@ -328,7 +338,10 @@ async function planInstall(
   return plan;
 }
 
-/** Removes or purges packages; a name may be a glob. @returns The changes. */
+/**
+ * Removes or purges packages; a name may be a glob.
+ * @returns The changes.
+ */
 export async function removePackages(
   action: "remove" | "purge",
   targets: Targets,
@@ -369,7 +382,10 @@ function selectNames(wanted: readonly string[], there: ValueMap): string[] {
   });
 }
 
-/** Removes packages that are not needed any more. @returns The changes, or with `listOnly` the names. */
+/**
+ * Removes packages that are not needed any more.
+ * @returns The changes, or with `listOnly` the names.
+ */
 export async function autoremovePackages(
   context: JobContext,
   options: { readonly listOnly: boolean; readonly purge: boolean },
@@ -384,7 +400,10 @@ export async function autoremovePackages(
   return changesBetween(before, await installedVersions(context));
 }
 
-/** Upgrades all packages. @returns The changes. */
+/**
+ * Upgrades all packages.
+ * @returns The changes.
+ */
 export async function upgradePackages(
   context: JobContext,
   { dist, kwargs }: { readonly dist: boolean; readonly kwargs: ValueMap },

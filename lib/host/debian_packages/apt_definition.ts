@@ -15,7 +15,10 @@ export function hasArchives(grains: ValueMap): boolean {
   return ["Ubuntu", "Mint", "neon"].includes(str(grains.get("os") ?? ""));
 }
 
-/** A personal archive's name, `ppa:owner/name`, as a line of sources; another definition as it is. @throws {CommandError} */
+/**
+ * A personal archive's name, `ppa:owner/name`, as a line of sources; another definition as it is.
+ * @throws {CommandError}
+ */
 export function archiveLine(repo: string, { grains }: JobContext, kwargs: ValueMap): string {
   const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(repo) ?? [];
   if (!repo.startsWith("ppa:")) return repo;

@@ -1,6 +1,6 @@
 /**
- * The keys of apt's repositories: files in a directory of keyrings, or the keyring of apt-key, where that program still is.
- * Source: Salt 3008.3, `salt/modules/aptpkg.py` get_repo_keys, add_repo_key, del_repo_key.
+ * The keys of apt's repositories: files in a directory of keyrings, or the keyring of apt-key, where that program still
+ * is. Source: Salt 3008.3, `salt/modules/aptpkg.py` get_repo_keys, add_repo_key, del_repo_key.
  * @module
  */
 
@@ -67,7 +67,10 @@ export interface NewKey {
   readonly keyfile: string | null;
 }
 
-/** Adds a key. @returns Whether it exists now; if not, the log has the reason. */
+/**
+ * Adds a key.
+ * @returns Whether it exists now; if not, the log has the reason.
+ */
 export async function addKey(key: NewKey, place: KeyPlace, context: JobContext): Promise<boolean> {
   const keydir = place.keydir ?? KEYRINGS;
   const aptkey = usesAptKey(place);
@@ -154,7 +157,10 @@ async function putKey(
   return true;
 }
 
-/** Deletes a key. @returns Its id, or False if it is not there. */
+/**
+ * Deletes a key.
+ * @returns Its id, or False if it is not there.
+ */
 export async function deleteKey(keyid: string, place: KeyPlace, context: JobContext): Promise<Value> {
   if (usesAptKey(place)) {
     const { retcode, stderr } = await runApt(["apt-key", "del", checkedWord(keyid, "key id")], context, {
@@ -182,7 +188,10 @@ export async function deleteKey(keyid: string, place: KeyPlace, context: JobCont
   return false;
 }
 
-/** Launchpad's data about a personal archive of Ubuntu. @throws {CommandError} If it cannot be asked. */
+/**
+ * Launchpad's data about a personal archive of Ubuntu.
+ * @throws {CommandError} If it cannot be asked.
+ */
 export async function personalArchive(owner: string, name: string): Promise<ReadonlyMap<string, unknown>> {
   const url = `https://launchpad.net/api/1.0/~${encodeURIComponent(owner)}/+archive/${encodeURIComponent(name)}`;
   try {

@@ -116,7 +116,10 @@ export function parseRepositoryPackages(text: string): ValueMap {
   return new Map(packages);
 }
 
-/** The fields of each version of each package of `apt-cache show`. @param wanted In lower case; empty: all. */
+/**
+ * The fields of each version of each package of `apt-cache show`.
+ * @param wanted In lower case; empty: all.
+ */
 export function parseShow(text: string, wanted: readonly string[]): ValueMap {
   const shown = new Map<string, Map<string, ValueMap>>();
   for (const paragraph of text.split(/\n[ \t]*\n/)) {

@@ -1,7 +1,7 @@
 /**
- * The repositories of a Debian: found, changed and deleted among the sources of apt. A repository is named by the line that
- * would define it: `deb http://deb.debian.org/debian trixie main`.
- * Source: Salt 3008.3, `salt/modules/aptpkg.py` get_repo, mod_repo, del_repo.
+ * The repositories of a Debian: found, changed and deleted among the sources of apt. A repository is named by the line
+ * that would define it: `deb http://deb.debian.org/debian trixie main`. Source: Salt 3008.3, `salt/modules/aptpkg.py`
+ * get_repo, mod_repo, del_repo.
  * @module
  */
 
@@ -48,8 +48,9 @@ function bare(uri: string): string {
 }
 
 /**
- * Deletes a repository, or its components. @returns A text that describes the deletion. @throws {CommandError} If it is not
- * there.
+ * Deletes a repository, or its components.
+ * @returns A text that describes the deletion.
+ * @throws {CommandError} If it is not there.
  */
 export function deleteRepository(repo: string, root?: string): string {
   const wanted = parseSourceLine(repo);
@@ -84,7 +85,10 @@ function isSameSet(a: readonly string[], b: readonly string[]): boolean {
 
 /** The keywords that change a repository. */
 export interface RepositoryChange {
-  /** More keywords of `pkg.mod_repo`: `comps`, `architectures`, `disabled`, `enabled`, `file`, `comments`, `dist`, `type`. */
+  /**
+   * More keywords of `pkg.mod_repo`: `comps`, `architectures`, `disabled`, `enabled`, `file`, `comments`, `dist`,
+   * `type`.
+   */
   readonly kwargs: ValueMap;
   /** Whether a repository without its own key and without `trusted` is refused. */
   readonly needsKey: boolean;

@@ -1,7 +1,7 @@
 /**
- * The sources of apt: `sources.list`, and the files of one-line (`.list`) and of deb822 (`.sources`) entries in `sources.list.d`.
- * Reads and writes their text; knows no repository.
- * Source: sources.list(5); Salt 3008.3, `salt/utils/pkg/deb.py`.
+ * The sources of apt: `sources.list`, and the files of one-line (`.list`) and of deb822 (`.sources`) entries in
+ * `sources.list.d`. Reads and writes their text; knows no repository. Source: sources.list(5); Salt 3008.3,
+ * `salt/utils/pkg/deb.py`.
  * @module
  */
 
@@ -39,7 +39,10 @@ const TYPES = ["deb", "deb-src", "rpm", "rpm-src"];
 const MAIN = "/etc/apt/sources.list";
 const PARTS = "/etc/apt/sources.list.d";
 
-/** Reads one line; `undefined` if it is not an entry. @throws {InvocationError} If it begins as one and has no suite. */
+/**
+ * Reads one line; `undefined` if it is not an entry.
+ * @throws {InvocationError} If it begins as one and has no suite.
+ */
 export function parseSourceLine(line: string, file: string = MAIN): Source | undefined {
   let text = line.trim();
   const disabled = text.startsWith("#");
@@ -159,7 +162,10 @@ export class SourceFiles {
   readonly #root: string;
   readonly #files = new Map<string, Part[]>();
 
-  /** Reads them. @param root The directory that contains `/etc`. */
+  /**
+   * Reads them.
+   * @param root The directory that contains `/etc`.
+   */
   constructor(root = "/") {
     this.#root = root.replace(/\/+$/, "");
     this.#read(MAIN);
@@ -185,7 +191,10 @@ export class SourceFiles {
     }
   }
 
-  /** Writes the changed files. @returns Files below `sources.list.d` that had only these entries, removed. */
+  /**
+   * Writes the changed files.
+   * @returns Files below `sources.list.d` that had only these entries, removed.
+   */
   save(): string[] {
     const removed: string[] = [];
     for (const [file, parts] of this.#files) {

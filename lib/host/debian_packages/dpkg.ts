@@ -1,6 +1,6 @@
 /**
- * The data of dpkg: its selections, the installed packages, the files of packages, and package files. Source: Salt 3008.3,
- * `salt/modules/aptpkg.py`, `salt/modules/dpkg_lowpkg.py`; dpkg(1), dpkg-query(1).
+ * The data of dpkg: its selections, the installed packages, the files of packages, and package files. Source: Salt
+ * 3008.3, `salt/modules/aptpkg.py`, `salt/modules/dpkg_lowpkg.py`; dpkg(1), dpkg-query(1).
  * @module
  */
 
@@ -25,7 +25,10 @@ export async function selections(context: JobContext, pattern = "*"): Promise<Re
   return found;
 }
 
-/** Sets dpkg's selection state of packages. @returns The `old` and `new` state of each changed package. */
+/**
+ * Sets dpkg's selection state of packages.
+ * @returns The `old` and `new` state of each changed package.
+ */
 export async function select(state: string, names: readonly string[], context: JobContext): Promise<ValueMap> {
   const before = new Map<string, string>();
   for (const [known, packages] of await selections(context)) for (const name of packages) before.set(name, known);
@@ -46,7 +49,10 @@ export async function clearSelections(context: JobContext): Promise<void> {
   if (retcode !== 0) throw new CommandError(`Running dpkg --clear-selections failed: ${stderr}`);
 }
 
-/** Name, version and architecture of a package file. @throws {CommandError} If it is not one. */
+/**
+ * Name, version and architecture of a package file.
+ * @throws {CommandError} If it is not one.
+ */
 export async function archiveInfo(
   path: string,
   context: JobContext,
@@ -65,7 +71,10 @@ export async function archiveInfo(
   throw new CommandError(`Unable to get ${missing.map(([field]) => field).join(", ")} for ${path}`);
 }
 
-/** dpkg's information about the named packages, or all. @throws {CommandError} If one is unknown, with `failhard`. */
+/**
+ * dpkg's information about the named packages, or all.
+ * @throws {CommandError} If one is unknown, with `failhard`.
+ */
 export async function packageInfo(
   names: readonly string[],
   context: JobContext,

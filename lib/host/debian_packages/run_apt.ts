@@ -22,7 +22,8 @@ const DPKG_ENVIRONMENT = {
 const LOCK_TRIES = 10;
 
 /**
- * Runs a program of apt; retries while another one holds dpkg's lock. @param options.scope Whether it runs in a systemd scope.
+ * Runs a program of apt; retries while another one holds dpkg's lock.
+ * @param options.scope Whether it runs in a systemd scope.
  */
 export async function runApt(
   words: readonly string[],

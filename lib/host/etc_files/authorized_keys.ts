@@ -84,7 +84,10 @@ export function parseKnownHosts(output: string, fingerprintOf: Fingerprint): Kno
   });
 }
 
-/** The numbers of the lines that `ssh-keygen -F` found, from 1 on. @param enc Only keys of this type; `null` for all. */
+/**
+ * The numbers of the lines that `ssh-keygen -F` found, from 1 on.
+ * @param enc Only keys of this type; `null` for all.
+ */
 export function foundLines(output: string, enc: string | null): number[] {
   const lines = output.split("\n").filter((line) => line !== "");
   const numbers: number[] = [];
@@ -126,14 +129,20 @@ const TYPES = [
   "sk-ssh-ed25519-cert-v01@openssh.com",
 ];
 
-/** The full name of a key's type. @throws {CommandError} If it is none. */
+/**
+ * The full name of a key's type.
+ * @throws {CommandError} If it is none.
+ */
 export function keyType(enc: string): string {
   const full = SHORT_TYPES.find(([names]) => names.includes(enc))?.[1] ?? enc;
   if (!TYPES.includes(full)) throw new CommandError(`Incorrect encryption key type '${enc}'.`);
   return full;
 }
 
-/** The path of a user's file of keys, with sshd's tokens `%u`, `%h` and `%%` replaced. @throws {CommandError} For others. */
+/**
+ * The path of a user's file of keys, with sshd's tokens `%u`, `%h` and `%%` replaced.
+ * @throws {CommandError} For others.
+ */
 export function expandTokens(path: string, { user, home }: { readonly user: string; readonly home: string }): string {
   const tokens: Readonly<Record<string, string>> = { "%": "%", u: user, h: home };
   return path.replace(/%(.?)/gs, (_all, token: string) => {

@@ -1,7 +1,6 @@
 /**
- * Files of sections and options, as Salt's module `ini` reads and writes them: comments stay, and an option that was commented out
- * takes the place of its comment. Knows no paths.
- * Source: Salt 3008.3, `salt/modules/ini_manage.py`.
+ * Files of sections and options, as Salt's module `ini` reads and writes them: comments stay, and an option that was
+ * commented out takes the place of its comment. Knows no paths. Source: Salt 3008.3, `salt/modules/ini_manage.py`.
  * @module
  */
 
@@ -16,7 +15,10 @@ const INDENTED = /^(\s+)(.*)/;
 /** What an option changed from and to; None if it was not there. */
 type Change = { readonly before: Value; readonly after: Value };
 
-/** A section: options, comments (`#comment1`), lines that are neither (`#unknown1`), and in the file itself the sections. */
+/**
+ * A section: options, comments (`#comment1`), lines that are neither (`#unknown1`), and in the file itself the
+ * sections.
+ */
 export class IniSection {
   readonly #entries = new Map<string, string | IniSection>();
   readonly #noSpaces: boolean;
@@ -80,7 +82,10 @@ export class IniSection {
     return found;
   }
 
-  /** Sets options and sections. @returns What changed: `before` and `after` of each. */
+  /**
+   * Sets options and sections.
+   * @returns What changed: `before` and `after` of each.
+   */
   update(values: ValueMap): ValueMap {
     const changes: ValueMap = new Map();
     for (const [key, value] of values) {
@@ -167,7 +172,10 @@ export class IniSection {
     return lines.join("").replace(/^\n+/, "");
   }
 
-  /** All entries as values. @param options.comments Whether comments and unknown lines are among them. */
+  /**
+   * All entries as values.
+   * @param options.comments Whether comments and unknown lines are among them.
+   */
   values({ comments }: { readonly comments: boolean }): ValueMap {
     const selected = [...this.#entries].filter(([name]) => comments || !name.startsWith("#"));
     return new Map(

@@ -13,13 +13,18 @@ import type { FileHost, SelinuxContext } from "./file_host.ts";
 /** Letters of attributes that old and newer versions know. */
 const LETTERS = { old: /[acdijstuADST]/g, newer: /[aAcCdDeijPsStTu]/g };
 
-/** The argument `attrs`: a text or, as `cron.file` gives it, a list of letters; null if attributes are not looked at. */
+/**
+ * The argument `attrs`: a text or, as `cron.file` gives it, a list of letters; null if attributes are not looked at.
+ */
 export function attributeLetters(attrs: Value): string | null {
   if (attrs === null) return null;
   return Array.isArray(attrs) ? attrs.map(str).join("") : str(attrs);
 }
 
-/** The attributes of each file in the output of `lsattr`. @param extended Whether the version is above 1.41.12. */
+/**
+ * The attributes of each file in the output of `lsattr`.
+ * @param extended Whether the version is above 1.41.12.
+ */
 export function parseLsattr(output: string, extended: boolean): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const line of output.split("\n")) {
@@ -39,7 +44,10 @@ export function isNewE2fsprogs(output: string): boolean {
   return place < 0 ? version.length > wanted.length : (version[place] ?? 0) > wanted[place];
 }
 
-/** `file.lsattr`: None where there is no `lsattr`. @throws {InvocationError} If there is no such file. */
+/**
+ * `file.lsattr`: None where there is no `lsattr`.
+ * @throws {InvocationError} If there is no such file.
+ */
 export async function listAttributes(path: string, host: FileHost): Promise<Map<string, string[]> | null> {
   if (which("lsattr") === undefined) return null;
   if (!isThereOrHidden(path)) throw new InvocationError(`File or directory does not exist: ${path}`);

@@ -55,7 +55,10 @@ function readStamp(stamp: string): { readonly time: string; readonly moment: str
   };
 }
 
-/** The backups of the file at `path`, the newest first. @param limit Maximum number; `null` for all. */
+/**
+ * The backups of the file at `path`, the newest first.
+ * @param limit Maximum number; `null` for all.
+ */
 export function listBackups(path: string, { cachedir, limit = null }: BackupQuery): Backup[] {
   const directory = directoryOf(path, cachedir);
   return backupsIn(directory, (name) => name.startsWith(`${baseName(path)}_`) ? baseName(path) : undefined)
@@ -68,7 +71,9 @@ export interface BackupQuery {
   readonly limit?: number | null;
 }
 
-/** The backups of all files in the directory of `path`, by the file's name, which Salt takes up to its first underscore. */
+/**
+ * The backups of all files in the directory of `path`, by the file's name, which Salt takes up to its first underscore.
+ */
 export function listBackupsDirectory(path: string, { cachedir, limit = null }: BackupQuery): Map<string, Backup[]> {
   const directory = directoryOf(path, cachedir);
   const all = new Map<string, Backup[]>();
@@ -92,7 +97,10 @@ function backupsIn(directory: string, fileOf: (name: string) => string | undefin
   return found.sort(([, a], [, b]) => compareStrings(b.moment, a.moment));
 }
 
-/** Makes a backup of the file at `path`, with its owner and mode. @param now For its name. */
+/**
+ * Makes a backup of the file at `path`, with its owner and mode.
+ * @param now For its name.
+ */
 export function makeBackup(
   path: string,
   { cachedir, now = new Date() }: { readonly cachedir: string; readonly now?: Date },
@@ -126,8 +134,8 @@ export interface Installing {
 }
 
 /**
- * Copies the file `source`, or puts bytes, to `path` at once; the old file's owner, mode and attributes are kept, and with `backup` the old file.
- * A link at `path` is replaced by a file, as Salt does.
+ * Copies the file `source`, or puts bytes, to `path` at once; the old file's owner, mode and attributes are kept, and
+ * with `backup` the old file. A link at `path` is replaced by a file, as Salt does.
  * @throws What Deno throws; then `path` is as it was.
  */
 export function installFile(
@@ -154,7 +162,10 @@ export function installFile(
   });
 }
 
-/** The file whose owner, mode and attributes are kept. What another user's link shows of others' files is not: a mode of theirs may be setuid. */
+/**
+ * The file whose owner, mode and attributes are kept. What another user's link shows of others' files is not: a mode of
+ * theirs may be setuid.
+ */
 function holdOld(path: string): Held | undefined {
   try {
     return holdTarget(path);

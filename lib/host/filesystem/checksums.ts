@@ -1,6 +1,7 @@
 /**
- * Digests of files, and the texts that say which digest a file should have: `source_hash` of states, and files of hashes.
- * Source: Salt 3008.3, `salt/modules/file.py` check_hash, get_source_sum, extract_hash; `salt/utils/files.py` HASHES.
+ * Digests of files, and the texts that say which digest a file should have: `source_hash` of states, and files of
+ * hashes. Source: Salt 3008.3, `salt/modules/file.py` check_hash, get_source_sum, extract_hash; `salt/utils/files.py`
+ * HASHES.
  * @module
  */
 
@@ -50,7 +51,10 @@ export function hashFile(path: string, form: string): string {
   return hash.digest().toHex();
 }
 
-/** Whether the file has the digest: `TYPE:DIGEST`, `TYPE=DIGEST`, or one whose length tells its type. @throws {InvocationError} */
+/**
+ * Whether the file has the digest: `TYPE:DIGEST`, `TYPE=DIGEST`, or one whose length tells its type.
+ * @throws {InvocationError}
+ */
 export function hasHash(path: string, hash: string): boolean {
   const separator = [":", "="].find((one) => hash.includes(one));
   const at = separator === undefined ? -1 : hash.indexOf(separator);
@@ -188,7 +192,10 @@ function namesFile(
   return line.startsWith(name) && /^\s/.test(line.slice(name.length));
 }
 
-/** A value that is not a text where a hash is wanted. @throws {InvocationError} */
+/**
+ * A value that is not a text where a hash is wanted.
+ * @throws {InvocationError}
+ */
 export function hashText(hash: unknown): string {
   if (typeof hash !== "string") throw new InvocationError("hash must be a string");
   return hash;

@@ -1,7 +1,7 @@
 /**
  * What is in a file: whether it is text, in which encoding, its lines as Python splits them, and writing it again.
- * Source: Salt 3008.3, `salt/utils/files.py` is_text, get_encoding; `salt/utils/stringutils.py` is_binary; `salt/utils/filebuffer.py`;
- * `salt/utils/atomicfile.py`.
+ * Source: Salt 3008.3, `salt/utils/files.py` is_text, get_encoding; `salt/utils/stringutils.py` is_binary;
+ * `salt/utils/filebuffer.py`; `salt/utils/atomicfile.py`.
  * @module
  */
 
@@ -22,7 +22,10 @@ const TEXT_BLOCK = 512;
 /** Bytes that tell a file's encoding. */
 const ENCODING_BLOCK = 2048;
 
-/** The first `max` bytes of the file at `path`. @throws What Deno throws. */
+/**
+ * The first `max` bytes of the file at `path`.
+ * @throws What Deno throws.
+ */
 function readBeginning(path: string, max: number): Uint8Array {
   using file = Deno.openSync(path);
   const block = new Uint8Array(max);
@@ -76,12 +79,18 @@ export function detectEncoding(path: string): string | undefined {
   return marked ?? (isUtf8(block) ? "UTF-8" : undefined);
 }
 
-/** The UTF-8 text of the file at `path`, with its byte order mark. @throws {CommandError} If it is not UTF-8. */
+/**
+ * The UTF-8 text of the file at `path`, with its byte order mark.
+ * @throws {CommandError} If it is not UTF-8.
+ */
 export function readText(path: string): string {
   return decodeUtf8(readForChange(path), path);
 }
 
-/** `bytes` as UTF-8. @throws {CommandError} If they are not. */
+/**
+ * `bytes` as UTF-8.
+ * @throws {CommandError} If they are not.
+ */
 export function decodeUtf8(bytes: Uint8Array, path: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -114,7 +123,10 @@ export function keptLines(text: string): string[] {
 /** Length of the window in which a file is searched, and its step, in characters. */
 const WINDOW = 256 * 1024, STRIDE = 32 * 1024;
 
-/** The text of a file in overlapping pieces, so that a search needs no more memory for a large one. Invalid UTF-8 is replaced. */
+/**
+ * The text of a file in overlapping pieces, so that a search needs no more memory for a large one. Invalid UTF-8 is
+ * replaced.
+ */
 export function* textWindows(path: string): Generator<string, void> {
   using file = Deno.openSync(path);
   const decode = streamDecoder(null);
@@ -147,8 +159,8 @@ export interface NewFile {
 }
 
 /**
- * Puts `bytes` into the file at `path` at once: others see the old contents or the new ones. Owner, mode, access control list and labels of an
- * old file are kept. A link at `path` itself is replaced, so resolve it before.
+ * Puts `bytes` into the file at `path` at once: others see the old contents or the new ones. Owner, mode, access
+ * control list and labels of an old file are kept. A link at `path` itself is replaced, so resolve it before.
  * @throws What Deno throws; then the old file is as it was.
  */
 export function replaceFile(path: string, bytes: Uint8Array, { mode, owner }: NewFile = {}): void {
@@ -180,8 +192,9 @@ export interface Putting {
 }
 
 /**
- * Makes a file beside the entry, and renames it to that. @param fill Writes its contents. @param finish Gives it its owner and mode: by its own path,
- * because its name may lead elsewhere.
+ * Makes a file beside the entry, and renames it to that.
+ * @param fill Writes its contents.
+ * @param finish Gives it its owner and mode: by its own path, because its name may lead elsewhere.
  * @throws What Deno throws; then the entry is as it was.
  */
 export function putBeside(
@@ -201,8 +214,8 @@ export function putBeside(
 }
 
 /**
- * Copies a file with its mode, times and attributes, as Python's `copy2`. What is at `to`, a link as well, is replaced and
- * not written through.
+ * Copies a file with its mode, times and attributes, as Python's `copy2`. What is at `to`, a link as well, is replaced
+ * and not written through.
  * @param options.owner Whether the copy belongs to the owner of `from`, not to this process.
  */
 export function copyKeeping(from: string, to: string, { owner = false }: { readonly owner?: boolean } = {}): void {
@@ -221,7 +234,10 @@ export function copyKeeping(from: string, to: string, { owner = false }: { reado
 /** Bytes that are copied, or compared, at once. */
 const COPY_BLOCK = 1 << 18;
 
-/** Copies all bytes of the file at `from` to an open file, piece by piece. @throws What Deno throws. */
+/**
+ * Copies all bytes of the file at `from` to an open file, piece by piece.
+ * @throws What Deno throws.
+ */
 export function copyBytes(from: string, to: Deno.FsFile): void {
   using source = Deno.openSync(from);
   copyOpen(source, to);
@@ -235,7 +251,10 @@ export function copyOpen(source: Deno.FsFile, to: Deno.FsFile): void {
   }
 }
 
-/** Whether two files have the same bytes, which are read piece by piece. @throws What Deno throws. */
+/**
+ * Whether two files have the same bytes, which are read piece by piece.
+ * @throws What Deno throws.
+ */
 export function sameBytes(one: string, other: string): boolean {
   using first = Deno.openSync(one);
   using second = Deno.openSync(other);
@@ -254,7 +273,10 @@ function differ(a: Uint8Array, b: Uint8Array, length: number): boolean {
   return false;
 }
 
-/** Fills `block` as far as the file goes. @returns How many bytes that are. */
+/**
+ * Fills `block` as far as the file goes.
+ * @returns How many bytes that are.
+ */
 function readFull(file: Deno.FsFile, block: Uint8Array): number {
   let length = 0;
   for (let got = file.readSync(block); got !== null && got > 0; got = file.readSync(block.subarray(length))) {

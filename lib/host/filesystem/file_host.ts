@@ -41,7 +41,10 @@ export interface FileHost {
   readonly files: SourceFiles;
   /** Salt's `config.option`: an option, a grain or pillar by its whole name; empty text if there is none. */
   option(name: string): Promise<Value>;
-  /** Runs a program without a shell. @throws {CommandError} If there is no such program. */
+  /**
+   * Runs a program without a shell.
+   * @throws {CommandError} If there is no such program.
+   */
   run(words: readonly string[], options?: ToolOptions): Promise<ToolResult>;
   /**
    * Puts a file's SELinux context into the host's policy, so that a relabelling keeps it.

@@ -43,7 +43,10 @@ export interface Search {
   readonly maxDepth: number;
 }
 
-/** Runs a command of the action `exec`, whose words have the path in place of `{}`. @returns What it wrote to stdout. */
+/**
+ * Runs a command of the action `exec`, whose words have the path in place of `{}`.
+ * @returns What it wrote to stdout.
+ */
 export interface RunFound {
   run(words: readonly string[], line: string): Promise<string>;
   /** A command that cannot run, and why. */

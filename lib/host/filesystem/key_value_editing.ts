@@ -47,7 +47,10 @@ interface Line {
   readonly uncommented: boolean;
 }
 
-/** Edits `text`; a line that is edited ends with `\n`. @throws {CommandError} If the separator is empty. */
+/**
+ * Edits `text`; a line that is edited ends with `\n`.
+ * @throws {CommandError} If the separator is empty.
+ */
 export function editKeyValues(text: string, edit: KeyValueEdit): EditedKeyValues {
   if (edit.separator === "") throw new CommandError("empty separator");
   const left = new Map([...edit.values.keys()].map((key) => [key, edit.count]));

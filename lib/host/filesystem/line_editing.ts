@@ -29,7 +29,10 @@ export interface LineEdit {
 
 const DOTALL = 16;
 
-/** Reads Salt's `mode`. @throws {CommandError} If there is none, or no such. */
+/**
+ * Reads Salt's `mode`.
+ * @throws {CommandError} If there is none, or no such.
+ */
 export function lineMode(mode: string | null): LineMode {
   if (mode === null || mode === "") throw new CommandError("Mode was not defined. How to process the file?");
   const lower = mode.toLowerCase();

@@ -158,7 +158,10 @@ export interface Management extends ManagedFile {
   /** Python's name of the encoding of the contents. Default: UTF-8. */
   readonly encoding: string | null;
   readonly encodingErrors: string;
-  /** Checks the signature of the source. @throws {CommandError} If it does not hold. */
+  /**
+   * Checks the signature of the source.
+   * @throws {CommandError} If it does not hold.
+   */
   checkSource?(sfn: string): Promise<void>;
 }
 
@@ -275,7 +278,10 @@ class FileWork implements Disposable {
     return diffFiles(from, to, { names: false, ignoring: this.#file.ignoring });
   }
 
-  /** Puts a file in place. @throws {CommandError} If there is no directory for it; else what Deno throws. */
+  /**
+   * Puts a file in place.
+   * @throws {CommandError} If there is no directory for it; else what Deno throws.
+   */
   #put(source: Compared, path: string, mode?: number): void {
     try {
       installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup, mode });
@@ -344,7 +350,10 @@ class FileWork implements Disposable {
     return ret;
   }
 
-  /** Notes how the file differs. @returns Whether it does. */
+  /**
+   * Notes how the file differs.
+   * @returns Whether it does.
+   */
   async #setDiff(from: string, to: Compared, { template }: { readonly template: boolean }): Promise<boolean> {
     try {
       const diff = this.#diff(from, to);
@@ -424,8 +433,8 @@ class FileWork implements Disposable {
 }
 
 /**
- * Makes an empty file, which only its owner may read until it has its mode. @throws {CommandError} With the system's
- * reason.
+ * Makes an empty file, which only its owner may read until it has its mode.
+ * @throws {CommandError} With the system's reason.
  */
 function touch(path: string, mode: Value): void {
   try {

@@ -138,7 +138,10 @@ function setBits(path: string, mode: number): void {
   Deno.chmodSync(held.path, mode);
 }
 
-/** Python's octal digits in a number as a mode: 755 is rwxr-xr-x. @throws {CommandError} If it has other digits. */
+/**
+ * Python's octal digits in a number as a mode: 755 is rwxr-xr-x.
+ * @throws {CommandError} If it has other digits.
+ */
 export function parseMode(mode: Value): number {
   const digits = str(mode).replace(/^[0Oo]+/, "") || "0";
   if (!/^[0-7]{1,7}$/.test(digits)) throw new CommandError(`invalid literal for int() with base 8: ${repr(digits)}`);

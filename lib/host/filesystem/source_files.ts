@@ -15,7 +15,10 @@ export interface FetchOptions {
 
 /** Fetches files by URL. */
 export interface SourceFiles {
-  /** The path of a copy on this host; `undefined` if there is no such file. @throws {CommandError} If it cannot be fetched. */
+  /**
+   * The path of a copy on this host; `undefined` if there is no such file.
+   * @throws {CommandError} If it cannot be fetched.
+   */
   cacheFile(url: string, saltenv: string, options?: FetchOptions): Promise<string | undefined>;
   /** The path of a copy that is there already, whatever the server has now. */
   cachedFile(url: string, saltenv: string): Promise<string | undefined>;

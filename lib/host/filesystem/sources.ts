@@ -79,13 +79,23 @@ export interface ManagedRequest extends HashNames, Omit<SourcePlace, "sourceHash
   readonly sourceHash: string | null;
   readonly template: string | null;
   readonly skipVerify: boolean;
-  /** Renders a template. @returns The path of the result. @throws {CommandError} With Salt's text. */
+  /**
+   * Renders a template.
+   * @returns The path of the result.
+   * @throws {CommandError} With Salt's text.
+   */
   render?(path: string, engine: string): Promise<string>;
-  /** Checks the signature of a file of hashes. @throws {CommandError} If it does not hold. */
+  /**
+   * Checks the signature of a file of hashes.
+   * @throws {CommandError} If it does not hold.
+   */
   checkHashFile?(path: string): Promise<void>;
 }
 
-/** Finds the contents of a managed file. @throws {InvocationError} If the source is the file itself, as a template. */
+/**
+ * Finds the contents of a managed file.
+ * @throws {InvocationError} If the source is the file itself, as a template.
+ */
 export async function findManaged(request: ManagedRequest): Promise<Managed> {
   const { source } = request;
   if (source === "") return { sfn: "", sum: undefined, problem: "" };

@@ -59,7 +59,8 @@ export function timesOf(
 }
 
 /**
- * The status of the file at `path`; of a dangling link, its own. @param options.follow Whether links are followed.
+ * The status of the file at `path`; of a dangling link, its own.
+ * @param options.follow Whether links are followed.
  * @default {true}
  * @throws {CommandError} If there is nothing.
  */

@@ -26,7 +26,10 @@ export interface TarReading {
   child(pid: number, state: "started" | "ended"): void;
 }
 
-/** Opens an archive. @throws {CommandNotFoundError} If the program that decompresses it is not installed. */
+/**
+ * Opens an archive.
+ * @throws {CommandNotFoundError} If the program that decompresses it is not installed.
+ */
 export async function tarStream(
   path: string,
   { options = null, signal, child: onChild }: TarReading,

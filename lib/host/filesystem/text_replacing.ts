@@ -1,7 +1,6 @@
 /**
- * The edits of whole texts: `file.replace`, `file.comment_line`, `file.psed`. Bytes are texts of bytes (lib/regex/replace.ts); nothing here
- * reads or writes files.
- * Source: Salt 3008.3, `salt/modules/file.py`.
+ * The edits of whole texts: `file.replace`, `file.comment_line`, `file.psed`. Bytes are texts of bytes
+ * (lib/regex/replace.ts); nothing here reads or writes files. Source: Salt 3008.3, `salt/modules/file.py`.
  * @module
  */
 
@@ -39,12 +38,18 @@ export interface Replaced {
 /** Whether the file is handled as characters or as bytes. */
 export type TextKind = "bytes" | "text";
 
-/** Whether the pattern is anywhere in `text`. @throws {RegexError} */
+/**
+ * Whether the pattern is anywhere in `text`.
+ * @throws {RegexError}
+ */
 export function searchIn(text: string, { pattern, flags, kind }: Replacing & { readonly kind: TextKind }): boolean {
   return found(kind === "bytes" ? byteRegex(pattern, flags) : regexWithFlags(pattern, flags), text);
 }
 
-/** Replaces the matches of a pattern; adds content if there are none and the request says so. @throws {RegexError} */
+/**
+ * Replaces the matches of a pattern; adds content if there are none and the request says so.
+ * @throws {RegexError}
+ */
 export function replaceIn(text: string, request: Replacing, kind: TextKind): Replaced {
   const compile = kind === "bytes" ? byteRegex : regexWithFlags;
   const native = (given: string) => kind === "bytes" ? byteText(new TextEncoder().encode(given)) : given;

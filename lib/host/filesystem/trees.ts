@@ -47,7 +47,10 @@ export async function makeDirectory(path: string, made: OnCreated): Promise<void
   if (!isDirectory(directory)) await makeDirectories(directory, made);
 }
 
-/** `file.makedirs_perms`: a directory that is not there yet, and those above it. @throws What Deno throws if it is there. */
+/**
+ * `file.makedirs_perms`: a directory that is not there yet, and those above it.
+ * @throws What Deno throws if it is there.
+ */
 export async function makeDirectories(path: string, made: OnCreated): Promise<void> {
   let [head, tail] = splitPath(path);
   if (tail === "") [head, tail] = splitPath(head);
@@ -59,15 +62,18 @@ export async function makeDirectories(path: string, made: OnCreated): Promise<vo
   await made(path);
 }
 
-/** Copies the contents of a file, as Python's `copyfile`. @throws What Deno throws. */
+/**
+ * Copies the contents of a file, as Python's `copyfile`.
+ * @throws What Deno throws.
+ */
 export function copyContents(from: string, to: string): void {
   using target = openToWrite(to, { truncate: true });
   copyBytes(from, target);
 }
 
 /**
- * Copies a file with its mode, as Python's `copy`. No other user can read the copy before it has that. @throws
- * {CommandError} For a pipe, which would block; else what Deno throws.
+ * Copies a file with its mode, as Python's `copy`. No other user can read the copy before it has that.
+ * @throws {CommandError} For a pipe, which would block; else what Deno throws.
  */
 export function copyWithMode(from: string, to: string): void {
   const info = Deno.statSync(from);
@@ -190,7 +196,10 @@ function statIfReadable(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/** `file.remove`: a file, a link, or a directory with all in it. @returns Whether there was anything. */
+/**
+ * `file.remove`: a file, a link, or a directory with all in it.
+ * @returns Whether there was anything.
+ */
 export function removeAny(path: string): boolean {
   if (!isAnything(path)) return false;
   // Deno does not follow links here, nor links that another user creates meanwhile.

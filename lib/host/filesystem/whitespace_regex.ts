@@ -1,6 +1,6 @@
 /**
- * The expression by which states look for a text in a file, whatever white space it has there.
- * Source: Salt 3008.3, `salt/utils/stringutils.py` build_whitespace_split_regex; docs.python.org, "shlex", the rules that are not POSIX's.
+ * The expression by which states look for a text in a file, whatever white space it has there. Source: Salt 3008.3,
+ * `salt/utils/stringutils.py` build_whitespace_split_regex; docs.python.org, "shlex", the rules that are not POSIX's.
  * @module
  */
 
@@ -11,7 +11,8 @@ import { splitLines } from "#lib/text/split_lines.ts";
 const SPACE = "(?:[\\s]+)?";
 
 /**
- * An expression that matches the lines of `text` with other white space between their words, and more of it around them.
+ * An expression that matches the lines of `text` with other white space between their words, and more of it around
+ * them.
  * @throws {InvocationError} If the text has both kinds of quotes, and a double one is not closed.
  */
 export function whitespaceRegex(text: string): string {

@@ -9,7 +9,12 @@ import { runProgram } from "#lib/programs/run_program.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 
-/** Runs it. @returns Its output. @param words Each begins with `--`. @throws {CommandError} If it fails. */
+/**
+ * Runs it.
+ * @returns Its output.
+ * @param words Each begins with `--`.
+ * @throws {CommandError} If it fails.
+ */
 export async function firewallCmd(words: readonly string[], context: JobContext): Promise<string> {
   const { retcode, stdout, stderr } = await runProgram(["firewall-cmd", ...words], context, { setsRetcode: true });
   if (retcode === 0) return stdout;

@@ -47,7 +47,10 @@ function ipPart(text: string): Part | undefined {
   return address && { kind: "address", address };
 }
 
-/** A member of a set. @param type The set's: `hash:ip,port`. */
+/**
+ * A member of a set.
+ * @param type The set's: `hash:ip,port`.
+ */
 export function parseMember(type: string, text: string): SetMember {
   const [, kinds = ""] = type.split(":");
   const end = text.indexOf(" ");

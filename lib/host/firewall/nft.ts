@@ -25,12 +25,18 @@ export interface Outcome {
   readonly result: boolean;
 }
 
-/** Runs nft. @returns Its output. */
+/**
+ * Runs nft.
+ * @returns Its output.
+ */
 export async function nft(words: readonly string[], context: JobContext): Promise<string> {
   return (await runProgram(["nft", ...words], context, { joined: true, setsRetcode: true })).stdout;
 }
 
-/** nft's name of a family. @throws {InvocationError} If there is none. */
+/**
+ * nft's name of a family.
+ * @throws {InvocationError} If there is none.
+ */
 export function nftFamily(family: string): string {
   const name = familyName(family);
   if (name !== undefined) return name;
@@ -42,7 +48,10 @@ export function nameWord(name: string): string {
   return checkedWord(name, "name");
 }
 
-/** The words of a rule. @throws {InvocationError} If one of them would be an option of nft. */
+/**
+ * The words of a rule.
+ * @throws {InvocationError} If one of them would be an option of nft.
+ */
 export function ruleWords(rule: string): string[] {
   const words = shlexSplit(rule);
   const option = words.find((word) => /^-(?:-|[A-Za-z])/.test(word));

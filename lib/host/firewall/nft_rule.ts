@@ -65,7 +65,10 @@ const VERDICTS: readonly (readonly [keys: readonly string[], make: (value: Value
   [["reject-with"], (value) => `reject with ${str(value)}`],
 ];
 
-/** The rule of these keywords; unknown ones are ignored. @param family nft's name of it. */
+/**
+ * The rule of these keywords; unknown ones are ignored.
+ * @param family nft's name of it.
+ */
 export function ruleOf(kwargs: ValueMap, family: string): string {
   const parts = [...MATCHES, ...VERDICTS].flatMap(([keys, make]) => {
     const given = keys.map((key) => kwargs.get(key)).filter((value) => value !== undefined);

@@ -2,7 +2,8 @@
  * Passwords in URLs of http and https, which must not be among the arguments of git: every user of a host can read
  * those, and git passes the URL on to the arguments of its own programs. So the URL is passed without its password, and
  * git gets the password from a credential helper that reads a variable of the environment, which only git's user and
- * root can read. Pure functions. Source: gitcredentials(7), git-config(1) `credential.<url>.*`, `url.<base>.replacementFor`.
+ * root can read. Pure functions. Source: gitcredentials(7), git-config(1) `credential.<url>.*`,
+ * `url.<base>.replacementFor`.
  * @module
  */
 
@@ -67,8 +68,8 @@ export interface KnownLogins {
 }
 
 /**
- * Removes the passwords from URLs in `words`, and passes them and the known ones to
- * git in the environment. @param settings Number of settings that the environment has already (`GIT_CONFIG_COUNT`).
+ * Removes the passwords from URLs in `words`, and passes them and the known ones to git in the environment.
+ * @param settings Number of settings that the environment has already (`GIT_CONFIG_COUNT`).
  */
 export function hideLogins(words: readonly string[], known: KnownLogins, settings = 0): HiddenLogins {
   const split = words.map(splitLogin);

@@ -46,7 +46,10 @@ export function userPath(cwd: string, user: string | null | undefined): string {
   return joinPath(expandUser(user ? `~${user}` : "~"), cwd);
 }
 
-/** Runs git. @throws {CommandError} If it fails, unless that is a result. */
+/**
+ * Runs git.
+ * @throws {CommandError} If it fails, unless that is a result.
+ */
 export async function runGit(words: readonly string[], run: GitRun, context: JobContext): Promise<ProgramResult> {
   if (truthy(run.identity)) return await runWithKeys(words, run, context);
   const result = await start(words, run, context);

@@ -40,7 +40,10 @@ function gitDirectory(path: string): string | undefined {
   return above === path ? undefined : gitDirectory(above);
 }
 
-/** The passwords that a repository has. @param path A directory in it. */
+/**
+ * The passwords that a repository has.
+ * @param path A directory in it.
+ */
 export function knownLogins(path: string): KnownLogins {
   const directory = gitDirectory(path);
   if (directory === undefined) return { stored: [], configured: [] };

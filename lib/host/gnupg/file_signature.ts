@@ -43,8 +43,8 @@ export interface SignedFile {
 
 /**
  * Checks the signature of a file. If it is invalid, copies of the file and of its signatures in the minion's cache are
- * removed; files of the host are kept, which Salt removes as well. @throws {CommandError} If it is invalid, or there is
- * no module to check it.
+ * removed; files of the host are kept, which Salt removes as well.
+ * @throws {CommandError} If it is invalid, or there is no module to check it.
  */
 export async function checkSignature(
   { path, signature, saltenv, verifySsl = true }: SignedFile,

@@ -42,8 +42,8 @@ const TRUST_LETTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The keys of `gpg --list-keys` and similar commands. @param of `file`: the output for a file of keys, in which subkeys have no
- * fingerprint.
+ * The keys of `gpg --list-keys` and similar commands.
+ * @param of `file`: the output for a file of keys, in which subkeys have no fingerprint.
  */
 export function listedKeys(output: Uint8Array, of: "keyring" | "file" = "keyring"): GpgKey[] {
   const keys: GpgKey[] = [];
@@ -99,7 +99,10 @@ function unescaped(uid: string): string {
   });
 }
 
-/** A key in the form of Salt's `gpg.list_keys`. @param now Milliseconds, to decide whether it has expired. */
+/**
+ * A key in the form of Salt's `gpg.list_keys`.
+ * @param now Milliseconds, to decide whether it has expired.
+ */
 export function shownKey(key: GpgKey, now: number): ValueMap {
   const { keyid, uids, fingerprint, length, created, expires, trust, ownerTrust, subkeys } = key;
   return map({
@@ -115,7 +118,10 @@ export function shownKey(key: GpgKey, now: number): ValueMap {
   });
 }
 
-/** The date of a time, in the host's time zone: `2026-11-22`. @param seconds Since 1970, as text. */
+/**
+ * The date of a time, in the host's time zone: `2026-11-22`.
+ * @param seconds Since 1970, as text.
+ */
 function localDay(seconds: string): string {
   const time = new Date(Number(seconds) * 1000);
   const two = (part: number) => String(part).padStart(2, "0");

@@ -18,7 +18,10 @@ export interface WallClock {
   readonly seconds: number;
 }
 
-/** Minutes of `+0530`. @throws {InvocationError} */
+/**
+ * Minutes of `+0530`.
+ * @throws {InvocationError}
+ */
 function offsetMinutes(offset: string): number {
   const found = /^([+-])?(\d\d)(\d\d)$/.exec(offset);
   if (found === null) throw new InvocationError("Invalid UTC offset");
@@ -95,8 +98,8 @@ function isDay({ years, months, days }: Pick<WallClock, "years" | "months" | "da
 }
 
 /**
- * The digits for `date`, with and without seconds. @param
- * offset Minutes from UTC, which are subtracted; without it the time is the host's local time.
+ * The digits for `date`, with and without seconds.
+ * @param offset Minutes from UTC, which are subtracted; without it the time is the host's local time.
  * @throws {InvocationError} If there is no such time.
  */
 export function dateDigits(clock: WallClock, offset?: number): { withSeconds: string; withoutSeconds: string } {

@@ -33,7 +33,10 @@ export async function loadedModules(host: CommandHost): Promise<LoadedModule[]> 
   return parseLsmod((await runProgram([requireProgram("lsmod")], host)).stdout);
 }
 
-/** The names of this kernel's modules, sorted. @param directory `/lib/modules/<release>` */
+/**
+ * The names of this kernel's modules, sorted.
+ * @param directory `/lib/modules/<release>`
+ */
 export function availableModules(directory: string): string[] {
   const builtIn = (readTextFileIfExists(`${directory}/modules.builtin`) ?? "").split("\n");
   const names = builtIn.flatMap((path) => /([^/]+)\.ko$/.exec(path.trim())?.[1] ?? []);
@@ -82,7 +85,10 @@ export function persistModule(mod: string, file: string): void {
   writeLines(file, at < 0 ? [...lines, wanted] : lines.with(at, wanted));
 }
 
-/** Stops loading a module at boot. @param comment Whether its line is commented out instead of removed. */
+/**
+ * Stops loading a module at boot.
+ * @param comment Whether its line is commented out instead of removed.
+ */
 export function forgetModule(mod: string, file: string, comment: boolean): void {
   const [name] = mod.trim().split(/\s+/);
   writeLines(

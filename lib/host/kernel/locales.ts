@@ -43,8 +43,8 @@ export function normalLocale(name: string): string {
 }
 
 /**
- * Parses the output of `localectl status`: the settings of the system's locale. @throws {CommandError} If there are
- * none.
+ * Parses the output of `localectl status`: the settings of the system's locale.
+ * @throws {CommandError} If there are none.
  */
 export function parseLocalectl(text: string): Map<string, string> {
   const settings = new Map<string, string>();

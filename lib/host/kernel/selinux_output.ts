@@ -27,14 +27,20 @@ const FILE_TYPES: Readonly<Record<string, string>> = {
   p: "named pipe",
 };
 
-/** The names of a file type. @throws {InvocationError} If there is no such letter. */
+/**
+ * The names of a file type.
+ * @throws {InvocationError} If there is no such letter.
+ */
 export function fileTypeWords(letter: string): string {
   if (Object.hasOwn(FILE_TYPES, letter)) return FILE_TYPES[letter];
   const known = Object.keys(FILE_TYPES).join(", ");
   throw new InvocationError(`Invalid file type code ${repr(letter)}; expected one of: ${known}`);
 }
 
-/** The parts of `user:role:type:level`. @throws {InvocationError} If it is not one. */
+/**
+ * The parts of `user:role:type:level`.
+ * @throws {InvocationError} If it is not one.
+ */
 function parseContext(text: string): SelinuxContext {
   if (!/^[^:]+:[^:]+:[^:]+:[^:]+$/.test(text)) {
     throw new InvocationError(
@@ -122,8 +128,8 @@ export function parseRelabelling(
 }
 
 /**
- * The protocol and the port, or range of ports, of a name like `tcp/8080`, or the separate arguments. @throws
- * {InvocationError} If both are missing.
+ * The protocol and the port, or range of ports, of a name like `tcp/8080`, or the separate arguments.
+ * @throws {InvocationError} If both are missing.
  */
 export function protocolAndPort(name: string, protocol: Value, port: Value): { protocol: string; port: string } {
   const form = /^(tcp|udp)\/(\d+-?\d+)$/;

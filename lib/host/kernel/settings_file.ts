@@ -29,7 +29,10 @@ export interface LineChange {
   readonly add: boolean;
 }
 
-/** Replaces lines of a file. @returns Whether the file changed. */
+/**
+ * Replaces lines of a file.
+ * @returns Whether the file changed.
+ */
 export function replaceLines(path: string, { isMeant, line, add }: LineChange): boolean {
   const text = readTextFileIfExists(path);
   if (text === undefined && !add) return false;
@@ -41,7 +44,10 @@ export function replaceLines(path: string, { isMeant, line, add }: LineChange): 
   return writeLines(path, changed, text);
 }
 
-/** Writes the lines of a file and keeps its mode. @returns Whether it changed. */
+/**
+ * Writes the lines of a file and keeps its mode.
+ * @returns Whether it changed.
+ */
 export function writeLines(path: string, lines: readonly string[], before = readTextFileIfExists(path)): boolean {
   const text = lines.map((line) => `${line}\n`).join("");
   if (text === before) return false;

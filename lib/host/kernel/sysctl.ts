@@ -31,7 +31,10 @@ export function parseParameterFile(text: string): Map<string, string> {
   );
 }
 
-/** A parameter's name as an argument. @throws {InvocationError} If it could be something else. */
+/**
+ * A parameter's name as an argument.
+ * @throws {InvocationError} If it could be something else.
+ */
 function parameterName(name: string): string {
   if (/[\s=]/.test(name) || name.split(/[./]/).includes("")) {
     throw new InvocationError(`Invalid parameter: ${JSON.stringify(name)}`);
@@ -50,7 +53,10 @@ export async function getParameter(name: string, host: CommandHost): Promise<str
   return stdout || stderr;
 }
 
-/** Sets a parameter until the next boot. @throws {CommandError} If the kernel does not accept it. */
+/**
+ * Sets a parameter until the next boot.
+ * @throws {CommandError} If the kernel does not accept it.
+ */
 export async function setParameter(name: string, value: string, host: CommandHost): Promise<Map<string, string>> {
   const path = parameterName(name).replace(/[./]/g, (one) => one === "." ? "/" : ".");
   if (!isThere(`/proc/sys/${path}`)) throw new CommandError(`sysctl ${name} does not exist`);
@@ -68,7 +74,10 @@ function plain(value: string): string {
   return value.replace(/\s+/g, "\t");
 }
 
-/** Sets a parameter now and for each boot. @returns Salt's text for the result. */
+/**
+ * Sets a parameter now and for each boot.
+ * @returns Salt's text for the result.
+ */
 export async function persistParameter(
   name: string,
   value: string,

@@ -14,7 +14,11 @@ import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 /** The directory of sysfs. */
 const SYSFS = "/sys";
 
-/** The path of an attribute or of an object, without links. @param key Below `root`. @returns `undefined` if there is none. */
+/**
+ * The path of an attribute or of an object, without links.
+ * @param key Below `root`.
+ * @returns `undefined` if there is none.
+ */
 export function sysfsPath(key: string, root = SYSFS): string | undefined {
   const path = realPath(key.startsWith(root) ? key : joinPath(root, key));
   return exists(path) ? path : undefined;
@@ -45,7 +49,10 @@ export function attributesBelow(path: string): Attributes {
   return found;
 }
 
-/** The value of an attribute, a number if it is one; of an object, a map of its attributes and of those below. `false`: there is nothing to read. */
+/**
+ * The value of an attribute, a number if it is one; of an object, a map of its attributes and of those below. `false`:
+ * there is nothing to read.
+ */
 export function readSysfs(path: string): Value {
   if (!isDirectory(path)) return attributeValue(path);
   const { r, rw } = attributesBelow(path);
@@ -84,7 +91,10 @@ function attributeValue(path: string): Value {
   return parseInteger(text, 10) ?? parseFloatText(text) ?? text;
 }
 
-/** Writes a value to an attribute. @returns Whether the kernel accepted it. */
+/**
+ * Writes a value to an attribute.
+ * @returns Whether the kernel accepted it.
+ */
 export function writeSysfs(path: string, value: string): boolean {
   try {
     Deno.writeTextFileSync(path, `${value}\n`);

@@ -28,7 +28,10 @@ async function timedatectl(host: CommandHost): Promise<string> {
   return stdout;
 }
 
-/** The name of the host's zone. @throws {CommandError} If it cannot be found. */
+/**
+ * The name of the host's zone.
+ * @throws {CommandError} If it cannot be found.
+ */
 export async function getZone(family: string, host: CommandHost, root = "/"): Promise<string> {
   if (which("timedatectl") !== undefined) {
     const text = await timedatectl(host);
@@ -39,7 +42,10 @@ export async function getZone(family: string, host: CommandHost, root = "/"): Pr
   return zoneInFiles(family, root);
 }
 
-/** Sets the host's zone. @returns The error, if there is no such zone. */
+/**
+ * Sets the host's zone.
+ * @returns The error, if there is no such zone.
+ */
 export async function setZone(
   zone: string,
   family: string,
@@ -53,7 +59,10 @@ export async function setZone(
   return true;
 }
 
-/** Whether a zone is the host's. @throws {InvocationError} If there is no such zone. */
+/**
+ * Whether a zone is the host's.
+ * @throws {InvocationError} If there is no such zone.
+ */
 export async function isZone(zone: string, family: string, host: CommandHost, root = "/"): Promise<boolean> {
   let own: string | undefined;
   try {
@@ -75,7 +84,10 @@ export async function getClock(family: string, host: CommandHost, root = "/"): P
   return clockInFiles(family, root);
 }
 
-/** Sets the hardware clock to `UTC` or `localtime`. @returns Whether this succeeded. */
+/**
+ * Sets the hardware clock to `UTC` or `localtime`.
+ * @returns Whether this succeeded.
+ */
 export async function setClock(
   clock: string,
   family: string,

@@ -15,7 +15,10 @@ import { inRoot, replaceLines, settingIn, writeLines } from "./settings_file.ts"
 const ZONES = "/usr/share/zoneinfo/";
 const LOCALTIME = "/etc/localtime";
 
-/** The name of the zone in the files. @throws {CommandError} If there is none. */
+/**
+ * The name of the zone in the files.
+ * @throws {CommandError} If there is none.
+ */
 export function zoneInFiles(family: string, root: string): string {
   if (family === "RedHat" || family === "Suse") {
     const clock = inRoot("/etc/sysconfig/clock", root);
@@ -62,7 +65,10 @@ function sameContents(own: Uint8Array, path: string): boolean {
   return isFile(path) && Deno.statSync(path).size === own.length && sameBytes(own, Deno.readFileSync(path));
 }
 
-/** The file of a zone below `root`. @throws {InvocationError} If the name leads out of the zones. */
+/**
+ * The file of a zone below `root`.
+ * @throws {InvocationError} If the name leads out of the zones.
+ */
 export function zoneFile(zone: string, root: string): string {
   if (!/^[A-Za-z0-9][\w+-]*(\/[\w+-]+)*$/.test(zone)) {
     throw new InvocationError(`Invalid time zone: ${JSON.stringify(zone)}`);
@@ -70,7 +76,11 @@ export function zoneFile(zone: string, root: string): string {
   return inRoot(ZONES + zone, root);
 }
 
-/** Whether `/etc/localtime` has the contents of a zone. @throws {CommandError} If it cannot be read. @throws {InvocationError} If there is no such zone. */
+/**
+ * Whether `/etc/localtime` has the contents of a zone.
+ * @throws {CommandError} If it cannot be read.
+ * @throws {InvocationError} If there is no such zone.
+ */
 export function isLocaltime(zone: string, root: string): boolean {
   const [file, local] = [zoneFile(zone, root), inRoot(LOCALTIME, root)];
   const own = readFileIfExists(local);
@@ -99,7 +109,10 @@ function linkZone(zone: string, family: string, root: string): void {
   replaceLines(inRoot("/etc/sysconfig/clock", root), { isMeant, line: `${key}="${zone}"`, add: false });
 }
 
-/** The setting of the hardware clock: `UTC` or `localtime`; None if unknown. @throws {CommandError} If the family must have the setting. */
+/**
+ * The setting of the hardware clock: `UTC` or `localtime`; None if unknown.
+ * @throws {CommandError} If the family must have the setting.
+ */
 export function clockInFiles(family: string, root: string): string | null {
   if (family === "Debian") {
     const utc = settingIn(inRoot("/etc/default/rcS", root), "UTC");
@@ -142,7 +155,8 @@ const CLOCK_FILES: Readonly<Record<string, ClockFile | null>> = {
 
 /**
  * Writes the setting of the hardware clock, `UTC` or `localtime`, and the zone again, as in Salt.
- * @throws {InvocationError} If it is neither. @throws {CommandError} If the zone has no file, or the family none for the clock.
+ * @throws {InvocationError} If it is neither.
+ * @throws {CommandError} If the zone has no file, or the family none for the clock.
  */
 export function writeClock(clock: string, family: string, root: string): void {
   if (clock !== "UTC" && clock !== "localtime") {

@@ -10,7 +10,10 @@ import { isExecutableFile, which } from "#lib/programs/which.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { isFloat, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** The words that start pip. @param where A virtual environment, a Python or a pip; without it the host's Python is used. */
+/**
+ * The words that start pip.
+ * @param where A virtual environment, a Python or a pip; without it the host's Python is used.
+ */
 export function pipWords(where: string | null): string[] {
   if (!where) {
     const python = ["python3", "python"].find((name) => which(name) !== undefined);
@@ -38,7 +41,10 @@ function pythonIn(directory: string): string | undefined {
   return names.sort((a, b) => rank(a) < rank(b) ? -1 : 1).map((name) => joinPath(bin, name)).find(isExecutableFile);
 }
 
-/** The environment variables for `where` and `given`. @throws {CommandError} If `given` is not a map. */
+/**
+ * The environment variables for `where` and `given`.
+ * @throws {CommandError} If `given` is not a map.
+ */
 export function pipEnvironment(where: string | null, given: Value): ValueMap {
   const environment: ValueMap = where && isDirectory(where) ? new Map([["VIRTUAL_ENV", where]]) : new Map();
   if (!truthy(given)) return environment;

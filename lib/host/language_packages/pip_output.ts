@@ -56,7 +56,10 @@ export function parseOutdated(text: string, { isOldest }: { readonly isOldest: b
   );
 }
 
-/** The versions that pip lists, the oldest first. @param isWanted Whether to include a version. */
+/**
+ * The versions that pip lists, the oldest first.
+ * @param isWanted Whether to include a version.
+ */
 export function parseVersions(text: string, isWanted: (version: string) => boolean): string[] {
   for (const line of splitLines(text)) {
     const [, listed] = /\s*(?:Available versions: (.*)|Could not find a version.* \(from versions: (.*)\))/.exec(line)

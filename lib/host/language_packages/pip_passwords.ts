@@ -1,7 +1,7 @@
 /**
- * Passwords in the URLs of pip's command line, which every process of the host could read there. Those of options go into the
- * environment variables that pip reads for them, those of packages into a file of requirements.
- * Source: pip.pypa.io, "Configuration" and "Requirements File Format".
+ * Passwords in the URLs of pip's command line, which every process of the host could read there. Those of options go
+ * into the environment variables that pip reads for them, those of packages into a file of requirements. Source:
+ * pip.pypa.io, "Configuration" and "Requirements File Format".
  * @module
  */
 

@@ -1,7 +1,6 @@
 /**
- * Files of requirements: found on this host or on the file server, and copied with all that they include for a user who may not
- * read them where they are.
- * Source: Salt 3008.3, `salt/modules/pip.py` _process_requirements.
+ * Files of requirements: found on this host or on the file server, and copied with all that they include for a user who
+ * may not read them where they are. Source: Salt 3008.3, `salt/modules/pip.py` _process_requirements.
  * @module
  */
 

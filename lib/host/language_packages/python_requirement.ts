@@ -27,7 +27,10 @@ const NAMED = new RegExp(
     String.raw`\(?((?:${SPEC})(?:\s*,\s*${SPEC})*\s*,?)?\)?\s*(?:;.*)?$`,
 );
 
-/** Parses `line`; `undefined` if pip would refuse it. @param isDirectory Whether a path is one. */
+/**
+ * Parses `line`; `undefined` if pip would refuse it.
+ * @param isDirectory Whether a path is one.
+ */
 export function parseRequirement(line: string, isDirectory: (path: string) => boolean): Requirement | undefined {
   const bare = line.trim();
   if (/^[a-z][a-z0-9+.-]*:/i.test(bare)) {
@@ -57,7 +60,9 @@ function wheelIn(path: string): Requirement | undefined {
   return name === undefined ? undefined : { name: normalizedName(name), specs: [{ operator: "==", version }] };
 }
 
-/** Whether a version fits all conditions. A version before a release fits only where a condition names such a version. */
+/**
+ * Whether a version fits all conditions. A version before a release fits only where a condition names such a version.
+ */
 export function fulfills(version: string, specs: readonly VersionSpec[]): boolean {
   if (specs.length === 0) return true;
   const asksForEarly = specs.some((spec) => isPreRelease(spec.version) && !["!=", "<", ">"].includes(spec.operator));

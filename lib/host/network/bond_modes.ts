@@ -9,7 +9,10 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
 
 const MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"];
 
-/** The number of a bonding mode that a setting names. @throws Python's AttributeError if it names none. */
+/**
+ * The number of a bonding mode that a setting names.
+ * @throws Python's AttributeError if it names none.
+ */
 export function bondMode(settings: ValueMap, iface: string): number {
   const mode = required(settings, "mode");
   const found = MODES.findIndex((name, i) => mode === name || mode === String(i));

@@ -1,6 +1,6 @@
 /**
- * The attributes of an interface in Debian's `/etc/network/interfaces`, the allowed values of each in an address family, and
- * their names in Salt's states. Source: Salt 3008.3, `salt/modules/debian_ip.py`; interfaces(5).
+ * The attributes of an interface in Debian's `/etc/network/interfaces`, the allowed values of each in an address
+ * family, and their names in Salt's states. Source: Salt 3008.3, `salt/modules/debian_ip.py`; interfaces(5).
  * @module
  */
 

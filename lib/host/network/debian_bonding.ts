@@ -49,7 +49,10 @@ function setArp(bond: ValueMap, settings: ValueMap, iface: string): void {
   setNumber(bond, "arp_interval", settings, iface);
 }
 
-/** Options of a bond, in the order in which they are written. @param noCarrier Whether the system has no `use_carrier` for mode 1. */
+/**
+ * Options of a bond, in the order in which they are written.
+ * @param noCarrier Whether the system has no `use_carrier` for mode 1.
+ */
 export function debianBond(settings: ValueMap, iface: string, noCarrier: boolean): ValueMap {
   const mode = bondMode(settings, iface);
   const bond: ValueMap = new Map([["mode", String(mode)]]);

@@ -158,7 +158,10 @@ function putSetting(blocks: ReadonlyMap<string, ValueMap>, setting: string, valu
   }
 }
 
-/** The adapter. @throws Python's AttributeError for an invalid setting. */
+/**
+ * The adapter.
+ * @throws Python's AttributeError for an invalid setting.
+ */
 export function debianInterface(given: ValueMap, request: DebianInterfaceOptions): ValueMap {
   const settings: ValueMap = new Map(given);
   const blocks = new Map<string, ValueMap>(FAMILIES.map((family) => [family, new Map()]));

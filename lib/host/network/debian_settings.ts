@@ -23,7 +23,10 @@ export function lowerKeys(settings: ValueMap): ValueMap {
   return new Map([...settings].map(([key, value]) => [str(key).toLowerCase(), value]));
 }
 
-/** The routes that are set. @throws Python's AttributeError if there are none. */
+/**
+ * The routes that are set.
+ * @throws Python's AttributeError if there are none.
+ */
 export function routesOf(settings: ValueMap, iface: string): ValueMap[] {
   const routes = lowerKeys(settings).get("routes");
   if (routes === undefined) throw wrongRoutes(iface);

@@ -76,7 +76,10 @@ function zoneSeconds(text: string): number {
 /** A zone in Salt's form: ORIGIN and the fields of SOA, and the records by type. */
 export type Zone = Map<string, Value>;
 
-/** Parses the records of a zone file. @throws {RangeError} If a record has too few fields. */
+/**
+ * Parses the records of a zone file.
+ * @throws {RangeError} If a record has too few fields.
+ */
 export function parseZone(text: string): Zone {
   const zone: Zone = new Map();
   for (const line of joinedLines(text)) {

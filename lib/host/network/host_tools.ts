@@ -26,8 +26,8 @@ function tracerouteVersion(text: string): (number | string)[] {
 }
 
 /**
- * The hops of `traceroute`. @param version The output of `traceroute --version`, which determines the form of the
- * lines.
+ * The hops of `traceroute`.
+ * @param version The output of `traceroute --version`, which determines the form of the lines.
  */
 export function parseTraceroute(text: string, version: string): Record<string, Value>[] {
   const [major, minor, patch] = tracerouteVersion(version);

@@ -47,7 +47,10 @@ export class HttpError extends Error {
   override name = "HttpError";
 }
 
-/** Sends a request, and follows redirections. @throws {HttpError} Without a response. */
+/**
+ * Sends a request, and follows redirections.
+ * @throws {HttpError} Without a response.
+ */
 export async function httpRequest(request: HttpRequest): Promise<HttpResponse> {
   let current = request;
   for (let i = 0;; i++) {
@@ -117,7 +120,10 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** All bytes of a stream. @throws {HttpError} If they are too many, or the stream breaks. */
+/**
+ * All bytes of a stream.
+ * @throws {HttpError} If they are too many, or the stream breaks.
+ */
 async function bytesOf(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const pieces: Uint8Array[] = [];
   let size = 0;

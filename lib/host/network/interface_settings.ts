@@ -71,14 +71,20 @@ export function settingError(message: string): Error {
   return pythonError("AttributeError", message);
 }
 
-/** The setting of that name. @throws Python's KeyError if it is not there. */
+/**
+ * The setting of that name.
+ * @throws Python's KeyError if it is not there.
+ */
 export function required(settings: ValueMap, name: string): Value {
   const value = settings.get(name);
   if (value === undefined) throw pythonError("KeyError", repr(name));
   return value;
 }
 
-/** Python's `int(value)`; `undefined` where it raises ValueError. @throws Python's TypeError for what is not a number or text. */
+/**
+ * Python's `int(value)`; `undefined` where it raises ValueError.
+ * @throws Python's TypeError for what is not a number or text.
+ */
 export function integerOf(value: Value): Value | undefined {
   if (typeof value === "string") return parseInteger(value, 10);
   const number = toNumber(value);
@@ -91,7 +97,10 @@ export function integerOf(value: Value): Value | undefined {
   return typeof value === "bigint" ? value : Math.trunc(number);
 }
 
-/** Python's `float(value)`; `undefined` where it raises ValueError. @throws Python's TypeError for what is not a number or text. */
+/**
+ * Python's `float(value)`; `undefined` where it raises ValueError.
+ * @throws Python's TypeError for what is not a number or text.
+ */
 export function floatOf(value: Value): Value | undefined {
   if (typeof value === "string") return parseFloatText(value);
   const number = toNumber(value);
@@ -101,7 +110,10 @@ export function floatOf(value: Value): Value | undefined {
   return Number.isInteger(number) ? new Float(number) : number;
 }
 
-/** Whether it is an address of a network card. @throws Python's TypeError for what is not a text. */
+/**
+ * Whether it is an address of a network card.
+ * @throws Python's TypeError for what is not a text.
+ */
 export function isHardwareAddress(value: Value): boolean {
   if (typeof value !== "string") {
     throw pythonError("TypeError", `expected string or bytes-like object, got '${typeName(value)}'`);
@@ -141,7 +153,9 @@ export function whenTrue(value: Value | undefined, text: (shown: string) => stri
   return truthy(value) ? text(str(value ?? null)) : "";
 }
 
-/** The items that Python iterates over: of a list, the keys of a map, the characters of a text; `undefined` for others. */
+/**
+ * The items that Python iterates over: of a list, the keys of a map, the characters of a text; `undefined` for others.
+ */
 export function itemsOf(value: Value): Value[] | undefined {
   if (typeof value === "string") return [...value];
   if (isMap(value)) return [...value.keys()];

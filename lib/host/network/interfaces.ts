@@ -153,7 +153,10 @@ function addressesOf(interfaces: Iterable<NetworkInterface>, family: Family): In
   ]);
 }
 
-/** The addresses of a family, in order, each once. @param loopback Whether those of the host itself count. */
+/**
+ * The addresses of a family, in order, each once.
+ * @param loopback Whether those of the host itself count.
+ */
 export function hostAddresses(interfaces: Interfaces, family: Family, loopback: boolean): string[] {
   const parsed = addressesOf(interfaces.values(), family).map(({ address }) => ipAddress(address));
   return ordered(parsed.filter((one) => loopback || !hasIpProperty(one, "loopback"))).map(ipAddressText);
@@ -207,14 +210,20 @@ function netmaskText({ version, prefix }: IpInterface): string {
   return ipAddressText({ version, value: all >> BigInt(bits - prefix) << BigInt(bits - prefix) });
 }
 
-/** An address. @throws {CommandError} With Python's words if `text` is none. */
+/**
+ * An address.
+ * @throws {CommandError} With Python's words if `text` is none.
+ */
 export function ipAddress(text: string): IpAddress {
   const address = parseIpAddress(text);
   if (address === undefined) throw new CommandError(`'${text}' does not appear to be an IPv4 or IPv6 address`);
   return address;
 }
 
-/** The network of an address with its prefix or mask. @throws {CommandError} With Python's words if it is none. */
+/**
+ * The network of an address with its prefix or mask.
+ * @throws {CommandError} With Python's words if it is none.
+ */
 export function networkAround(address: string, netmask: string | null): IpInterface {
   const text = netmask === null ? address : `${address}/${netmask}`;
   const network = parseIpNetwork(text, { strict: false });

@@ -63,7 +63,8 @@ function takeDetail(line: string, block: ValueMap, family: string): void {
 /**
  * The adapters of files: by name, `data` by family, `enabled`, `hotplug`; under `source` the files that are named
  * there.
- * @param files Their texts, by path. @throws Python's AttributeError for a malformed line.
+ * @param files Their texts, by path.
+ * @throws Python's AttributeError for a malformed line.
  */
 export function parseInterfaces(files: ReadonlyMap<string, string>): ValueMap {
   const adapters: ValueMap = new Map();

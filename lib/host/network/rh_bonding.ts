@@ -19,7 +19,10 @@ function isInteger(value: Value): boolean {
   }
 }
 
-/** A number of milliseconds for calculations. @throws Python's TypeError for a text. */
+/**
+ * A number of milliseconds for calculations.
+ * @throws Python's TypeError for a text.
+ */
 function countable(value: Value): number {
   const number = typeof value === "string" ? undefined : toNumber(value);
   if (number === undefined) throw pythonError("TypeError", "not all arguments converted during string formatting");
@@ -76,7 +79,10 @@ function putAggregation(bond: ValueMap, settings: ValueMap, iface: string): void
 
 const LAYERS = ["layer2", "layer2+3", "layer3+4"];
 
-/** Options of a bond, in the order in which they are written. @param asked.release The first number of the system's release. */
+/**
+ * Options of a bond, in the order in which they are written.
+ * @param asked.release The first number of the system's release.
+ */
 export function rhBond(settings: ValueMap, request: { readonly iface: string; readonly release: number }): ValueMap {
   const { iface, release } = request;
   const mode = bondMode(settings, iface);

@@ -201,8 +201,9 @@ function bypassesFirewall(settings: ValueMap, iface: string): boolean {
 }
 
 /**
- * The options of an interface to write, by the names of Salt's settings. @param bridge Called for a bridge, with whether its packets
- * bypass the firewall. @throws Python's AttributeError for an invalid setting.
+ * The options of an interface to write, by the names of Salt's settings.
+ * @param bridge Called for a bridge, with whether its packets bypass the firewall.
+ * @throws Python's AttributeError for an invalid setting.
  */
 export async function rhInterface(
   settings: ValueMap,

@@ -59,8 +59,8 @@ function unquoted(value: Value): Value {
 }
 
 /**
- * The settings for the whole host, checked, in the quotes of the current settings. @throws Python's AttributeError, or
- * KeyError.
+ * The settings for the whole host, checked, in the quotes of the current settings.
+ * @throws Python's AttributeError, or KeyError.
  */
 export function checkedNetwork(given: ValueMap, inForce: ValueMap): ValueMap {
   const settings = lowerKeys(given), current = lowerKeys(inForce);

@@ -38,7 +38,10 @@ export class ScriptFiles {
     overwriteFile(this.root + path, new TextEncoder().encode(text));
   }
 
-  /** Writes the file `name` of a directory. @throws Python's AttributeError if there is no such directory. */
+  /**
+   * Writes the file `name` of a directory.
+   * @throws Python's AttributeError if there is no such directory.
+   */
   writeIn(directory: string, name: string, text: string): string {
     const path = `${directory.replace(/\/$/, "")}/${name}`;
     if (!this.exists(directory)) throw settingError(`${path} cannot be written. ${directory} does not exist`);

@@ -10,7 +10,8 @@ import { sendDatagram } from "#lib/libc/udp.ts";
 /**
  * Sends the packet that wakes the host with a hardware address, written with or without separators.
  * @param bcast The IPv4 broadcast address to send to.
- * @throws {InvocationError} If an address is invalid. @throws {LibcError} If the system refuses.
+ * @throws {InvocationError} If an address is invalid.
+ * @throws {LibcError} If the system refuses.
  */
 export function wakeUp(mac: string, bcast: string, port: number): void {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {

@@ -8,7 +8,8 @@ import { parseXml, type XmlElement } from "#lib/text/xml.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /**
- * The value of an XML document in `http.query`: a list of its root's children. @throws {SyntaxError} If it is invalid.
+ * The value of an XML document in `http.query`: a list of its root's children.
+ * @throws {SyntaxError} If it is invalid.
  */
 export function xmlValue(text: string): Value[] {
   return parseXml(text).children.map(toMap);
@@ -24,7 +25,8 @@ function textOf({ text }: XmlElement): string | null {
 }
 
 /**
- * An element as a map; elements with the same name form a list, in which those without children keep their names, as in Salt.
+ * An element as a map; elements with the same name form a list, in which those without children keep their names, as in
+ * Salt.
  */
 function toMap(element: XmlElement): ValueMap {
   if (element.children.length === 0) return new Map([[nameOf(element), textOf(element)]]);

@@ -33,13 +33,20 @@ export function changeFailure(message: string, info: Readonly<Record<string, Val
 export interface Change {
   /** Lists the packages, before and after. */
   list(): Promise<ValueMap>;
-  /** Changes them. @returns Error texts. */
+  /**
+   * Changes them.
+   * @returns Error texts.
+   */
   run(before: ValueMap): Promise<readonly string[]>;
   /** The message of a failure: `Problem encountered installing package(s)`. */
   readonly failure: string;
 }
 
-/** Changes packages. @returns The changes. @throws {CommandError} With the changes that were made. */
+/**
+ * Changes packages.
+ * @returns The changes.
+ * @throws {CommandError} With the changes that were made.
+ */
 export async function changePackages({ list, run, failure }: Change): Promise<ValueMap> {
   const before = await list();
   const errors = await run(before);

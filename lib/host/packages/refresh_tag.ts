@@ -1,6 +1,6 @@
 /**
- * Marks that the package lists must be read before the next state that needs them: a file that exists from the beginning of
- * a run until they have been read. Source: Salt 3008.3, `salt/utils/pkg/__init__.py`.
+ * Marks that the package lists must be read before the next state that needs them: a file that exists from the
+ * beginning of a run until they have been read. Source: Salt 3008.3, `salt/utils/pkg/__init__.py`.
  * @module
  */
 

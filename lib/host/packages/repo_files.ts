@@ -16,7 +16,10 @@ export interface RepoFile {
   readonly refused?: string;
 }
 
-/** @param options.strict Whether a name that comes twice is an error. @throws {CommandError} For that, and for lines that are no options. */
+/**
+ * @param options.strict Whether a name that comes twice is an error.
+ * @throws {CommandError} For that, and for lines that are no options.
+ */
 export function parseRepoFile(
   text: string,
   { path, strict }: { readonly path: string; readonly strict: boolean },

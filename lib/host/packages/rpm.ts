@@ -27,7 +27,10 @@ export function rpmWords(root: Value | undefined, ...words: readonly string[]): 
   return ["rpm", ...truthy(root) ? ["--root", str(root ?? "")] : [], ...words];
 }
 
-/** Runs rpm. @throws {CommandError} If it is not there. */
+/**
+ * Runs rpm.
+ * @throws {CommandError} If it is not there.
+ */
 export function runRpm(
   words: readonly string[],
   context: JobContext,
@@ -36,7 +39,10 @@ export function runRpm(
   return runProgram(words, context, options);
 }
 
-/** The installed packages. @param options.checked Whether rpm checks digests and signatures. */
+/**
+ * The installed packages.
+ * @param options.checked Whether rpm checks digests and signatures.
+ */
 export async function installedRpms(
   context: JobContext,
   { root, checked = false }: { readonly root?: Value; readonly checked?: boolean } = {},
@@ -49,7 +55,10 @@ export async function installedRpms(
 /** The attributes that `attr` may ask for. */
 const ATTRIBUTES = ["epoch", "version", "release", "arch", "install_date", "install_date_time_t"] as const;
 
-/** The packages as `pkg.list_pkgs` returns them. @param attr `all`, a list, a text with commas, or nothing. */
+/**
+ * The packages as `pkg.list_pkgs` returns them.
+ * @param attr `all`, a list, a text with commas, or nothing.
+ */
 export function formatRpms(packages: RpmPackages, { asList, attr }: {
   readonly asList: boolean;
   readonly attr?: Value;
@@ -77,7 +86,10 @@ function withAttributes(packages: RpmPackages, attr: Value): ValueMap {
   return new Map(shown);
 }
 
-/** Information about a package file; `undefined` if it is not one. @throws {CommandError} If it is not there. */
+/**
+ * Information about a package file; `undefined` if it is not one.
+ * @throws {CommandError} If it is not there.
+ */
 export async function packageFileInfo(
   path: string,
   saltenv: Value,
@@ -162,7 +174,10 @@ export async function infoOf(
   return output.parseInfo(stdout, { hasDescription: attributes?.includes("description") ?? true });
 }
 
-/** The changed files of packages. @throws {CommandError} If rpm fails. */
+/**
+ * The changed files of packages.
+ * @throws {CommandError} If rpm fails.
+ */
 export async function verifyPackages(
   names: readonly string[],
   kwargs: ValueMap,
@@ -188,7 +203,10 @@ export async function verifyPackages(
   return stdout === "" ? new Map() : output.parseVerify(stdout, ignored);
 }
 
-/** The changed files, with the changed properties. @param flags The properties to report. */
+/**
+ * The changed files, with the changed properties.
+ * @param flags The properties to report.
+ */
 export async function modifiedFiles(
   names: readonly string[],
   flags: ValueMap,

@@ -36,8 +36,9 @@ export async function downloadedPackages(directory: string, context: JobContext)
 }
 
 /**
- * The differences of files to those in their packages. @param options.download Downloads packages. @returns Their files
- * by name.
+ * The differences of files to those in their packages.
+ * @param options.download Downloads packages.
+ * @returns Their files by name.
  */
 export async function diffFiles(
   paths: readonly string[],

@@ -22,7 +22,10 @@ export interface RpmPackage {
   readonly install_date_time_t: number | null;
 }
 
-/** The format of {@linkcode parsePackageLine}. @param repository The placeholder of the repository. */
+/**
+ * The format of {@linkcode parsePackageLine}.
+ * @param repository The placeholder of the repository.
+ */
 export function packageFormat(repository: string): string {
   return `%{NAME}_|-%{EPOCH}_|-%{VERSION}_|-%{RELEASE}_|-%{ARCH}_|-${repository}_|-%{INSTALLTIME}`;
 }
@@ -78,7 +81,10 @@ export function splitVersion(
   };
 }
 
-/** Packages by their names, with the versions, of `%{NAME} %{VERSION}`; and the lines that name packages which are not installed. */
+/**
+ * Packages by their names, with the versions, of `%{NAME} %{VERSION}`; and the lines that name packages which are not
+ * installed.
+ */
 export function parseNames(
   text: string,
 ): { readonly packages: Map<string, string>; readonly missing: readonly string[] } {
@@ -113,7 +119,10 @@ const MISMATCHES = [
   ["P", "capabilities"],
 ] as const;
 
-/** The changed files in the output of `rpm -V`. @param ignored Types of files that are left out. */
+/**
+ * The changed files in the output of `rpm -V`.
+ * @param ignored Types of files that are left out.
+ */
 export function parseVerify(text: string, ignored: readonly string[]): ValueMap {
   const files: ValueMap = new Map();
   for (const given of text.split("\n")) {
@@ -177,7 +186,8 @@ const INFO_FORMATS: Readonly<Record<string, string>> = {
 
 /**
  * The format of {@linkcode parseInfo}; `undefined` if none of the attributes is known.
- * @param attributes Those that are wanted; `undefined`: all. @param hasLongSize Whether rpm supports sizes above 4 GB.
+ * @param attributes Those that are wanted; `undefined`: all.
+ * @param hasLongSize Whether rpm supports sizes above 4 GB.
  */
 export function infoFormat(attributes: readonly string[] | undefined, hasLongSize: boolean): string | undefined {
   const known = Object.keys(INFO_FORMATS).filter((name) => name !== "description");

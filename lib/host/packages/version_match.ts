@@ -28,8 +28,8 @@ export function accepts(operator: string, order: number): boolean {
 }
 
 /**
- * The first available version that meets the condition. @param options.ignoreEpoch Whether the part before a colon is
- * ignored.
+ * The first available version that meets the condition.
+ * @param options.ignoreEpoch Whether the part before a colon is ignored.
  */
 export function matchingVersion(
   wanted: string,

@@ -23,7 +23,10 @@ import { isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/va
 
 const PROGRAMS: readonly YumProgram[] = ["dnf5", "dnf", "tdnf", "yum"];
 
-/** The program of the first directory of PATH that has one. @throws {CommandError} If none has. */
+/**
+ * The program of the first directory of PATH that has one.
+ * @throws {CommandError} If none has.
+ */
 export function yumProgram(): YumProgram {
   for (const directory of (Deno.env.get("PATH") ?? "/bin:/usr/bin").split(":")) {
     const found = PROGRAMS.find((name) => isExecutableFile(`${directory}/${name}`));
@@ -64,7 +67,10 @@ export function runYum(
   });
 }
 
-/** Options of yum for the keywords that Salt takes. @param more Whether all other keywords are options, too. */
+/**
+ * Options of yum for the keywords that Salt takes.
+ * @param more Whether all other keywords are options, too.
+ */
 export function yumOptions(kwargs: ValueMap, more = false): string[] {
   const text = (key: string) => truthy(kwargs.get(key)) ? str(kwargs.get(key) ?? "") : "";
   const list = (key: string): string[] => {
@@ -166,7 +172,10 @@ function lockPackage({ grains }: JobContext): string {
   return major >= 8 ? "python3-dnf-plugin-versionlock" : "python2-dnf-plugin-versionlock";
 }
 
-/** @param installed What is installed, if that is known. @throws {InvocationError} If packages cannot be held on this host. */
+/**
+ * @param installed What is installed, if that is known.
+ * @throws {InvocationError} If packages cannot be held on this host.
+ */
 export async function requireVersionlock(context: JobContext, installed?: RpmPackages): Promise<void> {
   const name = lockPackage(context);
   const packages = installed ?? await installedRpms(context);

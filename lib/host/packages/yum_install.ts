@@ -170,7 +170,11 @@ function splitName(
   return { bare: name.slice(0, dot), ending: `.${arch}` };
 }
 
-/** Installs packages. @returns The changes. @throws {CommandError} With the changes that were made. */
+/**
+ * Installs packages.
+ * @returns The changes.
+ * @throws {CommandError} With the changes that were made.
+ */
 export async function installPackages(
   targets: YumTargets,
   context: JobContext,
@@ -273,7 +277,10 @@ async function withoutHolds(
   }
 }
 
-/** Removes packages; a name may be a glob. @returns The changes. */
+/**
+ * Removes packages; a name may be a glob.
+ * @returns The changes.
+ */
 export async function removePackages(targets: Targets, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   const packages = await installedRpms(context);
   const before = formatRpms(packages, { asList: false });
@@ -298,7 +305,11 @@ export async function removePackages(targets: Targets, kwargs: ValueMap, context
   throw changeFailure("Error occurred removing package(s)", { errors: [stderr], changes });
 }
 
-/** Upgrades the named packages, or all. @param words The arguments of yum. @returns The changes. */
+/**
+ * Upgrades the named packages, or all.
+ * @param words The arguments of yum.
+ * @returns The changes.
+ */
 export async function upgradePackages(words: readonly string[], attr: Value, context: JobContext): Promise<ValueMap> {
   const list = async () => formatRpms(await installedRpms(context), { asList: false, attr });
   const before = await list();

@@ -45,8 +45,8 @@ export function parseListing(text: string, own: string): RpmPackage[] {
 export const HOLD_PATTERN = "[\\w+]+(?:[.-][^-]+)*";
 
 /**
- * The held packages of `yum versionlock list`: the listed entries, or only their names. @param
- * options.pattern The pattern of names, in Python's syntax.
+ * The held packages of `yum versionlock list`: the listed entries, or only their names.
+ * @param options.pattern The pattern of names, in Python's syntax.
  */
 export function parseHolds(
   text: string,

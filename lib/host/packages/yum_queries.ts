@@ -83,7 +83,10 @@ export async function availableVersions(
   return (await offeredPackages(globs, kwargs, context)).byName();
 }
 
-/** Downloads packages with yumdownloader. @returns Their files by name. */
+/**
+ * Downloads packages with yumdownloader.
+ * @returns Their files by name.
+ */
 export async function downloadPackages(packages: readonly string[], context: JobContext): Promise<ValueMap> {
   if (which("yumdownloader") === undefined) throw new CommandError("'yumdownloader' command not available");
   if (packages.length === 0) throw new InvocationError("No packages were specified");

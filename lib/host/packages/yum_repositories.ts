@@ -24,7 +24,10 @@ export interface Place {
 
 const CONFIGURATIONS = ["/etc/yum/yum.conf", "/etc/yum.conf", "/etc/dnf/dnf.conf", "/etc/tdnf/tdnf.conf"];
 
-/** The place that the arguments name, or that of yum's configuration. @throws {CommandError} If there is none. */
+/**
+ * The place that the arguments name, or that of yum's configuration.
+ * @throws {CommandError} If there is none.
+ */
 export function placeOf(basedir: Value, kwargs: ValueMap): Place {
   const strict = isTrue(kwargs.get("strict_config") ?? true);
   const given = Array.isArray(basedir) ? basedir.map(str) : truthy(basedir) ? str(basedir).split(",") : [];
@@ -83,7 +86,10 @@ function repositoryName(given: string): string {
   return owner === undefined ? given : `copr:copr.fedorainfracloud.org:${owner}:${project}`;
 }
 
-/** Removes a repository, and its file if it contains no other one. @returns A description of the changes. */
+/**
+ * Removes a repository, and its file if it contains no other one.
+ * @returns A description of the changes.
+ */
 export function deleteRepository(given: string, place: Place): string {
   const name = repositoryName(given);
   const all = listRepositories(place);
@@ -116,7 +122,10 @@ function changesOf(given: ValueMap): { readonly set: ValueMap; readonly removed:
   return { set, removed };
 }
 
-/** Changes a repository, or adds it. @returns All repositories of its file, by the file's path. */
+/**
+ * Changes a repository, or adds it.
+ * @returns All repositories of its file, by the file's path.
+ */
 export async function changeRepository(
   given: string,
   { options, place }: { readonly options: ValueMap; readonly place: Place },

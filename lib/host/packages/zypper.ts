@@ -38,11 +38,17 @@ export interface ZypperRun {
   readonly scope?: boolean;
   /** Return codes that mean 0. */
   readonly successes?: readonly number[];
-  /** The pause before the next try while another process has the lock, in milliseconds. @default 5000 */
+  /**
+   * The pause before the next try while another process has the lock, in milliseconds.
+   * @default 5000
+   */
   readonly lockWaitMs?: number;
 }
 
-/** Runs it. @throws {CommandError} If it fails, unless that is a result. */
+/**
+ * Runs it.
+ * @throws {CommandError} If it fails, unless that is a result.
+ */
 export async function runZypper(
   words: readonly string[],
   context: JobContext,
@@ -79,7 +85,10 @@ export async function runZypper(
   return result;
 }
 
-/** The same, returns the XML document that zypper prints. @throws {CommandError} Also if it prints none. */
+/**
+ * The same, returns the XML document that zypper prints.
+ * @throws {CommandError} Also if it prints none.
+ */
 export async function zypperXml(
   words: readonly string[],
   context: JobContext,

@@ -69,7 +69,8 @@ export function solvablesOf(document: XmlElement): Map<string, { installed: bool
 }
 
 /**
- * The products of `zypper products`. @param oemRelease The release in the file of a product's line, if there is one.
+ * The products of `zypper products`.
+ * @param oemRelease The release in the file of a product's line, if there is one.
  */
 export function productsOf(document: XmlElement, oemRelease: (line: string) => string | undefined): ValueMap[] {
   const [list] = document.name === "product-list" ? [document] : elementsNamed(document, "product-list");

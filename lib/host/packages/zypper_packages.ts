@@ -24,8 +24,9 @@ const BATCH = 500;
 const INFO_BATCH = 200;
 
 /**
- * Reads the package lists of the repositories again. @returns For each repository whether it was read. @throws
- * {CommandError}
+ * Reads the package lists of the repositories again.
+ * @returns For each repository whether it was read.
+ * @throws {CommandError}
  */
 export async function refreshZypper(kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   noteRefresh(context.opts);
@@ -74,7 +75,10 @@ const SEARCH_OPTIONS: Readonly<Record<string, string>> = {
   details: "--details",
 };
 
-/** The matching packages by name, with their attributes. @throws {CommandError} If there are none. */
+/**
+ * The matching packages by name, with their attributes.
+ * @throws {CommandError} If there are none.
+ */
 export async function searchPackages(criteria: string, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   const match = kwargs.get("match");
   const how = ["exact", "words", "substrings"].find((one) => one === match);
@@ -251,7 +255,11 @@ async function targetWords(targets: ZypperTargets, how: ZypperInstall, context: 
   });
 }
 
-/** Installs packages. @returns The changes. @throws {CommandError} If zypper fails. */
+/**
+ * Installs packages.
+ * @returns The changes.
+ * @throws {CommandError} If zypper fails.
+ */
 export async function installPackages(
   targets: ZypperTargets,
   how: ZypperInstall,
@@ -285,7 +293,9 @@ export async function installPackages(
 }
 
 /**
- * Upgrades packages. @param words The arguments of zypper. @returns The changes, or with `dryrun` the output of zypper.
+ * Upgrades packages.
+ * @param words The arguments of zypper.
+ * @returns The changes, or with `dryrun` the output of zypper.
  */
 export async function upgradePackages(
   words: readonly string[],
@@ -317,7 +327,10 @@ async function temporaryFixes(
   });
 }
 
-/** Removes packages. @returns The changes. */
+/**
+ * Removes packages.
+ * @returns The changes.
+ */
 export async function removePackages(targets: Targets, root: Value, context: JobContext): Promise<ValueMap> {
   const packages = targets.kind === "repository" ? targets.packages : new Map<string, string | null>();
   const names = [...packages.keys()];

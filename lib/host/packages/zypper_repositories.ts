@@ -43,7 +43,10 @@ function optionValue(value: Value): Value {
   return value === "NONE" ? null : value;
 }
 
-/** Removes a repository. @throws {CommandError} If there is none of that alias. */
+/**
+ * Removes a repository.
+ * @throws {CommandError} If there is none of that alias.
+ */
 export async function deleteRepository(alias: string, root: Value | undefined, context: JobContext): Promise<ValueMap> {
   if (listRepositories(root).has(alias)) {
     const words = ["rr", "--loose-auth", "--loose-query", checkedWord(alias, "alias")];

@@ -14,7 +14,10 @@ import { str, type Value } from "#lib/values/value.ts";
 /** How a password is stored; `false`: as plain text. */
 export type PasswordMethod = "md5" | "scram-sha-256" | false;
 
-/** The method for the argument `encrypted`; None is md5, as in Salt. @throws {InvocationError} If it is not valid. */
+/**
+ * The method for the argument `encrypted`; None is md5, as in Salt.
+ * @throws {InvocationError} If it is not valid.
+ */
 export function passwordMethod(argument: Value): PasswordMethod {
   if (argument === null || argument === true || argument === "md5") return "md5";
   if (argument === "scram-sha-256" || argument === false) return argument;

@@ -75,7 +75,10 @@ function all(kind: string): string[] {
 /** The privileges of a role on an object, each with its grant option. */
 export type Granted = Readonly<Record<string, boolean>>;
 
-/** Whether a role has the requested privileges. @param grantOption Whether it must have all, and may grant them. */
+/**
+ * Whether a role has the requested privileges.
+ * @param grantOption Whether it must have all, and may grant them.
+ */
 export function covers(
   granted: Granted,
   kind: string,

@@ -15,7 +15,10 @@ export interface PsqlPlace {
   readonly database?: string;
 }
 
-/** The words of a call; psql never asks for a password. @param args Arguments for the action: `-c`, a command. */
+/**
+ * The words of a call; psql never asks for a password.
+ * @param args Arguments for the action: `-c`, a command.
+ */
 export function psqlWords(
   program: string,
   { user, host, port, database }: PsqlPlace,
@@ -40,7 +43,10 @@ export function passwordLine({ host, port, user }: PsqlPlace, password: string):
   return [place, port || "*", "*", user || "*"].concat(escaped(password)).join(":");
 }
 
-/** A command that prints the rows of a query as CSV. @param write Whether the query may change data. */
+/**
+ * A command that prints the rows of a query as CSV.
+ * @param write Whether the query may change data.
+ */
 export function rowsCommand(query: string, write: boolean): string {
   const copy = `COPY (${query.trim().replace(/;+$/, "")}) TO STDOUT WITH CSV HEADER`;
   return write ? `START TRANSACTION READ WRITE; ${copy}; COMMIT TRANSACTION;` : copy;
@@ -56,13 +62,19 @@ export function parseRows(output: string, write = false): Row[] {
   return write ? found.slice(0, -1) : found;
 }
 
-/** A value in quotes. @throws {InvocationError} If it contains a quote, which would end the value. */
+/**
+ * A value in quotes.
+ * @throws {InvocationError} If it contains a quote, which would end the value.
+ */
 export function quoted(value: string, quote: "'" | '"' = "'"): string {
   if (value.includes(quote)) throw new InvocationError(`Unsupported character ${quote} in value: ${value}`);
   return `${quote}${value}${quote}`;
 }
 
-/** A name in double quotes. @throws {InvocationError} As {@linkcode quoted}. */
+/**
+ * A name in double quotes.
+ * @throws {InvocationError} As {@linkcode quoted}.
+ */
 export function identifier(name: string): string {
   return quoted(name, '"');
 }

@@ -33,7 +33,10 @@ async function update(
   return (await runProgram(["rc-update", action, serviceName(name), ...words], host)).retcode === 0;
 }
 
-/** Adds a service to the default runlevel, or to exactly the named ones. @returns Whether it is in them now. */
+/**
+ * Adds a service to the default runlevel, or to exactly the named ones.
+ * @returns Whether it is in them now.
+ */
 export async function enableIn(
   name: string,
   levels: readonly string[] | undefined,
@@ -46,7 +49,10 @@ export async function enableIn(
   return more.length === 0 || await update("add", name, more, host);
 }
 
-/** Removes a service from the default runlevel, or from the named ones. @returns Whether it is not in them now. */
+/**
+ * Removes a service from the default runlevel, or from the named ones.
+ * @returns Whether it is not in them now.
+ */
 export async function disableIn(
   name: string,
   levels: readonly string[] | undefined,

@@ -8,14 +8,17 @@ import { checkedWord } from "#lib/programs/run_program.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import type { Value } from "#lib/values/value.ts";
 
-/** A service's name as an argument or as a part of a path. @throws {InvocationError} If it could be something else. */
+/**
+ * A service's name as an argument or as a part of a path.
+ * @throws {InvocationError} If it could be something else.
+ */
 export function serviceName(name: string): string {
   return checkedWord(name.includes("/") ? "" : name, "service name");
 }
 
 /**
- * Whether a service runs; for a glob a map of the matching services. @param
- * all Lists all services.
+ * Whether a service runs; for a glob a map of the matching services.
+ * @param all Lists all services.
  */
 export async function statusOf(
   name: string,

@@ -48,7 +48,10 @@ function version(grains: ValueMap): number {
   return isMap(systemd) ? Number(str(systemd.get("version") ?? "0")) || 0 : 0;
 }
 
-/** Whether this process runs in a system that systemd has not booted: a chroot. The directory may be empty; sd_booted(3). */
+/**
+ * Whether this process runs in a system that systemd has not booted: a chroot. The directory may be empty;
+ * sd_booted(3).
+ */
 export function isOffline(): boolean {
   return which("systemctl") !== undefined && !isDirectory("/run/systemd/system");
 }
@@ -72,7 +75,10 @@ async function readChanges(name: string, context: JobContext): Promise<void> {
   if (isNew || `${stdout}${stderr}`.toLowerCase().includes("'systemctl daemon-reload'")) await reloadSystemd(context);
 }
 
-/** Makes systemd reload its units. @throws {CommandError} If it fails. */
+/**
+ * Makes systemd reload its units.
+ * @throws {CommandError} If it fails.
+ */
 export async function reloadSystemd(context: JobContext): Promise<void> {
   const { retcode, stdout, stderr } = await systemctl(["--system", "daemon-reload"], context);
   if (retcode !== 0) throw new CommandError(`Problem performing systemctl daemon-reload: ${stdout || stderr}`);
@@ -135,7 +141,10 @@ async function unmaskFirst(
   if (unmaskRuntime) await unmask(name, context, { runtime: true, root });
 }
 
-/** Starts, restarts or reloads a unit. @throws {CommandError} With systemctl's message. */
+/**
+ * Starts, restarts or reloads a unit.
+ * @throws {CommandError} With systemctl's message.
+ */
 export async function actOn(
   action: "start" | "restart" | "reload" | "force-reload",
   name: string,
@@ -150,7 +159,10 @@ export async function actOn(
   return true;
 }
 
-/** Stops a unit. @returns Whether systemctl succeeded. */
+/**
+ * Stops a unit.
+ * @returns Whether systemctl succeeded.
+ */
 export async function stop(name: string, context: JobContext, noBlock: boolean): Promise<boolean> {
   await readChanges(name, context);
   return (await systemctl(["stop", output.unitName(name)], context, { noBlock, scope: true })).retcode === 0;
@@ -162,7 +174,11 @@ export async function isActive(name: string, context: JobContext): Promise<boole
   return (await systemctl(["is-active", output.unitName(name)], context)).retcode === 0;
 }
 
-/** Enables a unit. @returns Whether this succeeded. @throws {CommandError} */
+/**
+ * Enables a unit.
+ * @returns Whether this succeeded.
+ * @throws {CommandError}
+ */
 export async function enable(
   name: string,
   context: JobContext,
@@ -181,7 +197,10 @@ export async function enable(
   return true;
 }
 
-/** Disables a unit. @returns Whether this succeeded. */
+/**
+ * Disables a unit.
+ * @returns Whether this succeeded.
+ */
 export async function disable(name: string, context: JobContext, options: UnitOptions): Promise<boolean> {
   const { root = null, noBlock } = options;
   await readChanges(name, context);
@@ -242,7 +261,10 @@ export async function isMasked(name: string, context: JobContext, { runtime, roo
   }
 }
 
-/** Masks a unit. @throws {CommandError} If systemctl fails. */
+/**
+ * Masks a unit.
+ * @throws {CommandError} If systemctl fails.
+ */
 export async function mask(name: string, context: JobContext, { runtime, root }: MaskOptions): Promise<true> {
   await readChanges(name, context);
   const words = ["mask", ...runtime ? ["--runtime"] : [], output.unitName(name)];
@@ -254,7 +276,10 @@ export async function mask(name: string, context: JobContext, { runtime, root }:
   );
 }
 
-/** Unmasks a unit. @throws {CommandError} If systemctl fails. */
+/**
+ * Unmasks a unit.
+ * @throws {CommandError} If systemctl fails.
+ */
 export async function unmask(name: string, context: JobContext, options: MaskOptions): Promise<true> {
   if (!await isMasked(name, context, options)) return true;
   const words = ["unmask", ...options.runtime ? ["--runtime"] : [], output.unitName(name)];

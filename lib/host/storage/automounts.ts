@@ -41,8 +41,8 @@ export function automounts(path: string): Map<string, { device: string; fstype: 
 }
 
 /**
- * Removes the entries of a mount point; if a device is given, only those of the device. @returns Whether there were
- * entries of that mount point.
+ * Removes the entries of a mount point; if a device is given, only those of the device.
+ * @returns Whether there were entries of that mount point.
  */
 export function removeAutomount(
   path: string,
@@ -68,7 +68,10 @@ export interface Automount {
   readonly opts: string;
 }
 
-/** The words of an entry. @throws {InvocationError} If one has blanks. */
+/**
+ * The words of an entry.
+ * @throws {InvocationError} If one has blanks.
+ */
 export function automountWords({ name, device, fstype, opts }: Automount): readonly [string, string, string] {
   const place = `${PREFIX}${name}`;
   const options = `-fstype=${fstype},${opts}`;
@@ -79,7 +82,10 @@ export function automountWords({ name, device, fstype, opts }: Automount): reado
   return [place, options, source];
 }
 
-/** Sets an entry in an existing file. @param notChange Whether a matching entry stays unchanged. */
+/**
+ * Sets an entry in an existing file.
+ * @param notChange Whether a matching entry stays unchanged.
+ */
 export function setAutomount(
   path: string,
   [place, options, source]: ReturnType<typeof automountWords>,

@@ -22,8 +22,8 @@ function integer(text: string): number | undefined {
 }
 
 /**
- * Parses the output of `hdparm`: the parameters of a disk. @param device Its path, which has a line of its own in the
- * output.
+ * Parses the output of `hdparm`: the parameters of a disk.
+ * @param device Its path, which has a line of its own in the output.
  */
 export function parseHdparm(text: string, device: string): Map<string, Value> {
   const found = new Map<string, Value>();

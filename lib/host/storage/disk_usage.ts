@@ -9,7 +9,10 @@ import { CommandError } from "#lib/errors.ts";
 /** The flags of `df` that a caller may give. */
 const FLAGS = "aBhHiklPtTxv";
 
-/** Flags for `df`. @throws {CommandError} If one of them is invalid. */
+/**
+ * Flags for `df`.
+ * @throws {CommandError} If one of them is invalid.
+ */
 export function dfFlags(flags: string | null, caller: string): string[] {
   if (flags === null || flags === "") return [];
   if ([...flags].some((flag) => !FLAGS.includes(flag))) throw new CommandError(`Invalid flag passed to ${caller}`);

@@ -62,7 +62,10 @@ export const TUNE_OPTIONS: Readonly<Record<string, string>> = {
   uuid: "U",
 };
 
-/** The words of options: `-L data`; one that is True has no value. Options that are not in the table are skipped, as in Salt. */
+/**
+ * The words of options: `-L data`; one that is True has no value. Options that are not in the table are skipped, as in
+ * Salt.
+ */
 export function optionWords(
   given: ReadonlyMap<string, string>,
   options: Readonly<Record<string, string>>,

@@ -1,6 +1,6 @@
 /**
- * The tables of file systems that are mounted at boot: `/etc/fstab`, and Solaris' `/etc/vfstab`, whose lines Salt writes on any
- * system. Source: Salt 3008.3, `salt/modules/mount.py`; fstab(5).
+ * The tables of file systems that are mounted at boot: `/etc/fstab`, and Solaris' `/etc/vfstab`, whose lines Salt
+ * writes on any system. Source: Salt 3008.3, `salt/modules/mount.py`; fstab(5).
  * @module
  */
 
@@ -93,7 +93,10 @@ export function tableEntries(path: string): Map<string, Record<string, unknown>>
   return found;
 }
 
-/** Removes the entries with this name and device. @throws {CommandError} */
+/**
+ * Removes the entries with this name and device.
+ * @throws {CommandError}
+ */
 export function removeEntry(
   path: string,
   { name, device }: { readonly name: string; readonly device: string | null },
@@ -119,7 +122,11 @@ export interface SetEntry {
   readonly test: boolean;
 }
 
-/** Sets an entry. @returns Its former state. @throws {CommandError} */
+/**
+ * Sets an entry.
+ * @returns Its former state.
+ * @throws {CommandError}
+ */
 export function setEntry(path: string, set: SetEntry): "present" | "change" | "new" {
   const { form, entry, matchOn, notChange, test } = set;
   const odd = Object.values(entry).find((value) => /[\r\n]/.test(value));

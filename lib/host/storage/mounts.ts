@@ -83,7 +83,10 @@ export function parseSwaps(text: string): Map<string, Swap> {
   );
 }
 
-/** Where the file system of `path` is mounted. @param path Absolute, without links in it. */
+/**
+ * Where the file system of `path` is mounted.
+ * @param path Absolute, without links in it.
+ */
 export function mountPointOf(path: string): string {
   let place = path;
   while (place !== "/") {

@@ -37,8 +37,8 @@ export function parseReport(text: string, kind: "Users" | "Groups"): ValueMap {
 }
 
 /**
- * Parses the output of `quotaon -p` for a device: by mount point its device, and `on` or `off` for users
- * and groups. @param device The requested device.
+ * Parses the output of `quotaon -p` for a device: by mount point its device, and `on` or `off` for users and groups.
+ * @param device The requested device.
  */
 export function parseModes(text: string, device: string): ValueMap {
   const modes: ValueMap = new Map();

@@ -1,6 +1,6 @@
 /**
- * Parsers for the output of the XFS programs.
- * Source: Salt 3008.3, `salt/modules/xfs.py`; xfs_info(8), xfsdump(8), xfsrestore(8), xfsinvutil(8), xfs_estimate(8), blkid(8).
+ * Parsers for the output of the XFS programs. Source: Salt 3008.3, `salt/modules/xfs.py`; xfs_info(8), xfsdump(8),
+ * xfsrestore(8), xfsinvutil(8), xfs_estimate(8), blkid(8).
  * @module
  */
 
@@ -94,7 +94,8 @@ export function parseInventory(text: string): Inventory {
 }
 
 /**
- * Parses the output of xfsinvutil: the pruned dump, from the lines between two rules; empty unless it is the requested session.
+ * Parses the output of xfsinvutil: the pruned dump, from the lines between two rules; empty unless it is the requested
+ * session.
  */
 export function parsePruned(text: string, session: string): Record<string, string> {
   const lines = text.split("\n").filter((line) => line !== "").map((line) => line.trim());

@@ -1,7 +1,7 @@
 /**
- * Builds certificates, signing requests and revocation lists from Salt's arguments, before they are signed. They can also be compared with existing
- * ones.
- * Source: RFC 5280 sections 4.1 and 5.1, RFC 2986; Salt 3008.3 `salt/utils/x509.py` build_crt, build_csr, build_crl.
+ * Builds certificates, signing requests and revocation lists from Salt's arguments, before they are signed. They can
+ * also be compared with existing ones. Source: RFC 5280 sections 4.1 and 5.1, RFC 2986; Salt 3008.3
+ * `salt/utils/x509.py` build_crt, build_csr, build_crl.
  * @module
  */
 
@@ -72,7 +72,10 @@ function argument(given: ValueMap, name: string): Value {
   return given.get(name) ?? null;
 }
 
-/** A serial number that was given, or a new one of 159 bits. @throws {CommandError} If it is none. */
+/**
+ * A serial number that was given, or a new one of 159 bits.
+ * @throws {CommandError} If it is none.
+ */
 export function serialNumber(given: Value): bigint {
   if (given === null) return BigInt(`0x${crypto.getRandomValues(new Uint8Array(20)).toHex()}`) >> 1n;
   if (isInt(given)) return BigInt(given);
@@ -170,7 +173,11 @@ function encodeExtensions(extensions: readonly Extension[]): Uint8Array {
   );
 }
 
-/** Signs a certificate. @returns DER. @throws {CommandError} Without a key, or for times and numbers that cannot be. */
+/**
+ * Signs a certificate.
+ * @returns DER.
+ * @throws {CommandError} Without a key, or for times and numbers that cannot be.
+ */
 export async function signCertificate(plan: CertificatePlan, digest: string): Promise<Uint8Array> {
   const { signingKey, serial, extensions } = plan;
   if (signingKey === undefined) throw new CommandError("There is no key to sign the certificate");
@@ -191,7 +198,11 @@ export async function signCertificate(plan: CertificatePlan, digest: string): Pr
   return await signPart(part, signingKey, digest);
 }
 
-/** A signing request. @param given Salt's arguments by name. @throws {CommandError | InvocationError} */
+/**
+ * A signing request.
+ * @param given Salt's arguments by name.
+ * @throws {CommandError | InvocationError}
+ */
 export function planRequest(given: ValueMap): RequestPlan {
   const key = privateKeyOf(given, "private_key");
   const parties = { subjectKey: spkiOf(key) };
@@ -201,7 +212,10 @@ export function planRequest(given: ValueMap): RequestPlan {
   return { subject: subjectOf(given), extensions, key };
 }
 
-/** Signs a request. @returns DER. */
+/**
+ * Signs a request.
+ * @returns DER.
+ */
 export async function signRequest({ subject, extensions, key }: RequestPlan, digest: string): Promise<Uint8Array> {
   const attributes = extensions.length === 0
     ? []
@@ -255,7 +269,11 @@ function revokedOf(entry: ValueMap, { includeExpired, now, warn }: {
   return [{ serial, date, extensions }];
 }
 
-/** A revocation list. @param warn Called with what is skipped. @throws {CommandError | InvocationError} */
+/**
+ * A revocation list.
+ * @param warn Called with what is skipped.
+ * @throws {CommandError | InvocationError}
+ */
 export function planList(given: ValueMap, warn: (text: string) => void): ListPlan {
   const signing = argument(given, "signing_cert");
   const issuer = truthy(signing) ? loadCertificate(referenceOf(signing)) : undefined;
@@ -280,7 +298,11 @@ export function planList(given: ValueMap, warn: (text: string) => void): ListPla
   };
 }
 
-/** Signs a list. @returns DER. @throws {CommandError} If there is no issuer. */
+/**
+ * Signs a list.
+ * @returns DER.
+ * @throws {CommandError} If there is no issuer.
+ */
 export async function signList(plan: ListPlan, digest: string): Promise<Uint8Array> {
   if (plan.issuer === undefined) throw new CommandError("A CRL must have an issuer name");
   const { revoked, extensions } = plan;

@@ -1,13 +1,13 @@
 /**
- * DER, the encoding of certificates: values as a tag with contents. Only definite lengths and tags of one byte, which is all
- * that X.509 has. What is BER and not DER is refused, as by Python's `cryptography`, which Salt uses.
+ * DER, the encoding of certificates: values as a tag with contents. Only definite lengths and tags of one byte, which
+ * is all that X.509 has. What is BER and not DER is refused, as by Python's `cryptography`, which Salt uses.
  *
- * `@peculiar/asn1-x509` 2.11.1 (asn1-schema 2.11.1, asn1js 3.1.0) was measured in November 2026 and is not used: it reads BER (an
- * indefinite length, bytes behind the certificate), and its limit of nodes refuses a revocation list of 10,000 entries. One
- * certificate takes 4 ms instead of 0.2 ms, and the bundle has 269 KB instead of 12 KB. Both read the 105 recorded documents
- * that `cryptography` 50.0.2 reads. Of 6,000 documents with changed bytes, the library reads 447 that `cryptography` refuses, this reader 64.
- * Its decorators need no reflection: they work in Deno and in a bundle.
- * Source: ITU-T X.690.
+ * `@peculiar/asn1-x509` 2.11.1 (asn1-schema 2.11.1, asn1js 3.1.0) was measured in November 2026 and is not used: it
+ * reads BER (an indefinite length, bytes behind the certificate), and its limit of nodes refuses a revocation list of
+ * 10,000 entries. One certificate takes 4 ms instead of 0.2 ms, and the bundle has 269 KB instead of 12 KB. Both read
+ * the 105 recorded documents that `cryptography` 50.0.2 reads. Of 6,000 documents with changed bytes, the library reads
+ * 447 that `cryptography` refuses, this reader 64. Its decorators need no reflection: they work in Deno and in a
+ * bundle. Source: ITU-T X.690.
  * @module
  */
 
@@ -47,7 +47,10 @@ export interface Der {
   readonly whole: Uint8Array;
 }
 
-/** Reads `bytes` as one value. @throws {DerError} If they are none, or more follows. */
+/**
+ * Reads `bytes` as one value.
+ * @throws {DerError} If they are none, or more follows.
+ */
 export function readDer(bytes: Uint8Array): Der {
   const value = readAt(bytes, 0);
   if (value.end !== bytes.length) throw new DerError("More bytes follow the value");
@@ -98,7 +101,10 @@ function readAt(bytes: Uint8Array, start: number): Part {
   return new Part(bytes, tag, { start, bodyStart, end });
 }
 
-/** The values in the contents of a constructed value. @throws {DerError} If they are none. */
+/**
+ * The values in the contents of a constructed value.
+ * @throws {DerError} If they are none.
+ */
 export function children(of: Der, tag?: number): Der[] {
   if (tag !== undefined) expectTag(of, tag);
   const found: Der[] = [];
@@ -126,7 +132,10 @@ export function readInteger({ body }: Der): bigint {
   return body[0] >= 0x80 ? n - (1n << BigInt(8 * body.length)) : n;
 }
 
-/** A BOOLEAN, whatever its tag. @throws {DerError} If it is neither 0 nor 255. */
+/**
+ * A BOOLEAN, whatever its tag.
+ * @throws {DerError} If it is neither 0 nor 255.
+ */
 export function readBoolean({ body }: Der): boolean {
   if (body.length !== 1 || (body[0] !== 0 && body[0] !== 0xff)) throw new DerError("Neither true nor false");
   return body[0] !== 0;
@@ -156,7 +165,10 @@ export function readOid({ body }: Der): string {
   return [root, first - root * 40n, ...rest].join(".");
 }
 
-/** The bytes of a BIT STRING without unused bits. @throws {DerError} If bits that are unused are set. */
+/**
+ * The bytes of a BIT STRING without unused bits.
+ * @throws {DerError} If bits that are unused are set.
+ */
 export function bitBytes({ body }: Der): Uint8Array {
   if (body.length === 0) throw new DerError("A bit string without its first byte");
   const unused = body[0];
@@ -215,7 +227,10 @@ export function setOf(pieces: readonly Uint8Array[]): Uint8Array {
   return der(TAG.set, ...inOrder);
 }
 
-/** A context-specific tag: `[n]`. @param constructed Whether it contains values. */
+/**
+ * A context-specific tag: `[n]`.
+ * @param constructed Whether it contains values.
+ */
 export function contextTag(n: number, constructed: boolean): number {
   return (constructed ? 0xa0 : 0x80) | n;
 }
@@ -225,7 +240,10 @@ export function explicit(n: number, ...pieces: readonly Uint8Array[]): Uint8Arra
   return der(contextTag(n, true), ...pieces);
 }
 
-/** An INTEGER. @param tag Another tag for it. */
+/**
+ * An INTEGER.
+ * @param tag Another tag for it.
+ */
 export function integer(n: bigint | number, tag: number = TAG.integer): Uint8Array {
   let rest = BigInt(n);
   const bytes: number[] = [];
@@ -236,7 +254,10 @@ export function integer(n: bigint | number, tag: number = TAG.integer): Uint8Arr
   return der(tag, new Uint8Array(bytes));
 }
 
-/** A BOOLEAN. @param tag Another tag for it. */
+/**
+ * A BOOLEAN.
+ * @param tag Another tag for it.
+ */
 export function boolean(value: boolean, tag: number = TAG.boolean): Uint8Array {
   return der(tag, new Uint8Array([value ? 0xff : 0]));
 }
@@ -257,7 +278,10 @@ export function bitString(bytes: Uint8Array): Uint8Array {
   return der(TAG.bitString, new Uint8Array([0]), bytes);
 }
 
-/** A BIT STRING of named bits, without the zeros at its end. @param set The numbers of those that are set. */
+/**
+ * A BIT STRING of named bits, without the zeros at its end.
+ * @param set The numbers of those that are set.
+ */
 export function namedBits(set: readonly number[], tag: number = TAG.bitString): Uint8Array {
   if (set.length === 0) return der(tag, new Uint8Array([0]));
   const last = Math.max(...set);
@@ -271,7 +295,10 @@ export function text(tag: number, value: string): Uint8Array {
   return der(tag, new TextEncoder().encode(value));
 }
 
-/** A time: UTCTime until 2049, and GeneralizedTime after it or if it is asked for. @param ms Since 1970. */
+/**
+ * A time: UTCTime until 2049, and GeneralizedTime after it or if it is asked for.
+ * @param ms Since 1970.
+ */
 export function time(ms: number, general = false): Uint8Array {
   const date = new Date(ms);
   const digits = date.toISOString().slice(0, 19).replace(/\D/g, "");

@@ -92,7 +92,10 @@ const CURVE_BITS: Readonly<Record<string, number>> = {
   "1.3.36.3.3.2.8.1.1.13": 512,
 };
 
-/** The kind of key in a SubjectPublicKeyInfo. @throws {DerError} If it is none. */
+/**
+ * The kind of key in a SubjectPublicKeyInfo.
+ * @throws {DerError} If it is none.
+ */
 export function keyKind(spki: Uint8Array): KeyKind {
   const [algorithm, bits] = children(readDer(spki), TAG.sequence);
   const [type, parameters] = children(algorithm, TAG.sequence);
@@ -150,7 +153,10 @@ function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Om
   return { parts: children(inner), common };
 }
 
-/** A SubjectPublicKeyInfo: an algorithm and the bits of the key. @throws {DerError} If it is none. */
+/**
+ * A SubjectPublicKeyInfo: an algorithm and the bits of the key.
+ * @throws {DerError} If it is none.
+ */
 function publicKeyInfo(value: Der | undefined): Uint8Array {
   const info = expectTag(value, TAG.sequence);
   const parts = children(info);

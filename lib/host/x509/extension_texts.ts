@@ -31,7 +31,10 @@ export interface Extension {
   readonly value: Uint8Array;
 }
 
-/** The extensions that a SEQUENCE holds. @throws {DerError} If it does not, or one is there twice. */
+/**
+ * The extensions that a SEQUENCE holds.
+ * @throws {DerError} If it does not, or one is there twice.
+ */
 export function readExtensions(value: Der): Extension[] {
   const found = children(value, TAG.sequence).map((one): Extension => {
     const [type, ...rest] = children(one, TAG.sequence);
@@ -54,7 +57,10 @@ export function numberHex(n: bigint): string {
   return n < 0n ? colonHex(`-${(-n).toString(16)}`) : colonHex(n.toString(16));
 }
 
-/** A time as Salt shows it, in UTC. @param ms Since 1970. */
+/**
+ * A time as Salt shows it, in UTC.
+ * @param ms Since 1970.
+ */
 export function timeText(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
@@ -282,7 +288,10 @@ function shown(extensions: readonly Extension[], known: ReadonlyMap<string, stri
   return all;
 }
 
-/** The extensions that Salt knows, by its names. @throws {DerError} If one is not as it should be. */
+/**
+ * The extensions that Salt knows, by its names.
+ * @throws {DerError} If one is not as it should be.
+ */
 export function shownExtensions(extensions: readonly Extension[]): ValueMap {
   return shown(extensions, EXTENSION_OIDS);
 }

@@ -32,7 +32,9 @@ import { hashBytes } from "#lib/crypto/hash.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isMap, repr, str, truthy, type Value } from "#lib/values/value.ts";
 
-/** The subject and issuer of the certificate of an extension, as far as they are known. Keys are SubjectPublicKeyInfo. */
+/**
+ * The subject and issuer of the certificate of an extension, as far as they are known. Keys are SubjectPublicKeyInfo.
+ */
 export interface Parties {
   readonly subjectKey?: Uint8Array;
   readonly issuer?: Certificate;

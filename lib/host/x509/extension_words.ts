@@ -83,7 +83,11 @@ export function namesOf(value: Value): NameEntry[] {
   return (Array.isArray(value) ? value : [value]).map((one) => splitName(str(one)));
 }
 
-/** A whole number that is not below 0. @param orWhat What else it may be. @throws {InvocationError} If it is none. */
+/**
+ * A whole number that is not below 0.
+ * @param orWhat What else it may be.
+ * @throws {InvocationError} If it is none.
+ */
 export function wholeNumber(value: Value, what: string, orWhat = ""): bigint {
   const number = isInt(value)
     ? BigInt(value)

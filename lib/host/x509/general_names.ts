@@ -53,7 +53,10 @@ export function readGeneralName(name: Der): GeneralName {
   }
 }
 
-/** An address or a network of 4, 8, 16 or 32 bytes as text. @param whole Whether IPv6 is shown with all its digits. */
+/**
+ * An address or a network of 4, 8, 16 or 32 bytes as text.
+ * @param whole Whether IPv6 is shown with all its digits.
+ */
 function addressOf(bytes: Uint8Array, whole: boolean): string {
   const half = bytes.length === 8 || bytes.length === 32 ? bytes.length / 2 : bytes.length;
   const address = bytes.subarray(0, half);
@@ -94,8 +97,8 @@ function asciiDomain(name: string): string {
     }
     // deno-lint-ignore no-control-regex
     const plain = /^[\x00-\x7f]*$/.test(label);
-    // As in the library: letters are not converted to lower case; only the letters of host names are allowed, and beside
-    // others only lower case.
+    // As in the library: letters are not converted to lower case; only the letters of host names are allowed, and
+    // beside others only lower case.
     const wrong = (plain ? /[^a-zA-Z0-9-]/ : /[^a-z0-9\u0080-\u{10ffff}-]/u).exec(label);
     if (wrong !== null) {
       const code = (wrong[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
@@ -193,7 +196,10 @@ export function generalName([kind, value]: NameEntry): Uint8Array {
   }
 }
 
-/** A given object identifier. @throws {CommandError} If it is none. */
+/**
+ * A given object identifier.
+ * @throws {CommandError} If it is none.
+ */
 export function checkedOid(argument: string): string {
   if (!/^[012](?:\.\d+)+$/.test(argument)) throw new CommandError(`Invalid oid: ${argument}`);
   return argument;

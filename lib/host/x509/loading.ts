@@ -1,7 +1,7 @@
 /**
- * Certificates, requests, lists and public keys from what Salt's functions are given: PEM, DER, base64, hexadecimal digits, the path
- * of a file; certificates also in containers of PKCS#7.
- * Source: Salt 3008.3 `salt/utils/x509.py` load_cert, load_crl, load_csr, split_pems.
+ * Certificates, requests, lists and public keys from what Salt's functions are given: PEM, DER, base64, hexadecimal
+ * digits, the path of a file; certificates also in containers of PKCS#7. Source: Salt 3008.3 `salt/utils/x509.py`
+ * load_cert, load_crl, load_csr, split_pems.
  * @module
  */
 
@@ -37,7 +37,10 @@ import type { KeyObject } from "node:crypto";
 /** A text or bytes. */
 export type Reference = string | Uint8Array;
 
-/** What an argument refers to. @throws {InvocationError} If there is none. */
+/**
+ * What an argument refers to.
+ * @throws {InvocationError} If there is none.
+ */
 export function referenceOf(argument: Value): Reference {
   if (argument instanceof Uint8Array) return argument;
   if (argument !== null) return str(argument);
@@ -138,7 +141,10 @@ function fromPkcs7(certificates: Certificate[] | undefined, encoding: Encoding):
   return { certificate, chain, encoding };
 }
 
-/** A certificate with its chain. @throws {LoadError} If there is none. */
+/**
+ * A certificate with its chain.
+ * @throws {LoadError} If there is none.
+ */
 export function loadCertificateChain(reference: Reference): LoadedCertificate {
   const bytes = referencedBytes(reference);
   const text = new TextDecoder("latin1").decode(bytes);
@@ -164,7 +170,10 @@ export function loadCertificateChain(reference: Reference): LoadedCertificate {
   throw new LoadError("Could not deserialize binary data, neither as DER nor PKCS#7, PKCS#12.");
 }
 
-/** A certificate. @throws {LoadError} If it is none. */
+/**
+ * A certificate.
+ * @throws {LoadError} If it is none.
+ */
 export function loadCertificate(reference: Reference): Certificate {
   return loadCertificateChain(reference).certificate;
 }
@@ -185,7 +194,10 @@ function load<T>(
   return { found, encoding };
 }
 
-/** A revocation list. @throws {LoadError} If it is none. */
+/**
+ * A revocation list.
+ * @throws {LoadError} If it is none.
+ */
 export function loadRevocationList(reference: Reference): {
   readonly found: RevocationList;
   readonly encoding: "pem" | "der";
@@ -201,7 +213,10 @@ function requestIn(bytes: Uint8Array): SigningRequest {
   }
 }
 
-/** A signing request. @throws {LoadError} If it is none. */
+/**
+ * A signing request.
+ * @throws {LoadError} If it is none.
+ */
 export function loadSigningRequest(reference: Reference): {
   readonly found: SigningRequest;
   readonly encoding: "pem" | "der";

@@ -1,6 +1,7 @@
 /**
- * Distinguished names: as DER, in the notation of RFC 4514, and in the form of Salt's arguments (a text, a list of parts, or a map).
- * Source: RFC 4514, RFC 5280; Salt 3008.3 `salt/utils/x509.py` _get_dn, _get_rdn; `cryptography` for the accepted values.
+ * Distinguished names: as DER, in the notation of RFC 4514, and in the form of Salt's arguments (a text, a list of
+ * parts, or a map). Source: RFC 4514, RFC 5280; Salt 3008.3 `salt/utils/x509.py` _get_dn, _get_rdn; `cryptography` for
+ * the accepted values.
  * @module
  */
 
@@ -61,12 +62,18 @@ export function readText(value: Der): string {
   }
 }
 
-/** Reads a name from a SEQUENCE of sets. @throws {DerError} If it is none. */
+/**
+ * Reads a name from a SEQUENCE of sets.
+ * @throws {DerError} If it is none.
+ */
 export function readName(value: Der): Name {
   return children(value, TAG.sequence).map((part) => readNamePart(expectTag(part, TAG.set)));
 }
 
-/** Reads a part from a SET of attributes, with any tag. @throws {DerError} If it is none. */
+/**
+ * Reads a part from a SET of attributes, with any tag.
+ * @throws {DerError} If it is none.
+ */
 export function readNamePart(value: Der): NamePart {
   return children(value).map((attribute) => {
     const [type, content] = children(attribute, TAG.sequence);
@@ -112,7 +119,10 @@ export function sameName(one: Name, other: Name): boolean {
   return JSON.stringify(parts(one)) === JSON.stringify(parts(other));
 }
 
-/** The first attribute of a kind. @param name Salt's word: `CN`. */
+/**
+ * The first attribute of a kind.
+ * @param name Salt's word: `CN`.
+ */
 export function attributeOf(name: Name, word: string): string | undefined {
   return name.flat().find(({ oid }) => oid === NAME_OIDS.get(word))?.value;
 }
@@ -200,7 +210,11 @@ function unescaped(value: string): string {
   );
 }
 
-/** One part of a name. @throws {CommandError} If the text is none. @throws {InvocationError} If it is several. */
+/**
+ * One part of a name.
+ * @throws {CommandError} If the text is none.
+ * @throws {InvocationError} If it is several.
+ */
 export function namePart(argument: Value): NamePart {
   const parts = typeof argument === "string" ? new NameParser(argument).parse() : undefined;
   if (parts === undefined || parts.length === 0) throw new CommandError(`Failed parsing rdn string: ${str(argument)}`);

@@ -143,7 +143,10 @@ export const ED448 = "1.3.101.113";
 export const RSA_KEY = `${ANY_RSA}.1`;
 export const EC_KEY = "1.2.840.10045.2.1";
 
-/** The identifier of a signature algorithm; `undefined` if there is none. @param digest Node's name. */
+/**
+ * The identifier of a signature algorithm; `undefined` if there is none.
+ * @param digest Node's name.
+ */
 export function algorithmOid(key: "rsa" | "ec", digest: string): string | undefined {
   return ALGORITHMS.find((one) => one.key === key && one.digest === digest)?.oid;
 }

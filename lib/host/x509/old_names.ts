@@ -48,7 +48,10 @@ export function currentNames(kwargs: ValueMap): ValueMap {
   return new Map([...kwargs].map(([name, value]) => [NOW.get(name) ?? name, value]));
 }
 
-/** The arguments of a certificate, merged with a signing policy, which takes precedence; both may give parts of the subject. */
+/**
+ * The arguments of a certificate, merged with a signing policy, which takes precedence; both may give parts of the
+ * subject.
+ */
 export function withPolicy(policy: ValueMap, kwargs: ValueMap): ValueMap {
   if (policy.size === 0) return kwargs;
   const merged = currentNames(kwargs);

@@ -36,7 +36,8 @@ export function checkDigest(digest: string): void {
 }
 
 /**
- * Node takes no digest of a curve whose numbers are more than twice as long; {@linkcode signData} has only these others.
+ * Node takes no digest of a curve whose numbers are more than twice as long; {@linkcode signData} has only these
+ * others.
  * @throws {CommandError} If it does not have the digest either.
  */
 function checkCurve(key: KeyObject, digest: string): void {
@@ -44,7 +45,10 @@ function checkCurve(key: KeyObject, digest: string): void {
   if (/(?:224|256)$/.test(digest)) throw new CommandError(`Keys of P-521 are not used with ${digest} here`);
 }
 
-/** The signature algorithm of a key, as DER. @throws {CommandError} If the key does not support it; SHA-1 is verified, but not created. */
+/**
+ * The signature algorithm of a key, as DER.
+ * @throws {CommandError} If the key does not support it; SHA-1 is verified, but not created.
+ */
 export function signatureAlgorithm(key: KeyObject, digest: string): Uint8Array {
   const type = key.asymmetricKeyType;
   if (type === "ed25519") return sequence(oid(ED25519));
@@ -58,7 +62,10 @@ export function signatureAlgorithm(key: KeyObject, digest: string): Uint8Array {
   return type === "rsa" ? sequence(oid(found), der(TAG.null)) : sequence(oid(found));
 }
 
-/** A document with its signature. @param part The part to sign; it names the same signature algorithm. */
+/**
+ * A document with its signature.
+ * @param part The part to sign; it names the same signature algorithm.
+ */
 export async function signPart(part: Uint8Array, key: KeyObject, digest: string): Promise<Uint8Array> {
   const signature = key.asymmetricKeyType === "rsa"
     ? new Uint8Array(nodeBuiltin("node:crypto").sign(digestName(digest), part, key))
@@ -66,7 +73,10 @@ export async function signPart(part: Uint8Array, key: KeyObject, digest: string)
   return sequence(part, signatureAlgorithm(key, digest), bitString(signature));
 }
 
-/** Whether a document was signed by the owner of a public key. @param spki The key. */
+/**
+ * Whether a document was signed by the owner of a public key.
+ * @param spki The key.
+ */
 export async function isSignedBy(document: Signed, spki: Uint8Array): Promise<boolean> {
   const key = keyOfSpki(spki);
   const { signature, signedPart, digest, algorithm } = document;

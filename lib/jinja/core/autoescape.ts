@@ -1,7 +1,7 @@
 /**
- * `{% autoescape %}`: printed values in it are escaped for HTML, unless they are marked as safe. If its value is known when the template
- * is compiled, it is decided then; otherwise when the template runs. Source: jinja2 3.1, "compiler" (visit_ScopedEvalContextModifier,
- * visit_Concat, return_buffer_contents), "Autoescape Overrides".
+ * `{% autoescape %}`: printed values in it are escaped for HTML, unless they are marked as safe. If its value is known
+ * when the template is compiled, it is decided then; otherwise when the template runs. Source: jinja2 3.1, "compiler"
+ * (visit_ScopedEvalContextModifier, visit_Concat, return_buffer_contents), "Autoescape Overrides".
  * @module
  */
 

@@ -20,7 +20,10 @@ export interface TemplateCode {
   readonly blocks: ReadonlyMap<string, FunctionCode>;
 }
 
-/** Compiles the tree of a template. @throws {TemplateError} Kind `syntax`. */
+/**
+ * Compiles the tree of a template.
+ * @throws {TemplateError} Kind `syntax`.
+ */
 export function compileTemplate(node: TemplateNode, operations: Operations): TemplateCode {
   const hasExtends = !findAll(node, "Extends").next().done;
   const blocks = new Map<string, StmtOf<"Block">>();

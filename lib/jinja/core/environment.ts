@@ -43,8 +43,8 @@ export interface EnvironmentSetup {
 }
 
 /**
- * Maximum number of steps of one rendering: some ten seconds of a processor, and a thousand times what the largest formulas
- * need.
+ * Maximum number of steps of one rendering: some ten seconds of a processor, and a thousand times what the largest
+ * formulas need.
  */
 const MAX_STEPS = 100_000_000;
 
@@ -85,7 +85,10 @@ export class Environment implements RuntimeEnvironment {
     }
   }
 
-  /** The template of a name, loaded once. @throws {TemplateError} Kind `notFound`. */
+  /**
+   * The template of a name, loaded once.
+   * @throws {TemplateError} Kind `notFound`.
+   */
   getTemplate(name: Obj): Maybe<Template> {
     if (name instanceof Undefined) throw name.error();
     const text = str(name);
@@ -99,7 +102,10 @@ export class Environment implements RuntimeEnvironment {
     });
   }
 
-  /** The first of several names that exists; a single name is returned itself. @throws {TemplateError} Kind `notFound`. */
+  /**
+   * The first of several names that exists; a single name is returned itself.
+   * @throws {TemplateError} Kind `notFound`.
+   */
   getOrSelectTemplate(names: Obj): Maybe<Template> {
     if (textOf(names) !== undefined || names instanceof Undefined) return this.getTemplate(names);
     const list = toList(names);

@@ -22,13 +22,19 @@ const FRAMES = new WeakMap<object, TemplateFrame[]>();
 /** Maximum number of frames that are kept: an error in a deep recursion has hundreds. */
 const MAX_FRAMES = 50;
 
-/** The places in templates that `error` has passed, innermost first: of errors of templates and of functions of the host. */
+/**
+ * The places in templates that `error` has passed, innermost first: of errors of templates and of functions of the
+ * host.
+ */
 export function framesOf(error: unknown): readonly TemplateFrame[] {
   if (error instanceof TemplateError) return error.frames;
   return typeof error === "object" && error !== null ? FRAMES.get(error) ?? [] : [];
 }
 
-/** Records that `error` has passed `frame`. @returns The error to throw on: the end of the stack becomes Python's. */
+/**
+ * Records that `error` has passed `frame`.
+ * @returns The error to throw on: the end of the stack becomes Python's.
+ */
 export function passed(error: unknown, frame: TemplateFrame): unknown {
   const known = error instanceof RangeError ? fromEngine(error) : error;
   if (typeof known !== "object" || known === null) return known;

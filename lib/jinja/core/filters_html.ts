@@ -23,8 +23,8 @@ import { urlize } from "#lib/text/urlize.ts";
 const UTF8 = new TextEncoder();
 
 /**
- * Percent-encodes the characters that are not allowed in a URL. @param forQuery Whether a blank is `+` and a slash is
- * escaped too.
+ * Percent-encodes the characters that are not allowed in a URL.
+ * @param forQuery Whether a blank is `+` and a slash is escaped too.
  */
 function quoteUrl(value: Obj, forQuery: boolean): string {
   const bytes = value instanceof Uint8Array ? value : UTF8.encode(str(value));
@@ -61,7 +61,10 @@ function xmlAttributes(value: Obj, autospace: boolean): string {
 /** Deeper structures are refused. */
 const DEEPEST = 500;
 
-/** Converts to a JSON value. @throws {TemplateError} TypeError for other types. */
+/**
+ * Converts to a JSON value.
+ * @throws {TemplateError} TypeError for other types.
+ */
 function toJsonValue(obj: Obj, sortKeys: boolean, depth: number = DEEPEST): Value {
   if (depth === 0) throw pythonError("ValueError", "Circular reference detected");
   const text = textOf(obj);

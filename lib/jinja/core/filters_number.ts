@@ -22,7 +22,10 @@ function truncated(x: number): Obj {
   return int(BigInt(Math.trunc(x)));
 }
 
-/** Python's `float(obj)`. @throws {TemplateError} TypeError or ValueError. */
+/**
+ * Python's `float(obj)`.
+ * @throws {TemplateError} TypeError or ValueError.
+ */
 function toFloatObj(obj: Obj): number {
   const number = floatOf(obj);
   if (number !== undefined) return number;

@@ -1,7 +1,6 @@
 /**
- * Jinja's filters on lists and maps. Those that give generators in Python go through their input at once here: an error in it is raised by the
- * filter, not by what reads its result.
- * Source: jinja2 3.1, "List of Builtin Filters".
+ * Jinja's filters on lists and maps. Those that give generators in Python go through their input at once here: an error
+ * in it is raised by the filter, not by what reads its result. Source: jinja2 3.1, "List of Builtin Filters".
  * @module
  */
 
@@ -257,7 +256,9 @@ function randomItem(seq: Obj, context: CallContext): Result {
   return then(getItem(seq, Math.floor(Math.random() * length)), (item): Obj => item ?? null);
 }
 
-/** Joins texts in an escaping template: if one text is marked as safe, the others are escaped and the result is marked. */
+/**
+ * Joins texts in an escaping template: if one text is marked as safe, the others are escaped and the result is marked.
+ */
 function joinSafely(separator: Obj, items: readonly Obj[]): Obj {
   if (!isSafe(separator) && !items.some(isSafe)) return joinTexts(str(separator), items.map(str));
   return new Markup(joinTexts(escaped(separator).text, items.map((item) => escaped(item).text)));

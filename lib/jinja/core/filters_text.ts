@@ -41,7 +41,10 @@ function methodFilter(name: string): [string, Run] {
   return [name, native(`do_${name}`, ["s"], (args, { context }) => callMethod(name, args, context))];
 }
 
-/** A str. @throws {TemplateError} For any other type. */
+/**
+ * A str.
+ * @throws {TemplateError} For any other type.
+ */
 function mustBeText(obj: Obj, operation: string): string {
   const text = textOf(obj);
   if (text !== undefined) return text;

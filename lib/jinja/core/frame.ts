@@ -43,9 +43,15 @@ export interface RuntimeEnvironment {
   item(obj: Obj, key: Obj): Result;
   /** An undefined value. */
   undefined(what: Omit<Undefinition, "kind">): Undefined;
-  /** The template of a name. @throws {TemplateError} Kind `notFound`. */
+  /**
+   * The template of a name.
+   * @throws {TemplateError} Kind `notFound`.
+   */
   getTemplate(name: Obj): Maybe<LoadedTemplate>;
-  /** The first of several names that exists. @throws {TemplateError} Kind `notFound`. */
+  /**
+   * The first of several names that exists.
+   * @throws {TemplateError} Kind `notFound`.
+   */
   getOrSelectTemplate(names: Obj): Maybe<LoadedTemplate>;
 }
 
@@ -196,7 +202,10 @@ export class Frame implements CallContext {
     }
   }
 
-  /** Runs `code` in this frame. @throws What it throws, with its place noted. */
+  /**
+   * Runs `code` in this frame.
+   * @throws What it throws, with its place noted.
+   */
   run(code: FunctionCode): Maybe<Flow> {
     try {
       this.step();

@@ -41,12 +41,18 @@ export class Language {
     this.#tags = setup.tags ?? new Map();
   }
 
-  /** The tree of a template. @throws {TemplateError} Kind `syntax`. */
+  /**
+   * The tree of a template.
+   * @throws {TemplateError} Kind `syntax`.
+   */
   parse(text: string): TemplateNode {
     return new Parser(lex(text, this.syntax), this.#tags).parse();
   }
 
-  /** Compiles a template, or takes it from the cache. @throws {TemplateError} Kind `syntax`. */
+  /**
+   * Compiles a template, or takes it from the cache.
+   * @throws {TemplateError} Kind `syntax`.
+   */
   compile(text: string): TemplateCode {
     const known = this.#cache.get(text);
     if (known !== undefined) {

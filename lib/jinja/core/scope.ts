@@ -92,7 +92,10 @@ export class Scope implements ScopeSetup {
     return new Scope({ ...this, autoescape });
   }
 
-  /** A scope in this one. @param changes Its own function, or that it is the body of a loop. */
+  /**
+   * A scope in this one.
+   * @param changes Its own function, or that it is the body of a loop.
+   */
   inner(
     changes: { readonly exports?: Exports; readonly ownFunction?: boolean; readonly checksOutput?: boolean } = {},
   ): Scope {

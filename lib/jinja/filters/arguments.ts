@@ -15,7 +15,10 @@ export function classText(obj: Obj): string {
   return `<class '${typeName(obj)}'>`;
 }
 
-/** The text of a str. @throws {TemplateError} TypeError, or what an undefined value throws. */
+/**
+ * The text of a str.
+ * @throws {TemplateError} TypeError, or what an undefined value throws.
+ */
 export function needText(obj: Obj, wanted = "expected string or bytes-like object"): string {
   const text = textOf(obj);
   if (text !== undefined) return text;
@@ -23,7 +26,10 @@ export function needText(obj: Obj, wanted = "expected string or bytes-like objec
   throw pythonError("TypeError", `${wanted}, got '${typeName(obj)}'`);
 }
 
-/** The result of Salt's `to_bytes` for a str or bytes. @throws {TemplateError} TypeError. */
+/**
+ * The result of Salt's `to_bytes` for a str or bytes.
+ * @throws {TemplateError} TypeError.
+ */
 export function needBytes(obj: Obj): Uint8Array {
   if (obj instanceof Uint8Array) return obj;
   const text = textOf(obj);

@@ -1,7 +1,8 @@
 /**
- * The dates that the filter `strftime` reads: seconds since 1970, and texts as PHP's `strtotime` has them, whose Python port Salt uses.
- * Times have no zone: one that is written is skipped, and the words `now`, `today` and so on mean UTC, as there.
- * Source: Salt 3008.3, `salt/utils/dateutils.py`; php.net, "Supported Date and Time Formats"; timelib 0.3.0, observed.
+ * The dates that the filter `strftime` reads: seconds since 1970, and texts as PHP's `strtotime` has them, whose Python
+ * port Salt uses. Times have no zone: one that is written is skipped, and the words `now`, `today` and so on mean UTC,
+ * as there. Source: Salt 3008.3, `salt/utils/dateutils.py`; php.net, "Supported Date and Time Formats"; timelib 0.3.0,
+ * observed.
  * @module
  */
 
@@ -11,7 +12,10 @@ import type { Obj } from "#lib/python/object.ts";
 import { str } from "#lib/python/repr.ts";
 import { DAYS, MONTHS } from "#lib/text/calendar.ts";
 
-/** The local time that `date` means; None means now. @throws {TemplateError} ValueError for what cannot be read. */
+/**
+ * The local time that `date` means; None means now.
+ * @throws {TemplateError} ValueError for what cannot be read.
+ */
 export function readDate(date: Obj, now: Date = new Date()): Date {
   if (date === null) return now;
   const seconds = intOf(date) ?? floatOf(date);

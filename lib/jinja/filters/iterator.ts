@@ -1,7 +1,6 @@
 /**
- * Python's `itertools` as Salt's filters: combinations, permutations, products, zips. Each gives a generator, so that only what a
- * template reads is made.
- * Source: docs.python.org, "itertools".
+ * Python's `itertools` as Salt's filters: combinations, permutations, products, zips. Each gives a generator, so that
+ * only what a template reads is made. Source: docs.python.org, "itertools".
  * @module
  */
 

@@ -17,7 +17,10 @@ export interface JsonLayout {
   readonly ascii: boolean;
 }
 
-/** The JSON of `value`. @throws {TemplateError} TypeError, if keys cannot be sorted. */
+/**
+ * The JSON of `value`.
+ * @throws {TemplateError} TypeError, if keys cannot be sorted.
+ */
 export function jsonText(value: Value, { sortKeys, indent, ascii }: JsonLayout): string {
   const columns = isInt(indent) ? Math.max(0, Number(indent)) : typeof indent === "string" ? indent.length : undefined;
   return dumpJson(sortKeys ? sorted(value) : value, { indent: columns, ensureAscii: ascii });

@@ -1,6 +1,6 @@
 /**
- * Undefined values inside lists and dicts: filters that write or read whole structures give one undefined value in their place.
- * Source: Salt 3008.3, `salt/utils/jinja.py` _handle_strict_undefined.
+ * Undefined values inside lists and dicts: filters that write or read whole structures give one undefined value in
+ * their place. Source: Salt 3008.3, `salt/utils/jinja.py` _handle_strict_undefined.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * Values as XML, as Salt's filter `xml` writes them: a map's texts and numbers are attributes, its maps and lists are elements.
- * Source: Salt 3008.3, `salt/utils/jinja.py` format_xml; Python 3.11's `minidom` for the layout.
+ * Values as XML, as Salt's filter `xml` writes them: a map's texts and numbers are attributes, its maps and lists are
+ * elements. Source: Salt 3008.3, `salt/utils/jinja.py` format_xml; Python 3.11's `minidom` for the layout.
  * @module
  */
 
@@ -14,7 +14,10 @@ interface Element {
   readonly children: readonly Element[];
 }
 
-/** The document whose root element is the last key of `value`. @throws {TemplateError} For what is not a map. */
+/**
+ * The document whose root element is the last key of `value`.
+ * @throws {TemplateError} For what is not a map.
+ */
 export function xmlText(value: Value): string {
   const roots = isMap(value) ? elementsOf(value) : [];
   const root = roots.at(-1);

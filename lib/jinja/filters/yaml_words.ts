@@ -1,6 +1,7 @@
 /**
  * Salt's messages for errors in a YAML text: libyaml's problem, and the collection or token that it names as context.
- * Source: libyaml 0.2.5's and PyYAML 6.0.3's messages (behaviour, tests/corpus/yaml_errors.json); Salt 3008.3, `salt/renderers/yaml.py`.
+ * Source: libyaml 0.2.5's and PyYAML 6.0.3's messages (behaviour, tests/corpus/yaml_errors.json); Salt 3008.3,
+ * `salt/renderers/yaml.py`.
  * @module
  */
 

@@ -43,7 +43,10 @@ const BUILT_IN: readonly (readonly [string, (obj: Obj) => Obj])[] = [
   ["all", (obj) => listOf(obj).every(truthy)],
 ];
 
-/** Whether a condition holds with these variables. @throws {TemplateError} If it is not an expression, or fails. */
+/**
+ * Whether a condition holds with these variables.
+ * @throws {TemplateError} If it is not an expression, or fails.
+ */
 export async function conditionHolds(condition: string, variables: ReadonlyMap<string, Value>): Promise<boolean> {
   const globals = new Map<string, Obj>(
     BUILT_IN.map(([name, run]) => [name, new Func(name, native(name, ["obj"], ([obj]) => run(obj)))]),

@@ -40,7 +40,10 @@ export interface OwnRenderInput {
   readonly path?: string;
 }
 
-/** A custom renderer. @throws {RenderError} If it fails. */
+/**
+ * A custom renderer.
+ * @throws {RenderError} If it fails.
+ */
 export type OwnRenderer = (input: OwnRenderInput) => Promise<Value>;
 
 /** The host of a rendering, as renderers use it. */

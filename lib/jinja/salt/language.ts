@@ -1,6 +1,6 @@
 /**
- * Salt's language of templates: Jinja's with Salt's filters, tests and tags. One for each set of syntax options, so that templates stay
- * compiled.
+ * Salt's language of templates: Jinja's with Salt's filters, tests and tags. One for each set of syntax options, so
+ * that templates stay compiled.
  * @module
  */
 

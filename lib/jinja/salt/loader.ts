@@ -1,7 +1,6 @@
 /**
- * Loading the files that a template includes and imports, through the file client. Each load changes the variables that name the
- * template, as in Salt.
- * Source: Salt 3008.3, `salt/utils/jinja.py` SaltCacheLoader.
+ * Loading the files that a template includes and imports, through the file client. Each load changes the variables that
+ * name the template, as in Salt. Source: Salt 3008.3, `salt/utils/jinja.py` SaltCacheLoader.
  * @module
  */
 
@@ -85,7 +84,10 @@ function beside(name: string, path: string | undefined): string | undefined {
   return joinPath(dirName(path), name.replace(/^\/+/, ""));
 }
 
-/** The text of a template. @throws {RenderError} If it is not UTF-8, or too large. */
+/**
+ * The text of a template.
+ * @throws {RenderError} If it is not UTF-8, or too large.
+ */
 function readTemplate(path: string): string {
   const { size } = Deno.statSync(path);
   if (size > MAX_BYTES) throw new RenderError(`${path} has ${size} bytes, too many for a template`);

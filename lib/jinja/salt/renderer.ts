@@ -1,6 +1,6 @@
 /**
- * The form of a renderer: one step of a pipe such as `jinja|yaml`. A file `modules/renderers/yaml.ts` that exports `render` is the
- * renderer `yaml`.
+ * The form of a renderer: one step of a pipe such as `jinja|yaml`. A file `modules/renderers/yaml.ts` that exports
+ * `render` is the renderer `yaml`.
  * @module
  */
 
@@ -16,7 +16,10 @@ export interface RenderRequest {
   readonly path?: string;
   /** Its name in places of mistakes. Default: its path in the state tree if {@linkcode sls} tells it, else `path`. */
   readonly name?: string;
-  /** Its name as a state file, `nginx.init`; empty for a file that is rendered like one. Absent: a template without the variables of state files. */
+  /**
+   * Its name as a state file, `nginx.init`; empty for a file that is rendered like one. Absent: a template without the
+   * variables of state files.
+   */
   readonly sls?: string;
   /** Default: `base`. */
   readonly saltenv?: string;
@@ -49,5 +52,8 @@ export interface RenderOutput {
   readonly positions?: Positions;
 }
 
-/** A renderer. @throws {RenderError} If it cannot render. */
+/**
+ * A renderer.
+ * @throws {RenderError} If it cannot render.
+ */
 export type Renderer = (input: RenderInput) => RenderOutput | Promise<RenderOutput>;

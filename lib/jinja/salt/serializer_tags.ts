@@ -1,7 +1,7 @@
 /**
- * The tags of Salt's serializer extension: `load_yaml`, `load_json`, `load_text`, `import_yaml`, `import_json`, `import_text` and
- * `profile`. They are made of Jinja's own nodes, as in Salt.
- * Source: Salt 3008.3, `salt/utils/jinja.py` SerializerExtension.
+ * The tags of Salt's serializer extension: `load_yaml`, `load_json`, `load_text`, `import_yaml`, `import_json`,
+ * `import_text` and `profile`. They are made of Jinja's own nodes, as in Salt. Source: Salt 3008.3,
+ * `salt/utils/jinja.py` SerializerExtension.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
- * Options of Jinja's environment that operators set: `jinja_sls_env` for state files, `jinja_env` for other templates, and a line
- * `#jinja2: {…}` in the file itself.
- * Source: Salt 3008.3, `salt/utils/templates.py` render_jinja_tmpl; jinja.palletsprojects.com, "jinja2.Environment".
+ * Options of Jinja's environment that operators set: `jinja_sls_env` for state files, `jinja_env` for other templates,
+ * and a line `#jinja2: {…}` in the file itself. Source: Salt 3008.3, `salt/utils/templates.py` render_jinja_tmpl;
+ * jinja.palletsprojects.com, "jinja2.Environment".
  * @module
  */
 

@@ -33,7 +33,10 @@ export class TextOrigin {
     return new TextOrigin(text, file, undefined);
   }
 
-  /** For the output of a template. @param pieces In the order of their offsets. */
+  /**
+   * For the output of a template.
+   * @param pieces In the order of their offsets.
+   */
   static ofPieces(text: string, pieces: readonly Piece[]): TextOrigin {
     return new TextOrigin(text, undefined, pieces);
   }

@@ -5,7 +5,10 @@
 
 import { TemplateError } from "#lib/errors.ts";
 
-/** A template that cannot be read. @param place Where. */
+/**
+ * A template that cannot be read.
+ * @param place Where.
+ */
 export function syntaxError(
   message: string,
   place: { readonly line: number; readonly column: number },

@@ -185,7 +185,10 @@ export class ExpressionParser {
     return withFilter ? this.#filtersAndTests(node) : node;
   }
 
-  /** A name, a literal, or an expression in brackets. @param withNamespace Whether it may be `name.attribute`. */
+  /**
+   * A name, a literal, or an expression in brackets.
+   * @param withNamespace Whether it may be `name.attribute`.
+   */
   primary(withNamespace = false): Expr {
     const token = this.#stream.current;
     const place = { line: token.line, column: token.column };

@@ -1,6 +1,6 @@
 /**
- * Cuts a template into tokens. Invalid text gives a failure after the tokens before it, so that the parser reports an earlier
- * mistake first, like Python's. Source: jinja2 3.1, "lexer".
+ * Cuts a template into tokens. Invalid text gives a failure after the tokens before it, so that the parser reports an
+ * earlier mistake first, like Python's. Source: jinja2 3.1, "lexer".
  * @module
  */
 
@@ -251,7 +251,10 @@ class Lexer {
     return pattern.exec(this.source)?.[0];
   }
 
-  /** One token inside of a tag. @param open The brackets that are to be closed, innermost last. */
+  /**
+   * One token inside of a tag.
+   * @param open The brackets that are to be closed, innermost last.
+   */
   #expressionToken(open: string[]): void {
     const space = this.#match(SPACES);
     const at = this.#at;

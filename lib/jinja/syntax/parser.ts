@@ -36,7 +36,10 @@ export class Parser {
     this.#expressions = new ExpressionParser(this.stream);
   }
 
-  /** The whole template. @throws {TemplateError} Kind `syntax`. */
+  /**
+   * The whole template.
+   * @throws {TemplateError} Kind `syntax`.
+   */
   parse(): TemplateNode {
     return { type: "Template", body: this.#body(undefined), line: 1, column: 1 };
   }
@@ -56,7 +59,10 @@ export class Parser {
     return this.#expressions.expression();
   }
 
-  /** What may be assigned to. @param options.nameOnly A single name. */
+  /**
+   * What may be assigned to.
+   * @param options.nameOnly A single name.
+   */
   parseAssignTarget(options: { nameOnly: true }): NameNode;
   /** A name, a tuple of targets, or `name.attribute` with `withNamespace`. */
   parseAssignTarget(options?: { withNamespace?: boolean; endTokens?: readonly string[] }): Expr;
@@ -73,7 +79,8 @@ export class Parser {
 
   /**
    * The statements up to one of the end tokens (`name:endfor`). The current token is then the end token, or with
-   * `dropNeedle` the one after it. @param options.dropNeedle Whether to skip the end token.
+   * `dropNeedle` the one after it.
+   * @param options.dropNeedle Whether to skip the end token.
    */
   parseStatements(endTokens: readonly string[], options: { readonly dropNeedle?: boolean } = {}): Stmt[] {
     this.stream.skipIf("colon");

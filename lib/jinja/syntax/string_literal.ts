@@ -19,7 +19,10 @@ function escaped(code: number): string {
   return code < 0x10000 ? `u${code.toString(16).padStart(4, "0")}` : `U${code.toString(16).padStart(8, "0")}`;
 }
 
-/** The text of a literal without its quotes. @param fail Called with Python's message for an invalid escape. */
+/**
+ * The text of a literal without its quotes.
+ * @param fail Called with Python's message for an invalid escape.
+ */
 export function unescapeLiteral(literal: string, fail: (message: string) => never): string {
   if (!literal.includes("\\")) return literal;
   return literal.replace(ESCAPE, (whole, what: string) => {

@@ -25,8 +25,9 @@ export class TokenStream {
   }
 
   /**
-   * Moves to the next token. @returns The token that was current. @throws {TemplateError} The error that stopped the
-   * lexer there.
+   * Moves to the next token.
+   * @returns The token that was current.
+   * @throws {TemplateError} The error that stopped the lexer there.
    */
   next(): Token {
     const token = this.#current;
@@ -59,7 +60,10 @@ export class TokenStream {
     return true;
   }
 
-  /** Skips the expected token. @throws {TemplateError} If another one is current. */
+  /**
+   * Skips the expected token.
+   * @throws {TemplateError} If another one is current.
+   */
   expect(expected: string): Token {
     if (this.test(expected)) return this.next();
     const wanted = repr(describeExpected(expected));

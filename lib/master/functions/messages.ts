@@ -53,13 +53,19 @@ export interface FunctionMessage {
 
 const STATES = ["taken", "full", "ended", "lost"] as const;
 
-/** Parses a {@linkcode FunctionRequest}. @throws {WireError} If it is something else. */
+/**
+ * Parses a {@linkcode FunctionRequest}.
+ * @throws {WireError} If it is something else.
+ */
 export function parseFunctionRequest(message: unknown): FunctionRequest {
   const fields = fieldsOf(message);
   return { key: text(fields, "key"), job: blob(fields, "job") };
 }
 
-/** Parses a {@linkcode FunctionMessage}. @throws {WireError} If it is something else. */
+/**
+ * Parses a {@linkcode FunctionMessage}.
+ * @throws {WireError} If it is something else.
+ */
 export function parseFunctionMessage(message: unknown): FunctionMessage {
   const fields = fieldsOf(message);
   return {
@@ -74,7 +80,10 @@ export function packFunctionJob({ args, ...job }: FunctionJob): Uint8Array {
   return encode(map({ ...job, args: [...args] }), "disk");
 }
 
-/** The job in bytes of {@linkcode packFunctionJob}. @throws {WireError} If it is none. */
+/**
+ * The job in bytes of {@linkcode packFunctionJob}.
+ * @throws {WireError} If it is none.
+ */
 export function unpackFunctionJob(bytes: Uint8Array): FunctionJob {
   const job = decode(bytes, "disk");
   const kind = isMap(job) ? job.get("kind") : undefined;
@@ -92,7 +101,10 @@ export function packOutcome({ return: result, success }: FunctionOutcome): Uint8
   return encode(map({ return: result, success }), "disk");
 }
 
-/** The outcome in bytes of {@linkcode packOutcome}. @throws {WireError} If it is none. */
+/**
+ * The outcome in bytes of {@linkcode packOutcome}.
+ * @throws {WireError} If it is none.
+ */
 export function unpackOutcome(bytes: Uint8Array): FunctionOutcome {
   const outcome = decode(bytes, "disk");
   if (!isMap(outcome) || !outcome.has("return")) throw new WireError("invalid outcome of a function", "outcome");
@@ -110,7 +122,10 @@ export function packFunctionInit(job: Uint8Array, opts: Uint8Array): Uint8Array 
   return encode(map({ job, opts }), "disk");
 }
 
-/** Parses the input of a process. @throws {WireError} If it is something else. */
+/**
+ * Parses the input of a process.
+ * @throws {WireError} If it is something else.
+ */
 export function unpackFunctionInit(bytes: Uint8Array): FunctionInit {
   const init = decode(bytes, "disk");
   const job = isMap(init) ? asBytes(init.get("job")) : undefined;
@@ -126,6 +141,9 @@ export interface FunctionServices {
    * @throws {RefusedError} If too many are running.
    */
   start(job: FunctionJob): Promise<void>;
-  /** Runs one to its end. @throws {RefusedError} If too many are running, or its process was lost. */
+  /**
+   * Runs one to its end.
+   * @throws {RefusedError} If too many are running, or its process was lost.
+   */
   call(job: FunctionJob): Promise<FunctionOutcome>;
 }

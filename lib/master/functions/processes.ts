@@ -83,7 +83,10 @@ export class FunctionProcesses {
     return each.join("; ");
   }
 
-  /** Takes a request. @param reply Called with the replies to it. */
+  /**
+   * Takes a request.
+   * @param reply Called with the replies to it.
+   */
   take({ key, job: packed }: FunctionRequest, reply: (replyOf: FunctionMessage) => void): void {
     const job = unpackFunctionJob(packed);
     const turn = { key, packed, job, reply };

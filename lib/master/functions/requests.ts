@@ -38,7 +38,10 @@ export class FunctionRequests implements FunctionServices {
     this.#park = park;
   }
 
-  /** Starts a function; resolves when it is sure to be run. @throws {RefusedError} If too many are running. */
+  /**
+   * Starts a function; resolves when it is sure to be run.
+   * @throws {RefusedError} If too many are running.
+   */
   start(job: FunctionJob): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const key = this.#ask(job, {
@@ -52,7 +55,10 @@ export class FunctionRequests implements FunctionServices {
     return promise;
   }
 
-  /** Runs a function to its end, for 300 s at most. @throws {RefusedError} If it cannot be run, or takes longer. */
+  /**
+   * Runs a function to its end, for 300 s at most.
+   * @throws {RefusedError} If it cannot be run, or takes longer.
+   */
   async call(job: FunctionJob): Promise<FunctionOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<FunctionOutcome>();
     const key = this.#ask(job, { taken: () => {}, ended: resolve, failed: reject });

@@ -1,6 +1,6 @@
 /**
- * Runs functions of execution modules on the master's host, for the runners `salt.cmd` and `state`: as `salt-call --local` does, with
- * the master's options in place of a minion's.
+ * Runs functions of execution modules on the master's host, for the runners `salt.cmd` and `state`: as
+ * `salt-call --local` does, with the master's options in place of a minion's.
  * @module
  */
 
@@ -28,7 +28,11 @@ export interface MasterExecution {
   readonly user: string;
 }
 
-/** Runs it. @returns Its result, or Salt's text if there is no such function. @throws What the function throws. */
+/**
+ * Runs it.
+ * @returns Its result, or Salt's text if there is no such function.
+ * @throws What the function throws.
+ */
 export async function executeOnMaster(
   { fun, args, kwargs, withPillar = false, jid = makeJid() }: ExecutionCall,
   { opts: master, log, signal, user }: MasterExecution,

@@ -18,7 +18,10 @@ import { loadRunners, runnerHost } from "./runner_host.ts";
 /** Maximum bytes of its input, which is larger than any request. */
 const MAX_GIVEN = 2 ** 31;
 
-/** Runs the function that comes on standard input. @returns The exit code: 0, whatever the function did. */
+/**
+ * Runs the function that comes on standard input.
+ * @returns The exit code: 0, whatever the function did.
+ */
 export async function runMasterFunction(): Promise<number> {
   const ending = new AbortController();
   const end = (why: string) => ending.abort(new Error(why));
@@ -50,7 +53,10 @@ export async function runMasterFunction(): Promise<number> {
   }
 }
 
-/** Reads the master's request. @param onEnd Called when the master's end of the pipe is closed. */
+/**
+ * Reads the master's request.
+ * @param onEnd Called when the master's end of the pipe is closed.
+ */
 function firstFrame(onEnd: () => void): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const read = async () => {

@@ -9,7 +9,10 @@ import { PillarService } from "#lib/pillar/service.ts";
 import { servePillarRequests } from "#lib/pillar/serve_requests.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 
-/** Compiles until its input ends. @returns The exit code. */
+/**
+ * Compiles until its input ends.
+ * @returns The exit code.
+ */
 export function runPillarProcess(): Promise<number> {
   return servePillarRequests((packed, signal) => {
     const opts = unpackOpts("master", packed);

@@ -40,7 +40,10 @@ export interface RunnerHostParts
   extends
     Pick<RunnerHost, "catalogue" | "jid" | "user" | "signal" | "local" | "print" | "showProgress" | "forTerminal"> {
   readonly log: Logger;
-  /** Stamps an event and fires it on the master's bus. @returns Whether it arrived. */
+  /**
+   * Stamps an event and fires it on the master's bus.
+   * @returns Whether it arrived.
+   */
   fire(tag: string, data: EventData): Promise<boolean>;
 }
 

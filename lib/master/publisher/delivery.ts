@@ -33,7 +33,10 @@ export interface DeliveryParts {
   readonly log: Logger;
   /** Whether a minion is connected, and acknowledges jobs. */
   isPresent(id: string): boolean;
-  /** Publishes a load. @param minions The target minions, as far as the master knows. */
+  /**
+   * Publishes a load.
+   * @param minions The target minions, as far as the master knows.
+   */
   publish(load: ValueMap, minions: readonly string[]): Promise<void>;
 }
 
@@ -115,9 +118,10 @@ export class JobDelivery {
 
   /**
    * Delivers a job for the first time. A present minion can send live output, a Python minion cannot. If the target has
-   * both, the present ones get a separate publish first; they drop the common one as a duplicate. @param pushed The
-   * message of an MWorker: a load, its minions and its time limit.
-   * @throws {TypeError} If that is not a load. @throws {MsgpackError} If it cannot be read.
+   * both, the present ones get a separate publish first; they drop the common one as a duplicate.
+   * @param pushed The message of an MWorker: a load, its minions and its time limit.
+   * @throws {TypeError} If that is not a load.
+   * @throws {MsgpackError} If it cannot be read.
    */
   async deliver(pushed: Uint8Array): Promise<void> {
     const { publish, isPresent } = this.#parts;

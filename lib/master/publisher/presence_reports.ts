@@ -43,7 +43,10 @@ export class PresenceReports {
   #timer: Timer | undefined;
   #catchingUp: Timer | undefined;
 
-  /** Writes the file. @throws {Error} If it cannot be written. */
+  /**
+   * Writes the file.
+   * @throws {Error} If it cannot be written.
+   */
   constructor(parts: PresenceParts) {
     const { cachedir, book } = parts;
     this.#parts = parts;

@@ -108,8 +108,8 @@ export class Publisher implements ThreadService {
   }
 
   /**
-   * Starts it. When this resolves, it listens and has sent its port to the main thread. @throws {Error} If an address
-   * cannot be bound.
+   * Starts it. When this resolves, it listens and has sent its port to the main thread.
+   * @throws {Error} If an address cannot be bound.
    */
   static async start(opts: MasterOpts, parts: PublisherParts, host: ThreadHost): Promise<Publisher> {
     const publisher = new Publisher(opts, parts, host);

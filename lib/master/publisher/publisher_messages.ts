@@ -17,12 +17,18 @@ export interface MemoryMessage {
   readonly rss: number;
 }
 
-/** Parses a {@linkcode PublisherReady}. @throws {WireError} If it is something else. */
+/**
+ * Parses a {@linkcode PublisherReady}.
+ * @throws {WireError} If it is something else.
+ */
 export function parsePublisherReady(message: unknown): PublisherReady {
   return { publishPort: integer(fieldsOf(message), "publishPort", 65_535) };
 }
 
-/** Parses a {@linkcode MemoryMessage}. @throws {WireError} If it is something else. */
+/**
+ * Parses a {@linkcode MemoryMessage}.
+ * @throws {WireError} If it is something else.
+ */
 export function parseMemoryMessage(message: unknown): MemoryMessage {
   return { rss: integer(fieldsOf(message), "rss", Number.MAX_SAFE_INTEGER) };
 }

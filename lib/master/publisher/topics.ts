@@ -14,7 +14,8 @@ import type { Value } from "#lib/values/value.ts";
 const BY_ID: readonly Value[] = ["glob", "pcre", "list"];
 
 /**
- * The topics of a publish; each gets its own message. @param minions The target minions, as far as the master knows.
+ * The topics of a publish; each gets its own message.
+ * @param minions The target minions, as far as the master knows.
  */
 export function publishTopics(tgtType: Value, minions: readonly string[]): string[] {
   if (minions.length === 0 || !BY_ID.includes(tgtType)) return ["broadcast"];

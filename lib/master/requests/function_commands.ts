@@ -20,7 +20,11 @@ import { map, type ValueMap } from "#lib/values/value.ts";
 
 type FunctionNeeds = Needs<"auth" | "functions" | "opts" | "log" | "warn">;
 
-/** `runner`: starts it. @returns `{tag, jid}`, or `{error: {name, message}}`. @throws {WireError} Without a function. */
+/**
+ * `runner`: starts it.
+ * @returns `{tag, jid}`, or `{error: {name, message}}`.
+ * @throws {WireError} Without a function.
+ */
 export function runnerCommand(load: ValueMap, services: FunctionNeeds): Promise<ValueMap> {
   return perform("runner", load, services, async (job) => {
     await services.functions.start(job);
@@ -28,7 +32,11 @@ export function runnerCommand(load: ValueMap, services: FunctionNeeds): Promise<
   });
 }
 
-/** `wheel`: runs it. @returns `{tag, data}` with the result, or `{error: {name, message}}`. @throws {WireError} Without a function. */
+/**
+ * `wheel`: runs it.
+ * @returns `{tag, data}` with the result, or `{error: {name, message}}`.
+ * @throws {WireError} Without a function.
+ */
 export function wheelCommand(load: ValueMap, services: FunctionNeeds): Promise<ValueMap> {
   return perform("wheel", load, services, async (job) => {
     const outcome = await services.functions.call(job);
@@ -61,8 +69,8 @@ async function perform(
 }
 
 /**
- * Authenticates the user, and checks that the user may run the function. @throws {RefusedError} With Salt's name and
- * text.
+ * Authenticates the user, and checks that the user may run the function.
+ * @throws {RefusedError} With Salt's name and text.
  */
 async function authorize(load: ValueMap, call: MasterCall, { auth: { callers } }: Needs<"auth">): Promise<Caller> {
   try {

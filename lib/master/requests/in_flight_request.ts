@@ -18,7 +18,10 @@ const HEADER = 4;
  */
 export const MAX_IN_FLIGHT = 256;
 
-/** Memory for one MWorker. @param requests Maximum number of requests in it. */
+/**
+ * Memory for one MWorker.
+ * @param requests Maximum number of requests in it.
+ */
 export function inFlightMemory(requests = 1): SharedArrayBuffer {
   return new SharedArrayBuffer(requests * BYTES);
 }
@@ -33,7 +36,10 @@ export class InFlightRequest {
   readonly #length: Int32Array;
   readonly #bytes: Uint8Array;
 
-  /** @param memory From {@linkcode inFlightMemory}. @param index The number of the note. */
+  /**
+   * @param memory From {@linkcode inFlightMemory}.
+   * @param index The number of the note.
+   */
   constructor(memory: SharedArrayBuffer, index = 0) {
     this.#length = new Int32Array(memory, index * BYTES, 1);
     this.#bytes = new Uint8Array(memory, index * BYTES + HEADER, BYTES - HEADER);

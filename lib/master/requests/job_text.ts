@@ -25,14 +25,18 @@ export function jobText(load: ValueMap): string {
 }
 
 /**
- * The user that a request says it comes from, before that is proved: with `external_auth` not the one who typed the command.
+ * The user that a request says it comes from, before that is proved: with `external_auth` not the one who typed the
+ * command.
  * @param proof Where a name and a password would be, if not in the request itself.
  */
 export function claimedUser(request: ValueMap, proof: ValueMap = request): Value {
   return proof.has("eauth") ? proof.get("username") ?? null : request.get("user") ?? null;
 }
 
-/** `succeeded`, `succeeded, 2 states`, `failed, return code 4`, `failed, 1 of 2 states: /opt/src` or `interrupted`. @param load The minion's message. */
+/**
+ * `succeeded`, `succeeded, 2 states`, `failed, return code 4`, `failed, 1 of 2 states: /opt/src` or `interrupted`.
+ * @param load The minion's message.
+ */
 export function returnText(load: ValueMap): string {
   const retcode = load.get("retcode") ?? 0;
   const outcome = outcomeOfReturn({ retcode, interrupted: load.get("interrupted") === true });

@@ -1,8 +1,8 @@
 /**
- * Maintenance, once per `loop_interval`: removes old jobs and tokens that have expired, rotates the shared key when due, restores the
- * users' key files. It runs in the master's main thread, which passes no messages, a few milliseconds at a time. A
- * thread for each round took 0.1 s of processor time, four times everything else that an idle master does in a minute.
- * Source: docs/protocol.md "The shared key and session keys", docs/protocol.md "The job cache".
+ * Maintenance, once per `loop_interval`: removes old jobs and tokens that have expired, rotates the shared key when
+ * due, restores the users' key files. It runs in the master's main thread, which passes no messages, a few milliseconds
+ * at a time. A thread for each round took 0.1 s of processor time, four times everything else that an idle master does
+ * in a minute. Source: docs/protocol.md "The shared key and session keys", docs/protocol.md "The job cache".
  * @module
  */
 
@@ -27,7 +27,10 @@ export interface MaintenanceParts {
   readonly log: Logger;
   /** The time at which the shared key was made, in milliseconds since the epoch. */
   keyMadeMs(): number;
-  /** Makes a new shared key. @param reason For the log. */
+  /**
+   * Makes a new shared key.
+   * @param reason For the log.
+   */
   rotate(reason: string): void;
   /** Restores missing key files of users. */
   restoreAccessKeys(): void;

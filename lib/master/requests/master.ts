@@ -191,7 +191,10 @@ export class Master {
     this.#serving = true;
   }
 
-  /** Lets the users of `publisher_acl` and `external_auth` reach the master. @returns Its own user, and who may read events. */
+  /**
+   * Lets the users of `publisher_acl` and `external_auth` reach the master.
+   * @returns Its own user, and who may read events.
+   */
   #admitUsers(): { readonly owner: string; readonly listeners: readonly number[] } {
     const opts = this.#opts;
     const owner = findUser(Deno.uid() ?? -1)?.name ?? opts.user;
@@ -206,7 +209,10 @@ export class Master {
     return { owner, listeners };
   }
 
-  /** Starts the event bus. @returns Where threads of this process reach it. */
+  /**
+   * Starts the event bus.
+   * @returns Where threads of this process reach it.
+   */
   async #startBus(listeners: readonly number[]): Promise<SharedPlace> {
     const opts = this.#opts;
     const events: SharedPlace = { context: this.#busContext.address, address: EVENTS };
@@ -224,7 +230,10 @@ export class Master {
     return events;
   }
 
-  /** Starts the proxy that takes requests. @returns It and its port. */
+  /**
+   * Starts the proxy that takes requests.
+   * @returns It and its port.
+   */
   async #startRequests(): Promise<{ readonly requests: ZmqProxy; readonly requestPort: number }> {
     const opts = this.#opts;
     const requests = this.#requests = ZmqProxy.requests(
@@ -456,7 +465,10 @@ export class Master {
   }
 }
 
-/** Waits until an address is bound. @throws {PreflightError} If that fails. */
+/**
+ * Waits until an address is bound.
+ * @throws {PreflightError} If that fails.
+ */
 async function listening<T>(what: string, start: Promise<T>): Promise<T> {
   try {
     return await start;

@@ -1,6 +1,6 @@
 /**
- * The encrypted commands of minions: the tables of all subjects as one. Those of parts of Salt that are not built are in
- * unbuilt_commands.ts.
+ * The encrypted commands of minions: the tables of all subjects as one. Those of parts of Salt that are not built are
+ * in unbuilt_commands.ts.
  *
  * The caller has been authenticated: `id` is the minion that signed in, and the load's own `id` is the same.
  * Source: docs/protocol.md "Commands of minions".

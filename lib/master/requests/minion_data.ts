@@ -25,8 +25,9 @@ export const MINION_COMMANDS: MinionCommands<
 };
 
 /**
- * `_pillar`: stores the minion's grains, and compiles its pillar. @returns The pillar, for this minion only, as
- * MessagePack of the wire. @throws {RefusedError} If too many wait for theirs.
+ * `_pillar`: stores the minion's grains, and compiles its pillar.
+ * @returns The pillar, for this minion only, as MessagePack of the wire.
+ * @throws {RefusedError} If too many wait for theirs.
  */
 export async function servePillar(
   load: ValueMap,

@@ -18,8 +18,8 @@ import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 export type EventNeeds = Needs<"jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
 
 /**
- * `_minion_event`: fires one event or a list of them, and stores grains that come with it. @returns Salt's answer:
- * `null`.
+ * `_minion_event`: fires one event or a list of them, and stores grains that come with it.
+ * @returns Salt's answer: `null`.
  */
 export async function fireEvents(load: ValueMap, id: string, services: EventNeeds): Promise<Value> {
   const grains = load.get("grains");
@@ -63,7 +63,10 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
   await fire(tag, data);
 }
 
-/** Stores a minion's acknowledgement or output of a job. @returns Whether it is fired on the bus too. */
+/**
+ * Stores a minion's acknowledgement or output of a job.
+ * @returns Whether it is fired on the bus too.
+ */
 function keepSign(sign: JobSign, data: ValueMap, services: EventNeeds): boolean {
   return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
 }
@@ -92,7 +95,10 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log
   }
 }
 
-/** Stores an acknowledgement with its job. @returns Whether it is valid. */
+/**
+ * Stores an acknowledgement with its job.
+ * @returns Whether it is valid.
+ */
 function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, warn }: EventNeeds): boolean {
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;

@@ -1,8 +1,8 @@
 /**
  * An MWorker: takes requests from the proxy behind port 4506, one after the other, and sends the replies.
  *
- * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If its thread dies, the
- * next one answers the client that was waiting. It takes the next request while one waits: for the disk with
+ * A DEALER rather than a REP: it sees who asked, and notes that in shared memory while it works. If its thread dies,
+ * the next one answers the client that was waiting. It takes the next request while one waits: for the disk with
  * `durability: machine`, where one sync serves all requests that came meanwhile, or for a function that runs in a
  * process. Its thread is mworker_thread.ts.
  * @module
@@ -97,7 +97,10 @@ export class MWorker implements ThreadService {
     this.#open.receive(message);
   }
 
-  /** The current request waits: the next one is taken. @returns The current one. */
+  /**
+   * The current request waits: the next one is taken.
+   * @returns The current one.
+   */
   #park(): AttemptRequest {
     this.#parking.resolve();
     return this.#current;
@@ -121,7 +124,10 @@ export class MWorker implements ThreadService {
     while (!this.#stopping && await this.#serveOne());
   }
 
-  /** A separate function, so that a large request is freed before the next one comes. @returns Whether to continue. */
+  /**
+   * A separate function, so that a large request is freed before the next one comes.
+   * @returns Whether to continue.
+   */
   async #serveOne(): Promise<boolean> {
     const note = this.#held.pop();
     if (note === undefined) throw new Error("more requests at once than there are notes for");
@@ -142,8 +148,8 @@ export class MWorker implements ThreadService {
 
   async #answer(note: InFlightRequest, route: Frames, body: Uint8Array): Promise<void> {
     let released = false;
-    // A wrong password is answered a second later, and as many may wait for that as there are connections. If the thread
-    // dies meanwhile, they are not answered.
+    // A wrong password is answered a second later, and as many may wait for that as there are connections. If the
+    // thread dies meanwhile, they are not answered.
     const release = () => {
       if (released) return;
       released = true;

@@ -1,5 +1,6 @@
 /**
- * The services of one MWorker: its view of what all threads share, its stores, and its ways out to the bus and the Publisher.
+ * The services of one MWorker: its view of what all threads share, its stores, and its ways out to the bus and the
+ * Publisher.
  * @module
  */
 
@@ -71,7 +72,10 @@ export interface OpenServices {
   readonly services: MasterServices;
   /** Handles a message of the main thread. */
   receive(message: unknown): void;
-  /** Closes them. @param budget Time limit of the journal. */
+  /**
+   * Closes them.
+   * @param budget Time limit of the journal.
+   */
   close(budget: TimeBudget): Promise<void>;
 }
 
@@ -82,7 +86,7 @@ const MAX_FIRED_RETURNS = 10_000;
 
 /**
  * The services of this thread.
- * @param parts.onWait Called when the current request begins to wait. @returns That request.
+ * @param parts.onWait Called when the current request begins to wait. Returns that request.
  * @param parts.post Sends a message to the main thread.
  */
 export function openServices(

@@ -40,7 +40,10 @@ const MAX_WAITING = 4;
 /** Maximum bytes of returns that a minion gets; the rest is left out. */
 const MAX_RETURN_BYTES = 16 << 20;
 
-/** `minion_pub`. @returns `{jid, minions}`; `{}` if the minion may not. */
+/**
+ * `minion_pub`.
+ * @returns `{jid, minions}`; `{}` if the minion may not.
+ */
 async function publishForPeer(load: ValueMap, id: string, services: PeerNeeds): Promise<ValueMap> {
   return await publish(load, id, services) ?? new Map();
 }
@@ -99,7 +102,8 @@ const EXACT_TYPES: Readonly<Record<string, string>> = {
 /**
  * Resolves the target of a minion. With a pattern in a pillar target, a minion could find out values of other minions,
  * so pillar values must be written in full.
- * @throws {TargetError} As resolving throws. @throws {RefusedError} For such a pattern.
+ * @throws {TargetError} As resolving throws.
+ * @throws {RefusedError} For such a pattern.
  */
 function resolveForPeer(target: TypedTarget, fleet: KnownFleet): Resolved {
   const resolved = resolveTarget(target, fleet);
@@ -159,7 +163,10 @@ async function publishWithReturns(load: ValueMap, id: string, services: PeerNeed
   return new Map([...returns].map(([minion, given]) => [minion, isMap(given) ? given.get("ret") ?? null : null]));
 }
 
-/** `pub_ret`: the returns of a job that this minion has published. @returns As in Salt `""` if no minion has. */
+/**
+ * `pub_ret`: the returns of a job that this minion has published.
+ * @returns As in Salt `""` if no minion has.
+ */
 function peerReturns(load: ValueMap, id: string, services: Needs<"jobs" | "opts" | "warn">): Value {
   const jid = load.get("jid");
   if (typeof jid !== "string" || !isJid(jid)) return "";
@@ -186,7 +193,10 @@ function returnsOf(jid: string, { jobs: { store }, warn }: Needs<"jobs" | "warn"
   return returns;
 }
 
-/** `minion_runner`: runs a runner, if `peer_run` allows it. @returns Its result; `{}` if it may not. */
+/**
+ * `minion_runner`: runs a runner, if `peer_run` allows it.
+ * @returns Its result; `{}` if it may not.
+ */
 async function runForPeer(
   load: ValueMap,
   id: string,

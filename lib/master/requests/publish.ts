@@ -76,8 +76,8 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
   const clean = withoutCredentials(load).set("user", user);
   if (load.has("kwargs")) clean.set("kwargs", withoutCredentials(kwargs));
-  // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are now
-  // would decide for themselves.
+  // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are
+  // now would decide for themselves.
   const limited = caller.rules !== undefined || !callers.access.isOperator(caller.user);
   // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
   if (limited) clean.delete("id");
@@ -190,7 +190,10 @@ export function fleetOf({ auth: { keys }, minions: { data }, opts }: Needs<"auth
   return acceptedFleet(opts, { keys, data });
 }
 
-/** The minions of a job. @throws {TargetError} If its target cannot be read, or takes too long. */
+/**
+ * The minions of a job.
+ * @throws {TargetError} If its target cannot be read, or takes too long.
+ */
 function resolveJob(load: ValueMap, fleet: KnownFleet, { log, warn }: Needs<"log" | "warn">): Resolved {
   const kwargs = load.get("kwargs");
   const delimiter = isMap(kwargs) ? kwargs.get("delimiter") : undefined;

@@ -16,13 +16,18 @@ export class RateLimit {
   readonly #perSecond: number;
   readonly #counter: Int32Array;
 
-  /** @param perSecond Maximum per second; 0: no limit. @param memory From `rateMemory()`, the same for all threads. */
+  /**
+   * @param perSecond Maximum per second; 0: no limit.
+   * @param memory From `rateMemory()`, the same for all threads.
+   */
   constructor(perSecond: number, memory: SharedArrayBuffer = rateMemory()) {
     this.#perSecond = perSecond;
     this.#counter = new Int32Array(memory);
   }
 
-  /** Takes a turn if this second has one left; the first refusal in a second is marked, so that it can be logged once. */
+  /**
+   * Takes a turn if this second has one left; the first refusal in a second is marked, so that it can be logged once.
+   */
   take(nowMs: number = Date.now()): Turn {
     if (this.#perSecond <= 0) return "granted";
     const second = Math.floor(nowMs / 1000) | 0;

@@ -100,7 +100,9 @@ export interface MasterServices {
 /** The services that a handler asks for, by their names: `Needs<"jobs" | "log">`. */
 export type Needs<Names extends keyof MasterServices> = Pick<MasterServices, Names>;
 
-/** Commands of minions, by name. Each gets the load and the id of the minion, which has proved that it is that minion. */
+/**
+ * Commands of minions, by name. Each gets the load and the id of the minion, which has proved that it is that minion.
+ */
 export type MinionCommands<Names extends keyof MasterServices> = Readonly<
   Record<string, (load: ValueMap, id: string, services: Needs<Names>) => Promise<Value> | Value>
 >;

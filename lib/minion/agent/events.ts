@@ -13,7 +13,10 @@ export interface EventActions {
   refreshModules(): Promise<void>;
   /** Computes the grains again. */
   refreshGrains(): Promise<void>;
-  /** Requests the pillar again. @param cleanCache Whether the master's `pillar_cache` is bypassed. */
+  /**
+   * Requests the pillar again.
+   * @param cleanCache Whether the master's `pillar_cache` is bypassed.
+   */
   refreshPillar(cleanCache: boolean): Promise<void>;
   /** Sends an event to the master. */
   fireMaster(event: ValueMap): Promise<boolean>;

@@ -131,7 +131,10 @@ export class JidMemory {
     );
   }
 
-  /** Begins a new generation if it is due. @returns Whether it did. */
+  /**
+   * Begins a new generation if it is due.
+   * @returns Whether it did.
+   */
   #turn(): boolean {
     const { size } = this.#young;
     const aged = this.#now() - this.#sinceMs >= KEEP_MS && size >= this.#options.min;

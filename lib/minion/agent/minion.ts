@@ -290,7 +290,10 @@ export class Minion {
     }
   }
 
-  /** Sends a request that the master must acknowledge. @throws {WireError} If it answers that it could not do it. */
+  /**
+   * Sends a request that the master must acknowledge.
+   * @throws {WireError} If it answers that it could not do it.
+   */
   async #ask(load: ValueMap): Promise<void> {
     const answer = await this.#connected().request(load, this.#closing.signal);
     if (!isDone(load.get("cmd"), answer)) {
@@ -338,8 +341,8 @@ export class Minion {
   }
 
   /**
-   * Sends an event to the master: `tag` and `data`, or `events`. @returns Whether the master accepted it. Never
-   * rejects.
+   * Sends an event to the master: `tag` and `data`, or `events`.
+   * @returns Whether the master accepted it. Never rejects.
    */
   async fireMaster(event: ValueMap): Promise<boolean> {
     if (this.#link === undefined) return false;

@@ -17,7 +17,10 @@ import { decode } from "#lib/values/msgpack.ts";
 import { WireError } from "#lib/errors.ts";
 import { isMap, type ValueMap } from "#lib/values/value.ts";
 
-/** A process without work for this time is ended, in milliseconds: pillar is refreshed seldom, or several times in a row. */
+/**
+ * A process without work for this time is ended, in milliseconds: pillar is refreshed seldom, or several times in a
+ * row.
+ */
 const IDLE_MS = 10_000;
 
 /** Whether a minion compiles its pillar itself. */
@@ -43,8 +46,8 @@ export class OwnPillar {
   }
 
   /**
-   * Compiles the pillar for a request that would otherwise go to a master. @throws {WireError} If the minion ends, or
-   * asks too often.
+   * Compiles the pillar for a request that would otherwise go to a master.
+   * @throws {WireError} If the minion ends, or asks too often.
    */
   async compile(load: ValueMap): Promise<ValueMap> {
     const { id = "" } = this.#opts;

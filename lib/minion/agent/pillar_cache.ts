@@ -1,7 +1,6 @@
 /**
- * `minion_pillar_cache`: the pillar as files below the cache directory, which `salt-call --local --pillar-root` can use while there is no
- * master.
- * Source: Salt 3008.3 `salt/minion.py` _post_master_init.
+ * `minion_pillar_cache`: the pillar as files below the cache directory, which `salt-call --local --pillar-root` can use
+ * while there is no master. Source: Salt 3008.3 `salt/minion.py` _post_master_init.
  * @module
  */
 

@@ -74,7 +74,8 @@ export class PublishReader {
 
   /**
    * Sets the keys of a sign-in. A new shared key restarts the serials; with a key that an earlier process had, they
-   * continue after its last job. @returns Whether the key is new.
+   * continue after its last job.
+   * @returns Whether the key is new.
    */
   trust(credentials: Credentials): boolean {
     const changed = this.#credentials?.sharedKey !== credentials.sharedKey;

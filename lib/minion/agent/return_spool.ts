@@ -29,7 +29,10 @@ export interface SpoolOptions {
   send(load: ValueMap): Promise<void>;
   /** The return to send instead of one that is too large for the master; `undefined`: none. Default: none. */
   replace?(load: ValueMap, error: RequestTooLargeError): ValueMap | undefined;
-  /** Whether the master answers other requests; asked when it did not answer the same return again. Default: it does not. */
+  /**
+   * Whether the master answers other requests; asked when it did not answer the same return again. Default: it does
+   * not.
+   */
   answers?(): Promise<boolean>;
   /** First and longest wait before a new try, in milliseconds. */
   readonly retryMs: readonly [number, number];
@@ -124,7 +127,10 @@ export class ReturnSpool {
     this.#obeyLimits();
   }
 
-  /** Replaces the content of an entry. @returns Whether it is on disk. */
+  /**
+   * Replaces the content of an entry.
+   * @returns Whether it is on disk.
+   */
   #write(entry: Entry, load: ValueMap): boolean {
     const encoded = encode(load, "disk");
     this.#bytes += encoded.length - entry.bytes;
@@ -142,7 +148,10 @@ export class ReturnSpool {
     }
   }
 
-  /** Sends queued returns now, because the caller knows that the master is running. Does nothing after {@linkcode close}. */
+  /**
+   * Sends queued returns now, because the caller knows that the master is running. Does nothing after
+   * {@linkcode close}.
+   */
   flush(): void {
     for (const entry of this.#entries) entry.restsUntil = -Infinity;
     this.#wake();
@@ -222,7 +231,8 @@ export class ReturnSpool {
 
   /**
    * A return that is too large can never be sent: it is replaced by a smaller one at its place in the queue, or
-   * dropped. @returns What `replace` threw, if it did.
+   * dropped.
+   * @returns What `replace` threw, if it did.
    */
   #replace(entry: Entry, load: ValueMap, error: RequestTooLargeError): unknown {
     let instead: ValueMap | undefined;
@@ -244,7 +254,8 @@ export class ReturnSpool {
 
   /**
    * Moves a failed return to the end of the queue and delays it, if the return is the reason; a missing master answers
-   * nothing. @returns Whether it was moved.
+   * nothing.
+   * @returns Whether it was moved.
    */
   async #moveToEnd(entry: Entry, error: unknown): Promise<boolean> {
     const { retryMs: [firstMs, longestMs] } = this.#options;

@@ -112,7 +112,10 @@ export class Subscription {
     }
   }
 
-  /** Signs in and subscribes again. @returns Whether the master is a new one; then a start event is sent to it. */
+  /**
+   * Signs in and subscribes again.
+   * @returns Whether the master is a new one; then a start event is sent to it.
+   */
   async #reconnect(): Promise<boolean> {
     const signal = this.#parts.closing;
     const link = this.#parts.link;
@@ -142,7 +145,10 @@ export class Subscription {
     }
   }
 
-  /** Sets the keys of a sign-in. @returns Whether the shared key is new. */
+  /**
+   * Sets the keys of a sign-in.
+   * @returns Whether the shared key is new.
+   */
   trust(credentials: Credentials): boolean {
     const before = this.#credentials;
     this.#credentials = credentials;

@@ -1,6 +1,6 @@
 /**
- * The returns of a minion without a master (`master_type: disable`): they are logged, and nothing is kept. What waits on
- * disk for a master, because it had one before, stays there.
+ * The returns of a minion without a master (`master_type: disable`): they are logged, and nothing is kept. What waits
+ * on disk for a master, because it had one before, stays there.
  * @module
  */
 

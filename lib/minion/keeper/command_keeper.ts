@@ -32,8 +32,8 @@ import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 /** Time without a command after which a keeper ends, in milliseconds. The minion starts another when it needs one. */
 const IDLE_MS = 300_000;
 /**
- * Time for which an outcome is kept after it was sent to the minion, in milliseconds: the minion's return may not be on the
- * disk yet.
+ * Time for which an outcome is kept after it was sent to the minion, in milliseconds: the minion's return may not be on
+ * the disk yet.
  */
 const HOLD_MS = 5_000;
 /** Maximum bytes of such outcomes; beyond it the oldest is dropped. */
@@ -261,7 +261,10 @@ class Minion implements Disposable {
     this.#writer = connection.writable.getWriter();
   }
 
-  /** The request; `undefined` if the minion has closed the connection before. @throws {WireError} */
+  /**
+   * The request; `undefined` if the minion has closed the connection before.
+   * @throws {WireError}
+   */
   async request(): Promise<KeeperRequest | undefined> {
     for (;;) {
       const { value, done } = await this.#reader.read();

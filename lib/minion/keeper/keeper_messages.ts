@@ -72,7 +72,10 @@ export function packRequest({ spec, ...request }: KeeperRequest): Uint8Array<Arr
   return frame(1, encode(map(packed), "disk"));
 }
 
-/** The reverse of {@linkcode packRequest}. @throws {WireError} If a field is missing or wrong. */
+/**
+ * The reverse of {@linkcode packRequest}.
+ * @throws {WireError} If a field is missing or wrong.
+ */
 export function parseRequest(content: Uint8Array): KeeperRequest {
   const fields = fieldsOf(decode(content, "disk"));
   const user = has(fields, "user") ? part(fields, "user") : undefined;
@@ -100,7 +103,10 @@ export function packAnswer(answer: KeeperAnswer): Uint8Array<ArrayBuffer> {
   return frame(1, encode(map({ ...packed }), "disk"));
 }
 
-/** The reverse of {@linkcode packAnswer}. @throws {WireError} If a field is missing or wrong. */
+/**
+ * The reverse of {@linkcode packAnswer}.
+ * @throws {WireError} If a field is missing or wrong.
+ */
 export function parseAnswer(content: Uint8Array): KeeperAnswer {
   const fields = fieldsOf(decode(content, "disk"));
   const kind = text(fields, "kind");

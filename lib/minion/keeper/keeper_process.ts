@@ -1,6 +1,7 @@
 /**
- * The process that keeps a minion's commands (lib/minion/keeper/command_keeper.ts), on the minion's side: started when the first
- * command needs it, in a separate session, and again after it has ended. It outlives the minion if it has commands.
+ * The process that keeps a minion's commands (lib/minion/keeper/command_keeper.ts), on the minion's side: started when
+ * the first command needs it, in a separate session, and again after it has ended. It outlives the minion if it has
+ * commands.
  * @module
  */
 

@@ -11,9 +11,15 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
 /** The master of a call, or none. */
 export interface CallMaster extends Disposable {
   readonly pillar: ValueMap;
-  /** Compiles the minion's pillar now. @throws {NoMasterError} If there is no master, and this host compiles none. */
+  /**
+   * Compiles the minion's pillar now.
+   * @throws {NoMasterError} If there is no master, and this host compiles none.
+   */
   freshPillar(query: PillarQuery): Promise<ValueMap>;
-  /** Sends an encrypted request. @throws {NoMasterError} If there is no master. */
+  /**
+   * Sends an encrypted request.
+   * @throws {NoMasterError} If there is no master.
+   */
   request(load: ValueMap): Promise<Value>;
 }
 

@@ -70,7 +70,10 @@ export class CallModules implements AsyncDisposable {
     context.signal.addEventListener("abort", () => void this.#pool?.close(), { once: true });
   }
 
-  /** Runs a function of a custom module. @param load With `fun` and `arg`. */
+  /**
+   * Runs a function of a custom module.
+   * @param load With `fun` and `arg`.
+   */
   async run(load: ValueMap): Promise<ExecutionResult> {
     const watches = new Map<number, CommandWatch | undefined>();
     const outcome = await (await this.#open()).run(load, ({ command, stream, bytes, encoding }) => {

@@ -13,7 +13,10 @@ import { servePillarRequests } from "#lib/pillar/serve_requests.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { aloneWith } from "#lib/minion/worker/pillar_host.ts";
 
-/** Compiles until its input ends. @returns The exit code. */
+/**
+ * Compiles until its input ends.
+ * @returns The exit code.
+ */
 export function runOwnPillarProcess(): Promise<number> {
   return servePillarRequests((packed, signal) => {
     const opts = unpackOpts("minion", packed);

@@ -19,15 +19,18 @@ const REFRESH_TAGS: Readonly<Record<Refresh, string>> = {
   pillar: "pillar_refresh",
 };
 
-/** Stamps an event and fires it on the bus of the host's minion. @returns Whether it arrived. */
+/**
+ * Stamps an event and fires it on the bus of the host's minion.
+ * @returns Whether it arrived.
+ */
 export async function fireOnMinion(opts: MinionOpts, tag: string, data: EventData): Promise<boolean> {
   const [{ fireEvent }, { minionBus }] = await Promise.all([import("#lib/bus/fire.ts"), import("#lib/bus/paths.ts")]);
   return await fireEvent(minionBus(opts), tag, data);
 }
 
 /**
- * Makes the running minion refresh `what`, and waits at most `waitS` seconds until a pillar is there. @returns Whether a
- * minion is running.
+ * Makes the running minion refresh `what`, and waits at most `waitS` seconds until a pillar is there.
+ * @returns Whether a minion is running.
  */
 export async function refreshMinion(
   opts: MinionOpts,

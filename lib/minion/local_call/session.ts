@@ -14,7 +14,8 @@ import type { ValueMap } from "#lib/values/value.ts";
 
 /**
  * Signs in and fetches the pillar. Waits once for a pending key, and one round of `auth_tries` for a missing master.
- * @throws {SignInError} If that does not help. @throws {Error} The reason of `signal`.
+ * @throws {SignInError} If that does not help.
+ * @throws {Error} The reason of `signal`.
  */
 export async function openMasterSession(
   opts: MinionOpts,

@@ -15,13 +15,19 @@ import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
 export interface CatalogueOptions {
   /** `extension_modules`; the user's modules are in its directories `modules`, `states` and `renderers`. */
   readonly extensionModules?: string;
-  /** `module_dirs`; more directories with `modules` or `_modules` and so on, of higher precedence, the last of the highest. */
+  /**
+   * `module_dirs`; more directories with `modules` or `_modules` and so on, of higher precedence, the last of the
+   * highest.
+   */
   readonly moduleDirs?: readonly string[];
   readonly disableModules?: readonly string[];
   readonly whitelistModules?: readonly string[];
   /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
-  /** If set, only these user's modules are loaded; a state module is called `states/NAME`, a renderer `renderers/NAME`, here and among the disabled. */
+  /**
+   * If set, only these user's modules are loaded; a state module is called `states/NAME`, a renderer `renderers/NAME`,
+   * here and among the disabled.
+   */
   readonly custom?: readonly string[];
   /** The names of user's modules whose files are called otherwise, by the file's name. */
   readonly renamed?: Readonly<Record<string, string>>;
@@ -52,9 +58,8 @@ export function possibleDirectories({ extensionModules, moduleDirs = [] }: Place
 }
 
 /**
- * The directories of the user's modules of a family, lowest precedence first. Below each of `module_dirs` it is `modules`, and
- * `_modules` if there is no `modules`.
- * Source: Salt 3008.3 `salt.loader._module_dirs`.
+ * The directories of the user's modules of a family, lowest precedence first. Below each of `module_dirs` it is
+ * `modules`, and `_modules` if there is no `modules`. Source: Salt 3008.3 `salt.loader._module_dirs`.
  */
 export function moduleDirectories(
   { extensionModules, moduleDirs = [] }: Places,

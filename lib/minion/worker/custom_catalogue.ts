@@ -19,7 +19,10 @@ export interface RemoteModules {
   readonly refusals: ReadonlyMap<string, string>;
   /** The result of {@linkcode describeFunctions}. */
   describe(): Promise<Value>;
-  /** Calls one of their functions. @returns Its outcome: a map with `return`, `retcode` and `success`. */
+  /**
+   * Calls one of their functions.
+   * @returns Its outcome: a map with `return`, `retcode` and `success`.
+   */
   call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value>;
 }
 
@@ -79,7 +82,10 @@ function remoteFunction(name: string, remote: RemoteModules): ModuleFunction<Job
   };
 }
 
-/** What a custom function returned, and its return code. @throws {CommandError} With the text of what it threw. */
+/**
+ * What a custom function returned, and its return code.
+ * @throws {CommandError} With the text of what it threw.
+ */
 async function callRemote(
   name: string,
   { args, kwargs }: { readonly args: readonly Value[]; readonly kwargs: ValueMap },

@@ -19,7 +19,10 @@ import { refusal, type Virtual } from "#lib/plugins/virtual.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 import { joinPermissions, permissionKey, type Permissions } from "#lib/plugins/permissions.ts";
 
-/** The module of a function: `test` for `test.ping`, `states/app` for the state function `states/app.installed`, `renderers/x` for `renderers/x.render`. */
+/**
+ * The module of a function: `test` for `test.ping`, `states/app` for the state function `states/app.installed`,
+ * `renderers/x` for `renderers/x.render`.
+ */
 export function moduleOf(fun: string): string {
   const dot = fun.indexOf(".");
   return dot < 0 ? fun : fun.slice(0, dot);
@@ -164,7 +167,10 @@ export class FileDeclarations {
     }
   }
 
-  /** The permissions of one function. @throws {TypeError} If the declaration cannot be read. */
+  /**
+   * The permissions of one function.
+   * @throws {TypeError} If the declaration cannot be read.
+   */
   of(name: string): Permissions {
     const declared = this.#functions.get(name);
     if (declared === undefined) return "none";

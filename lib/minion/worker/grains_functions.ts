@@ -19,7 +19,10 @@ export interface GrainsRequest {
   readonly declared: Readonly<Record<string, string>>;
 }
 
-/** Runs the functions. @returns Maps: `grains` with each result, `problems` with texts. */
+/**
+ * Runs the functions.
+ * @returns Maps: `grains` with each result, `problems` with texts.
+ */
 export async function runGrains({ path, permissions, declared }: GrainsRequest): Promise<Value> {
   const slash = path.lastIndexOf("/");
   const module = path.slice(slash + 1).replace(/\.[^.]*$/, "");

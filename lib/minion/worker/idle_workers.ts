@@ -1,8 +1,8 @@
 /**
  * The workers that wait for a job: which one is used next, which are kept, and which are ended. One without permissions
- * is kept, since every job with unknown permissions goes to it first. The worker that ran last is kept for a while. More than these
- * two are kept for a moment: where several jobs run at once, a new thread for each would take longer than the jobs.
- * Knows no jobs.
+ * is kept, since every job with unknown permissions goes to it first. The worker that ran last is kept for a while.
+ * More than these two are kept for a moment: where several jobs run at once, a new thread for each would take longer
+ * than the jobs. Knows no jobs.
  * @module
  */
 
@@ -65,7 +65,10 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
     this.#waiting.push(this.#wait(worker, { key, ms: this.#idleMs }));
   }
 
-  /** Keeps a worker that has finished a job. If enough wait, one that is not needed next is kept for a moment, or ended if too many wait. */
+  /**
+   * Keeps a worker that has finished a job. If enough wait, one that is not needed next is kept for a moment, or ended
+   * if too many wait.
+   */
   put(worker: W, key: string): void {
     const full = this.#waiting.length >= MAX_WORKERS;
     if (key === FREE && this.hasFree) {

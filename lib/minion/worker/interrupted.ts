@@ -18,7 +18,10 @@ const INTERRUPTED: Readonly<Record<ProcState, string>> = {
 /** Maximum output of a command in such a text, in UTF-16 units. */
 const SHOWN_OUTPUT = 4096;
 
-/** The outcome of a job whose minion ended. @param more Lines after the text. */
+/**
+ * The outcome of a job whose minion ended.
+ * @param more Lines after the text.
+ */
 export function interruptedReturn(state: ProcState, more: readonly string[] = []): ValueMap {
   const text = [INTERRUPTED[state], ...more].join("\n");
   return map({ return: text, retcode: 1, success: false, out: "nested", interrupted: true });

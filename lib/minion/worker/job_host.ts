@@ -19,7 +19,10 @@ export interface JobHost {
   commands(): number[];
   /** Whether a command of its job outlives this minion, so that the next one takes the job over. */
   readonly hasKeeperCommands: boolean;
-  /** Kills it. @returns Whether it has ended, as far as the system reports. */
+  /**
+   * Kills it.
+   * @returns Whether it has ended, as far as the system reports.
+   */
   kill(): Promise<boolean>;
   /** Ends it when it has no job. */
   stop(): Promise<void>;

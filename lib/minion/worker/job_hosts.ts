@@ -1,6 +1,7 @@
 /**
- * Starts the threads and processes that jobs run in, with the permissions of their functions, and knows which each has. A thread loads
- * only built-in modules. The permissions of a custom module are read from the text of its file (custom_modules.ts).
+ * Starts the threads and processes that jobs run in, with the permissions of their functions, and knows which each has.
+ * A thread loads only built-in modules. The permissions of a custom module are read from the text of its file
+ * (custom_modules.ts).
  * @module
  */
 
@@ -84,7 +85,10 @@ export class JobHosts {
     return this.#permissions.get(host) ?? "none";
   }
 
-  /** Starts a thread for built-in modules. @throws {TypeError} If the permissions are invalid. */
+  /**
+   * Starts a thread for built-in modules.
+   * @throws {TypeError} If the permissions are invalid.
+   */
   startThread(permissions: Permissions): JobThread {
     const thread: JobThread = new JobThread({
       name: `Job-${this.#started++}`,
@@ -106,7 +110,9 @@ export class JobHosts {
   }
 
   /**
-   * Starts a process for custom modules. @param modules Their names. @param silent Whether its output must not be logged.
+   * Starts a process for custom modules.
+   * @param modules Their names.
+   * @param silent Whether its output must not be logged.
    * @throws {TypeError} If the permissions are invalid.
    */
   startProcess(
@@ -170,7 +176,10 @@ export class JobHosts {
     };
   }
 
-  /** The Deno permissions for `permissions`. @throws {TypeError} If they are invalid. */
+  /**
+   * The Deno permissions for `permissions`.
+   * @throws {TypeError} If they are invalid.
+   */
   #denoPermissions(permissions: Permissions): Deno.PermissionOptions {
     const { extension_modules: extensionModules, module_dirs: moduleDirs } = this.#opts;
     const modules = CUSTOM_FAMILIES.flatMap((family) => possibleDirectories({ extensionModules, moduleDirs }, family));

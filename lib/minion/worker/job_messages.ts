@@ -25,7 +25,10 @@ import {
 
 const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
 
-/** Parses a message of a worker of built-in modules. @throws {WireError} If it is invalid. */
+/**
+ * Parses a message of a worker of built-in modules.
+ * @throws {WireError} If it is invalid.
+ */
 export function parseFromJob(message: unknown): FromJob {
   const fields = fieldsOf(message);
   const kind = text(fields, "kind");
@@ -46,7 +49,10 @@ export function parseFromJob(message: unknown): FromJob {
   }
 }
 
-/** Parses a message of the minion to a worker or process. @throws {WireError} If it is invalid. */
+/**
+ * Parses a message of the minion to a worker or process.
+ * @throws {WireError} If it is invalid.
+ */
 export function parseToJob(fields: Fields): ToJob {
   const kind = text(fields, "kind");
   switch (kind) {
@@ -78,17 +84,26 @@ export function parseToJob(fields: Fields): ToJob {
   }
 }
 
-/** Grains and pillar, packed. @throws {WireError} */
+/**
+ * Grains and pillar, packed.
+ * @throws {WireError}
+ */
 export function hostDataOf(fields: Fields): HostData {
   return { grains: blob(fields, "grains"), pillar: blob(fields, "pillar") };
 }
 
-/** The number of a request; the reply to it has the same number. @throws {WireError} */
+/**
+ * The number of a request; the reply to it has the same number.
+ * @throws {WireError}
+ */
 export function messageId(fields: Fields): number {
   return integer(fields, "id", Number.MAX_SAFE_INTEGER);
 }
 
-/** Output of a command. @throws {WireError} */
+/**
+ * Output of a command.
+ * @throws {WireError}
+ */
 export function written(fields: Fields): WrittenOutput {
   return {
     command: integer(fields, "command", Number.MAX_SAFE_INTEGER),
@@ -98,7 +113,10 @@ export function written(fields: Fields): WrittenOutput {
   };
 }
 
-/** Parses a request to the minion that any job may send. @throws {WireError} */
+/**
+ * Parses a request to the minion that any job may send.
+ * @throws {WireError}
+ */
 export function requestByJob(fields: Fields): MinionRequest {
   const what = text(fields, "what");
   switch (what) {

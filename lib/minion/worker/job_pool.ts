@@ -2,9 +2,9 @@
  * Runs a minion's jobs, each in its own worker, or in its own process if it belongs to a custom module. A started
  * worker waits for the next job, so `test.ping` has no start-up cost. Jobs can be signalled and killed.
  *
- * The main thread loads no modules, so a job goes to a worker without permissions first; that worker reports the permissions
- * that the job's functions declare, which are then cached. The process of a custom module may serve the same module with the same permissions
- * again for a while, but no other job after a `no_log` job.
+ * The main thread loads no modules, so a job goes to a worker without permissions first; that worker reports the
+ * permissions that the job's functions declare, which are then cached. The process of a custom module may serve the
+ * same module with the same permissions again for a while, but no other job after a `no_log` job.
  * @module
  */
 
@@ -135,9 +135,11 @@ export class JobPool {
   }
 
   /**
-   * Runs the job in `load`. @param onOutput Called with its commands' output, if the load asks for it (`live`).
+   * Runs the job in `load`.
+   * @param onOutput Called with its commands' output, if the load asks for it (`live`).
    * @param options.resumed Whether an earlier minion began the job, and its commands continued. Default: false.
-   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`; or {@linkcode LEFT_TO_NEXT_MINION}. Never rejects.
+   * @returns Its outcome: `return`, `retcode`, `success`, maybe `out`; or {@linkcode LEFT_TO_NEXT_MINION}. Never
+   * rejects.
    */
   run(
     load: ValueMap,
@@ -180,7 +182,10 @@ export class JobPool {
     }, SPARE_MS);
   }
 
-  /** Gives a job to a process of its custom modules. @param others The permissions of its other functions. */
+  /**
+   * Gives a job to a process of its custom modules.
+   * @param others The permissions of its other functions.
+   */
   #giveProcess(job: Job, others: Permissions): void {
     const funs = functionNames(job.load);
     let declaration;
@@ -344,7 +349,8 @@ export class JobPool {
     const ending = host.kill();
     for (const pid of host.commands()) sendSignal(-pid, SIGKILL);
     if (await ending) return this.#finish(host, failure(`The job was ended by signal ${signal}`), false);
-    // The runtime cannot end a thread that neither waits nor counts its steps (stop_word.ts); no built-in function is known to be one.
+    // The runtime cannot end a thread that neither waits nor counts its steps (stop_word.ts); no built-in function is
+    // known to be one.
     const goesOn = host instanceof ModuleProcess
       ? `its process ${host.pid} has not ended yet`
       : "its thread continues: it uses a processor until the minion is restarted";
@@ -372,7 +378,10 @@ export class JobPool {
     return this.#hosts.describeCustom();
   }
 
-  /** Calls a function of a custom module for a function that runs in `by`. @returns Its outcome. */
+  /**
+   * Calls a function of a custom module for a function that runs in `by`.
+   * @returns Its outcome.
+   */
   async #call(by: JobHost, fun: string, call: Uint8Array): Promise<Value> {
     const job = this.#busy.get(by);
     if (job === undefined) throw new Error("there is no job that calls");

@@ -1,6 +1,6 @@
 /**
- * Takes the messages of the workers and processes that run jobs: outcomes and output go to the pool, requests are answered by the pool or by
- * the minion.
+ * Takes the messages of the workers and processes that run jobs: outcomes and output go to the pool, requests are
+ * answered by the pool or by the minion.
  * @module
  */
 
@@ -15,17 +15,27 @@ import { toValue, type Value } from "#lib/values/value.ts";
 
 /** What a {@linkcode JobRelay} needs of its pool and of the minion. */
 export interface RelayTargets {
-  /** A job is done. @param outcome Packed. */
+  /**
+   * A job is done.
+   * @param outcome Packed.
+   */
   done(host: JobHost, outcome: Uint8Array): void;
   /** A job's commands wrote something. */
   output(host: JobHost, written: WrittenOutput): void;
   /** A worker may not run its job, which needs these permissions. */
   move(host: JobHost, permissions: Permissions): void;
-  /** Calls a function of a custom module for the function that runs in `host`. @param call Its arguments, packed. @returns Its outcome. */
+  /**
+   * Calls a function of a custom module for the function that runs in `host`.
+   * @param call Its arguments, packed.
+   * @returns Its outcome.
+   */
   call(host: JobHost, fun: string, call: Uint8Array): Promise<Value>;
   /** The jobs that run now. */
   running(): RunningJob[];
-  /** Sends a signal to a job. @returns Whether it was running. */
+  /**
+   * Sends a signal to a job.
+   * @returns Whether it was running.
+   */
   signal(jid: string, signal: number): boolean;
   /** Describes the functions of the custom modules. */
   describeCustom(): Promise<Value>;

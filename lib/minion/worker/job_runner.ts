@@ -58,8 +58,8 @@ export interface RunnerParts {
   /** Called with a job's commands. */
   child(pid: number, state: "started" | "ended"): void;
   /**
-   * Checks the functions of a job before the first is called. @returns A message instead of a run, if the job must not
-   * be run here.
+   * Checks the functions of a job before the first is called.
+   * @returns A message instead of a run, if the job must not be run here.
    */
   admit(functions: JobFunctions, message: ToJob & { readonly kind: "run" }): FromJob | undefined;
 }
@@ -235,7 +235,10 @@ function asMap(value: Value): ValueMap {
   return value;
 }
 
-/** The minion's answer to `running`. @throws {WireError} If it is none. */
+/**
+ * The minion's answer to `running`.
+ * @throws {WireError} If it is none.
+ */
 function runningJobs(answer: Value): RunningJob[] {
   if (!Array.isArray(answer)) throw new WireError("the running jobs are not a list");
   return answer.map((job) => {

@@ -45,7 +45,10 @@ export class JobThread implements JobHost {
   readonly #thread: Thread<JobWorkerInit>;
   readonly #options: JobThreadOptions;
 
-  /** Starts the thread. @throws {TypeError} If the permissions are invalid. */
+  /**
+   * Starts the thread.
+   * @throws {TypeError} If the permissions are invalid.
+   */
   constructor(options: JobThreadOptions) {
     this.name = options.name;
     this.#options = options;
@@ -98,7 +101,9 @@ export class JobThread implements JobHost {
     return await this.#ended();
   }
 
-  /** The C library keeps what a thread has freed for the next one; those of a burst of jobs may be the last for hours. */
+  /**
+   * The C library keeps what a thread has freed for the next one; those of a burst of jobs may be the last for hours.
+   */
   async stop(): Promise<void> {
     await this.#thread.stop();
     if (await this.#ended()) trimMemory();

@@ -70,8 +70,8 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
       }
       const known = [...functions.values()].filter((fun) => fun !== undefined);
       const permissions = joinPermissions(known.map((fun) => fun.permissions ?? "none"));
-      // A worker without permissions cannot see that a program is missing. The one that it sends the job to can, and then
-      // has a function less: it refuses that function itself, since the first one would send the job back.
+      // A worker without permissions cannot see that a program is missing. The one that it sends the job to can, and
+      // then has a function less: it refuses that function itself, since the first one would send the job back.
       const isRefusal = init.permissions !== "none" && known.length < functions.size;
       const here = (isRefusal || permissionKey(permissions) === own) &&
         ![...functions.keys()].some((name) => custom.has(moduleOf(name)));

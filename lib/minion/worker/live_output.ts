@@ -32,7 +32,10 @@ export interface LiveLimits {
 
 /** Options of a {@linkcode LiveOutput}. */
 export interface LiveOutputOptions {
-  /** Sends a batch to the master. @returns Whether the master accepted it. Never rejects. */
+  /**
+   * Sends a batch to the master.
+   * @returns Whether the master accepted it. Never rejects.
+   */
   send(batch: LiveBatch): Promise<boolean>;
   readonly limits: LiveLimits;
 }
@@ -74,7 +77,9 @@ export class LiveOutput {
   #leftOut = 0;
   /** Streams whose rest of a line is left out too, because its beginning was. */
   readonly #cut = new Set<string>();
-  /** Number of lines left out after the last piece, because the total limit is reached; and whether one is unfinished. */
+  /**
+   * Number of lines left out after the last piece, because the total limit is reached; and whether one is unfinished.
+   */
   #beyond = 0;
   #beyondCut = false;
   readonly #decoders = new Map<string, StreamDecoder>();
@@ -119,7 +124,8 @@ export class LiveOutput {
   }
 
   /**
-   * Ends the output. @param graceMs How long the current batch may take.
+   * Ends the output.
+   * @param graceMs How long the current batch may take.
    * @returns The batches that the master has not accepted yet; the caller must deliver them.
    */
   async end(graceMs: number): Promise<LiveBatch[]> {
@@ -169,7 +175,9 @@ export class LiveOutput {
     return this.#allowance >= 1 ? 0 : Math.ceil(1000 * (1 - this.#allowance) / rateBytes);
   }
 
-  /** The next batch: at most `max` bytes, or what fits into a request, plus one piece; `undefined` if there is nothing. */
+  /**
+   * The next batch: at most `max` bytes, or what fits into a request, plus one piece; `undefined` if there is nothing.
+   */
   #take(max: number, ended: boolean): LiveBatch | undefined {
     const parts: LivePart[] = [];
     if (this.#leftOut > 0) parts.push({ leftOut: this.#leftOut });

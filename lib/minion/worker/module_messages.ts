@@ -34,7 +34,10 @@ export function packMessage(message: FromModule | ToModule): Uint8Array {
   return pack(message);
 }
 
-/** The message that the minion packed. @throws {WireError | MsgpackError} If it is none. */
+/**
+ * The message that the minion packed.
+ * @throws {WireError | MsgpackError} If it is none.
+ */
 export function parseToModule(bytes: unknown): ToModule {
   if (!(bytes instanceof Uint8Array)) throw new WireError("a message is not bytes");
   const fields = fieldsOf(decode(bytes, "disk"));
@@ -67,7 +70,10 @@ function initOf(fields: Fields): ModuleProcessInit {
   };
 }
 
-/** Decodes a message of the process. @throws {WireError | MsgpackError} If it is invalid. */
+/**
+ * Decodes a message of the process.
+ * @throws {WireError | MsgpackError} If it is invalid.
+ */
 export function parseFromModule(bytes: Uint8Array): FromModule {
   const fields = fieldsOf(decode(bytes, "disk", BOUNDS), MAX_TEXT);
   const kind = text(fields, "kind");
@@ -91,7 +97,10 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
   }
 }
 
-/** Decodes the value of an outcome that a process sent. @throws {MsgpackError} */
+/**
+ * Decodes the value of an outcome that a process sent.
+ * @throws {MsgpackError}
+ */
 export function unpackOutcome(bytes: Uint8Array): Value {
   return decode(bytes, "disk", BOUNDS);
 }

@@ -84,7 +84,10 @@ export class ModuleProcess implements JobHost {
   #ending = false;
   #watch: Timer | undefined;
 
-  /** Starts the process. @throws {Error} If that fails. */
+  /**
+   * Starts the process.
+   * @throws {Error} If that fails.
+   */
   constructor(options: ModuleProcessOptions) {
     this.name = options.name;
     this.#options = options;
@@ -198,8 +201,8 @@ export class ModuleProcess implements JobHost {
     await Promise.race([Promise.all([reading, printing]), sleep(LAST_WORDS_MS)]);
     this.#fail(this.#reasonOf(status));
     await Promise.all(
-      [this.#messages.cancel(), this.#printed.cancel(), this.#writer.abort()].map((closing) => closing.catch(() => {}) // closed already
-      ),
+      // closed already
+      [this.#messages.cancel(), this.#printed.cancel(), this.#writer.abort()].map((closing) => closing.catch(() => {})),
     );
     await Promise.all([reading, printing]);
   }

@@ -145,7 +145,10 @@ function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, sco
   return { ...context, showsPillar: true };
 }
 
-/** What functions can reach while pillar is compiled: neither a master nor a running minion. @param grains The minion's. */
+/**
+ * What functions can reach while pillar is compiled: neither a master nor a running minion.
+ * @param grains The minion's.
+ */
 export function aloneWith(grains: ValueMap): Pick<JobContext, "jobs" | "outside"> {
   return {
     jobs: { running: () => Promise.resolve([]), signal: () => Promise.resolve(false) },

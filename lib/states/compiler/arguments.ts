@@ -1,6 +1,6 @@
 /**
- * The stage `arguments`: arguments that a state's function does not take. Salt detects them while the states run, and then
- * does not return the results of those that have run.
+ * The stage `arguments`: arguments that a state's function does not take. Salt detects them while the states run, and
+ * then does not return the results of those that have run.
  * @module
  */
 

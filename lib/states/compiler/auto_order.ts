@@ -12,7 +12,8 @@ export const FIRST_ORDER = 10_000;
 
 /**
  * Appends `{order: n}` to the arguments of every state that has none.
- * @param next The next number. @returns The number after the last one.
+ * @param next The next number.
+ * @returns The number after the last one.
  */
 export function giveOrders(high: ValueMap, next: number): number {
   for (const body of high.values()) {

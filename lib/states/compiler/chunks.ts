@@ -1,7 +1,7 @@
 /**
- * The stage `chunks`: a low chunk for every state module and name of an ID. A chunk is the map that `state.show_low_sls`
- * shows: `{state, name, __sls__, __env__, __id__, <arguments>, order, fun}`.
- * Source: Salt 3008.3, `State.compile_high_data` of `salt/state.py`.
+ * The stage `chunks`: a low chunk for every state module and name of an ID. A chunk is the map that
+ * `state.show_low_sls` shows: `{state, name, __sls__, __env__, __id__, <arguments>, order, fun}`. Source: Salt 3008.3,
+ * `State.compile_high_data` of `salt/state.py`.
  * @module
  */
 

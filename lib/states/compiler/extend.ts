@@ -147,7 +147,10 @@ function extendState(target: ValueMap, state: string, run: Value[], places: Plac
   for (const argument of [...run]) if (!replaceArgument(own, argument, places)) own.push(argument);
 }
 
-/** Replaces the argument of the same name with `argument`, or joins both. @returns Whether there was one. */
+/**
+ * Replaces the argument of the same name with `argument`, or joins both.
+ * @returns Whether there was one.
+ */
 function replaceArgument(own: Value[], argument: Value, places: Places): boolean {
   let replaced = false;
   const key = firstKey(argument);

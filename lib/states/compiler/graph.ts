@@ -94,9 +94,9 @@ export function findCycle<Data, Kind>(nodes: Iterable<GraphNode<Data, Kind>>): E
 }
 
 /**
- * All nodes in topological order; of the possible next nodes, the least by `compare` of their keys, then by
- * tag. Nodes of a cycle, and those after one, are left out. @param key Called once for each node, when all nodes before
- * it are in the list.
+ * All nodes in topological order; of the possible next nodes, the least by `compare` of their keys, then by tag. Nodes
+ * of a cycle, and those after one, are left out.
+ * @param key Called once for each node, when all nodes before it are in the list.
  */
 export function topologicalOrder<Data, Kind, Key>(
   nodes: Iterable<GraphNode<Data, Kind>>,

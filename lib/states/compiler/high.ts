@@ -1,10 +1,10 @@
 /**
- * High data: the IDs of all SLS files of a run, each with its state modules and their arguments. A map by ID:
- * `{ID: {__sls__: "web", __env__: "base", pkg: ["installed", {name: "nginx"}, {order: 10000}]}}`. The lists `__extend__` and
+ * High data: the IDs of all SLS files of a run, each with its state modules and their arguments. A map by ID: `{ID:
+ * {__sls__: "web", __env__: "base", pkg: ["installed", {name: "nginx"}, {order: 10000}]}}`. The lists `__extend__` and
  * `__exclude__` are keys next to the IDs.
  *
- * The stages of the compiler (stages.ts) own the high data that they are given: they change it in place, and lists that a
- * YAML alias names twice stay one list, as in Salt.
+ * The stages of the compiler (stages.ts) own the high data that they are given: they change it in place, and lists that
+ * a YAML alias names twice stay one list, as in Salt.
  * @module
  */
 

@@ -1,8 +1,8 @@
 /**
  * Finds all errors in a tree: each SLS file is compiled, whatever the errors in the others.
  *
- * A file that another one includes may use names of the including file, and is checked with it; every other file is compiled
- * alone, and the files that the top file assigns to a minion are compiled together.
+ * A file that another one includes may use names of the including file, and is checked with it; every other file is
+ * compiled alone, and the files that the top file assigns to a minion are compiled together.
  * @module
  */
 

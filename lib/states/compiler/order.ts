@@ -1,9 +1,10 @@
 /**
  * The stages `requisites` and `order`: the graph of requisites, and the order in which the chunks run.
  *
- * Of the chunks whose requisites are done, the next is the one with the least order. A chunk's order is its own, or that of
- * a chunk that directly depends on it, if that is less: so a required state comes just before the first one that requires
- * it. Source: Salt 3008.3, `State.order_chunks` of `salt/state.py`, `DependencyGraph` of `salt/utils/requisite.py`.
+ * Of the chunks whose requisites are done, the next is the one with the least order. A chunk's order is its own, or
+ * that of a chunk that directly depends on it, if that is less: so a required state comes just before the first one
+ * that requires it. Source: Salt 3008.3, `State.order_chunks` of `salt/state.py`, `DependencyGraph` of
+ * `salt/utils/requisite.py`.
  * @module
  */
 
@@ -32,8 +33,8 @@ export interface StateModules {
 const LAST = 1_000_000;
 
 /**
- * `watch` of a state module without `mod_watch` becomes `require`. The chunk's lists are replaced, because others may share
- * them.
+ * `watch` of a state module without `mod_watch` becomes `require`. The chunk's lists are replaced, because others may
+ * share them.
  */
 export function watchToRequire(chunk: Chunk, modules: StateModules): void {
   if (modules.watches(field(chunk, "state"))) return;
@@ -47,9 +48,9 @@ export function watchToRequire(chunk: Chunk, modules: StateModules): void {
 }
 
 /**
- * The chunks of `graph` in their order; a chunk that others have in `prereq` comes twice. Every chunk's `order` becomes a
- * number, and its `name_order` is removed. @param
- * chunks In the order of the high data, from which the order of `last` is computed.
+ * The chunks of `graph` in their order; a chunk that others have in `prereq` comes twice. Every chunk's `order` becomes
+ * a number, and its `name_order` is removed.
+ * @param chunks In the order of the high data, from which the order of `last` is computed.
  */
 export function sortNodes(
   chunks: readonly Chunk[],
@@ -118,8 +119,8 @@ function numberOrder(chunk: Chunk, cap: number): void {
 }
 
 /**
- * The least order of the nodes that directly depend on `node`. Edges are checked in turn, and one with less weight than a
- * previous one is skipped.
+ * The least order of the nodes that directly depend on `node`. Edges are checked in turn, and one with less weight than
+ * a previous one is skipped.
  */
 function leastDependent(node: StateNode, cap: number): number {
   let min = Infinity, weight = -1;

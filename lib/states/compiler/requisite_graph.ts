@@ -1,7 +1,7 @@
 /**
- * The graph of chunks: an edge from every required chunk to the one that requires it. A chunk that others have in `prereq`
- * has a second node, for the run in test mode that decides whether it would change anything.
- * Source: Salt 3008.3, `DependencyGraph` of `salt/utils/requisite.py`.
+ * The graph of chunks: an edge from every required chunk to the one that requires it. A chunk that others have in
+ * `prereq` has a second node, for the run in test mode that decides whether it would change anything. Source: Salt
+ * 3008.3, `DependencyGraph` of `salt/utils/requisite.py`.
  * @module
  */
 

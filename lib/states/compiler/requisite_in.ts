@@ -2,8 +2,8 @@
  * The stage `requisite_in`: `require_in` and similar keywords become requisites of the named states; `use` and `use_in`
  * copy arguments.
  *
- * As in Salt, every item of such a list adds to the states of all items before it too, so that a list of two gives the first
- * of them the requisite twice; and an unknown bare ID is skipped. Source: Salt 3008.3, `State.requisite_in` of
+ * As in Salt, every item of such a list adds to the states of all items before it too, so that a list of two gives the
+ * first of them the requisite twice; and an unknown bare ID is skipped. Source: Salt 3008.3, `State.requisite_in` of
  * `salt/state.py`.
  * @module
  */

@@ -1,11 +1,13 @@
 /**
- * The requisites of states, as tables: their names, their weight in the order of states, and which arguments are for the
- * compiler instead of the state's function.
- * Source: Salt 3008.3, `salt/utils/requisite.py` and `salt/state.py`.
+ * The requisites of states, as tables: their names, their weight in the order of states, and which arguments are for
+ * the compiler instead of the state's function. Source: Salt 3008.3, `salt/utils/requisite.py` and `salt/state.py`.
  * @module
  */
 
-/** Requisites that make an edge of the graph, by weight: where a state is needed by several, only the heaviest kinds move it forward. */
+/**
+ * Requisites that make an edge of the graph, by weight: where a state is needed by several, only the heaviest kinds
+ * move it forward.
+ */
 export const REQUISITE_WEIGHT = {
   onfail: 0,
   onfail_any: 1,

@@ -29,7 +29,10 @@ export interface SlsSource {
 
 /** Top files, and the results of `master_tops`. */
 export interface TopSource extends SlsSource {
-  /** Renders the top file of an environment; `undefined` if it has none. @throws {SlsRenderError} */
+  /**
+   * Renders the top file of an environment; `undefined` if it has none.
+   * @throws {SlsRenderError}
+   */
   renderTop(saltenv: string): Promise<RenderedFile | undefined>;
   /** The SLS names that `master_tops` assigns to this minion, by environment. */
   masterTops(): Promise<ReadonlyMap<string, readonly string[]>>;

@@ -105,7 +105,8 @@ export const LOWSTATE: Route = [["extend", "verify", "requisite_in", "exclude"],
 export const RUN: Route = [["extend", "verify"], ["requisite_in", "exclude"], ...COMPILE];
 
 /**
- * The route of `state.show_low_sls`: the chunks of the files as they are, without extensions, `_in` requisites and excludes.
+ * The route of `state.show_low_sls`: the chunks of the files as they are, without extensions, `_in` requisites and
+ * excludes.
  */
 export const LOW_SLS: Route = [["verify"], ...COMPILE];
 

@@ -19,7 +19,10 @@ export interface TopOptions extends TopMerging {
   readonly stateTopSaltenv: string | undefined;
   /** Whether the names of `master_tops` come before those of top files. */
   readonly masterTopsFirst: boolean;
-  /** Whether a target matches the minion. @param matcher `compound` unless the entry names another one. */
+  /**
+   * Whether a target matches the minion.
+   * @param matcher `compound` unless the entry names another one.
+   */
   matches(target: Value, matcher: string): boolean | Promise<boolean>;
 }
 
@@ -69,7 +72,8 @@ function topData(file: RenderedFile | undefined, env: string, places: Places): V
 }
 
 /**
- * Adds the files in the `include` of the first file of each environment. Includes of included files are not read, as in Salt.
+ * Adds the files in the `include` of the first file of each environment. Includes of included files are not read, as in
+ * Salt.
  */
 async function readIncludes(files: Map<string, ValueMap[]>, source: TopSource, places: Places): Promise<void> {
   for (const [env, tops] of files) {

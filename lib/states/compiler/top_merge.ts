@@ -9,7 +9,10 @@ import { equals, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 /** Targets with their SLS names, by environment. One whose name is not a text is left for verification. */
 export type Top = Map<Value, ValueMap>;
 
-/** The top files of each environment: its own, and those that it includes. An environment without a file has an empty map. */
+/**
+ * The top files of each environment: its own, and those that it includes. An environment without a file has an empty
+ * map.
+ */
 export type TopFiles = ReadonlyMap<string, readonly ValueMap[]>;
 
 /** Options for merging. */
@@ -25,7 +28,10 @@ export class TopRenderError extends Error {
   override name = "TopRenderError";
 }
 
-/** Merges top files. @throws {TopRenderError} If the section of an environment is not a map. */
+/**
+ * Merges top files.
+ * @throws {TopRenderError} If the section of an environment is not a map.
+ */
 export function mergeTops(files: TopFiles, { strategy, defaultTop }: TopMerging): Top {
   if (strategy === "same") return mergeSame(files, defaultTop);
   if (strategy === "merge_all") return mergeAll(files);
@@ -45,7 +51,9 @@ function mergeBaseFirst(files: TopFiles): Top {
   return top;
 }
 
-/** For every environment only its own section; one without a file uses its section in the default environment's file. */
+/**
+ * For every environment only its own section; one without a file uses its section in the default environment's file.
+ */
 function mergeSame(files: TopFiles, defaultTop: string): Top {
   const top: Top = new Map();
   for (const [own, ownFiles] of files) {

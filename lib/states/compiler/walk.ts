@@ -166,7 +166,10 @@ class Walk {
     return { data, errors };
   }
 
-  /** Adds the files of an include. @returns The errors. */
+  /**
+   * Adds the files of an include.
+   * @returns The errors.
+   */
   async #include(include: Include, into: ValueMap): Promise<CompileError[]> {
     const { item, place, sls, saltenv } = include;
     const [env, written] = isMap(item) ? firstPair(item) ?? [] : [saltenv, item];

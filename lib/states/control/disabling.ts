@@ -32,7 +32,10 @@ export function disabledTexts(names: readonly string[], context: Pick<JobContext
   );
 }
 
-/** Disables states, or enables them again. @returns What was done with each, as Salt says it. */
+/**
+ * Disables states, or enables them again.
+ * @returns What was done with each, as Salt says it.
+ */
 export async function setDisabledRuns(states: Value, off: boolean, context: JobContext): Promise<ValueMap> {
   const disabled = disabledRuns(context);
   const words = off ? "disabled" : "enabled";

@@ -6,7 +6,10 @@
 import { masked } from "#lib/protocol/masked.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
-/** Hides in a result what its state did. @returns The result. */
+/**
+ * Hides in a result what its state did.
+ * @returns The result.
+ */
 export function hideResult(result: ValueMap): ValueMap {
   for (const key of ["name", "comment", "changes"]) result.set(key, masked(result.get(key) ?? null));
   return result;

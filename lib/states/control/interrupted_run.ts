@@ -1,7 +1,7 @@
 /**
- * A run whose minion ended: a state restarted salt-minion, and the command continued. The run continues with the next state; states in
- * its record are not run again. Only a command that does a state's work counts as its outcome: one that only read something is run again. Without
- * such a command, the run ends with the results so far.
+ * A run whose minion ended: a state restarted salt-minion, and the command continued. The run continues with the next
+ * state; states in its record are not run again. Only a command that does a state's work counts as its outcome: one
+ * that only read something is run again. Without such a command, the run ends with the results so far.
  * @module
  */
 
@@ -79,8 +79,8 @@ function workOf({ progress, work }: Unfinished, commands: readonly SurvivingComm
 }
 
 /**
- * Modules whose states describe a result and need several commands for it: the outcome of the first command says nothing about the state, and
- * a second call completes it. States of other modules act, and might end the minion again.
+ * Modules whose states describe a result and need several commands for it: the outcome of the first command says
+ * nothing about the state, and a second call completes it. States of other modules act, and might end the minion again.
  */
 const CALLED_AGAIN = new Set(["archive", "file", "git", "group", "pip", "pkg", "pkgrepo", "user", "virtualenv"]);
 /** After this number of attempts, the state itself is the cause of the minion's end. */
@@ -116,7 +116,9 @@ function ofUnfinished(chunk: Chunk, work: readonly SurvivingCommand[], runNum: n
   return truthy(chunk.get("no_log")) ? hideResult(result) : result;
 }
 
-/** Adds the earlier work of a state's commands to its result after a second call, so that states that watch it see it. */
+/**
+ * Adds the earlier work of a state's commands to its result after a second call, so that states that watch it see it.
+ */
 export function addFormerWork(chunk: Chunk, result: ValueMap, work: readonly SurvivingCommand[]): void {
   const { lines, changes } = reportOf(chunk, work);
   const comment = result.get("comment") ?? "";

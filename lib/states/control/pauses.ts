@@ -63,7 +63,10 @@ export class RunPauses {
     this.#signal = signal;
   }
 
-  /** Waits before a state while it is paused. @returns "kill" if the run ends here. */
+  /**
+   * Waits before a state while it is paused.
+   * @returns "kill" if the run ends here.
+   */
   async before(chunk: Chunk): Promise<"run" | "kill"> {
     const begun = performance.now();
     if (this.#saidNothing && begun - this.#lookedAt < FRESH_MS) return "run";

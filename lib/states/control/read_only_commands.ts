@@ -1,6 +1,7 @@
 /**
- * Read-only commands, which only read the host's state or update a package manager's data: states of packages, repositories, services and accounts
- * run them before and after the program that does their work. An unknown command counts as work.
+ * Read-only commands, which only read the host's state or update a package manager's data: states of packages,
+ * repositories, services and accounts run them before and after the program that does their work. An unknown command
+ * counts as work.
  * @module
  */
 

@@ -86,7 +86,10 @@ export class RunRecord implements Disposable {
   #writtenAt = -Infinity;
   #syncedAt = performance.now();
 
-  /** Opens a record; a continued run keeps its record. @throws What the system says. */
+  /**
+   * Opens a record; a continued run keeps its record.
+   * @throws What the system says.
+   */
   constructor(cachedir: string, { jid, fun }: { readonly jid: string; readonly fun: string }) {
     const directory = recordDirectory(cachedir);
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });

@@ -20,7 +20,10 @@ function pathIn(cachedir: string): string {
   return `${cachedir}/req_state.p`;
 }
 
-/** The stored requests by name, or one of them. @throws {CommandError} If there is nothing of that name. */
+/**
+ * The stored requests by name, or one of them.
+ * @throws {CommandError} If there is nothing of that name.
+ */
 export function readRequests(cachedir: string, name: string | null): Value {
   const bytes = readFileIfExists(pathIn(cachedir));
   const stored = bytes === undefined ? undefined : decode(bytes, "disk");
@@ -40,7 +43,10 @@ export function keepRequest(cachedir: string, name: string, stored: StateRequest
   write(cachedir, new Map([...isMap(all) ? all : [], [name, request]]));
 }
 
-/** Removes a request, or all. @returns Whether a request was removed. */
+/**
+ * Removes a request, or all.
+ * @returns Whether a request was removed.
+ */
 export function clearRequest(cachedir: string, name: string | null): boolean {
   if (name === null || name === "") {
     removeIfExists(pathIn(cachedir));

@@ -14,7 +14,10 @@ export interface Timing {
   readonly duration: Value;
 }
 
-/** Begins to measure. @returns Ends it. */
+/**
+ * Begins to measure.
+ * @returns Ends it.
+ */
 export function startClock(): () => Timing {
   const begun = performance.now();
   const microseconds = Math.floor((performance.timeOrigin + begun) * 1000);

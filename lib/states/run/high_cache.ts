@@ -1,6 +1,6 @@
 /**
- * The high data of the last run, `<cachedir>/highstate.cache.p`: a run with `cache: True` runs them again and fetches no SLS file.
- * Source: Salt 3008.3, `salt/modules/state.py`, `BaseHighState.call_highstate` of `salt/state.py`.
+ * The high data of the last run, `<cachedir>/highstate.cache.p`: a run with `cache: True` runs them again and fetches
+ * no SLS file. Source: Salt 3008.3, `salt/modules/state.py`, `BaseHighState.call_highstate` of `salt/state.py`.
  * @module
  */
 
@@ -36,7 +36,10 @@ export function keepHigh(high: ValueMap, call: ApplyCall): void {
   }
 }
 
-/** Removes the cached high data. @returns The names of the files. */
+/**
+ * Removes the cached high data.
+ * @returns The names of the files.
+ */
 export function clearHigh(cachedir: string): string[] {
   const names = [...Deno.readDirSync(cachedir)].filter(({ name, isFile }) => isFile && name.endsWith(END))
     .map(({ name }) => name).sort(compareStrings);

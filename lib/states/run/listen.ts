@@ -1,6 +1,6 @@
 /**
- * The requisites `listen` and `listen_in`: after all states, `mod_watch` of those that listen to one that changed something.
- * Source: Salt 3008.3, `State.call_listen` of `salt/state.py`.
+ * The requisites `listen` and `listen_in`: after all states, `mod_watch` of those that listen to one that changed
+ * something. Source: Salt 3008.3, `State.call_listen` of `salt/state.py`.
  * @module
  */
 

@@ -13,7 +13,10 @@ export function retcodeOf(returned: Value): number {
   return isMap(returned) && succeeded(returned) ? RETCODE.ok : RETCODE.failure;
 }
 
-/** Whether there are results and none is False; results may contain results. @param isInner Whether other values may be among them. */
+/**
+ * Whether there are results and none is False; results may contain results.
+ * @param isInner Whether other values may be among them.
+ */
 export function succeeded(results: ValueMap, isInner = false): boolean {
   if (results.size === 0) return false;
   for (const [id, result] of results) {

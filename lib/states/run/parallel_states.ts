@@ -1,7 +1,7 @@
 /**
- * States with `parallel: True`: they run while the run continues, in this process. What they wait for (commands, files, the
- * network) continues at the same time; Salt starts a process for each.
- * Source: Salt 3008.3, `call_parallel`, `reconcile_procs` of `salt/state.py`.
+ * States with `parallel: True`: they run while the run continues, in this process. What they wait for (commands, files,
+ * the network) continues at the same time; Salt starts a process for each. Source: Salt 3008.3, `call_parallel`,
+ * `reconcile_procs` of `salt/state.py`.
  * @module
  */
 
@@ -40,7 +40,10 @@ export class ParallelStates {
     this.#onResult = onResult;
   }
 
-  /** Starts a state, or queues it. @returns Its result until it has ended. */
+  /**
+   * Starts a state, or queues it.
+   * @returns Its result until it has ended.
+   */
   add(chunk: Chunk, name: Value, run: () => Promise<ValueMap>): ValueMap {
     const tag = chunkTag(chunk);
     const starts = this.#mayStart();
@@ -97,7 +100,10 @@ export class ParallelStates {
     return this.#running.has(tag);
   }
 
-  /** Waits until all these states have ended. @throws If the job is to end. */
+  /**
+   * Waits until all these states have ended.
+   * @throws If the job is to end.
+   */
   async ended(tags: Iterable<string>): Promise<void> {
     for (const tag of tags) await this.#running.get(tag)?.done;
   }
@@ -107,7 +113,10 @@ export class ParallelStates {
     if (this.#running.size > 0) await Promise.race([...this.#running.values()].map(({ done }) => done));
   }
 
-  /** Waits until all states have ended. @throws If the job is to end. */
+  /**
+   * Waits until all states have ended.
+   * @throws If the job is to end.
+   */
   async all(): Promise<void> {
     while (this.#running.size > 0) await this.ended([...this.#running.keys()]);
   }

@@ -3,11 +3,11 @@
  * plan=<hash>` runs them if nothing of that has changed, or reports the changes. A plan is kept in
  * `<cachedir>/state_plans/<hash>`. Not in Salt.
  *
- * The record has hashes of what a plan depends on, not the pillar or the arguments themselves, which may be secret; and the results
- * that the operator was shown, so that a refusal can say what was found then and is found now.
+ * The record has hashes of what a plan depends on, not the pillar or the arguments themselves, which may be secret; and
+ * the results that the operator was shown, so that a refusal can say what was found then and is found now.
  *
- * A plan depends on the low data of the states (SLS files, templates, grains as far as they use them), the pillar, the files of the
- * file server that the states name, and what the states in test mode found on the host.
+ * A plan depends on the low data of the states (SLS files, templates, grains as far as they use them), the pillar, the
+ * files of the file server that the states name, and what the states in test mode found on the host.
  * @module
  */
 

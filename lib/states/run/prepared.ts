@@ -55,8 +55,10 @@ export class Refusal {
 
 /**
  * Prepares a run; its pillar is made again.
- * @param setting.options Options that the call replaces. @param setting.ofSls As of {@linkcode openHighState}.
- * @throws {CommandError} @throws {InvocationError} For arguments that cannot be.
+ * @param setting.options Options that the call replaces.
+ * @param setting.ofSls As of {@linkcode openHighState}.
+ * @throws {CommandError}
+ * @throws {InvocationError} For arguments that cannot be.
  */
 export async function prepare(
   call: ApplyCall,

@@ -43,8 +43,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * What a state function returned, with its fields checked: a list of comments becomes one text, and the result a bool or None.
- * What is not a result becomes a failed one that says so.
+ * What a state function returned, with its fields checked: a list of comments becomes one text, and the result a bool
+ * or None. What is not a result becomes a failed one that says so.
  */
 export function unified(returned: Value): ValueMap {
   const mistake = mistakeOf(returned);

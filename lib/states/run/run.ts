@@ -35,7 +35,10 @@ export interface RunSetting {
 
 /** Callbacks during a run. */
 export interface RunWatch {
-  /** Called before a state. @returns Whether the run ends here. */
+  /**
+   * Called before a state.
+   * @returns Whether the run ends here.
+   */
   before?(chunk: Chunk): Promise<"run" | "kill"> | "run" | "kill";
   /** A state starts. */
   started?(chunk: Chunk, tag: string): void;
@@ -113,7 +116,10 @@ export class StateRun {
     }
   }
 
-  /** Runs chunks in their order. @throws If the job is to end. */
+  /**
+   * Runs chunks in their order.
+   * @throws If the job is to end.
+   */
   async all(chunks: readonly Chunk[]): Promise<void> {
     this.#runContext.chunks = chunks;
     let waiting: Chunk[] = [];
@@ -158,7 +164,10 @@ export class StateRun {
     return this.#stopped;
   }
 
-  /** Tries chunks again that waited for others. @returns Those that still do. */
+  /**
+   * Tries chunks again that waited for others.
+   * @returns Those that still do.
+   */
   async #waiting(chunks: readonly Chunk[]): Promise<Chunk[]> {
     const still: Chunk[] = [];
     for (const chunk of chunks) {
@@ -177,7 +186,10 @@ export class StateRun {
     return this.results.get(chunkTag(chunk))?.get("result") === false;
   }
 
-  /** Runs a chunk, and before it what it requires and has not run. @returns Whether it waits for parallel states. */
+  /**
+   * Runs a chunk, and before it what it requires and has not run.
+   * @returns Whether it waits for parallel states.
+   */
   async chunk(given: Chunk, depth = 0): Promise<boolean> {
     this.#runContext.job.signal.throwIfAborted();
     const chunk = await this.#aggregate(given);
@@ -271,7 +283,10 @@ export class StateRun {
     this.#notRun(chunk, tag, { result: false, comment: `One or more requisite failed: ${[...names].join(", ")}` });
   }
 
-  /** Runs what `chunk` requires, then itself, unless a failure ends the run. @returns Whether it waits for others. */
+  /**
+   * Runs what `chunk` requires, then itself, unless a failure ends the run.
+   * @returns Whether it waits for others.
+   */
   async #unmet(given: Chunk, chunk: Chunk, depth: number): Promise<boolean> {
     // Iterative: a chain of thousands would overflow the stack.
     await Promise.resolve();

@@ -78,12 +78,18 @@ export class RunContext {
     return await this.#job.catalogue.get(name) !== undefined;
   }
 
-  /** Calls an execution function for a chunk. @throws What it throws. */
+  /**
+   * Calls an execution function for a chunk.
+   * @throws What it throws.
+   */
   async call(chunk: Chunk, name: string, args: Value[], kwargs: ValueMap): Promise<Value> {
     return await this.contextOf(chunk).call(name, args, kwargs);
   }
 
-  /** The context of a state. Its run for `prereq` is in test mode; with `no_log` nothing of it is logged. @param runChild What runs its commands, if not what runs the job's. */
+  /**
+   * The context of a state. Its run for `prereq` is in test mode; with `no_log` nothing of it is logged.
+   * @param runChild What runs its commands, if not what runs the job's.
+   */
   contextOf(chunk: Chunk, runChild?: ChildRunner): StateContext {
     const isHidden = truthy(chunk.get("no_log"));
     const job = { ...this.#job, ...runChild && { runChild }, ...isHidden && { log: () => {} } };

@@ -22,7 +22,8 @@ import { maxParallelOf, type RunWatch, StateRun } from "./run.ts";
 import { RunContext } from "./run_context.ts";
 
 /**
- * Compiles high data and runs them. The high data are empty afterwards: a caller that waits would keep them, as large as the files.
+ * Compiles high data and runs them. The high data are empty afterwards: a caller that waits would keep them, as large
+ * as the files.
  * @returns The results by tag, or a list of what is wrong. Sets the return code.
  */
 export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared: Prepared): Promise<Value> {
@@ -37,7 +38,10 @@ export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared:
   return returned;
 }
 
-/** States from which on the garbage of their compilation is collected before they run: V8 would keep it until it needs the space. */
+/**
+ * States from which on the garbage of their compilation is collected before they run: V8 would keep it until it needs
+ * the space.
+ */
 const MANY_STATES = 3_000;
 
 function clearHigh({ high, places }: Pick<Walked, "high" | "places">, states: number): void {

@@ -1,6 +1,7 @@
 /**
  * Slots: arguments of a state that are the result of an execution function, `__slot__:salt:grains.get(id) ~ /more`.
- * Source: Salt 3008.3, `State.format_slots`, `__eval_slot` of `salt/state.py`, `parse_function` of `salt/utils/args.py`.
+ * Source: Salt 3008.3, `State.format_slots`, `__eval_slot` of `salt/state.py`, `parse_function` of
+ * `salt/utils/args.py`.
  * @module
  */
 

@@ -10,8 +10,9 @@ import { INTERNAL_KEYWORDS } from "#lib/states/compiler/requisites.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /**
- * The arguments that are for the function; those of the runtime (`internal`) are left out, unless it declares one of that
- * name. An argument without a value is Python's None, which most functions take for nothing: one that is not to be None is left out.
+ * The arguments that are for the function; those of the runtime (`internal`) are left out, unless it declares one of
+ * that name. An argument without a value is Python's None, which most functions take for nothing: one that is not to be
+ * None is left out.
  */
 export function stateArguments(
   fun: Signature,

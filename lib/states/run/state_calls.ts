@@ -1,6 +1,6 @@
 /**
- * One call of a state function: whether it can be called, its conditions, its result with what the runtime adds, its retries.
- * Source: Salt 3008.3, `State.call`, `verify_data`, `_call_parallel_target` of `salt/state.py`.
+ * One call of a state function: whether it can be called, its conditions, its result with what the runtime adds, its
+ * retries. Source: Salt 3008.3, `State.call`, `verify_data`, `_call_parallel_target` of `salt/state.py`.
  * @module
  */
 
@@ -39,7 +39,10 @@ import { missingArguments, stateArguments } from "./state_arguments.ts";
 import type { StateFunction } from "./state_context.ts";
 import type { RunContext } from "./run_context.ts";
 
-/** Starts a parallel state. @returns Its result until it has ended. */
+/**
+ * Starts a parallel state.
+ * @returns Its result until it has ended.
+ */
 export type StartParallel = (chunk: Chunk, name: Value, run: () => Promise<ValueMap>) => ValueMap;
 
 /** What calls depend on. */
@@ -97,7 +100,10 @@ export class StateCalls {
     return [`State '${name}' was not found in SLS '${field(chunk, "__sls__")}'`, `Reason: ${reason}`];
   }
 
-  /** Calls a state; in its run for `prereq`, in test mode. @throws Only if the job is to end. */
+  /**
+   * Calls a state; in its run for `prereq`, in test mode.
+   * @throws Only if the job is to end.
+   */
   async call(chunk: Chunk, attempt = 1): Promise<ValueMap> {
     const { runContext } = this.#setting;
     const stop = startClock();

@@ -1,6 +1,6 @@
 /**
- * Custom modules that are fetched before states run: `autoload_dynamic_modules` of a highstate, `sync_mods` of named files.
- * Source: Salt 3008.3, `BaseHighState.load_dynamic` of `salt/state.py`, `sls` of `salt/modules/state.py`.
+ * Custom modules that are fetched before states run: `autoload_dynamic_modules` of a highstate, `sync_mods` of named
+ * files. Source: Salt 3008.3, `BaseHighState.load_dynamic` of `salt/state.py`, `sls` of `salt/modules/state.py`.
  * @module
  */
 
@@ -8,7 +8,10 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { isMap, map, truthy, type Value } from "#lib/values/value.ts";
 
-/** Fetches all kinds from the environments that a highstate uses. @returns Whether custom grains were copied. */
+/**
+ * Fetches all kinds from the environments that a highstate uses.
+ * @returns Whether custom grains were copied.
+ */
 export async function syncForHighstate(envs: readonly string[], context: JobContext): Promise<boolean> {
   if (!context.opts.autoload_dynamic_modules) return false;
   const synced = await context.call("saltutil.sync_all", [[...envs]], map({ refresh: false }));

@@ -52,7 +52,10 @@ function refused(texts: string[], { context }: ApplyCall): string[] {
   return texts;
 }
 
-/** Makes high data of what a template rendered to, in place; its IDs belong to no SLS file. @returns What is wrong. */
+/**
+ * Makes high data of what a template rendered to, in place; its IDs belong to no SLS file.
+ * @returns What is wrong.
+ */
 function padTemplate(high: ValueMap, name: string): string[] {
   for (const item of ["include", "exclude", "extends"]) {
     if (high.has(item)) {

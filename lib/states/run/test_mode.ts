@@ -9,8 +9,8 @@ import { isTrue } from "#lib/values/is_true.ts";
 import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
- * Whether nothing may be changed: the argument `test`, in any spelling of its letters; else a value `test: True` of grains or
- * pillar; else the option. An argument that is not a bool, such as `yes`, is meant to be true.
+ * Whether nothing may be changed: the argument `test`, in any spelling of its letters; else a value `test: True` of
+ * grains or pillar; else the option. An argument that is not a bool, such as `yes`, is meant to be true.
  */
 export function isTestMode(test: Value, kwargs: ValueMap, { opts, grains, pillar }: JobContext): boolean {
   if (test !== null) return test !== false;

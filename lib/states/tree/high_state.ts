@@ -1,6 +1,6 @@
 /**
- * The states of a minion, compiled for one call: its options and the master's, its pillar, and the files of its file server.
- * Source: Salt 3008.3, `HighState` of `salt/state.py`, the `show_*` functions of `salt/modules/state.py`.
+ * The states of a minion, compiled for one call: its options and the master's, its pillar, and the files of its file
+ * server. Source: Salt 3008.3, `HighState` of `salt/state.py`, the `show_*` functions of `salt/modules/state.py`.
  * @module
  */
 
@@ -36,7 +36,10 @@ export interface HighState {
   readonly topName: string;
   /** The option `nodegroups`. */
   readonly nodegroups: ValueMap;
-  /** Reads the top file. @throws {CommandError} If a section of it is not a map. */
+  /**
+   * Reads the top file.
+   * @throws {CommandError} If a section of it is not a map.
+   */
   top(): Promise<ReadTop>;
   /** The SLS names that a top file assigns to this minion. */
   matches(top: ReadTop): Promise<Map<string, string[]>>;

@@ -54,7 +54,8 @@ export function withMasterOpts(own: ValueMap, master: ValueMap): ValueMap {
 
 /**
  * The settings of a call.
- * @param own The minion's options. @param kwargs The arguments of the call.
+ * @param own The minion's options.
+ * @param kwargs The arguments of the call.
  * @throws {CommandError} If `lock_saltenv` forbids the environment.
  */
 export function settingsOf(own: ValueMap, kwargs: ValueMap): HighStateSettings {

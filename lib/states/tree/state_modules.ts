@@ -36,8 +36,9 @@ function addUsed(used: Map<string, Set<string>>, body: Value): void {
 
 /**
  * The state modules of a host.
- * @param used The modules that are needed. @param checkArguments Whether functions that ignore unknown arguments are
- * checked for the arguments that they read. Otherwise they accept all.
+ * @param used The modules that are needed.
+ * @param checkArguments Whether functions that ignore unknown arguments are checked for the arguments that they read.
+ * Otherwise they accept all.
  */
 export async function stateModules(
   used: UsedStates,

@@ -41,7 +41,9 @@ export class TreeSource implements TopSource {
     this.#setting = setting;
   }
 
-  /** The text of a file that has been rendered, by the name that places have; `undefined` if two environments have one. */
+  /**
+   * The text of a file that has been rendered, by the name that places have; `undefined` if two environments have one.
+   */
   text(name: string): string | undefined {
     return this.#texts.get(name);
   }
@@ -67,7 +69,10 @@ export class TreeSource implements TopSource {
     return this.#setting.files.listStates(saltenv);
   }
 
-  /** The paths of all files. @throws {CommandError} If the file server cannot list its files. */
+  /**
+   * The paths of all files.
+   * @throws {CommandError} If the file server cannot list its files.
+   */
   files(saltenv: string): Promise<readonly string[]> {
     return this.#setting.files.fileList(saltenv);
   }
@@ -79,7 +84,10 @@ export class TreeSource implements TopSource {
     return paths.flat().flatMap((path) => moduleNameOf(baseName(path)) ?? []);
   }
 
-  /** @throws {SlsRenderError} With the renderer's message. @throws {CommandError} If the file cannot be fetched. */
+  /**
+   * @throws {SlsRenderError} With the renderer's message.
+   * @throws {CommandError} If the file cannot be fetched.
+   */
   async render(sls: string, saltenv: string): Promise<RenderedFile | undefined> {
     const found = await this.#setting.files.getState(sls, saltenv);
     if (found === undefined) return undefined;
@@ -92,7 +100,10 @@ export class TreeSource implements TopSource {
     return await this.#render({ dest: path, name: path, sls: path, saltenv });
   }
 
-  /** Renders a text that is not in a file. @throws {RenderError} */
+  /**
+   * Renders a text that is not in a file.
+   * @throws {RenderError}
+   */
   async renderText(text: string): Promise<Value> {
     return (await this.#setting.render({ text, sls: "", saltenv: "base" })).data;
   }

@@ -1,7 +1,6 @@
 /**
- * Execution module `pkg` for Debian and its family: what is installed, and what changes that. Its other functions are in
- * `queries.ts` and `repositories.ts`.
- * Source: the functions of Salt 3008.3 `salt/modules/aptpkg.py`.
+ * Execution module `pkg` for Debian and its family: what is installed, and what changes that. Its other functions are
+ * in `queries.ts` and `repositories.ts`. Source: the functions of Salt 3008.3 `salt/modules/aptpkg.py`.
  * @module
  */
 

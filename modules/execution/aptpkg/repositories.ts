@@ -103,7 +103,10 @@ async function preparePersonalArchive(repo: string, { grains }: JobContext, opti
   if (!options.has("keyserver")) options.set("keyserver", "keyserver.ubuntu.com");
 }
 
-/** Imports the key that the keywords name. @throws {CommandError} If it cannot be had. */
+/**
+ * Imports the key that the keywords name.
+ * @throws {CommandError} If it cannot be had.
+ */
 async function importKey(
   line: string,
   { saltenv, aptkey, options, context }: {

@@ -84,7 +84,10 @@ interface ArchiveSource {
   readonly context: JobContext;
 }
 
-/** Runs `act` with the path of an archive; Salt's errors say where it is. @throws {CommandError} If there is none. */
+/**
+ * Runs `act` with the path of an archive; Salt's errors say where it is.
+ * @throws {CommandError} If there is none.
+ */
 async function withArchive<T>(
   name: string,
   { saltenv, source_hash, use_etag: useEtag, clean, context }: ArchiveSource,

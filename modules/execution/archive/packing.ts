@@ -1,7 +1,7 @@
 /**
- * Execution module `archive`: packing and unpacking. tar, gzip and rar are the host's programs; ZIP archives are read and written here.
- * Its functions that tell what an archive has in it are in `listing.ts`.
- * Source: the functions of Salt 3008.3 `salt/modules/archive.py`.
+ * Execution module `archive`: packing and unpacking. tar, gzip and rar are the host's programs; ZIP archives are read
+ * and written here. Its functions that tell what an archive has in it are in `listing.ts`. Source: the functions of
+ * Salt 3008.3 `salt/modules/archive.py`.
  * @module
  */
 
@@ -51,7 +51,11 @@ async function mustBeEngine(template: string | null): Promise<void> {
   }
 }
 
-/** A path, rendered if there is an engine. @throws {CommandError} If there is no such engine. @throws {RenderError} */
+/**
+ * A path, rendered if there is an engine.
+ * @throws {CommandError} If there is no such engine.
+ * @throws {RenderError}
+ */
 async function renderedPath(path: string, engine: string | null, context: JobContext): Promise<string> {
   if (!engine) return path;
   const { renderNames } = await import("#modules/execution/_templates.ts");

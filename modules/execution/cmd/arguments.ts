@@ -110,7 +110,8 @@ export function document(
 export type Given = Partial<Bound<CmdArguments>> & { readonly cmd: Value };
 
 /**
- * Runs the command that a function of `cmd` was given, and sets the job's return code: 1 after a timeout, for which Salt's is 0.
+ * Runs the command that a function of `cmd` was given, and sets the job's return code: 1 after a timeout, for which
+ * Salt's is 0.
  * @param given.rest Keywords that the function does not declare and its siblings do count as well.
  * @throws {CommandError} Also if the configuration forbids the command to published jobs.
  */
@@ -140,7 +141,11 @@ export async function executeCommand(
   return result;
 }
 
-/** The command and its directory, rendered. @throws {CommandError} If there is no such engine. @throws {RenderError} */
+/**
+ * The command and its directory, rendered.
+ * @throws {CommandError} If there is no such engine.
+ * @throws {RenderError}
+ */
 async function rendered(given: Given, engine: string, context: JobContext): Promise<Given> {
   const { renderNames } = await import("#modules/execution/_templates.ts");
   const saltenv = given.saltenv || context.opts.saltenv || "base";
@@ -156,7 +161,10 @@ async function rendered(given: Given, engine: string, context: JobContext): Prom
 /** Keywords of Salt's functions for templates and states; they have no effect on a command. */
 const WITHOUT_EFFECT: readonly string[] = ["pillar", "pillarenv"];
 
-/** @throws {InvocationError} For a keyword that no function of `cmd` knows: the command would run as if it was not there. */
+/**
+ * @throws {InvocationError} For a keyword that no function of `cmd` knows: the command would run as if it was not
+ * there.
+ */
 function refuseUnknown(rest: Rest, name: string): void {
   const known = [...Object.keys(CMD_ARGUMENTS), ...WITHOUT_EFFECT];
   for (const key of [...rest.kwargs.keys()].map(text)) {
@@ -197,8 +205,8 @@ function refuseForbidden(cmd: Value, context: JobContext): void {
 }
 
 /**
- * The return of `cmd.run_all` and similar functions: Salt's map of four. @param hide Whether what the command wrote is
- * left out.
+ * The return of `cmd.run_all` and similar functions: Salt's map of four.
+ * @param hide Whether what the command wrote is left out.
  */
 export function asMap({ pid, retcode, stdout, stderr }: CommandResult, hide = false): Record<string, unknown> {
   return { pid, retcode, stdout: hide ? "" : stdout, stderr: hide ? "" : stderr };

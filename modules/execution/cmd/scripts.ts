@@ -1,6 +1,6 @@
 /**
- * The functions of the module `cmd` that run scripts and programs given as text: from their own copy, which is removed afterwards.
- * Source: the functions of Salt 3008.3 `salt/modules/cmdmod.py`.
+ * The functions of the module `cmd` that run scripts and programs given as text: from their own copy, which is removed
+ * afterwards. Source: the functions of Salt 3008.3 `salt/modules/cmdmod.py`.
  * @module
  */
 

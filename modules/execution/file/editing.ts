@@ -1,7 +1,7 @@
 /**
- * The functions of the module `file` that change the contents of a file by lines, at its ends, at a place, by `sed` and by `patch`. Those by
- * regular expressions are in `replacing.ts`. The edits themselves are in `lib/host/filesystem`, as functions of texts.
- * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * The functions of the module `file` that change the contents of a file by lines, at its ends, at a place, by `sed` and
+ * by `patch`. Those by regular expressions are in `replacing.ts`. The edits themselves are in `lib/host/filesystem`, as
+ * functions of texts. Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * The functions of the module `file` that find files, and that tell whether a file contains a text. The logic is in `lib/host/filesystem`.
- * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * The functions of the module `file` that find files, and that tell whether a file contains a text. The logic is in
+ * `lib/host/filesystem`. Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 

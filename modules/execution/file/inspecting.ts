@@ -1,10 +1,11 @@
 /**
- * Execution module `file`: what the system says of files, digests, what kind of file a path is, parts of paths, and reading. The rest is in
- * `_file_backups.ts`, `checking.ts`, `editing.ts`, `finding.ts`, `managing.ts`, `ownership.ts`, `replacing.ts` and `trees.ts`.
+ * Execution module `file`: what the system says of files, digests, what kind of file a path is, parts of paths, and
+ * reading. The rest is in `_file_backups.ts`, `checking.ts`, `editing.ts`, `finding.ts`, `managing.ts`, `ownership.ts`,
+ * `replacing.ts` and `trees.ts`.
  *
- * All that takes a path needs all permissions: Deno lets nothing less look at `/proc`, `/sys` and `/dev`, and the names of owners may come from a
- * directory service. The logic is in `lib/host/filesystem`.
- * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * All that takes a path needs all permissions: Deno lets nothing less look at `/proc`, `/sys` and `/dev`, and the names
+ * of owners may come from a directory service. The logic is in `lib/host/filesystem`. Source: the functions of Salt
+ * 3008.3 `salt/modules/file.py`.
  * @module
  */
 

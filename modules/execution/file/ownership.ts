@@ -1,6 +1,6 @@
 /**
- * The functions of the module `file` for owners, modes, attributes and SELinux contexts. The logic is in `lib/host/filesystem`.
- * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * The functions of the module `file` for owners, modes, attributes and SELinux contexts. The logic is in
+ * `lib/host/filesystem`. Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 

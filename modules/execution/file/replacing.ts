@@ -1,10 +1,9 @@
 /**
- * The functions of the module `file` that look for a regular expression in files, and that replace what they find: with other text, with a
- * block, with a comment. The edits themselves are in `lib/host/filesystem`, as functions of texts.
+ * The functions of the module `file` that look for a regular expression in files, and that replace what they find: with
+ * other text, with a block, with a comment. The edits themselves are in `lib/host/filesystem`, as functions of texts.
  *
- * A backup is written before the file, and what is at its path is replaced, not followed: a link that another user planted there leads
- * root nowhere.
- * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * A backup is written before the file, and what is at its path is replaced, not followed: a link that another user
+ * planted there leads root nowhere. Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 

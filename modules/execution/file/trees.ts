@@ -1,6 +1,6 @@
 /**
- * Execution module `file`, third part: making, linking, copying, moving and removing files and directories, and special files.
- * Source: the functions of Salt 3008.3 `salt/modules/file.py`.
+ * Execution module `file`, third part: making, linking, copying, moving and removing files and directories, and special
+ * files. Source: the functions of Salt 3008.3 `salt/modules/file.py`.
  * @module
  */
 
@@ -166,7 +166,10 @@ export const symlink: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Removes what is not a directory. @throws {CommandError} For a directory. */
+/**
+ * Removes what is not a directory.
+ * @throws {CommandError} For a directory.
+ */
 function removeFile(path: string): void {
   if (!isLink(path) && isDirectory(path)) throw new CommandError(`[Errno 21] Is a directory: '${path}'`);
   inDirectoryOf(path, (directory, name) => Deno.removeSync(directory.at(name)));

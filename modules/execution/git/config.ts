@@ -33,7 +33,10 @@ interface ConfigArguments {
   readonly output_encoding: string | null;
 }
 
-/** How git is run, and the option that selects the configuration. @throws {InvocationError} If none is selected. */
+/**
+ * How git is run, and the option that selects the configuration.
+ * @throws {InvocationError} If none is selected.
+ */
 function placeOf(bound: ConfigArguments, kwargs: ValueMap): { readonly run: GitRun; readonly place: string } {
   const global = isTrue(kwargs.get("global"));
   if (bound.cwd === null && !global) throw new InvocationError("'cwd' argument required unless global=True");

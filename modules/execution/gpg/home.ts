@@ -1,6 +1,6 @@
 /**
- * Where the functions of the module `gpg` find keys: the home directory of a user's keys, made if need be, and gpg in it.
- * Source: Salt 3008.3 `salt/modules/gpg.py` _get_user_info, _get_user_gnupghome, _create_gpg, _restore_ownership.
+ * Where the functions of the module `gpg` find keys: the home directory of a user's keys, made if need be, and gpg in
+ * it. Source: Salt 3008.3 `salt/modules/gpg.py` _get_user_info, _get_user_gnupghome, _create_gpg, _restore_ownership.
  * @module
  */
 
@@ -96,14 +96,20 @@ export async function passphraseOf(context: JobContext): Promise<string | undefi
   return truthy(found) ? text(found) : undefined;
 }
 
-/** The same. @throws {InvocationError} If there is none. */
+/**
+ * The same.
+ * @throws {InvocationError} If there is none.
+ */
 export async function neededPassphrase(context: JobContext): Promise<string> {
   const passphrase = await passphraseOf(context);
   if (passphrase === undefined) throw new InvocationError("gpg_passphrase not available in pillar.");
   return passphrase;
 }
 
-/** Writes what gpg gave to a file. @throws {CommandError} If it cannot be written. */
+/**
+ * Writes what gpg gave to a file.
+ * @throws {CommandError} If it cannot be written.
+ */
 export function writeOutput(path: string, bytes: Uint8Array): void {
   try {
     writeWithUmask(path, bytes);

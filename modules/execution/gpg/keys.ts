@@ -197,7 +197,10 @@ use_passphrase : False
     }),
 });
 
-/** What `gpg --gen-key` reads. @throws {InvocationError} If a value has several lines. */
+/**
+ * What `gpg --gen-key` reads.
+ * @throws {InvocationError} If a value has several lines.
+ */
 function keyRequest(given: Readonly<Record<string, Value>>, passphrase: string | undefined): string {
   const { name_email } = given;
   const address = `${

@@ -29,7 +29,11 @@ const SHARED = `
 user, gnupghome, keyring
     The user of the keyring, its home directory, and the path of another keyring.`;
 
-/** A text, or a file that can be read. @throws {InvocationError} Without either. @throws {CommandError} If the file cannot be read. */
+/**
+ * A text, or a file that can be read.
+ * @throws {InvocationError} Without either.
+ * @throws {CommandError} If the file cannot be read.
+ */
 function inputOf(input: string | null, filename: string | null): GpgInput {
   if (truthy(input)) return { input: input ?? "" };
   if (!truthy(filename)) throw new InvocationError("filename or text must be passed.");

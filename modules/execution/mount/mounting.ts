@@ -83,7 +83,10 @@ export const is_mounted: ModuleFunction<JobContext> = fn({
   run: async ({ name }, context) => (await activeMounts(false, context)).has(name),
 });
 
-/** Runs `mount` or `umount`. @returns True, or its error text. */
+/**
+ * Runs `mount` or `umount`.
+ * @returns True, or its error text.
+ */
 async function runMount(
   { words, password }: { readonly words: readonly string[]; readonly password?: string },
   user: string | null,

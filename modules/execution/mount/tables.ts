@@ -1,7 +1,7 @@
 /**
- * The functions of the module `mount` for tables of mounts: `/etc/fstab`, `/etc/vfstab`, maps of the automounter. `filesystems` and its like are
- * for AIX, and do nothing here.
- * Source: the functions of Salt 3008.3 `salt/modules/mount.py`.
+ * The functions of the module `mount` for tables of mounts: `/etc/fstab`, `/etc/vfstab`, maps of the automounter.
+ * `filesystems` and its like are for AIX, and do nothing here. Source: the functions of Salt 3008.3
+ * `salt/modules/mount.py`.
  * @module
  */
 

@@ -1,6 +1,6 @@
 /**
- * Execution module `network`: sockets and the name of the host, settings of interfaces, and reaching other hosts. Its other functions are in
- * `addresses.ts` and `routes.ts`.
+ * Execution module `network`: sockets and the name of the host, settings of interfaces, and reaching other hosts. Its
+ * other functions are in `addresses.ts` and `routes.ts`.
  *
  * The parsers of what programs tell are in `lib/host/network`.
  * Source: the functions of Salt 3008.3 `salt/modules/network.py` for Linux.

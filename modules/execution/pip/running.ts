@@ -26,7 +26,10 @@ export interface Pip {
 
 export const WHERE = { bin_env: str(null), user: str(null), cwd: str(null) };
 
-/** Runs pip by `cmd.run_all`; no password in a URL is among its arguments. @param more Keywords of that. */
+/**
+ * Runs pip by `cmd.run_all`; no password in a URL is among its arguments.
+ * @param more Keywords of that.
+ */
 export async function runPip(
   words: readonly string[],
   { bin_env, user, cwd, env_vars = null }: Pip,
@@ -45,7 +48,10 @@ export async function runPip(
   return await callRunAll(context, argv, { more: keywords, joined });
 }
 
-/** What pip prints, as `read` reads it. @throws {CommandError} If it fails, or prints something else. */
+/**
+ * What pip prints, as `read` reads it.
+ * @throws {CommandError} If it fails, or prints something else.
+ */
 export async function outputOf<T>(
   words: readonly string[],
   pip: Pip,

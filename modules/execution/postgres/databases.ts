@@ -1,7 +1,7 @@
 /**
- * Execution module `postgres`: databases, tablespaces and database clusters of PostgreSQL, by psql. Roles, extensions and privileges are in
- * `roles.ts`, `extensions.ts` and `privileges.ts`, schemas and languages in `schemas.ts`.
- * Source: the functions of Salt 3008.3 `salt/modules/postgres.py`.
+ * Execution module `postgres`: databases, tablespaces and database clusters of PostgreSQL, by psql. Roles, extensions
+ * and privileges are in `roles.ts`, `extensions.ts` and `privileges.ts`, schemas and languages in `schemas.ts`. Source:
+ * the functions of Salt 3008.3 `salt/modules/postgres.py`.
  * @module
  */
 
@@ -258,7 +258,10 @@ const OWNED: readonly (readonly [string, string])[] = [
   ],
 ];
 
-/** Gives a database and all that is in it to an owner, in one transaction. @returns What became of psql. */
+/**
+ * Gives a database and all that is in it to an owner, in one transaction.
+ * @returns What became of psql.
+ */
 async function ownAll(database: string, owner: string, connection: Connection, context: JobContext) {
   const place = { ...connectionOf(connection), maintenance_db: database };
   const to = `owner to ${identifier(owner)};`;

@@ -64,7 +64,11 @@ export async function withSecretFile<T>(
   }
 }
 
-/** Runs psql. @param stdin What it reads, if not nothing. @returns What `cmd.run_all` gives. */
+/**
+ * Runs psql.
+ * @param stdin What it reads, if not nothing.
+ * @returns What `cmd.run_all` gives.
+ */
 export async function psql(
   args: readonly string[],
   connection: Connection,
@@ -112,12 +116,18 @@ export async function runServerProgram(
   return await callRunAll(context, words, { more });
 }
 
-/** Runs commands of SQL. @returns Whether they went well. */
+/**
+ * Runs commands of SQL.
+ * @returns Whether they went well.
+ */
 export async function execute(sql: string, connection: Connection, context: JobContext): Promise<boolean> {
   return (await psql(["-c", sql], connection, context)).get("retcode") === 0;
 }
 
-/** Like {@linkcode execute}, of commands with a secret in them: psql reads them, where Salt shows them in the list of processes. */
+/**
+ * Like {@linkcode execute}, of commands with a secret in them: psql reads them, where Salt shows them in the list of
+ * processes.
+ */
 export async function executeSecret(sql: string, connection: Connection, context: JobContext): Promise<boolean> {
   const result = await psql(["-v", "ON_ERROR_STOP=1", "-f", "-"], connection, context, sql);
   return result.get("retcode") === 0;

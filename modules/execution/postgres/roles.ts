@@ -66,7 +66,10 @@ export const user_exists: ModuleFunction<JobContext> = fn({
   run: async ({ name, ...connection }, context) => isRole(await roleOf(name, connection, context)),
 });
 
-/** Makes a role, or changes one that is there. @returns Whether that was done. */
+/**
+ * Makes a role, or changes one that is there.
+ * @returns Whether that was done.
+ */
 async function changeRole(
   what: "create" | "update",
   name: string,
@@ -200,7 +203,10 @@ export const group_update: ModuleFunction<JobContext> = changing("group", "updat
   runas,
 });
 
-/** Removes a role. @returns Whether it is gone; false if it was not there. */
+/**
+ * Removes a role.
+ * @returns Whether it is gone; false if it was not there.
+ */
 async function removeRole(name: string, connection: Connection, context: JobContext): Promise<boolean> {
   if (!isRole(await roleOf(name, connection, context))) {
     context.log("info", `User '${name}' does not exist`);

@@ -1,7 +1,7 @@
 /**
- * The functions of the module `saltutil` that do something on the master of this host: jobs, runners and wheel functions. They
- * start the master's own commands, so that their rights and their user are decided there. Source: the functions of Salt
- * 3008.3 `salt/modules/saltutil.py`.
+ * The functions of the module `saltutil` that do something on the master of this host: jobs, runners and wheel
+ * functions. They start the master's own commands, so that their rights and their user are decided there. Source: the
+ * functions of Salt 3008.3 `salt/modules/saltutil.py`.
  * @module
  */
 
@@ -23,7 +23,10 @@ import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } 
 
 const NOT_LOCAL = "This command can only be executed on a minion that is located on the master.";
 
-/** The words that start `salt-run`. @throws {CommandError} Where the master's commands are not on this host. */
+/**
+ * The words that start `salt-run`.
+ * @throws {CommandError} Where the master's commands are not on this host.
+ */
 function saltRun(): readonly string[] {
   const own = operatorCommand("salt-run");
   const [program] = own;
@@ -63,7 +66,10 @@ async function runRunner(
   }
 }
 
-/** The result of a runner. @throws {CommandError} If it failed, with what it says. */
+/**
+ * The result of a runner.
+ * @throws {CommandError} If it failed, with what it says.
+ */
 async function resultOf(
   name: string,
   given: { readonly args: readonly Value[]; readonly kwargs: ValueMap },
@@ -143,7 +149,10 @@ const JOB = {
 /** Keyword arguments that steer Salt's clients and are none of the function's. */
 const OF_CLIENTS: readonly string[] = ["_cmd_meta", "roster"];
 
-/** Runs a function on minions. @returns By minion, its `ret` and `retcode`. */
+/**
+ * Runs a function on minions.
+ * @returns By minion, its `ret` and `retcode`.
+ */
 async function onMinions(
   { tgt, fun, arg, timeout, tgt_type, ret, kwarg, ssh }: Readonly<Record<keyof typeof JOB, Value>>,
   kwargs: ValueMap,

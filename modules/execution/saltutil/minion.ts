@@ -172,7 +172,9 @@ export const update: ModuleFunction<JobContext> = fn({
   run: () => map({ _error: "Esky not available as import" }),
 });
 
-/** Directories of the cache in which the minion keeps what it still needs: jobs and their returns, and who runs them. */
+/**
+ * Directories of the cache in which the minion keeps what it still needs: jobs and their returns, and who runs them.
+ */
 const KEPT = ["commands", "jids", "journal", "proc", "returns"];
 
 export const clear_cache: ModuleFunction<JobContext> = fn({

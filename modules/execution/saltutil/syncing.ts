@@ -126,7 +126,10 @@ async function reload(reloads: Reloads, { outside }: JobContext): Promise<void> 
   for (const what of reloads) await outside.refresh(what);
 }
 
-/** The function that syncs a family. @param refresh Whether it reloads unless it is told not to; absent: it never does. */
+/**
+ * The function that syncs a family.
+ * @param refresh Whether it reloads unless it is told not to; absent: it never does.
+ */
 function syncing(name: FamilyName, refresh?: boolean): ModuleFunction<JobContext> {
   const family: Family = FAMILIES[name];
   return fn({

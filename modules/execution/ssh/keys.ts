@@ -1,9 +1,9 @@
 /**
- * Execution module `ssh`: authorized keys, the keys of the host and those of its users. Its functions for `known_hosts` are in
- * `known_hosts.ts`.
+ * Execution module `ssh`: authorized keys, the keys of the host and those of its users. Its functions for `known_hosts`
+ * are in `known_hosts.ts`.
  *
- * Files below a user's home directory are that user's: as root this follows no link of theirs to a file of another's, and refuses to write there.
- * Source: the functions of Salt 3008.3 `salt/modules/ssh.py`.
+ * Files below a user's home directory are that user's: as root this follows no link of theirs to a file of another's,
+ * and refuses to write there. Source: the functions of Salt 3008.3 `salt/modules/ssh.py`.
  * @module
  */
 

@@ -134,8 +134,8 @@ export const check_known_host: ModuleFunction<JobContext> = fn({
 });
 
 /**
- * Runs `ssh-keygen` on a copy of a user's file, and puts what it writes in the file's place, which stays the user's. Run on the file itself by root, it
- * would read what a link leads to that the user has put there meanwhile.
+ * Runs `ssh-keygen` on a copy of a user's file, and puts what it writes in the file's place, which stays the user's.
+ * Run on the file itself by root, it would read what a link leads to that the user has put there meanwhile.
  */
 async function rewriteKnown(
   path: string,

@@ -100,7 +100,10 @@ export function checkNames(mods: Value): void {
   throw new InvocationError(`'${mods}' ends in a comma. There is no space between SLS names`);
 }
 
-/** The argument `queue`. @throws {InvocationError} For another text than True and False. */
+/**
+ * The argument `queue`.
+ * @throws {InvocationError} For another text than True and False.
+ */
 function queueWord(queue: Value): Value {
   if (typeof queue !== "string") return queue;
   const word = WORDS.get(queue.trim().toLowerCase());

@@ -1,7 +1,7 @@
 /**
- * Execution module `sys`: what functions this minion has, their documentation and their arguments. Those that tell of other
- * families than execution modules are in `families.ts`.
- * Source: the functions of Salt 3008.3 `salt/modules/sysmod.py` that tell of execution modules.
+ * Execution module `sys`: what functions this minion has, their documentation and their arguments. Those that tell of
+ * other families than execution modules are in `families.ts`. Source: the functions of Salt 3008.3
+ * `salt/modules/sysmod.py` that tell of execution modules.
  * @module
  */
 

@@ -21,7 +21,10 @@ export function functionsOf(names: readonly string[], wanted: readonly string[])
   return chosen(names, wanted.map((one) => one.includes("*") || one.includes(".") ? compileGlob(one) : selects(one)));
 }
 
-/** The modules of `names`. A glob is held against the functions' full names, as Salt does: `s*` and `sys.*` both find sys. */
+/**
+ * The modules of `names`. A glob is held against the functions' full names, as Salt does: `s*` and `sys.*` both find
+ * sys.
+ */
 export function modulesOf(names: readonly string[], wanted: readonly string[]): string[] {
   const tests = wanted.map((one) => one.includes("*") ? compileGlob(one) : (name: string) => moduleOf(name) === one);
   return [...new Set(chosen(names, tests).map(moduleOf))];

@@ -1,6 +1,6 @@
 /**
- * What the functions of the module `x509` have in common: encodings of what they return, files that they write, signing policies.
- * Source: Salt 3008.3 `salt/modules/x509_v2.py`.
+ * What the functions of the module `x509` have in common: encodings of what they return, files that they write, signing
+ * policies. Source: Salt 3008.3 `salt/modules/x509_v2.py`.
  * @module
  */
 
@@ -31,7 +31,10 @@ export function encoded(der: Uint8Array, { encoding, label, raw }: {
   return pem ?? der.toBase64();
 }
 
-/** The text of a reference; `undefined` if its bytes are not UTF-8. @throws {InvocationError} If there are no bytes. */
+/**
+ * The text of a reference; `undefined` if its bytes are not UTF-8.
+ * @throws {InvocationError} If there are no bytes.
+ */
 export function textOrUndefined(reference: Reference): string | undefined {
   const bytes = referencedBytes(reference);
   try {
@@ -42,7 +45,10 @@ export function textOrUndefined(reference: Reference): string | undefined {
   }
 }
 
-/** The text of a reference. @throws {InvocationError} If it is none. */
+/**
+ * The text of a reference.
+ * @throws {InvocationError} If it is none.
+ */
 export function textOf(reference: Reference): string {
   const text = textOrUndefined(reference);
   if (text === undefined) throw new InvocationError("'utf-8' codec can't decode the bytes");
@@ -59,7 +65,10 @@ function entryOrNothing(text: string, kind: string): string {
   }
 }
 
-/** Writes a block of PEM to a file that only its owner may read. @returns What to say. */
+/**
+ * Writes a block of PEM to a file that only its owner may read.
+ * @returns What to say.
+ */
 export function writePem(text: string, path: string, overwrite: boolean, kind: string | null): string {
   const entry = pemEntry(text, kind);
   const keeps = kind === "CERTIFICATE" && !overwrite && pathExists(path);
@@ -87,7 +96,10 @@ export async function localPolicy(name: Value, context: JobContext): Promise<Val
   return new Map();
 }
 
-/** Asks another minion to sign, or for its policy. @throws {InvocationError | CommandError} If it does not. */
+/**
+ * Asks another minion to sign, or for its policy.
+ * @throws {InvocationError | CommandError} If it does not.
+ */
 export async function askRemote(
   server: string,
   { policy, kwargs, policyOnly }: { readonly policy: Value; readonly kwargs: ValueMap; readonly policyOnly: boolean },

@@ -42,7 +42,10 @@ const CERTIFICATE_ENCODINGS = ["der", "pem", "pkcs7_der", "pkcs7_pem", "pkcs12"]
 const KEY_ENCODINGS = ["der", "pem", "pkcs12"] as const;
 const PLAIN_ENCODINGS = ["der", "pem"] as const;
 
-/** Writes what was made to a file. @returns What to say. */
+/**
+ * Writes what was made to a file.
+ * @returns What to say.
+ */
 function written(der: Uint8Array, path: string, { encoding, label, kind, message, mode }: {
   readonly encoding: string;
   readonly label: string;
@@ -369,7 +372,10 @@ export const encode_csr: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** A new private key. @throws {InvocationError} For an algorithm or a size that there is not. */
+/**
+ * A new private key.
+ * @throws {InvocationError} For an algorithm or a size that there is not.
+ */
 function newKey(algo: string, keysize: Value): KeyObject {
   const { generateKeyPairSync } = nodeBuiltin("node:crypto");
   const size = truthy(keysize) ? toNumber(keysize) ?? 0 : undefined;

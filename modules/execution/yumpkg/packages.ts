@@ -1,7 +1,6 @@
 /**
- * Execution module `pkg` for hosts with yum, dnf or dnf5: what is installed, and what changes that. Its other functions are in
- * `queries.ts` and `groups.ts`.
- * Source: the functions of Salt 3008.3 `salt/modules/yumpkg.py`.
+ * Execution module `pkg` for hosts with yum, dnf or dnf5: what is installed, and what changes that. Its other functions
+ * are in `queries.ts` and `groups.ts`. Source: the functions of Salt 3008.3 `salt/modules/yumpkg.py`.
  * @module
  */
 

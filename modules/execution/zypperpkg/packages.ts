@@ -266,7 +266,10 @@ export const clean_locks: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** Names with versions, or without. @throws {CommandError} If there are none. */
+/**
+ * Names with versions, or without.
+ * @throws {CommandError} If there are none.
+ */
 function wanted(name: string | null, pkgs: Value): (readonly [name: string, version: Value])[] {
   if (!name && !truthy(pkgs)) throw new CommandError("Name or packages must be specified.");
   const list = truthy(pkgs) ? (Array.isArray(pkgs) ? pkgs : [pkgs]) : [name];

@@ -1,6 +1,6 @@
 /**
- * The arguments that the functions of the runner `state` have in common: SLS files of the master's own host, and pillar.
- * Source: Salt 3008.3 `salt/runners/state.py`.
+ * The arguments that the functions of the runner `state` have in common: SLS files of the master's own host, and
+ * pillar. Source: Salt 3008.3 `salt/runners/state.py`.
  * @module
  */
 
@@ -35,7 +35,10 @@ export const PILLAR_PARAMS = { pillar: any(null), pillarenv: str(null), pillar_e
 /** The parameters that {@linkcode OF_SLS} tells of besides. */
 export const SLS_PARAMS = { saltenv: any("base"), test: any(null) };
 
-/** The keyword arguments of an execution function of that name: those that were given. @throws {InvocationError} */
+/**
+ * The keyword arguments of an execution function of that name: those that were given.
+ * @throws {InvocationError}
+ */
 export function givenKeywords({ pillar, ...others }: Readonly<Record<string, Value>>): ValueMap {
   if (pillar !== null && !isMap(pillar) && (others.pillar_enc ?? null) === null) {
     const mistake = yamlMistake(pillar);

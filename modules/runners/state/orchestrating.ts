@@ -12,7 +12,10 @@ import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
 import { succeeded } from "#lib/states/run/outcome.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** Runs a function of states on the master's own host. @returns What it gives, under the host's id. */
+/**
+ * Runs a function of states on the master's own host.
+ * @returns What it gives, under the host's id.
+ */
 async function ofMaster(
   call: { readonly fun: string; readonly args: Value[]; readonly kwargs: ValueMap; readonly jid?: string },
   context: RunnerContext,

@@ -133,7 +133,10 @@ function isAbsolute(path: Value): boolean {
   return path === null || typeof path === "string" && path.startsWith("/");
 }
 
-/** The directory, with a slash at its end. @throws {Refused} If it cannot be one, or other paths are wrong. */
+/**
+ * The directory, with a slash at its end.
+ * @throws {Refused} If it cannot be one, or other paths are wrong.
+ */
 export function directoryOf({ name, if_missing, enforce_ownership_on: only }: ExtractedArguments): string {
   if (!isAbsolute(name)) throw new Refused(`${text(name)} is not an absolute path`);
   if (!truthy(name)) throw new Refused("Name of the directory path needs to be specified");
@@ -147,7 +150,10 @@ export function directoryOf({ name, if_missing, enforce_ownership_on: only }: Ex
   return `${path}/`;
 }
 
-/** Whether the fetched archive is kept. @param warnings Gets what Salt warns of. */
+/**
+ * Whether the fetched archive is kept.
+ * @param warnings Gets what Salt warns of.
+ */
 export function keepsSource(kwargs: ValueMap, warnings: string[]): boolean {
   if (kwargs.has("keep_source") && kwargs.has("keep")) {
     warnings.push("Both 'keep_source' and 'keep' were used. Since these both do the same thing, 'keep' was ignored.");
@@ -158,7 +164,11 @@ export function keepsSource(kwargs: ValueMap, warnings: string[]): boolean {
 
 const FORMATS: readonly ArchiveFormat[] = ["tar", "rar", "zip"];
 
-/** The format. @param name The end of the source's URL. @throws {Refused} If it is not known. */
+/**
+ * The format.
+ * @param name The end of the source's URL.
+ * @throws {Refused} If it is not known.
+ */
 export function formatOf({ archive_format: given }: ExtractedArguments, name: string): ArchiveFormat {
   if (!truthy(given)) {
     const guessed = guessArchiveFormat(name);
@@ -188,7 +198,11 @@ export interface Method {
   readonly unzipProgram: boolean;
 }
 
-/** The way to extract. @param warnings Gets what Salt warns of. @throws {Refused} If arguments do not fit each other. */
+/**
+ * The way to extract.
+ * @param warnings Gets what Salt warns of.
+ * @throws {Refused} If arguments do not fit each other.
+ */
 export function methodOf(given: ExtractedArguments, format: ArchiveFormat, warnings: string[]): Method {
   const options = given.options === null ? null : text(given.options);
   const secret = truthy(given.password);

@@ -59,7 +59,10 @@ const KINDS: readonly (readonly [kind: "dirs" | "files" | "links", is: (info: De
   ["links", (info) => info.isSymlink],
 ];
 
-/** Compares the directory with the archive, by names and kinds alone. @throws {Refused} If it cannot be looked at. */
+/**
+ * Compares the directory with the archive, by names and kinds alone.
+ * @throws {Refused} If it cannot be looked at.
+ */
 export function compareContents(contents: Contents, directory: string): Difference {
   let missing = false;
   const incorrect: string[] = [];

@@ -33,7 +33,11 @@ export interface Extraction {
   readonly more: ValueMap;
 }
 
-/** Extracts it. @returns What the program or the archive says of its members. @throws {Refused} If that fails. */
+/**
+ * Extracts it.
+ * @returns What the program or the archive says of its members.
+ * @throws {Refused} If that fails.
+ */
 export async function extractArchive(given: Extraction, context: StateContext): Promise<Value> {
   const { archive, format, directory, options, max, password, more } = given;
   const trim = { trim_output: max === 0 ? false : max };
@@ -59,7 +63,10 @@ function merged(own: Readonly<Record<string, unknown>>, more: ValueMap): ValueMa
 
 const NO_TAR = "tar command not available, it might not be installed on minion";
 
-/** Extracts a tar archive with owners and modes, whatever compressed it. @returns The names of its members. */
+/**
+ * Extracts a tar archive with owners and modes, whatever compressed it.
+ * @returns The names of its members.
+ */
 async function extractTar({ archive, directory, max }: Extraction, context: StateContext): Promise<Value> {
   const names: string[] = [];
   try {
@@ -82,7 +89,10 @@ async function extractTar({ archive, directory, max }: Extraction, context: Stat
   return max === 0 ? names : names.slice(0, max);
 }
 
-/** Extracts by `tar` with the options of the state. @returns The lines that it writes. */
+/**
+ * Extracts by `tar` with the options of the state.
+ * @returns The lines that it writes.
+ */
 async function runTar({ archive, directory, options, max }: Extraction, context: StateContext): Promise<Value> {
   if (which("tar") === undefined) throw new Refused(NO_TAR);
   const words = shlexSplit(options ?? "").filter((word) => !["v", "-v", "--verbose"].includes(word));
@@ -105,7 +115,10 @@ async function runAll(words: string[], directory: string, context: StateContext)
   return isMap(ran) ? ran : new Map();
 }
 
-/** How many lines `trim_output` asks for. @throws {Refused} If it is not a number. */
+/**
+ * How many lines `trim_output` asks for.
+ * @throws {Refused} If it is not a number.
+ */
 export function linesWanted(trim: Value): number {
   if (trim === true) return 100;
   if (trim === null || trim === false) return 0;

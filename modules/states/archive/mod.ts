@@ -56,7 +56,10 @@ interface Subject {
   readonly context: StateContext;
 }
 
-/** What is in the archive. @throws {Refused} If it cannot be listed, or a password is missing. */
+/**
+ * What is in the archive.
+ * @throws {Refused} If it cannot be listed, or a password is missing.
+ */
 async function listContents(
   archive: string,
   { given, shown, format, method, context }: Pick<Subject, "given" | "shown" | "format" | "method" | "context">,
@@ -105,7 +108,10 @@ interface Need {
   readonly changed: boolean;
 }
 
-/** Compares what is there, and with `force` removes what is in the way. @throws {Refused} If something is in the way. */
+/**
+ * Compares what is there, and with `force` removes what is in the way.
+ * @throws {Refused} If something is in the way.
+ */
 function lookAround(
   { given, archive, directory, contents, context }: Subject,
   { before, changes }: { readonly before: ReturnType<typeof storedSum>; readonly changes: ValueMap },
@@ -118,7 +124,10 @@ function lookAround(
   return { needed: needed || changed, missing, changed };
 }
 
-/** What is done about paths of another kind than the archive's. @returns Whether something was removed. */
+/**
+ * What is done about paths of another kind than the archive's.
+ * @returns Whether something was removed.
+ */
 function clearWay(
   given: ExtractedArguments,
   { directory, incorrect, changes, context }: {
@@ -162,7 +171,10 @@ function clearWay(
   return true;
 }
 
-/** Removes paths. @returns Those that were there, and what went wrong. */
+/**
+ * Removes paths.
+ * @returns Those that were there, and what went wrong.
+ */
 function removeAll(paths: readonly string[]): [removed: string[], errors: string[]] {
   const removed: string[] = [];
   const errors: string[] = [];
@@ -177,7 +189,10 @@ function removeAll(paths: readonly string[]): [removed: string[], errors: string
   return [removed, errors];
 }
 
-/** Removes what `clean` and `clean_parent` name. @throws {Refused} If that fails. */
+/**
+ * Removes what `clean` and `clean_parent` name.
+ * @throws {Refused} If that fails.
+ */
 function cleanUp({ given, directory, contents }: Subject, changes: ValueMap): void {
   if (truthy(given.clean_parent)) {
     const [removed, errors] = removeAll([directory]);

@@ -19,7 +19,10 @@ export interface Owners {
   readonly gid: number;
 }
 
-/** Looks the names up. @throws {Refused} If there is no such user or group. */
+/**
+ * Looks the names up.
+ * @throws {Refused} If there is no such user or group.
+ */
 export async function findOwners(user: Value, group: Value, context: StateContext): Promise<Owners> {
   const find = async (kind: "User" | "Group", name: Value): Promise<number> => {
     if (!truthy(name)) return -1;

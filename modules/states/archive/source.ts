@@ -49,7 +49,10 @@ async function orRefuse<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Chooses the source of a list. @throws {Refused} If there is none, or it is a file of this host that is not there. */
+/**
+ * Chooses the source of a list.
+ * @throws {Refused} If there is none, or it is a file of this host that is not there.
+ */
 export async function chooseSource(
   { source, source_hash }: SourceArguments,
   context: StateContext,
@@ -97,7 +100,10 @@ export async function isKnown(sum: ValueMap, { match, local }: ArchiveSource, co
   return sum.size > 0 && stored !== undefined && stored.hsum === sum.get("hsum");
 }
 
-/** The archive on this host: a copy is fetched, unless it is this host's own. @throws {Refused} If it cannot be had. */
+/**
+ * The archive on this host: a copy is fetched, unless it is this host's own.
+ * @throws {Refused} If it cannot be had.
+ */
 export async function fetchArchive(
   given: SourceArguments,
   { match, local }: ArchiveSource,
@@ -147,7 +153,10 @@ export async function needBackend(given: SourceArguments, context: StateContext)
   if (missing !== undefined) throw new Refused(missing);
 }
 
-/** Checks the signature of the file at `path`, if there is one. @throws {Refused} If it does not hold. */
+/**
+ * Checks the signature of the file at `path`, if there is one.
+ * @throws {Refused} If it does not hold.
+ */
 export async function needSignature(path: string, given: SourceArguments, context: StateContext): Promise<void> {
   const { signature } = given;
   if (!truthy(signature)) return;

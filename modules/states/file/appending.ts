@@ -64,7 +64,10 @@ async function textsFor(
   return textList(text, argumentText(context));
 }
 
-/** Makes the directory of a file. @returns What is there now in its place. */
+/**
+ * Makes the directory of a file.
+ * @returns What is there now in its place.
+ */
 async function madeAbove(name: string, context: StateContext): Promise<"a directory" | "a file"> {
   const above = dirName(name);
   if (!isDirectory(above)) await context.call("file.makedirs", [name]);
@@ -76,7 +79,10 @@ async function has(name: string, regex: string, context: StateContext): Promise<
   return truthy(await context.call("file.search", [name, regex], map({ multiline: true })));
 }
 
-/** The lines of the texts that the file lacks. @throws {InvocationError} For a binary file. */
+/**
+ * The lines of the texts that the file lacks.
+ * @throws {InvocationError} For a binary file.
+ */
 async function missingLines(
   name: string,
   { texts, regexOf }: { readonly texts: readonly string[]; readonly regexOf: (text: string) => string },

@@ -105,7 +105,10 @@ async function fetchCopy(wanted: Wanted, context: StateContext): Promise<StateRe
   };
 }
 
-/** What `source_hash` says; `undefined` if it is not given. @throws {CommandError} If it cannot be read. */
+/**
+ * What `source_hash` says; `undefined` if it is not given.
+ * @throws {CommandError} If it cannot be read.
+ */
 async function sumOf(
   name: string,
   given: Signers & {

@@ -102,7 +102,10 @@ export function cleaner({ root, keep, excludePat }: Cleaning): (path: string) =>
   return (path) => !kept.has(path) && chosen(relativePath(path, root));
 }
 
-/** Removes from a directory what is not kept; in test mode nothing. @returns What was removed, or would be. */
+/**
+ * Removes from a directory what is not kept; in test mode nothing.
+ * @returns What was removed, or would be.
+ */
 export async function cleanDirectory(cleaning: Cleaning, context: StateContext): Promise<string[]> {
   const isJunk = cleaner(cleaning);
   const removed: string[] = [];

@@ -26,7 +26,9 @@ export function ownerOf(user: Value, kwargs: ValueMap, context: StateContext): V
   return kwargs.get("owner") ?? null;
 }
 
-/** What is wrong with a user and a group; empty text if nothing is. In test mode a state before this one may make them. */
+/**
+ * What is wrong with a user and a group; empty text if nothing is. In test mode a state before this one may make them.
+ */
 export async function unknownOwners(user: Value, group: Value, context: StateContext): Promise<string> {
   let problem = "";
   if (truthy(user) && await context.call("file.user_to_uid", [user]) === "") {
@@ -84,14 +86,17 @@ export function withoutChanges(result: StateResult, comment: string): StateResul
 }
 
 /**
- * How an argument of this state becomes text where Salt calls `str`: the maps of an SLS are of another class in Salt, and print
- * otherwise, than those of pillar and of a command line.
+ * How an argument of this state becomes text where Salt calls `str`: the maps of an SLS are of another class in Salt,
+ * and print otherwise, than those of pillar and of a command line.
  */
 export function argumentText({ low }: StateContext): (value: Value) => string {
   return low.has("__sls__") ? renderedText : text;
 }
 
-/** A text, a list of texts, or anything else as the texts that it is made of. @param written What makes text of the rest. */
+/**
+ * A text, a list of texts, or anything else as the texts that it is made of.
+ * @param written What makes text of the rest.
+ */
 export function textList(given: Value, written: (value: Value) => string = text): string[] {
   if (given instanceof Uint8Array) return [new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(given)];
   return Array.isArray(given) ? given.map(written) : [written(given)];

@@ -27,7 +27,10 @@ interface InTheWay {
   readonly allowSymlink: boolean;
 }
 
-/** Removes what is in the way. @returns A result, if the state ends here; the actions are in `ret.changes`. */
+/**
+ * Removes what is in the way.
+ * @returns A result, if the state ends here; the actions are in `ret.changes`.
+ */
 async function makeWay(
   { name, force, backupname }: InTheWay,
   ret: StateResult,
@@ -100,7 +103,10 @@ async function recursionProblems(
   return problems;
 }
 
-/** Brings all below the directory to what `recurse` says. @returns The result, and what could not be done. */
+/**
+ * Brings all below the directory to what `recurse` says.
+ * @returns The result, and what could not be done.
+ */
 async function recurseInto(
   wanted: DirectoryOptions,
   { words, ret }: { readonly words: ReadonlySet<string>; readonly ret: StateResult },

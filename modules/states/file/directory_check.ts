@@ -35,7 +35,10 @@ export interface DirectoryOptions {
 
 const RECURSE_TYPES = ["user", "group", "mode", "ignore_files", "ignore_dirs", "silent"];
 
-/** The words of `recurse`; none for None. @throws {CommandError} If it is not a list of them. */
+/**
+ * The words of `recurse`; none for None.
+ * @throws {CommandError} If it is not a list of them.
+ */
 export function readRecurse(recurse: Value): ReadonlySet<string> {
   if (!truthy(recurse)) return new Set();
   if (!Array.isArray(recurse)) throw new CommandError('"recurse" must be formed as a list of strings');
@@ -152,7 +155,10 @@ export async function checkDirectory(
   };
 }
 
-/** What `recurse` leaves of owner and modes: for all below the directory, and as in Salt for the directory itself in this check. */
+/**
+ * What `recurse` leaves of owner and modes: for all below the directory, and as in Salt for the directory itself in
+ * this check.
+ */
 export function limited(
   { user, group, dirMode, fileMode }: Pick<DirectoryOptions, "user" | "group" | "dirMode" | "fileMode">,
   words: ReadonlySet<string>,

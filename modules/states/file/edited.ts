@@ -25,7 +25,10 @@ export function refusedFile(name: string, fun: string): StateResult | undefined 
   return problem === undefined ? undefined : failed(name, problem);
 }
 
-/** A diff as changes show it: not of binary files, and not where the state says so. @param diff It. */
+/**
+ * A diff as changes show it: not of binary files, and not where the state says so.
+ * @param diff It.
+ */
 export function shownDiff(name: string, diff: string, showChanges = true): string {
   if (!isText(name)) return "Replace binary file";
   return showChanges ? diff : "<show_changes=False>";

@@ -1,9 +1,9 @@
 /**
  * State module `file`, first part: `file.managed`. The other functions are in `_file_*.ts`.
  *
- * What a managed file is to be is found here, and the execution module `file` does the work: `file.get_managed` fetches and renders
- * the source, `file.check_managed_changes` compares, `file.manage_file` writes.
- * Source: Salt 3008.3 `salt/states/file.py` managed.
+ * What a managed file is to be is found here, and the execution module `file` does the work: `file.get_managed` fetches
+ * and renders the source, `file.check_managed_changes` compares, `file.manage_file` writes. Source: Salt 3008.3
+ * `salt/states/file.py` managed.
  * @module
  */
 

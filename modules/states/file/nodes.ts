@@ -87,7 +87,10 @@ user, group, mode
   },
 });
 
-/** The base64 text, of the argument or of pillar. @throws {CommandError} */
+/**
+ * The base64 text, of the argument or of pillar.
+ * @throws {CommandError}
+ */
 async function encodedOf(encoded: Value, pillar: Value, context: StateContext): Promise<Value> {
   if (!truthy(encoded) && !truthy(pillar)) {
     throw new CommandError("Specify either the 'encoded_data' or 'contents_pillar' argument.");

@@ -120,7 +120,10 @@ async function runPatch(
   return isMap(outcome) ? outcome : new Map();
 }
 
-/** Checks whether the patch applies. @returns How; or the result of a state that ends here. */
+/**
+ * Checks whether the patch applies.
+ * @returns How; or the result of a state that ends here.
+ */
 async function tryPatch(patching: Patching, context: StateContext): Promise<Outcome | StateResult> {
   const { name, patch, rejects, strip, keepsRejects } = patching;
   const output = await Deno.makeTempFile({ prefix: "__salt.tmp." });

@@ -20,7 +20,9 @@ export interface Permissions {
   readonly selinux?: ValueMap;
 }
 
-/** The parts of a SELinux context that the argument `selinux` tells, by the names of the execution module's arguments. */
+/**
+ * The parts of a SELinux context that the argument `selinux` tells, by the names of the execution module's arguments.
+ */
 export function selinuxOf(selinux: Value): ValueMap {
   const labels = isMap(selinux) ? selinux : new Map<Value, Value>();
   return new Map(["seuser", "serole", "setype", "serange"].map((part) => [part, labels.get(part) ?? null]));

@@ -19,7 +19,10 @@ import { sameBytes as equalBytes } from "#lib/crypto/same_bytes.ts";
 import { encodeText } from "#lib/text/encoding.ts";
 import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** The file with the source of a list that exists, and the hash for it. @throws {CommandError} If none exists. */
+/**
+ * The file with the source of a list that exists, and the hash for it.
+ * @throws {CommandError} If none exists.
+ */
 export async function chosenSource(file: Managed, context: StateContext): Promise<Managed> {
   const chosen = await context.call("file.source_list", [file.source, file.sourceHash, file.saltenv]);
   const [source, sourceHash] = Array.isArray(chosen) ? chosen : [null, null];
@@ -39,8 +42,8 @@ function sourceArguments(file: Managed): ValueMap {
 }
 
 /**
- * The contents that test mode compares with the file: text, as Salt, unless the file holds it in the encoding already, where Salt
- * announces a change that a run does not make.
+ * The contents that test mode compares with the file: text, as Salt, unless the file holds it in the encoding already,
+ * where Salt announces a change that a run does not make.
  */
 function compared({ name, contents, given: { encoding, encoding_errors } }: Managed): string | Uint8Array | null {
   if (typeof contents !== "string" || !truthy(encoding) || !isFile(name)) return contents;

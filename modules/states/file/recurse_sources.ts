@@ -13,7 +13,10 @@ import { dirName, joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { isMap, str as text, toNumber, type Value } from "#lib/values/value.ts";
 
-/** The directories of the file server among `sources`. @throws {CommandError} If there is none, or one is no `salt://`. */
+/**
+ * The directories of the file server among `sources`.
+ * @throws {CommandError} If there is none, or one is no `salt://`.
+ */
 export async function sourcesThere(sources: Value, context: StateContext): Promise<string[]> {
   const listed = textList(sources).map((source) => source.replace(/\/+$/, ""));
   const wrong = listed.find((source) => !source.startsWith("salt://"));
@@ -147,7 +150,10 @@ class Collected implements RecursePlan {
     this.keep.add(path);
   }
 
-  /** Takes links, and what the file server lists below them, out of `files`. @returns The other files. */
+  /**
+   * Takes links, and what the file server lists below them, out of `files`.
+   * @returns The other files.
+   */
   addLinks(files: readonly string[], links: ReadonlyMap<Value, Value>, root: string): string[] {
     let left = [...files];
     for (const [link, target] of [...links].map((pair) => pair.map(text))) {
@@ -156,7 +162,8 @@ class Collected implements RecursePlan {
       const path = this.#destination(link, root);
       if (path === undefined || this.#isOccupied(path)) continue;
       const leadsTo = normalPath(joinPath(dirName(path), target));
-      // A link to a directory of this source may be one to a file of another, and the other way round: then it is left out.
+      // A link to a directory of this source may be one to a file of another, and the other way round: then it is left
+      // out.
       if (led && this.files.has(leadsTo)) {
         this.#ignored.add(path);
         continue;

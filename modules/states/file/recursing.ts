@@ -58,7 +58,10 @@ async function bring(fun: string, path: string, kwargs: ValueMap, context: State
   return stateResult(await context.state(fun, new Map([...kwargs, ["name", path]])));
 }
 
-/** Removes what is of another kind than what comes to its place. @returns Whether that is yet to be done: in test mode. */
+/**
+ * Removes what is of another kind than what comes to its place.
+ * @returns Whether that is yet to be done: in test mode.
+ */
 async function clearFor(
   path: string,
   { kind, together }: { readonly kind: "file" | "directory"; readonly together: Together },

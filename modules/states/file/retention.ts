@@ -59,7 +59,10 @@ const DEPTHS: Readonly<Record<string, number>> = {
   most_recent: 5,
 };
 
-/** The names that a schedule keeps. @throws {InvocationError} For a rule that there is not. */
+/**
+ * The names that a schedule keeps.
+ * @throws {InvocationError} For a rule that there is not.
+ */
 function retainedOf(times: ReadonlyMap<string, ClockTime>, retain: ValueMap): Set<string> {
   const byDay: TimeTree = { below: new Map() }, byWeek: TimeTree = { below: new Map() };
   for (const [name, { year, month, day, hour, seconds }] of times) {

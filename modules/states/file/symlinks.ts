@@ -33,7 +33,10 @@ async function isOwnedBy(path: string, { user, group }: LinkOwner, context: Stat
   return now.user === user && now.group === group;
 }
 
-/** Gives a link its owner. @returns Whether it has it then. */
+/**
+ * Gives a link its owner.
+ * @returns Whether it has it then.
+ */
 async function giveLink(path: string, owner: LinkOwner, context: StateContext): Promise<boolean> {
   try {
     await context.call("file.lchown", [path, owner.user, owner.group]);
@@ -90,7 +93,10 @@ async function planLink(wanted: Wanted, context: StateContext): Promise<Plan> {
   );
 }
 
-/** Removes what is at a link's place. @returns The error; `undefined`: none. */
+/**
+ * Removes what is at a link's place.
+ * @returns The error; `undefined`: none.
+ */
 async function clearPlace(wanted: Wanted, context: StateContext): Promise<string | undefined> {
   const { name, force, atomic } = wanted;
   if (wanted.backupname === null) {

@@ -21,7 +21,10 @@ function dayOf(time: Date): number {
   return Math.round(Date.UTC(time.getFullYear(), time.getMonth(), time.getDate()) / DAY_MS);
 }
 
-/** The paths below a directory, those in a directory before itself, files before directories: Python's `os.walk` from the bottom. */
+/**
+ * The paths below a directory, those in a directory before itself, files before directories: Python's `os.walk` from
+ * the bottom.
+ */
 function* fromBottom(
   top: string,
   followlinks: boolean,
@@ -49,7 +52,10 @@ interface Criteria {
   readonly rule: "AND" | "OR" | "age" | "size";
 }
 
-/** Whether a path is to be removed. @throws What Deno throws if that cannot be seen. */
+/**
+ * Whether a path is to be removed.
+ * @throws What Deno throws if that cannot be seen.
+ */
 function isJunk({ name, path }: { readonly name: string; readonly path: string }, criteria: Criteria): boolean {
   const own = Deno.lstatSync(path);
   const info = own.isSymlink ? own : Deno.statSync(path);

@@ -17,7 +17,10 @@ export interface Refusal {
   readonly skip_watch: true;
 }
 
-/** Runs `command` with the path of the file appended. @returns `undefined` if it accepts the file. */
+/**
+ * Runs `command` with the path of the file appended.
+ * @returns `undefined` if it accepts the file.
+ */
 export async function refusalOf(
   command: string,
   path: string,
@@ -30,7 +33,10 @@ export async function refusalOf(
   return { comment: ["check_cmd execution failed", ...outputs].join("\n"), skip_watch: true, result: false };
 }
 
-/** Copies the file at `name`, if there is one, to the trial file at `path`. @returns Why that failed. */
+/**
+ * Copies the file at `name`, if there is one, to the trial file at `path`.
+ * @returns Why that failed.
+ */
 export async function copyForTrial(name: string, path: string, context: StateContext): Promise<string | undefined> {
   if (!isFile(name)) return undefined;
   try {

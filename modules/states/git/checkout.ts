@@ -34,7 +34,10 @@ export interface Checkout {
   readonly fastForward: boolean | null;
 }
 
-/** Finds out; a result if nothing is to be done, or nothing may be. @throws {Refused} If the state ends there. */
+/**
+ * Finds out; a result if nothing is to be done, or nothing may be.
+ * @throws {Refused} If the state ends there.
+ */
 export async function inspect(
   wanted: Wanted,
   repository: Repository,
@@ -97,7 +100,10 @@ export async function upstreamOf(branch: string | null, repository: Repository):
   return await repository.commit(`${branch}@{upstream}`, ["--abbrev-ref"]) ?? false;
 }
 
-/** Whether the wanted commit is here, and the names here that lead to it are the remote's. @throws {Refused} */
+/**
+ * Whether the wanted commit is here, and the names here that lead to it are the remote's.
+ * @throws {Refused}
+ */
 async function isHere(
   { rev, commit, kind, remote, upstream, forceReset }: Wanted,
   { base, tags, remotes }: Pick<Checkout, "base" | "tags" | "remotes">,

@@ -37,7 +37,10 @@ export async function cloneWanted(wanted: Wanted, repository: Repository, report
   });
 }
 
-/** Runs `git clone`. @throws {Refused} If it fails. */
+/**
+ * Runs `git clone`.
+ * @throws {Refused} If it fails.
+ */
 export async function clone(
   repository: Repository,
   { url, ...options }: { readonly url: string } & Readonly<Record<string, unknown>>,

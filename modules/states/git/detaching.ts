@@ -142,7 +142,10 @@ async function detach(given: Bound<typeof DETACHED>, context: StateContext): Pro
   return await checkOut(work, { before, commit });
 }
 
-/** Clones the repository without checking anything out. @returns The result of test mode. */
+/**
+ * Clones the repository without checking anything out.
+ * @returns The result of test mode.
+ */
 async function cloneEmpty(
   { url, remote, given, repository, report, https, access }: Work,
   target: string,
@@ -158,7 +161,10 @@ async function cloneEmpty(
   return undefined;
 }
 
-/** Sets the URL of the remote if it is another. @returns The result of test mode. */
+/**
+ * Sets the URL of the remote if it is another.
+ * @returns The result of test mode.
+ */
 async function setRemote({ url, fetchUrl, remote, repository, report, https }: Work): Promise<StateResult | undefined> {
   const current = fetchUrlOf(await repository.remotes(), remote);
   // Salt compares the URL without user and password, and sets it each time if they are given.
@@ -180,7 +186,10 @@ async function fetch({ remote, repository, report, access }: Work): Promise<void
   }
 }
 
-/** The commit that `rev` names in the clone. @throws {Refused} If there is none. */
+/**
+ * The commit that `rev` names in the clone.
+ * @throws {Refused} If there is none.
+ */
 async function commitOf({ rev, remote, repository, report, access }: Work): Promise<string> {
   const missing = () => new Refused(`Revision '${rev}' does not exist`, { changes: report.changes });
   if (looksLikeCommit(rev)) {

@@ -85,7 +85,10 @@ export interface Wanted {
   readonly hasHead: boolean;
 }
 
-/** User and password for https in a URL. @throws {Refused} If it is of another kind. */
+/**
+ * User and password for https in a URL.
+ * @throws {Refused} If it is of another kind.
+ */
 export function authenticated(url: string, user: string | null, password: string | null): string {
   try {
     return withCredentials(url, user, password);
@@ -100,7 +103,10 @@ export function optional(value: Value): string | null {
   return value === null ? null : str(value);
 }
 
-/** An absolute path where no file is. @throws {Refused} If it is another. */
+/**
+ * An absolute path where no file is.
+ * @throws {Refused} If it is another.
+ */
 export function targetOf(target: Value, word: string): string {
   const path = str(target);
   if (!path.startsWith("/")) throw new Refused(`${word} '${path}' is not an absolute path`);
@@ -117,7 +123,10 @@ export function looksLikeCommit(rev: string): boolean {
   return /^[0-9a-fA-F]{1,40}$/.test(rev);
 }
 
-/** Checks the arguments, and asks the remote repository. @throws {Refused} If there is nothing to be had. */
+/**
+ * Checks the arguments, and asks the remote repository.
+ * @throws {Refused} If there is nothing to be had.
+ */
 export async function findWanted(given: Bound<typeof LATEST>, report: Report, context: StateContext): Promise<Wanted> {
   if (!truthy(given.remote)) throw new Refused("'remote' argument is required");
   if (!truthy(given.target)) throw new Refused("'target' argument is required");

@@ -41,12 +41,18 @@ export class Repository {
     this.#who = { user: asText(user), password: asText(password), output_encoding: asText(output_encoding) };
   }
 
-  /** Calls a function that takes the directory first. @throws {CommandError} If git fails. */
+  /**
+   * Calls a function that takes the directory first.
+   * @throws {CommandError} If git fails.
+   */
   call(fun: string, kwargs: Readonly<Record<string, unknown>> = {}, args: Value[] = []): Promise<Value> {
     return this.anywhere(fun, kwargs, [this.path, ...args]);
   }
 
-  /** Calls a function with these arguments alone. @throws {CommandError} If git fails. */
+  /**
+   * Calls a function with these arguments alone.
+   * @throws {CommandError} If git fails.
+   */
   anywhere(fun: string, kwargs: Readonly<Record<string, unknown>>, args: Value[]): Promise<Value> {
     return this.context.call(`git.${fun}`, args, map({ ...this.#who, ...kwargs }));
   }
@@ -94,7 +100,10 @@ export class Repository {
     return isMap(found) ? found : new Map();
   }
 
-  /** Whether there is a repository, or a worktree of one. @param bare Whether it is to be a bare one. */
+  /**
+   * Whether there is a repository, or a worktree of one.
+   * @param bare Whether it is to be a bare one.
+   */
   async isThere(bare = false): Promise<boolean> {
     return isDirectory(`${this.path}/${bare ? "refs" : ".git"}`) || truthy(await this.call("is_worktree"));
   }
@@ -171,7 +180,10 @@ export async function orFailure(report: Report, run: () => Promise<StateResult>)
   }
 }
 
-/** Paths of keys, as git's functions take them. @throws {Refused} If they cannot be. */
+/**
+ * Paths of keys, as git's functions take them.
+ * @throws {Refused} If they cannot be.
+ */
 export function identitiesOf(identity: Value, word: string): Value {
   if (identity === null) return null;
   const listed = typeof identity === "string" ? [identity] : identity;

@@ -57,7 +57,10 @@ function otherBranch({ branch }: Wanted, { branch: current }: Checkout): string 
   return branch === null || branch === current ? undefined : branch;
 }
 
-/** Sets the remote's URL. @returns The result of test mode if it is another. */
+/**
+ * Sets the remote's URL.
+ * @returns The result of test mode if it is another.
+ */
 async function changeRemote(
   wanted: Wanted,
   checkout: Checkout,
@@ -144,7 +147,10 @@ function wouldUpdate(wanted: Wanted, checkout: Checkout, report: Report): StateR
   return report.upToDate(wanted.target, actions);
 }
 
-/** Fetches from the remote. @returns Whether references have changed. */
+/**
+ * Fetches from the remote.
+ * @returns Whether references have changed.
+ */
 async function fetch(wanted: Wanted, { repository, report }: Work): Promise<boolean> {
   const { remote, forceFetch: force, refspecs, access } = wanted;
   try {
@@ -158,7 +164,10 @@ async function fetch(wanted: Wanted, { repository, report }: Work): Promise<bool
   }
 }
 
-/** Makes the local tags those of the remote. @returns Whether they differed. */
+/**
+ * Makes the local tags those of the remote.
+ * @returns Whether they differed.
+ */
 async function syncTags(wanted: Wanted, checkout: Checkout, { repository, report }: Work): Promise<boolean> {
   const { remote, access } = wanted;
   const cwd = repository.path;
@@ -186,7 +195,10 @@ async function syncTags(wanted: Wanted, checkout: Checkout, { repository, report
   return added.length + deleted.length > 0;
 }
 
-/** Fetches, checks out, and moves the branch. @returns A result if it ends there. */
+/**
+ * Fetches, checks out, and moves the branch.
+ * @returns A result if it ends there.
+ */
 async function updateCheckout(wanted: Wanted, checkout: Checkout, work: Work): Promise<StateResult | undefined> {
   const { repository, report } = work;
   const upstream = tracking(checkout.upstream, wanted.upstream, "was");
@@ -219,7 +231,10 @@ async function updateCheckout(wanted: Wanted, checkout: Checkout, work: Work): P
   return undefined;
 }
 
-/** Fetches the commit. @returns Whether the update is a fast forward; or the result, if HEAD is to stay where it is. */
+/**
+ * Fetches the commit.
+ * @returns Whether the update is a fast forward; or the result, if HEAD is to stay where it is.
+ */
 async function fetchCommit(wanted: Wanted, checkout: Checkout, work: Work): Promise<boolean | StateResult> {
   const { repository, report } = work;
   const commit = wanted.commit ?? "";

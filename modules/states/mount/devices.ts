@@ -50,7 +50,10 @@ interface DeviceRequest {
   readonly copiesOptions: boolean;
 }
 
-/** Finds the device. @returns It, or what is wrong. */
+/**
+ * Finds the device.
+ * @returns It, or what is wrong.
+ */
 export async function findDevice(request: DeviceRequest, context: StateContext): Promise<FoundDevice | string> {
   const { device, opts } = request;
   const found = (name: string, aliases: readonly string[] = []): FoundDevice => (

@@ -86,7 +86,8 @@ class Mounting {
   }
 
   /**
-   * Remounts with other options. @returns The state's result if that fails.
+   * Remounts with other options.
+   * @returns The state's result if that fails.
    * @param tellsLazy Whether the changes report that only a lazy unmount succeeded.
    */
   async remount(why: string, tellsLazy = true): Promise<StateResult | undefined> {

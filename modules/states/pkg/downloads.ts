@@ -24,7 +24,10 @@ export interface DownloadedArguments {
   readonly ignore_epoch: boolean | null;
 }
 
-/** Runs `pkg.downloaded`. @param more Keywords for the package manager. */
+/**
+ * Runs `pkg.downloaded`.
+ * @param more Keywords for the package manager.
+ */
 export async function runDownloaded(
   args: DownloadedArguments,
   more: ValueMap,
@@ -65,7 +68,10 @@ export async function runDownloaded(
   return { name, result: true, comment, changes: made };
 }
 
-/** The packages that are missing. @returns A result if there are none, or after an error. */
+/**
+ * The packages that are missing.
+ * @returns A result if there are none, or after an error.
+ */
 async function downloadTargets(
   { name, pkgs, ignore_epoch }: DownloadedArguments,
   kwargs: ValueMap,
@@ -105,7 +111,10 @@ export interface PatchArguments {
   readonly downloadonly: boolean | null;
 }
 
-/** Runs `pkg.patch_installed` or `pkg.patch_downloaded`. @param state Which of them. */
+/**
+ * Runs `pkg.patch_installed` or `pkg.patch_downloaded`.
+ * @param state Which of them.
+ */
 export async function runPatches(
   state: "patch_installed" | "patch_downloaded",
   { name, advisory_ids, downloadonly }: PatchArguments,

@@ -26,7 +26,10 @@ function parsePart(diff: Value, part: string): GroupPart {
   return { installed: names("installed"), missing: names("not installed") };
 }
 
-/** Runs the state. @param kwargs Keywords for the package manager. */
+/**
+ * Runs the state.
+ * @param kwargs Keywords for the package manager.
+ */
 export async function runGroupInstalled(
   args: { readonly name: string; readonly skip: Value; readonly include: Value },
   kwargs: ValueMap,

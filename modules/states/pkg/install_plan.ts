@@ -19,7 +19,8 @@ export function shownFiles(altered: Value, { opts }: StateContext): string {
 
 /**
  * Reports what would be installed, with the old and new versions.
- * @param plan.isSources Whether the packages are files. @param how.reinstalls Whether all of them are installed again.
+ * @param plan.isSources Whether the packages are files.
+ * @param how.reinstalls Whether all of them are installed again.
  */
 export async function plannedInstallation(
   name: string,

@@ -64,7 +64,10 @@ export function verifyKeywords(verify: Value, kwargs: ValueMap): ValueMap {
   return keywords({ ignore_types: option("ignore_types"), verify_options: option("verify_options") }, kwargs);
 }
 
-/** Finds them. @returns A result if nothing has to be done, or after an error. */
+/**
+ * Finds them.
+ * @returns A result if nothing has to be done, or after an error.
+ */
 export async function findInstallTargets(
   request: InstallRequest,
   context: StateContext,
@@ -159,7 +162,10 @@ class TargetSearch {
     return missing.size === 0 ? undefined : await unknownPackages(name, missing, kwargs, this.#context);
   }
 
-  /** Replaces `latest` by versions. @returns Whether the package lists have been updated. */
+  /**
+   * Replaces `latest` by versions.
+   * @returns Whether the package lists have been updated.
+   */
   async resolveLatest(desired: Map<string, string | null>): Promise<boolean> {
     const { refresh, kwargs } = this.#request;
     const names = [...desired].filter(([, version]) => version === "latest").map(([name]) => name);
@@ -174,7 +180,10 @@ class TargetSearch {
     return refresh;
   }
 
-  /** Adds a package to the needed work. @param version The wanted version, or the file of a source. */
+  /**
+   * Adds a package to the needed work.
+   * @param version The wanted version, or the file of a source.
+   */
   async examine(name: string, version: string | null): Promise<void> {
     const versions = await this.#versionsOf(name);
     if (versions === undefined) return void this.targets.set(name, version);

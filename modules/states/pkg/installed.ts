@@ -46,7 +46,10 @@ const LISTED_CHARACTERS = 20;
 /** Up to this number, packages that were installed already are listed. */
 const LISTED_PACKAGES = 20;
 
-/** Runs the state. @param more Keywords for the package manager. */
+/**
+ * Runs the state.
+ * @param more Keywords for the package manager.
+ */
 export async function runInstalled(
   args: InstalledArguments,
   more: ValueMap,
@@ -173,7 +176,10 @@ class Installation {
     return this.#isSources ? name : shownPackage(name, packages);
   }
 
-  /** Installs the targets. @returns The changes that the package manager reports. */
+  /**
+   * Installs the targets.
+   * @returns The changes that the package manager reports.
+   */
   async #install(): Promise<ValueMap> {
     const { targets, reinstall } = this.#found;
     const { refresh, sources } = this.#request;
@@ -204,7 +210,10 @@ class Installation {
     return reported;
   }
 
-  /** Reports the packages to install. @returns Whether all are installed. */
+  /**
+   * Reports the packages to install.
+   * @returns Whether all are installed.
+   */
   async #reportInstalled({ modified: held, unmodified: heldBefore, failed: unheld }: HoldAnswers): Promise<boolean> {
     const { targets, reinstall } = this.#found;
     const { there, missing } = this.#isSources ? this.#reportedSources() : await this.#installedTargets();
@@ -275,7 +284,10 @@ class Installation {
     known.set("old", joined(known.get("old"), str(hold.get("old") ?? "")));
   }
 
-  /** Reports the packages that were installed again. @returns Whether all were. */
+  /**
+   * Reports the packages that were installed again.
+   * @returns Whether all were.
+   */
   async #reportReinstalled(reported: ValueMap): Promise<boolean> {
     const { reinstall, altered } = this.#found;
     const [done, missed]: [string[], string[]] = [[], []];

@@ -25,7 +25,10 @@ export interface LatestArguments {
 /** Up to this number, packages are listed. */
 const LISTED = 10;
 
-/** Runs the state. @param more Keywords for the package manager. */
+/**
+ * Runs the state.
+ * @param more Keywords for the package manager.
+ */
 export async function runLatest(args: LatestArguments, more: ValueMap, context: StateContext): Promise<StateResult> {
   const { name, fromrepo, pkgs } = args;
   if (truthy(more.get("sources"))) return failed(name, 'The "sources" parameter is not supported.');

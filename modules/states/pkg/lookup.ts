@@ -1,6 +1,6 @@
 /**
- * What the states of packages ask of the package manager before they act: names, installed versions, names it does not know.
- * Source: Salt 3008.3 `salt/states/pkg.py`.
+ * What the states of packages ask of the package manager before they act: names, installed versions, names it does not
+ * know. Source: Salt 3008.3 `salt/states/pkg.py`.
  * @module
  */
 
@@ -29,7 +29,10 @@ export async function normalizedName(name: string, context: StateContext): Promi
   return (await normalized([name], context))(name);
 }
 
-/** The packages of a state's `pkgs`. @throws {InvocationError} If two have one name, or a text is the YAML of none. */
+/**
+ * The packages of a state's `pkgs`.
+ * @throws {InvocationError} If two have one name, or a text is the YAML of none.
+ */
 export async function wantedPackages(
   pkgs: Value,
   normalize: boolean,
@@ -78,7 +81,10 @@ export async function capabilities(context: StateContext, kwargs: ValueMap): Pro
   return asInstalled(await context.call("pkg.list_provides", [], keywords({}, kwargs)));
 }
 
-/** Replaces capabilities by packages' names, where the package manager can. @returns The packages, and whether to refresh yet. */
+/**
+ * Replaces capabilities by packages' names, where the package manager can.
+ * @returns The packages, and whether to refresh yet.
+ */
 export async function resolveCapabilities(
   pkgs: Value,
   refresh: boolean,

@@ -29,7 +29,10 @@ export interface RemovalArguments {
 const MANY_VERSIONS = ["Suse", "RedHat"];
 const PRESENT_PARTICIPLE: Readonly<Record<RemovalAction, string>> = { remove: "removing", purge: "purging" };
 
-/** Runs one of them. @param more Keywords for the package manager. */
+/**
+ * Runs one of them.
+ * @param more Keywords for the package manager.
+ */
 export async function runRemoval(
   action: RemovalAction,
   args: RemovalArguments,
@@ -111,7 +114,10 @@ async function removedPackages(kwargs: ValueMap, context: StateContext): Promise
   return isMap(left) ? left : new Map();
 }
 
-/** The installed packages of those that are named. @returns A result if there are none. */
+/**
+ * The installed packages of those that are named.
+ * @returns A result if there are none.
+ */
 async function installedTargets(
   args: RemovalArguments,
   kwargs: ValueMap,

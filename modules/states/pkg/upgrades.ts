@@ -11,7 +11,10 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** Runs the state. @param kwargs Keywords for the package manager. */
+/**
+ * Runs the state.
+ * @param kwargs Keywords for the package manager.
+ */
 export async function runUptodate(
   args: { readonly name: string; readonly refresh: Value; readonly pkgs: Value },
   kwargs: ValueMap,

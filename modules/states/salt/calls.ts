@@ -162,8 +162,8 @@ async function runHere(
 }
 
 /**
- * Why a job returned nothing. With `expect_minions` a minion that does not answer is in the returns, so that none was asked;
- * batches and subsets are of the minions that answer.
+ * Why a job returned nothing. With `expect_minions` a minion that does not answer is in the returns, so that none was
+ * asked; batches and subsets are of the minions that answer.
  */
 function nobody({ tgt, expect_minions, batch, subset }: Readonly<Record<string, Value>>): string {
   const target = Array.isArray(tgt) ? repr(tgt) : `'${text(tgt)}'`;
@@ -243,7 +243,10 @@ allow_fail : 0
   },
 });
 
-/** Reports the results of a function on minions. @param judge An additional check of returns. */
+/**
+ * Reports the results of a function on minions.
+ * @param judge An additional check of returns.
+ */
 async function judgeReturns(
   result: StateResult,
   returned: Returned,

@@ -48,7 +48,10 @@ export function hasOtherDigest({ digest }: Signed, wanted: string): boolean {
   return digest !== undefined && digest !== digestName(wanted);
 }
 
-/** The changes that a certificate needs. @param serial The requested number. */
+/**
+ * The changes that a certificate needs.
+ * @param serial The requested number.
+ */
 export async function certificateChanges(
   now: Certificate,
   plan: CertificatePlan,
@@ -84,7 +87,10 @@ export function requestChanges(now: SigningRequest, plan: RequestPlan): ValueMap
   return new Map([...changes, ...extensionChanges(now.extensions, plan.extensions)]);
 }
 
-/** The changes that a revocation list needs. @param isCounted Whether its number is not compared. */
+/**
+ * The changes that a revocation list needs.
+ * @param isCounted Whether its number is not compared.
+ */
 export async function listChanges(now: RevocationList, plan: ListPlan, isCounted: boolean): Promise<ValueMap> {
   const changes: ValueMap = new Map();
   const { issuer } = plan;

@@ -1,6 +1,6 @@
 /**
- * How the states of the module `x509` manage a file: file.managed is run in test mode first, then the contents are created.
- * Source: Salt 3008.3 `salt/states/x509_v2.py`.
+ * How the states of the module `x509` manage a file: file.managed is run in test mode first, then the contents are
+ * created. Source: Salt 3008.3 `salt/states/x509_v2.py`.
  * @module
  */
 
@@ -70,7 +70,10 @@ export interface Wanted {
   readonly encoding: string;
   /** Compares the existing document. */
   check(place: Place): Checked | Promise<Checked>;
-  /** Makes the contents. @param changes What {@linkcode Wanted.check} found. */
+  /**
+   * Makes the contents.
+   * @param changes What {@linkcode Wanted.check} found.
+   */
   make(changes: ValueMap): Promise<Value>;
 }
 
@@ -108,7 +111,10 @@ export function addInner(ret: StateResult, inner: ValueMap, context: StateContex
   ret.sub_state_run = [...ret.sub_state_run ?? [], inner];
 }
 
-/** Makes a result fail as file.managed failed. @returns Whether it failed. */
+/**
+ * Makes a result fail as file.managed failed.
+ * @returns Whether it failed.
+ */
 export function hasFailed(ret: StateResult, inner: ValueMap, current: boolean): boolean {
   if (inner.get("result") !== false) return false;
   ret.result = false;

@@ -42,7 +42,10 @@ interface CurrentKey {
   readonly passphrase: boolean;
 }
 
-/** Reads the key of a file. @throws {CommandError} If it cannot be read and may not be replaced. */
+/**
+ * Reads the key of a file.
+ * @throws {CommandError} If it cannot be read and may not be replaced.
+ */
 function currentKey(path: string, passphrase: string | null, overwrite: boolean): CurrentKey {
   const replaced = (passphrase: boolean, refusal: string): CurrentKey => {
     if (overwrite) return { key: undefined, passphrase };

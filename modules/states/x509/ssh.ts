@@ -1,7 +1,6 @@
 /**
- * The functions of the state module `x509` that Salt's wrapper for salt-ssh calls: the minion gets a result and the contents of the
- * file.
- * Source: Salt 3008.3 `salt/states/x509_v2.py` certificate_managed_ssh, private_key_managed_ssh.
+ * The functions of the state module `x509` that Salt's wrapper for salt-ssh calls: the minion gets a result and the
+ * contents of the file. Source: Salt 3008.3 `salt/states/x509_v2.py` certificate_managed_ssh, private_key_managed_ssh.
  * @module
  */
 

@@ -5,7 +5,10 @@
 
 /** Lines that no test can reach, or whose run the tool cannot see. */
 export interface CoverageRule {
-  /** The file, or a folder with its `/`, from the root of the tree. @default every file */
+  /**
+   * The file, or a folder with its `/`, from the root of the tree.
+   * @default every file
+   */
   readonly path?: string;
   /** Matches each of these lines, or the first line of their block. */
   readonly line: RegExp;

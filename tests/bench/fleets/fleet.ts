@@ -82,7 +82,10 @@ export class Fleet {
     return this.#master;
   }
 
-  /** Starts the master. @returns Milliseconds until it answered a request. */
+  /**
+   * Starts the master.
+   * @returns Milliseconds until it answered a request.
+   */
   async startMaster(): Promise<number> {
     const started = performance.now();
     this.#master = this.#start("salt-master", this.root, "master.out");

@@ -30,7 +30,10 @@ export interface SwarmSettings {
   readonly pkiDir: string;
   /** The waits before the tries to sign in again after a lost connection. */
   readonly backoff: Backoff;
-  /** Opens a publish under the keys of `credentials`. @throws {AuthenticationError} If they do not fit. */
+  /**
+   * Opens a publish under the keys of `credentials`.
+   * @throws {AuthenticationError} If they do not fit.
+   */
   open(frame: Uint8Array, credentials: Credentials): ValueMap;
   answer(load: ValueMap): Promise<Value>;
   /** Called for each step of a job. */

@@ -56,7 +56,10 @@ class Publishes {
   #crypticle: Crypticle | undefined;
   #load: ValueMap = new Map();
 
-  /** The load in `frame`. @throws {AuthenticationError} If it was not encrypted for these credentials. */
+  /**
+   * The load in `frame`.
+   * @throws {AuthenticationError} If it was not encrypted for these credentials.
+   */
   open(frame: Uint8Array, { sharedKey }: Credentials): ValueMap {
     const same = sharedKey === this.#sharedKey;
     if (same && sameBytes(frame, this.#frame)) return this.#load;

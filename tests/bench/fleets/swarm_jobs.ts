@@ -47,7 +47,10 @@ export class SwarmJobs {
   readonly #ended: (job: SwarmJob) => void;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Starts with no job. @param ended Called for each job that has ended. */
+  /**
+   * Starts with no job.
+   * @param ended Called for each job that has ended.
+   */
   constructor(ended: (job: SwarmJob) => void) {
     this.#ended = ended;
   }

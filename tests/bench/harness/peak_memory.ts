@@ -8,7 +8,10 @@ import { treeMemory } from "./process_figures.ts";
 /** The interval of the samples, in milliseconds. */
 const EVERY_MS = 20;
 
-/** Runs a command to its end. @throws {Error} If its exit code is not 0. */
+/**
+ * Runs a command to its end.
+ * @throws {Error} If its exit code is not 0.
+ */
 export async function peakMemory(words: readonly string[]): Promise<{ readonly out: string; readonly peakKb: number }> {
   const [program, ...args] = words;
   const child = new Deno.Command(program, { args, stdin: "null", stdout: "piped", stderr: "piped" }).spawn();

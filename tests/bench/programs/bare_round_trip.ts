@@ -9,7 +9,10 @@ import { run } from "#tests/bench/harness/processes.ts";
 import { benchCommand } from "#tests/bench/harness/sides.ts";
 import { Peer } from "#tests/support/fleet/peer.ts";
 
-/** Runs one whole process, with an echo server in this process. @returns Milliseconds. */
+/**
+ * Runs one whole process, with an echo server in this process.
+ * @returns Milliseconds.
+ */
 export async function bareRoundTrip(): Promise<number> {
   using echo = Peer.router();
   await echo.bind("tcp://127.0.0.1:0");

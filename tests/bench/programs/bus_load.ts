@@ -24,7 +24,10 @@ const AHEAD = 10_000;
 /** A subscriber reports its count each time it has read this number of events. */
 const REPORT_EVERY = 1_000;
 
-/** Reads `count` events. @returns When the last one was read, in milliseconds since the epoch. */
+/**
+ * Reads `count` events.
+ * @returns When the last one was read, in milliseconds since the epoch.
+ */
 async function listen(pub: string, count: number): Promise<number> {
   using events = await EventSubscriber.connect(pub, [TAG]);
   say("ready\n");
@@ -50,7 +53,10 @@ class Reader {
     this.#lines = lines(this.#child.stdout);
   }
 
-  /** The next line. @throws {Error} If there is none, because the subscriber has failed. */
+  /**
+   * The next line.
+   * @throws {Error} If there is none, because the subscriber has failed.
+   */
   async line(): Promise<string> {
     const next = await this.#lines.next();
     if (next.done) throw new Error("a subscriber did not get all events");

@@ -2,8 +2,8 @@
  * Simulates minions that all fetch the same file at once, chunk by chunk, or list an environment. The received data is
  * counted and discarded.
  *
- * Arguments: the master's host and `ret_port`, its `pki_dir`, how many minions, and the path of a file or `--list`. Writes
- * `{"bytes": …, "entries": …, "seconds": …}`: the time from the first request to the last answer.
+ * Arguments: the master's host and `ret_port`, its `pki_dir`, how many minions, and the path of a file or `--list`.
+ * Writes `{"bytes": …, "entries": …, "seconds": …}`: the time from the first request to the last answer.
  * @module
  */
 

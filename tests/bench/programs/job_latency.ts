@@ -17,7 +17,10 @@ import { median } from "#tests/bench/harness/statistics.ts";
 /** Number of jobs in one measurement, whose result is the median. */
 export const LATENCY_JOBS = 25;
 
-/** The median in milliseconds of consecutive `test.ping` jobs. @throws {Error} If one does not return. */
+/**
+ * The median in milliseconds of consecutive `test.ping` jobs.
+ * @throws {Error} If one does not return.
+ */
 export async function jobLatency(fleet: Fleet, minion: string): Promise<number> {
   if (fleet.side.python !== undefined) {
     const { out } = await run([

@@ -78,7 +78,10 @@ async function words(side: Side, { config, roots }: Tree, ...command: readonly s
   ];
 }
 
-/** Applies the states. @throws {Error} If there are not `count` results. */
+/**
+ * Applies the states.
+ * @throws {Error} If there are not `count` results.
+ */
 async function apply(side: Side, tree: Tree, count: number, ...more: readonly string[]): Promise<number> {
   const { ms, out } = await run(await words(side, tree, "state.apply", "t", ...more));
   check(side, out, count);

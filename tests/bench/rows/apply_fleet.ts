@@ -44,7 +44,10 @@ async function highstateFleet(stage: Stage, side: Side): Promise<Fleet> {
   });
 }
 
-/** Runs a highstate that must make every file. @returns Milliseconds until the last return is printed. */
+/**
+ * Runs a highstate that must make every file.
+ * @returns Milliseconds until the last return is printed.
+ */
 async function highstate(fleet: Fleet): Promise<number> {
   await Deno.remove(`${fleet.root}/target`, { recursive: true }).catch(() => {});
   const { ms, out } = await run([

@@ -9,7 +9,10 @@ import { MB, MS, type Row } from "./row.ts";
 
 const GROUP = "executables";
 
-/** One start of `salt --version`. @param unpacked The directory that a self-extracting executable is unpacked to. */
+/**
+ * One start of `salt --version`.
+ * @param unpacked The directory that a self-extracting executable is unpacked to.
+ */
 async function start(unpacked: string): Promise<number> {
   const salt = `${await executables()}/salt`;
   return (await run(["env", `SALT_UNPACK_DIR=${unpacked}`, salt, "--version"])).ms;

@@ -41,9 +41,15 @@ export interface Row {
   readonly unit: Unit;
   /** Rows of one group share fleets, which end after the last row of the group. */
   readonly group: string;
-  /** Number of runs on each side, in turn. @default the number of the benchmark */
+  /**
+   * Number of runs on each side, in turn.
+   * @default the number of the benchmark
+   */
   readonly runs?: number;
-  /** The Python Salts of the comparison. @default {@linkcode NEWEST_PYTHON} */
+  /**
+   * The Python Salts of the comparison.
+   * @default {@linkcode NEWEST_PYTHON}
+   */
   readonly pythons?: readonly PythonVersion[];
   /** Whether a short run leaves it out, unless it is named. */
   readonly long?: true;

@@ -53,7 +53,9 @@ const OLD_S = 600;
 /** Delivery time of the jobs that wait for an absent minion, in seconds: less than the clock jumps. */
 const WAITING_S = 600;
 
-/** The clock jumps while jobs wait for an absent minion; then the master is killed and started, and the minion comes. */
+/**
+ * The clock jumps while jobs wait for an absent minion; then the master is killed and started, and the minion comes.
+ */
 async function restartAfterJump(
   { fleet, jobs, id, jump }: {
     readonly fleet: ProcessFleet;

@@ -10,7 +10,10 @@ import { Tmpfs } from "#tests/chaos/harness/tmpfs.ts";
 
 const MEGABYTES = 8;
 
-/** Runs `test.echo` on all minions with the real `salt`. @returns The number of minions whose answers it showed. */
+/**
+ * Runs `test.echo` on all minions with the real `salt`.
+ * @returns The number of minions whose answers it showed.
+ */
 export async function echo(fleet: ProcessFleet, text: string): Promise<number> {
   const { out } = await fleet.salt("salt", "-t", "5", "--static", "--out=json", "*", "test.echo", text);
   return (out.match(new RegExp(`: "${text}"`, "g")) ?? []).length;

@@ -197,7 +197,10 @@ class Cuts {
     return first;
   }
 
-  /** Lets an operator accept, reject and delete one key each. @returns The decisions that must hold afterwards. */
+  /**
+   * Lets an operator accept, reject and delete one key each.
+   * @returns The decisions that must hold afterwards.
+   */
   async #decideKeys(machines: PowerFleet, cut: number): Promise<KeyDecision[]> {
     const acts = [["accept", "accepted"], ["reject", "rejected"], ["delete", undefined]] as const;
     const [act, state] = this.#random.pick(acts);

@@ -21,8 +21,8 @@ const SAMPLE_MS = 2_000;
 const WARM = 0.5;
 /**
  * After this time without load, in milliseconds, every process has its memory at rest: threads have collected their
- * garbage (`lib/runtime/idle_memory.ts`), and a minion's idle job workers have ended (`lib/minion/worker/idle_workers.ts`).
- * Memory that a process has then gained since the warm-up is never released.
+ * garbage (`lib/runtime/idle_memory.ts`), and a minion's idle job workers have ended
+ * (`lib/minion/worker/idle_workers.ts`). Memory that a process has then gained since the warm-up is never released.
  */
 const REST_MS = 65_000;
 /**

@@ -15,7 +15,10 @@ export function serveStates({ statesDir }: ProcessFleet, sls: string, high: Reco
   Deno.writeTextFileSync(`${statesDir}/${sls}.sls`, `#!json\n${JSON.stringify(high)}\n`);
 }
 
-/** Lets a minion apply an SLS file, without waiting. @returns The job's id. */
+/**
+ * Lets a minion apply an SLS file, without waiting.
+ * @returns The job's id.
+ */
 export async function startApply(fleet: ProcessFleet, id: string, sls: string): Promise<string> {
   const client = await fleet.client();
   try {

@@ -20,7 +20,10 @@ export function missingCompiler(): string | undefined {
   return compiler() === undefined ? "there is no C compiler" : undefined;
 }
 
-/** Builds the library of a source beside this file. @returns Its path, in `directory`. */
+/**
+ * Builds the library of a source beside this file.
+ * @returns Its path, in `directory`.
+ */
 export function buildLibrary(name: string, directory: string): string {
   const library = `${directory}/${name}.so`;
   const source = new URL(`${name}.c`, import.meta.url).pathname;

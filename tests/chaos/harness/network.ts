@@ -87,7 +87,10 @@ export class Network implements Disposable {
     this.#name(`${this.#masters}1`);
   }
 
-  /** Where a fleet's processes run. @param address The address that the master listens on. */
+  /**
+   * Where a fleet's processes run.
+   * @param address The address that the master listens on.
+   */
   places(address = `${this.#masters}1`): Places {
     const inside = ["ip", "netns", "exec", this.#minions];
     return { masterAddress: address, masterName: NAME, master: [], minion: () => inside };

@@ -61,7 +61,10 @@ async function ask(fleet: ProcessFleet, ids: readonly string[]): Promise<boolean
   }
 }
 
-/** Runs `test.ping` on `tgt`. @returns The number of minions that answered within `withinMs`, at most `expected`. */
+/**
+ * Runs `test.ping` on `tgt`.
+ * @returns The number of minions that answered within `withinMs`, at most `expected`.
+ */
 export async function answers(fleet: ProcessFleet, tgt: string, expected: number, withinMs: number): Promise<number> {
   using client = await fleet.client();
   const job = await client.publish({ tgt, tgtType: "glob", fun: "test.ping", arg: [] });

@@ -16,7 +16,10 @@ import type { Random } from "#tests/fuzz/mutate.ts";
 
 /** The choices that a disk makes at a power failure. */
 export interface Choices extends Pick<Random, "int" | "chance"> {
-  /** Whether the file of that name keeps all written data, whatever else is chosen. @default no file */
+  /**
+   * Whether the file of that name keeps all written data, whatever else is chosen.
+   * @default no file
+   */
   keeps?(name: string): boolean;
 }
 
@@ -137,7 +140,10 @@ export class PowerDisk {
     this.#tree = undefined;
   }
 
-  /** Replays the recorded operations on the tree. @param all Gets every directory that exists or existed. */
+  /**
+   * Replays the recorded operations on the tree.
+   * @param all Gets every directory that exists or existed.
+   */
   #readOps(tree: Directory, all: Directory[]): void {
     const path = `${this.#shadow}/ops`;
     let number = 0;

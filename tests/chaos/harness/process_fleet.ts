@@ -28,7 +28,10 @@ export interface ProcessFleetOptions {
   readonly master?: Readonly<Record<string, unknown>>;
   /** Options of each minion besides those of every fleet. */
   readonly minion?: Readonly<Record<string, unknown>>;
-  /** The addresses of the master, and the prefixes of commands. @default loopback */
+  /**
+   * The addresses of the master, and the prefixes of commands.
+   * @default loopback
+   */
   readonly places?: Places;
   /** Called before anything starts, with the directory of the fleet and the master's ports. */
   prepare?(root: string, ports: readonly [publish: number, request: number]): void;

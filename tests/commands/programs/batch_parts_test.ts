@@ -1,4 +1,7 @@
-/** The parts of a batch job without a fleet: its run, its record, and its end while no master runs. @module */
+/**
+ * The parts of a batch job without a fleet: its run, its record, and its end while no master runs.
+ * @module
+ */
 
 import { BackgroundParts } from "#lib/commands/programs/batch_parts.ts";
 import { BatchRecord } from "#lib/commands/programs/batch_record.ts";

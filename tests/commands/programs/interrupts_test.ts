@@ -1,4 +1,7 @@
-/** The operator's commands when Ctrl-C, a silent minion or an ending master comes between. @module */
+/**
+ * The operator's commands when Ctrl-C, a silent minion or an ending master comes between.
+ * @module
+ */
 
 import { runSalt } from "#lib/commands/programs/salt.ts";
 import { runSaltCp } from "#lib/commands/programs/salt_cp.ts";

@@ -1,5 +1,6 @@
 /**
- * Mistakes in trees and pillars, as `salt-call` shows them: each once on a terminal, with its place, and in the log file.
+ * Mistakes in trees and pillars, as `salt-call` shows them: each once on a terminal, with its place, and in the log
+ * file.
  * @module
  */
 

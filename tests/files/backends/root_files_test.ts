@@ -1,4 +1,7 @@
-/** Files below the directories of an environment, found, listed and written by wheel functions. @module */
+/**
+ * Files below the directories of an environment, found, listed and written by wheel functions.
+ * @module
+ */
 
 import { CommandError } from "#lib/errors.ts";
 import { findFiles, listTree, readFound, rootsOf, writeBelow } from "#lib/files/backends/root_files.ts";

@@ -1,4 +1,7 @@
-/** Names and paths from minions: what may be a part of a path, and what is below a directory. @module */
+/**
+ * Names and paths from minions: what may be a part of a path, and what is below a directory.
+ * @module
+ */
 
 import { fileNameOf, followed, isBelow, isReallyBelow, safePath } from "#lib/files/backends/safe_path.ts";
 import { environmentDirectories } from "#lib/files/backends/env_directories.ts";

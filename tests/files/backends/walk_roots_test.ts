@@ -1,4 +1,7 @@
-/** Lists and times of the files of an environment's directories. @module */
+/**
+ * Lists and times of the files of an environment's directories.
+ * @module
+ */
 
 import { PreflightError, StoreError } from "#lib/errors.ts";
 import { checkBackends } from "#lib/files/backends/backend_names.ts";

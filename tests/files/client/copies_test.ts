@@ -1,6 +1,6 @@
 /**
- * Copies of files: the modes of the cache and of what is made beside it, files that somebody planted, other file systems, and what is
- * not pushed.
+ * Copies of files: the modes of the cache and of what is made beside it, files that somebody planted, other file
+ * systems, and what is not pushed.
  * @module
  */
 

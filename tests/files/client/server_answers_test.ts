@@ -1,5 +1,6 @@
 /**
- * What a file client makes of the answers of a file server, of names that lead elsewhere, and of URLs that it cannot fetch.
+ * What a file client makes of the answers of a file server, of names that lead elsewhere, and of URLs that it cannot
+ * fetch.
  * @module
  */
 

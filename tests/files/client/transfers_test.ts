@@ -1,5 +1,6 @@
 /**
- * Files that are placed where others are, left pieces of transfers, servers that answer wrongly, and files that are pushed.
+ * Files that are placed where others are, left pieces of transfers, servers that answer wrongly, and files that are
+ * pushed.
  * @module
  */
 

@@ -14,7 +14,10 @@ async function run(command: string, ...args: string[]): Promise<void> {
   assert(success, new TextDecoder().decode(stderr));
 }
 
-/** Fetches the one remote of `gitfs_remotes`. @returns The names of its branches. */
+/**
+ * Fetches the one remote of `gitfs_remotes`.
+ * @returns The names of its branches.
+ */
 async function fetched(root: string, remotes: string): Promise<string[]> {
   const { opts } = loadMasterConfig({
     configDir: root,

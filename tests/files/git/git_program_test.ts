@@ -1,4 +1,7 @@
-/** How git is started: its environment, its limits, and the files that it writes. A script stands in for git. @module */
+/**
+ * How git is started: its environment, its limits, and the files that it writes. A script stands in for git.
+ * @module
+ */
 
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { StoreError } from "#lib/errors.ts";

@@ -1,6 +1,6 @@
 /**
- * The repository that a master keeps of a remote: what is taken out of it, what is removed when it is old, and what is said of one that
- * git cannot read. git itself runs.
+ * The repository that a master keeps of a remote: what is taken out of it, what is removed when it is old, and what is
+ * said of one that git cannot read. git itself runs.
  * @module
  */
 

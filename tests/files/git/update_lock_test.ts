@@ -1,6 +1,6 @@
 /**
- * The lock of a remote's updates: who holds it, which lock is a left one, and what an operator is told. The answers are those of
- * Salt 3008.3's `salt-run cache.clear_git_lock` and `fileserver.lock`.
+ * The lock of a remote's updates: who holds it, which lock is a left one, and what an operator is told. The answers are
+ * those of Salt 3008.3's `salt-run cache.clear_git_lock` and `fileserver.lock`.
  * @module
  */
 

@@ -1,4 +1,7 @@
-/** Users, groups and passwords in a temporary root directory, changed by the real programs. @module */
+/**
+ * Users, groups and passwords in a temporary root directory, changed by the real programs.
+ * @module
+ */
 import { parseGecos } from "#lib/host/accounts/gecos.ts";
 import { hashPassword } from "#lib/host/accounts/password_hash.ts";
 import { which } from "#lib/programs/which.ts";

@@ -1,4 +1,7 @@
-/** The lists of users and groups that a job caches. No program runs. @module */
+/**
+ * The lists of users and groups that a job caches. No program runs.
+ * @module
+ */
 import { findPasswdEntry, groupEntries, passwdEntries } from "#lib/host/accounts/account_entries.ts";
 import type { ChildRunner } from "#lib/programs/child_process.ts";
 import { which } from "#lib/programs/which.ts";

@@ -1,4 +1,7 @@
-/** Answers about Debian's packages that are truncated, denied or too many. @module */
+/**
+ * Answers about Debian's packages that are truncated, denied or too many.
+ * @module
+ */
 
 import { CommandError } from "#lib/errors.ts";
 import { addKey, personalArchive } from "#lib/host/debian_packages/apt_keys.ts";

@@ -1,4 +1,7 @@
-/** What getfacl prints, read. @module */
+/**
+ * What getfacl prints, read.
+ * @module
+ */
 
 import { parseAcls } from "#lib/host/filesystem/acl_output.ts";
 import { map } from "#lib/values/value.ts";

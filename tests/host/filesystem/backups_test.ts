@@ -1,4 +1,7 @@
-/** Backups in the cache of a minion: which files are backups, and their order. @module */
+/**
+ * Backups in the cache of a minion: which files are backups, and their order.
+ * @module
+ */
 
 import { listBackups, listBackupsDirectory } from "#lib/host/filesystem/backups.ts";
 import { assertEquals } from "#tests/support/assert.ts";

@@ -1,4 +1,7 @@
-/** Files of hashes, as `source_hash` names them. @module */
+/**
+ * Files of hashes, as `source_hash` names them.
+ * @module
+ */
 
 import { extractHash } from "#lib/host/filesystem/checksums.ts";
 import { assertEquals } from "#tests/support/assert.ts";

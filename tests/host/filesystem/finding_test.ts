@@ -1,4 +1,7 @@
-/** Paths from one to another, and criteria of `file.find`. @module */
+/**
+ * Paths from one to another, and criteria of `file.find`.
+ * @module
+ */
 
 import { relativePath } from "#lib/os/paths.ts";
 import { map, str } from "#lib/values/value.ts";

@@ -1,4 +1,7 @@
-/** Keys and values in a text, as `file.keyvalue` edits them. @module */
+/**
+ * Keys and values in a text, as `file.keyvalue` edits them.
+ * @module
+ */
 
 import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";
 import { assertEquals } from "#tests/support/assert.ts";

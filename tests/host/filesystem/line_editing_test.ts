@@ -1,4 +1,7 @@
-/** The modes of `file.line`. @module */
+/**
+ * The modes of `file.line`.
+ * @module
+ */
 
 import { CommandError } from "#lib/errors.ts";
 import { lineMode } from "#lib/host/filesystem/line_editing.ts";

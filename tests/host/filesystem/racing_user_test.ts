@@ -1,6 +1,6 @@
 /**
- * Root's files when root manages files in another user's directory, and that user exchanges them for links whenever something happens there.
- * The user is a program in C (tests/support/racer.c), which is compiled here.
+ * Root's files when root manages files in another user's directory, and that user exchanges them for links whenever
+ * something happens there. The user is a program in C (tests/support/racer.c), which is compiled here.
  * @module
  */
 

@@ -1,4 +1,7 @@
-/** Options that the functions for texts and searches reject with a reason, while Salt shows a stack trace. @module */
+/**
+ * Options that the functions for texts and searches reject with a reason, while Salt shows a stack trace.
+ * @module
+ */
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";

@@ -1,4 +1,7 @@
-/** The sources of a managed file, and the messages if a source is not available. @module */
+/**
+ * The sources of a managed file, and the messages if a source is not available.
+ * @module
+ */
 
 import { CommandError } from "#lib/errors.ts";
 import { findManaged, type ManagedRequest, sourcePath } from "#lib/host/filesystem/sources.ts";

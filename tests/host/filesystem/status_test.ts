@@ -1,4 +1,7 @@
-/** The status of a file if the C library may not be called: its times are in milliseconds. @module */
+/**
+ * The status of a file if the C library may not be called: its times are in milliseconds.
+ * @module
+ */
 
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { assertEquals } from "#tests/support/assert.ts";

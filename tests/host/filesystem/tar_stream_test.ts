@@ -1,4 +1,7 @@
-/** The program that unpacks a compressed archive. @module */
+/**
+ * The program that unpacks a compressed archive.
+ * @module
+ */
 
 import { tarStream } from "#lib/host/filesystem/tar_stream.ts";
 import { assertEquals } from "#tests/support/assert.ts";

@@ -1,4 +1,7 @@
-/** Directory trees that are created, copied and moved. @module */
+/**
+ * Directory trees that are created, copied and moved.
+ * @module
+ */
 import { copyTree, copyWithMode, diskUsage, makeDirectories, moveAny, removeAny } from "#lib/host/filesystem/trees.ts";
 import { openFiles } from "#lib/host/filesystem/open_files.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";

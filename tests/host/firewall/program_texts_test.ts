@@ -1,4 +1,7 @@
-/** Rules and members of sets with unknown words. @module */
+/**
+ * Rules and members of sets with unknown words.
+ * @module
+ */
 
 import { containsMember, parseMember } from "#lib/host/firewall/ipset_members.ts";
 import { parseSaved } from "#lib/host/firewall/iptables_output.ts";

@@ -1,4 +1,7 @@
-/** The passwords of a repository: their place, their URLs, and git's use of keys of the file server. @module */
+/**
+ * The passwords of a repository: their place, their URLs, and git's use of keys of the file server.
+ * @module
+ */
 
 import { CommandError } from "#lib/errors.ts";
 import { hideLogins } from "#lib/host/git/logins.ts";

@@ -1,4 +1,7 @@
-/** Invalid settings: times, contexts, lists and values in another form than the expected one. @module */
+/**
+ * Invalid settings: times, contexts, lists and values in another form than the expected one.
+ * @module
+ */
 
 import { clockText, dateDigits } from "#lib/host/kernel/clock.ts";
 import {

@@ -1,4 +1,7 @@
-/** Settings of the system, with recorded programs and with files of a root directory. @module */
+/**
+ * Settings of the system, with recorded programs and with files of a root directory.
+ * @module
+ */
 import {
   availableModules,
   forgetModule,

@@ -1,4 +1,7 @@
-/** Attributes of kernel objects, in a directory with the layout of `/sys`. @module */
+/**
+ * Attributes of kernel objects, in a directory with the layout of `/sys`.
+ * @module
+ */
 
 import { attributesBelow, readSysfs, sysfsPath, writeSysfs } from "#lib/host/kernel/sysfs.ts";
 import { map } from "#lib/values/value.ts";

@@ -1,4 +1,7 @@
-/** The time zone of hosts without timedatectl, read from files. @module */
+/**
+ * The time zone of hosts without timedatectl, read from files.
+ * @module
+ */
 import { clockInFiles, writeClock, writeZone, zoneInFiles } from "#lib/host/kernel/time_zone_files.ts";
 import { isZone } from "#lib/host/kernel/time_zone.ts";
 import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";

@@ -1,4 +1,7 @@
-/** Files of requirements that pip's user may read. @module */
+/**
+ * Files of requirements that pip's user may read.
+ * @module
+ */
 
 import { CommandError } from "#lib/errors.ts";
 import { PrivateRequirements } from "#lib/host/language_packages/pip_passwords.ts";

@@ -1,4 +1,7 @@
-/** Whether ports are reached, by TCP and UDP, with sockets of this test; the comments are Salt's. @module */
+/**
+ * Whether ports are reached, by TCP and UDP, with sockets of this test; the comments are Salt's.
+ * @module
+ */
 
 import { createSocket } from "node:dgram";
 import { connectTo } from "#lib/host/network/connecting.ts";

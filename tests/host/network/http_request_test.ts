@@ -1,4 +1,7 @@
-/** One HTTP request: redirections, decompression, and all failures without a response. @module */
+/**
+ * One HTTP request: redirections, decompression, and all failures without a response.
+ * @module
+ */
 
 import { HttpError, type HttpRequest, httpRequest } from "#lib/host/network/http_request.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";

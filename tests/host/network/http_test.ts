@@ -1,4 +1,8 @@
-/** http.query against a server of this process; the results are those that Python Salt 3008.3 gave for the same requests. @module */
+/**
+ * http.query against a server of this process; the results are those that Python Salt 3008.3 gave for the same
+ * requests.
+ * @module
+ */
 
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";

@@ -1,4 +1,7 @@
-/** What is read out of the texts of `ip` and `ifconfig`, beside what Python Salt 3008.3 reads. @module */
+/**
+ * What is read out of the texts of `ip` and `ifconfig`, beside what Python Salt 3008.3 reads.
+ * @module
+ */
 
 import { hostSubnets, parseIfconfig, parseIpOutput } from "#lib/host/network/interfaces.ts";
 import { parseIpRoutes, parseIpRoutes6 } from "#lib/host/network/routes.ts";

@@ -1,4 +1,7 @@
-/** Packages in a temporary root directory with a local repository, by real apt and dpkg. @module */
+/**
+ * Packages in a temporary root directory with a local repository, by real apt and dpkg.
+ * @module
+ */
 import { which } from "#lib/programs/which.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";

@@ -1,4 +1,7 @@
-/** debconf answers, with recorded programs. @module */
+/**
+ * debconf answers, with recorded programs.
+ * @module
+ */
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";

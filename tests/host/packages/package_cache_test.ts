@@ -1,4 +1,7 @@
-/** The answers of dpkg and apt that a job caches, and their invalidation. No program runs. @module */
+/**
+ * The answers of dpkg and apt that a job caches, and their invalidation. No program runs.
+ * @module
+ */
 import { debianPackages, latestVersions, refreshPackages } from "#lib/host/debian_packages/apt.ts";
 import { selections } from "#lib/host/debian_packages/dpkg.ts";
 import { aptStamp } from "#lib/host/debian_packages/package_stamps.ts";

@@ -1,6 +1,6 @@
 /**
- * What is done with files of packages: brought from elsewhere, downloaded, compared with what is installed; and waiting for zypper's
- * lock. No program runs; what Salt does with programs is in tests/corpus/program_calls.
+ * What is done with files of packages: brought from elsewhere, downloaded, compared with what is installed; and waiting
+ * for zypper's lock. No program runs; what Salt does with programs is in tests/corpus/program_calls.
  * @module
  */
 

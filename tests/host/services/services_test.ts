@@ -1,5 +1,6 @@
 /**
- * Services with a recorded systemctl, rc-update and update-rc.d: the calls, and the results of their answers. @module
+ * Services with a recorded systemctl, rc-update and update-rc.d: the calls, and the results of their answers.
+ * @module
  */
 import * as output from "#lib/host/services/systemctl_output.ts";
 import { parseRunlevels } from "#lib/host/services/openrc.ts";

@@ -1,4 +1,7 @@
-/** What /proc and mount(8) tell of file systems. @module */
+/**
+ * What /proc and mount(8) tell of file systems.
+ * @module
+ */
 import { mountPointOf, parseMountInfo, parseMountList, parseSwaps } from "#lib/host/storage/mounts.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 

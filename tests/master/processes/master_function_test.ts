@@ -1,4 +1,7 @@
-/** The process in which a master runs a function that a client asked for. @module */
+/**
+ * The process in which a master runs a function that a client asked for.
+ * @module
+ */
 
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { packFunctionInit, packFunctionJob, unpackOutcome } from "#lib/master/functions/messages.ts";
@@ -10,7 +13,10 @@ import { testServices } from "#tests/support/fleet/services.ts";
 
 const MASTER = new URL("../../../master.ts", import.meta.url).pathname;
 
-/** Starts the process with this input, which it closes after `open`. @returns Its status and output. */
+/**
+ * Starts the process with this input, which it closes after `open`.
+ * @returns Its status and output.
+ */
 async function runWith(input: Uint8Array, open: Promise<unknown> = Promise.resolve()) {
   const args = [...DENO_RUN, MASTER, "--as", FUNCTION_PROCESS];
   const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped", stderr: "piped" }).spawn();

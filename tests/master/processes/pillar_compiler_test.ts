@@ -1,4 +1,7 @@
-/** The host on which a master compiles pillar. @module */
+/**
+ * The host on which a master compiles pillar.
+ * @module
+ */
 
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { masterPillarHost } from "#lib/master/processes/pillar_compiler.ts";

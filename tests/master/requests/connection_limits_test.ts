@@ -13,7 +13,10 @@ import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
 
-/** Adds the connections 1, 2, …, one for each address. @returns The connection that each addition closed. */
+/**
+ * Adds the connections 1, 2, …, one for each address.
+ * @returns The connection that each addition closed.
+ */
 function ends(shares: ConnectionShares, addresses: readonly string[]): (number | undefined)[] {
   return addresses.map((address, i) => shares.add(i + 1, address)?.connection);
 }

@@ -118,7 +118,10 @@ function assertNobodyDied({ logs }: Fleet): void {
   assertEquals(deaths, []);
 }
 
-/** Sends the frames unchanged, without a delimiter. @returns The frames of the reply. */
+/**
+ * Sends the frames unchanged, without a delimiter.
+ * @returns The frames of the reply.
+ */
 async function exchange(fleet: Fleet, frames: Frames): Promise<Frames | undefined> {
   using peer = Peer.dealer();
   peer.connect(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);

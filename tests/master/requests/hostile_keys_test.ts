@@ -38,7 +38,10 @@ function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Sends a request. @returns The reply. */
+/**
+ * Sends a request.
+ * @returns The reply.
+ */
 async function ask(fleet: ProcessFleet, frame: Uint8Array, timeoutMs: number): Promise<Value> {
   using channel = new RequestChannel(`tcp://127.0.0.1:${fleet.masterOpts.ret_port}`);
   return decode(await channel.request(frame, { timeoutMs, tries: 1 }), "wire");

@@ -340,7 +340,10 @@ class Listener implements Disposable {
     return opened(frames.at(-1) ?? new Uint8Array());
   }
 
-  /** Sends a hundred requests and receives their answers. @returns The messages that answer none of them. */
+  /**
+   * Sends a hundred requests and receives their answers.
+   * @returns The messages that answer none of them.
+   */
   async unasked(): Promise<Value[]> {
     const nonces = new Set(Array.from({ length: 100 }, makeNonce));
     for (const nonce of nonces) await this.ask(clearRequest(map({ cmd: "ping", nonce })));

@@ -1,4 +1,7 @@
-/** Requests that a master's handlers reject, and their log messages after failures. @module */
+/**
+ * Requests that a master's handlers reject, and their log messages after failures.
+ * @module
+ */
 
 import { FileUpdates } from "#lib/master/requests/file_updates.ts";
 import { masterJournal, restoreFromJournal } from "#lib/master/requests/journal.ts";

@@ -1,4 +1,7 @@
-/** The grain `fqdns` of a minion that looks its addresses up. @module */
+/**
+ * The grain `fqdns` of a minion that looks its addresses up.
+ * @module
+ */
 
 import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { thisHost } from "#modules/grains/core.ts";

@@ -19,7 +19,10 @@ interface MinionFixture extends AsyncDisposable {
   readonly lines: string[];
   /** The received returns. */
   readonly returns: ReceivedRequest[];
-  /** Publishes a job. @returns Its id. */
+  /**
+   * Publishes a job.
+   * @returns Its id.
+   */
   publish(changes?: Record<string, unknown>): Promise<string>;
   /** Waits for a return. */
   returned(jid: string): Promise<ReceivedRequest>;

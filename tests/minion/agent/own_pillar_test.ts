@@ -1,4 +1,7 @@
-/** The pillar that a minion compiles itself. @module */
+/**
+ * The pillar that a minion compiles itself.
+ * @module
+ */
 
 import { OwnPillar } from "#lib/minion/agent/own_pillar.ts";
 import { pillarRequest } from "#lib/minion/agent/pillar_request.ts";

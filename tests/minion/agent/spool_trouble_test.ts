@@ -1,4 +1,7 @@
-/** The return spool with obstructing files and with limits. @module */
+/**
+ * The return spool with obstructing files and with limits.
+ * @module
+ */
 
 import { RequestTimeoutError, RequestTooLargeError, WireError } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";

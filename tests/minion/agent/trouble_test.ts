@@ -1,4 +1,7 @@
-/** A running minion with failures, and requests of its custom modules. @module */
+/**
+ * A running minion with failures, and requests of its custom modules.
+ * @module
+ */
 
 import { fireEvent } from "#lib/bus/fire.ts";
 import { minionBus } from "#lib/bus/paths.ts";

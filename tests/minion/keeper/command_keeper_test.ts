@@ -1,4 +1,7 @@
-/** Commands in a keeper's process: started, ended, rejected and lost ones, with and without the minion. @module */
+/**
+ * Commands in a keeper's process: started, ended, rejected and lost ones, with and without the minion.
+ * @module
+ */
 
 import { CommandLostError, WireError } from "#lib/errors.ts";
 import type { ChildCare, ChildOutcome, ChildSpec } from "#lib/programs/child_process.ts";

@@ -6,7 +6,10 @@ import type { Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
 
-/** Loads the grains of a host with these custom files. @returns The grains `names`, and the warnings. */
+/**
+ * Loads the grains of a host with these custom files.
+ * @returns The grains `names`, and the warnings.
+ */
 async function load(
   files: Readonly<Record<string, string>>,
   names: readonly string[],

@@ -72,7 +72,10 @@ class Fixture implements AsyncDisposable {
     return { jid, outcome: this.pool.run(load) };
   }
 
-  /** Runs a job. @returns Its return. */
+  /**
+   * Runs a job.
+   * @returns Its return.
+   */
   async run(fun: Value, ...arg: Value[]): Promise<Value> {
     return (await this.start(fun, ...arg).outcome).get("return") ?? null;
   }
@@ -186,7 +189,10 @@ Deno.test("no process is signalled for a job that is not running", async () => {
   assertEquals(fixture.pool.signal("20260101000000000099", 15), false);
 });
 
-/** Starts a command of a job that writes its pid and sleeps. @returns The job, and the pid of the sleeping command. */
+/**
+ * Starts a command of a job that writes its pid and sleeps.
+ * @returns The job, and the pid of the sleeping command.
+ */
 async function sleeping(fixture: Fixture, shell = "sleep 600") {
   const path = `${fixture.root}/pid`;
   const job = fixture.start(
@@ -215,7 +221,10 @@ function lives(pid: number): boolean {
   }
 }
 
-/** Waits until a job of a custom module has started. @returns Its process id. */
+/**
+ * Waits until a job of a custom module has started.
+ * @returns Its process id.
+ */
 async function begun(fixture: Fixture, jid: string): Promise<number> {
   await eventually(async () => (await fixture.pool.describe()).some((line) => line.endsWith(`for job ${jid}`)), {
     what: `the beginning of job ${jid}`,

@@ -1,5 +1,6 @@
 /**
- * Functions of modules that do not load on the minion's host, called over a real minion: each job ends at once, with the reason.
+ * Functions of modules that do not load on the minion's host, called over a real minion: each job ends at once, with
+ * the reason.
  * @module
  */
 

@@ -20,7 +20,10 @@ interface Call {
   readonly context?: Partial<JobContext>;
 }
 
-/** Calls a function as a published job does. @returns Its result and the return code that it set. */
+/**
+ * Calls a function as a published job does.
+ * @returns Its result and the return code that it set.
+ */
 async function call(
   name: string,
   { args = [], kwargs = {}, context = {} }: Call = {},
@@ -217,7 +220,10 @@ Deno.test("cmd.script fetches over http, and reports a failure", async () => {
     { port: 0, hostname: "127.0.0.1", onListen: () => {} },
     (request) => request.url.endsWith("/ok.sh") ? new Response("echo from afar") : new Response("no", { status: 404 }),
   );
-  /** Fetches a source that is not available. @returns The log. */
+  /**
+   * Fetches a source that is not available.
+   * @returns The log.
+   */
   const refused = async (source: string): Promise<string> => {
     const logged: string[] = [];
     const log = (_level: string, text: string) => void logged.push(text);

@@ -1,4 +1,7 @@
-/** Tests of file.restore_backup, file.delete_backup and file.seek_write: changes of files, and Salt's texts. @module */
+/**
+ * Tests of file.restore_backup, file.delete_backup and file.seek_write: changes of files, and Salt's texts.
+ * @module
+ */
 
 import { map, type Value } from "#lib/values/value.ts";
 import { makeBackup } from "#lib/host/filesystem/backups.ts";

@@ -69,7 +69,10 @@ class Site implements AsyncDisposable {
     return new TextDecoder().decode(stdout).trim();
   }
 
-  /** Like {@linkcode shell}, but the server in this process can answer meanwhile. @returns All output. */
+  /**
+   * Like {@linkcode shell}, but the server in this process can answer meanwhile.
+   * @returns All output.
+   */
   async later(script: string): Promise<string> {
     const env = { ...this.#env, GIT_TERMINAL_PROMPT: "0" };
     const { stdout, stderr } = await new Deno.Command("sh", { args: ["-c", script], cwd: this.root, env }).output();

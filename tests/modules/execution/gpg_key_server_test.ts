@@ -1,4 +1,7 @@
-/** Making keys, and keys on a key server: the host's gpg and dirmngr use a server of the test. @module */
+/**
+ * Making keys, and keys on a key server: the host's gpg and dirmngr use a server of the test.
+ * @module
+ */
 
 import { messageOf } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";

@@ -1,4 +1,7 @@
-/** Functions of cmd, saltutil, mount, locale, ps and network that the recorded calls of Python Salt do not cover. @module */
+/**
+ * Functions of cmd, saltutil, mount, locale, ps and network that the recorded calls of Python Salt do not cover.
+ * @module
+ */
 
 import { HostFiles } from "#lib/programs/files.ts";
 import { which } from "#lib/programs/which.ts";

@@ -1,6 +1,7 @@
 /**
  * An argument of a job that would become an option of a program, or several lines, is rejected before the program
- * starts. @module
+ * starts.
+ * @module
  */
 
 import type { ChildRunner } from "#lib/programs/child_process.ts";

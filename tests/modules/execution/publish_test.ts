@@ -1,5 +1,6 @@
 /**
- * The module `publish` where the master is not asked, does not answer, or answers late. Source: Salt 3008.3 `salt/modules/publish.py`.
+ * The module `publish` where the master is not asked, does not answer, or answers late. Source: Salt 3008.3
+ * `salt/modules/publish.py`.
  * @module
  */
 

@@ -1,4 +1,7 @@
-/** Functions that store a setting: disabled state runs, and the serial numbers of zones. @module */
+/**
+ * Functions that store a setting: disabled state runs, and the serial numbers of zones.
+ * @module
+ */
 
 import { callFunction } from "#lib/plugins/execution.ts";
 import { strftime } from "#lib/text/strftime.ts";

@@ -1,4 +1,7 @@
-/** States of users and groups in a root directory of their own, with useradd, groupadd and chage. @module */
+/**
+ * States of users and groups in a root directory of their own, with useradd, groupadd and chage.
+ * @module
+ */
 import { which } from "#lib/programs/which.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";

@@ -1,4 +1,7 @@
-/** `blockdev.formatted` with an mkfs program in PATH, which recorded cases cannot have. @module */
+/**
+ * `blockdev.formatted` with an mkfs program in PATH, which recorded cases cannot have.
+ * @module
+ */
 
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";

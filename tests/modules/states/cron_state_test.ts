@@ -1,4 +1,7 @@
-/** States of crontabs, on a table of the test. @module */
+/**
+ * States of crontabs, on a table of the test.
+ * @module
+ */
 import { findUser } from "#lib/os/users.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";

@@ -1,4 +1,7 @@
-/** States of services with a recorded systemctl. @module */
+/**
+ * States of services with a recorded systemctl.
+ * @module
+ */
 import { which } from "#lib/programs/which.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";

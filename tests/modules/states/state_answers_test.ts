@@ -161,7 +161,10 @@ interface Setting {
 
 const OPTS = testOpts({ root_dir: "/nonexistent/state-calls", color: false });
 
-/** Runs one case, and compares it. @param place The name of the case for messages. */
+/**
+ * Runs one case, and compares it.
+ * @param place The name of the case for messages.
+ */
 async function check(one: ValueMap, place: string, { data, signatures }: Setting): Promise<void> {
   const functions = new Map([...ALWAYS_ANSWERED, ...fields(data.get("functions")), ...fields(one.get("functions"))]);
   const answers = new Answers(functions, fields(data.get("params")), signatures);

@@ -1,4 +1,7 @@
-/** `salt.wait_for_event`: which events count, on the bus of this test. Orchestrations are in tests/system. @module */
+/**
+ * `salt.wait_for_event`: which events count, on the bus of this test. Orchestrations are in tests/system.
+ * @module
+ */
 
 import { BusPump } from "#lib/bus/pump.ts";
 import { EventSender } from "#lib/bus/sender.ts";

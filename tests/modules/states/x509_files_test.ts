@@ -1,4 +1,7 @@
-/** The states of x509 when functions that they call fail, on files in a directory of the test. @module */
+/**
+ * The states of x509 when functions that they call fail, on files in a directory of the test.
+ * @module
+ */
 
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { absent, manage, type Wanted } from "#modules/states/x509/files.ts";
@@ -7,7 +10,10 @@ import { callState, stateContext } from "#tests/support/calls/state_call.ts";
 import { openTree } from "#tests/support/calls/state_tree.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
-/** Runs {@linkcode manage}. @param answer The answer of `state.single`, which replaces file.managed. */
+/**
+ * Runs {@linkcode manage}.
+ * @param answer The answer of `state.single`, which replaces file.managed.
+ */
 async function managed(name: string, given: Partial<Wanted>, answer: Value) {
   const wanted: Wanted = {
     what: "certificate",

@@ -1,5 +1,6 @@
 /**
- * Control of runs: unknown arguments, pauses, switched-off states, requests, records, runs that continue after a restart, events.
+ * Control of runs: unknown arguments, pauses, switched-off states, requests, records, runs that continue after a
+ * restart, events.
  * @module
  */
 

@@ -1,5 +1,6 @@
 /**
- * What is stored of runs: requests for pauses, requests for runs and records, also where they are damaged or of other runs.
+ * What is stored of runs: requests for pauses, requests for runs and records, also where they are damaged or of other
+ * runs.
  * @module
  */
 

@@ -11,7 +11,10 @@ import { eventually } from "#tests/support/eventually.ts";
 
 const opts = (sock_dir: string) => testOpts({ sock_dir, id: "m1" });
 
-/** Calls `use` with what is printed to the standard output. @param write Whether the output takes the bytes. */
+/**
+ * Calls `use` with what is printed to the standard output.
+ * @param write Whether the output takes the bytes.
+ */
 async function withOutput(use: (printed: () => string) => Promise<void>, write = true): Promise<void> {
   const { stdout } = Deno;
   const real = stdout.writeSync;

@@ -1,5 +1,6 @@
 /**
- * State modules that return what they must not, and those with `mod_init`, `mod_aggregate` and `mod_run_check`: modules of this test.
+ * State modules that return what they must not, and those with `mod_init`, `mod_aggregate` and `mod_run_check`: modules
+ * of this test.
  * @module
  */
 

@@ -1,5 +1,6 @@
 /**
- * Calls of the execution module `state` against tests/corpus/state_calls.json: what Python Salt returns for the same calls on the same tree.
+ * Calls of the execution module `state` against tests/corpus/state_calls.json: what Python Salt returns for the same
+ * calls on the same tree.
  * @module
  */
 

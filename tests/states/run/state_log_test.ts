@@ -1,4 +1,7 @@
-/** The lines of the minion's log about states that failed or changed something. @module */
+/**
+ * The lines of the minion's log about states that failed or changed something.
+ * @module
+ */
 import { assertEquals } from "#tests/support/assert.ts";
 import { openTree } from "#tests/support/calls/state_tree.ts";
 

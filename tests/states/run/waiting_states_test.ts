@@ -14,7 +14,9 @@ const PARALLEL = "parallel: True";
 const slow = (id: string, ...lines: string[]) => state(id, "cmd.run", "name: sleep 0.3", ...lines);
 const failing = (id: string, ...lines: string[]) => state(id, "cmd.run", "name: 'sleep 0.3; false'", ...lines);
 
-/** `id result` of each state in the order in which they were called; results of states that were not called are absent. */
+/**
+ * `id result` of each state in the order in which they were called; results of states that were not called are absent.
+ */
 async function outcomes(sls: string, opts: Readonly<Record<string, Value>> = {}, id?: string): Promise<string[]> {
   await using tree = await openTree({ files: { "t.sls": sls }, opts });
   const { returned } = id === undefined

@@ -1,5 +1,6 @@
 /**
- * Calls of `state` that are rare: damaged data of this host, files that are wrong, pillar with errors, and what `state.lint` reads.
+ * Calls of `state` that are rare: damaged data of this host, files that are wrong, pillar with errors, and what
+ * `state.lint` reads.
  * @module
  */
 

@@ -55,7 +55,10 @@ export class AptRoot implements Disposable {
     }
   }
 
-  /** Builds a package file. @returns Its path. */
+  /**
+   * Builds a package file.
+   * @returns Its path.
+   */
   build({ name, version, depends, files = {} }: TestPackage): string {
     const tree = `${this.path}/build`;
     Deno.mkdirSync(`${tree}/DEBIAN`, { recursive: true });

@@ -83,7 +83,10 @@ export class FileStateCases implements AsyncDisposable {
     await Deno.remove(this.#served, { recursive: true });
   }
 
-  /** Runs a case. @returns Its results to compare. */
+  /**
+   * Runs a case.
+   * @returns Its results to compare.
+   */
   async run(entry: ValueMap): Promise<Outcome[]> {
     const root = await Deno.makeTempDir({ prefix: "states_" });
     await Deno.chmod(root, 0o755);

@@ -53,7 +53,10 @@ export function coverPlace(place: string): void {
 /** The kernel's files that have a file mounted over them. */
 const bound = new Set<string>();
 
-/** Mounts a file over a file of the kernel, or overwrites the mounted file. Of a process's own file it is this process's. */
+/**
+ * Mounts a file over a file of the kernel, or overwrites the mounted file. Of a process's own file it is this
+ * process's.
+ */
 export function bindFile(given: string, text: string): void {
   const path = Deno.realPathSync(given);
   if (bound.has(path)) return Deno.writeTextFileSync(path, text);

@@ -27,7 +27,10 @@ async function privateRuns(file: URL): Promise<(i: number) => void> {
   };
 }
 
-/** Runs the cases of all files of a directory, a test for each file. @param directory With a slash at the end. */
+/**
+ * Runs the cases of all files of a directory, a test for each file.
+ * @param directory With a slash at the end.
+ */
 export function testProgramCalls(directory: URL): void {
   const missing = whyNoMountNamespace();
   for (const name of [...Deno.readDirSync(directory)].map((entry) => entry.name).sort()) {

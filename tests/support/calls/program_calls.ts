@@ -61,8 +61,10 @@ class Programs {
   readonly calls: Call[] = [];
   readonly #counts = new Map<string, number>();
 
-  /** @param place The directory of the programs, with a slash at the end: the recorded command lines do not contain it. @param root The directory of
-  their files. */
+  /**
+   * @param place The directory of the programs, with a slash at the end: the recorded command lines do not contain it.
+   * @param root The directory of their files.
+   */
   constructor(readonly outputs: ValueMap, readonly place: string, readonly root: string) {}
 
   readonly run: ChildRunner = (spec) => {

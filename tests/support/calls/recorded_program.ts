@@ -35,7 +35,10 @@ export class RecordedPrograms implements Disposable {
     Deno.chmodSync(`${this.path}/${program}`, 0o755);
   }
 
-  /** Makes a `crontab` that keeps one table. @returns The path of the table, which does not exist yet. */
+  /**
+   * Makes a `crontab` that keeps one table.
+   * @returns The path of the table, which does not exist yet.
+   */
   keepCrontab(): string {
     const table = `${this.path}/tab`;
     Deno.writeTextFileSync(

@@ -6,7 +6,10 @@
 import { isMap, repr, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert } from "#tests/support/assert.ts";
 
-/** The result of the state with this id. @throws {Error} If there is none. */
+/**
+ * The result of the state with this id.
+ * @throws {Error} If there is none.
+ */
 export function resultOf(returned: Value, id: string): ValueMap {
   assert(isMap(returned), repr(returned));
   const found = [...returned].find(([tag]) => String(tag).split("_|-")[1] === id)?.[1];

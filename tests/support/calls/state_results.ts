@@ -181,7 +181,10 @@ function expectedRun(entry: ValueMap, key: string, ours: ValueMap): ValueMap {
   return theirs;
 }
 
-/** Runs a case in test mode, then twice without it. @param table The file of the case. */
+/**
+ * Runs a case in test mode, then twice without it.
+ * @param table The file of the case.
+ */
 export async function compareState(table: ValueMap, entry: ValueMap): Promise<ComparedState> {
   const expected: ValueMap = new Map(), actual: ValueMap = new Map();
   const put = (key: string, ours: ValueMap) => {

@@ -187,7 +187,10 @@ function record(programs: RecordedPrograms, recorded: ValueMap): void {
   }
 }
 
-/** Runs a shell script in `root`. @returns Its output. */
+/**
+ * Runs a shell script in `root`.
+ * @returns Its output.
+ */
 async function script(text: string, root: string): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command("sh", {
     args: ["-e", "-c", text],

@@ -9,7 +9,9 @@ import { run, type TestContext, testContext, testOpts } from "./job_context.ts";
 
 /** The settings of a call. */
 export interface TreeSetting {
-  /** Text by path below the file root; `dev|x.sls` is in the saltenv `dev`, and `/x` in the scratch directory itself. */
+  /**
+   * Text by path below the file root; `dev|x.sls` is in the saltenv `dev`, and `/x` in the scratch directory itself.
+   */
   readonly files?: Readonly<Record<string, string>>;
   /** More saltenvs. */
   readonly saltenvs?: readonly string[];

@@ -42,7 +42,9 @@ export const SALT_OPTIONS: {
   readonly worlds: readonly FileServerCase[];
 } = JSON.parse(Deno.readTextFileSync(new URL("../../corpus/file_server_options.json", import.meta.url)));
 
-/** The time of the first file, in seconds since the epoch; every file has a different time, as in make_file_server.py. */
+/**
+ * The time of the first file, in seconds since the epoch; every file has a different time, as in make_file_server.py.
+ */
 const TIME = 1_700_000_000;
 
 /** The trees on disk, and services with a file server over them. */
@@ -87,7 +89,10 @@ export async function makeRepository(directory: string): Promise<void> {
   await git(["-C", directory, "fast-import", "--quiet"], SALT_FILES.repository);
 }
 
-/** Runs git. @throws {Error} If it fails. */
+/**
+ * Runs git.
+ * @throws {Error} If it fails.
+ */
 export async function git(args: readonly string[], stdin = ""): Promise<void> {
   const process = new Deno.Command("git", { args: [...args], stdin: "piped", stdout: "null", stderr: "piped" }).spawn();
   const writer = process.stdin.getWriter();

@@ -30,7 +30,10 @@ function ideaOf({ name }: FileServerCase): string | undefined {
   return Object.entries(IDEAS).find(([, names]) => names.test(name))?.[0];
 }
 
-/** Registers a test for each configuration of a topic. @throws {Error} If a configuration belongs to no topic. */
+/**
+ * Registers a test for each configuration of a topic.
+ * @throws {Error} If a configuration belongs to no topic.
+ */
 export function testFileServerCases(idea: Idea): void {
   for (const testCase of [...SALT_FILES.worlds, ...SALT_OPTIONS.worlds]) {
     const own = ideaOf(testCase);

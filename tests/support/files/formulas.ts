@@ -28,7 +28,10 @@ export interface Formula {
   readonly pillars: ReadonlyMap<string, string>;
 }
 
-/** Unpacks the archive into `directory`. @returns The formulas, sorted by name. */
+/**
+ * Unpacks the archive into `directory`.
+ * @returns The formulas, sorted by name.
+ */
 export async function unpackFormulas(archive: string, directory: string): Promise<Formula[]> {
   const { code, err } = await run(["tar", "-xJf", archive, "-C", directory]);
   if (code !== 0) throw new Error(`tar cannot unpack ${archive}:\n${err}`);

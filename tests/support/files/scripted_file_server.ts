@@ -17,7 +17,10 @@ export class ScriptedFileServer {
   readonly requestLog: string[] = [];
   /** The size of a chunk in bytes. */
   piece = 4;
-  /** Called before each answer; its error is thrown to the client. @returns An answer that replaces the real one. */
+  /**
+   * Called before each answer; its error is thrown to the client.
+   * @returns An answer that replaces the real one.
+   */
   before: (request: string, load: ValueMap) => Value | void = () => {};
 
   constructor(files: Record<string, Record<string, string>>) {
@@ -68,7 +71,10 @@ export class ScriptedFileServer {
   }
 }
 
-/** A file client of the server, with its cache in `<root>/cache`. @param settings Those that are others than here. */
+/**
+ * A file client of the server, with its cache in `<root>/cache`.
+ * @param settings Those that are others than here.
+ */
 export function clientOf(
   root: string,
   server: ScriptedFileServer,

@@ -1,6 +1,6 @@
 /**
- * Twenty hostile clients of a master, in their own process, without pauses:
- * `deno run tests/support/fleet/hostile_clients.ts <request port> <publish port>`. Prints a line when all have started; runs
+ * Twenty hostile clients of a master, in their own process, without pauses: `deno run
+ * tests/support/fleet/hostile_clients.ts <request port> <publish port>`. Prints a line when all have started; runs
  * until it is killed.
  * @module
  */

@@ -59,7 +59,11 @@ async function collect(client: LocalClient, job: PublishedJob, options: JobOptio
   return collected;
 }
 
-/** Runs a job. @returns The return of each minion. @throws {Error} If a minion did not return. */
+/**
+ * Runs a job.
+ * @returns The return of each minion.
+ * @throws {Error} If a minion did not return.
+ */
 export async function runJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<Map<string, Value>> {
   const job = await startJob(fleet, fun, options);
   const returns = new Map<string, Value>();
@@ -71,7 +75,10 @@ export async function runJob(fleet: Fleet, fun: Value, options: JobOptions = {})
   return returns;
 }
 
-/** Runs a job on one minion. @returns Its return. */
+/**
+ * Runs a job on one minion.
+ * @returns Its return.
+ */
 export async function runOn(fleet: Fleet, id: string, fun: Value, ...arg: unknown[]): Promise<Value> {
   return (await runJob(fleet, fun, { tgt: id, arg })).get(id) ?? null;
 }

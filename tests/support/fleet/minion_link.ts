@@ -46,7 +46,10 @@ export interface LinkFixture extends AsyncDisposable {
   readonly lines: string[];
   /** A signal that is never aborted. */
   readonly never: AbortSignal;
-  /** Sends a request. @returns The outcome as text. */
+  /**
+   * Sends a request.
+   * @returns The outcome as text.
+   */
   ask(load?: ValueMap): Promise<Value>;
 }
 

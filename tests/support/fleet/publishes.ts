@@ -51,7 +51,10 @@ export class Publishes implements Disposable {
     }
   }
 
-  /** Publishes a job without effect, for the scripted minion alone. @returns Its load. */
+  /**
+   * Publishes a job without effect, for the scripted minion alone.
+   * @returns Its load.
+   */
   async #mark(): Promise<string> {
     const mark = `mark ${++this.#marks}`;
     using channel = new RequestChannel(tcpAddress("127.0.0.1", this.#opts.ret_port));

@@ -32,7 +32,10 @@ export interface RunnerFixture {
   call(name: string, args?: readonly unknown[], kwargs?: Readonly<Record<string, unknown>>): Promise<Value>;
 }
 
-/** Runs `test` with its own context. @param config Lines of the master's configuration; `{root}` is the directory. */
+/**
+ * Runs `test` with its own context.
+ * @param config Lines of the master's configuration; `{root}` is the directory.
+ */
 export async function withRunnerFixture(test: (fixture: RunnerFixture) => Promise<void>, config = ""): Promise<void> {
   const root = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "runner_" }));
   try {

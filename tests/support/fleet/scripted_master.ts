@@ -59,7 +59,10 @@ export class MasterKeys {
     return new MasterKeys(await PrivateKey.generate(TEST_KEY_BITS));
   }
 
-  /** The answer to a sign-in. @param request The load of the `_auth` request. */
+  /**
+   * The answer to a sign-in.
+   * @param request The load of the `_auth` request.
+   */
   signIn(request: ValueMap, overrides: SignInOverrides = {}): Uint8Array {
     const { inner, algorithm } = overrides.ret === undefined ? this.#accept(request, overrides) : {
       inner: map({ ret: overrides.ret }),
@@ -111,7 +114,10 @@ export class MasterKeys {
     return encode(new Crypticle(this.sessionKey).dumps(value, String(load.get("nonce"))), "wire");
   }
 
-  /** The answer to a `_pillar` request. @param change Changes the signed payload or the whole answer. */
+  /**
+   * The answer to a `_pillar` request.
+   * @param change Changes the signed payload or the whole answer.
+   */
   pillar(load: ValueMap, minion: PublicKey, change: PillarLies = {}): Uint8Array {
     const keyString = generateKeyString();
     const key = minion.encrypt("OAEP-SHA1", utf8.encode(keyString));

@@ -44,7 +44,10 @@ export function opened(frame: Uint8Array): Value {
   return decode(frame, "wire");
 }
 
-/** The map in `value`. @throws {TypeError} If it is none. */
+/**
+ * The map in `value`.
+ * @throws {TypeError} If it is none.
+ */
 export function asMap(value: Value | undefined): ValueMap {
   if (!isMap(value)) throw new TypeError(`${value} is no map`);
   return value;
@@ -110,7 +113,10 @@ export class ScriptedMinion {
     return envelope(present(outer));
   }
 
-  /** Sends a command under the session key, and checks the nonce of the reply. @returns The decrypted reply. */
+  /**
+   * Sends a command under the session key, and checks the nonce of the reply.
+   * @returns The decrypted reply.
+   */
   async request(cmd: Record<string, unknown>): Promise<Value> {
     const nonce = makeNonce();
     const reply = opened(await this.#ask(this.seal(cmd, { inner: { nonce } })));
@@ -123,7 +129,10 @@ export class ScriptedMinion {
     }
   }
 
-  /** Sends any bytes. @returns The decoded reply. */
+  /**
+   * Sends any bytes.
+   * @returns The decoded reply.
+   */
   async send(frame: Uint8Array): Promise<Value> {
     return opened(await this.#ask(frame));
   }
