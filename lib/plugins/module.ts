@@ -107,7 +107,7 @@ export function declare<P extends Parameters, C>(declaration: Declaration<P, C>)
   return declaration as unknown as ModuleFunction<C>;
 }
 
-/** Makes parameters of one type: `str()` is required, `str("x")` has a default. */
+/** Makes parameters of one type: `p.str()` is required, `p.str("x")` has a default. */
 export type Parametric<T> = {
   /** A parameter that must be given. */
   (): Parameter<T>;
@@ -119,15 +119,18 @@ function kind<T extends Value>(type: ParameterType): Parametric<T> {
   return ((...given: [Value?]) => given.length === 0 ? { type } : { type, default: given[0] }) as Parametric<T>;
 }
 
-/** A parameter of any type. */
-export const any: Parametric<Value> = kind<Value>("any");
-/** A string; numbers are taken as their text. */
-export const str: Parametric<string> = kind<string>("str");
-export const int: Parametric<number> = kind<number>("int");
-/** A number; bound as a JavaScript number. */
-export const float: Parametric<number> = kind<number>("float");
-export const bool: Parametric<boolean> = kind<boolean>("bool");
-/** A list; a string is split at commas, as Salt does. */
-export const list: Parametric<Value[]> = kind<Value[]>("list");
-/** A map. */
-export const dict: Parametric<ValueMap> = kind<ValueMap>("dict");
+/** The kinds of parameters, by Python's names of their types: `p.str()` is required, `p.str("x")` has a default. */
+export const p = {
+  /** A parameter of any type. */
+  any: kind<Value>("any"),
+  /** A string; numbers are taken as their text. */
+  str: kind<string>("str"),
+  int: kind<number>("int"),
+  /** A number; bound as a JavaScript number. */
+  float: kind<number>("float"),
+  bool: kind<boolean>("bool"),
+  /** A list; a string is split at commas, as Salt does. */
+  list: kind<Value[]>("list"),
+  /** A map. */
+  dict: kind<ValueMap>("dict"),
+};

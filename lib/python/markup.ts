@@ -5,7 +5,7 @@
  * @module
  */
 
-import { str as valueStr } from "#lib/values/value.ts";
+import { str } from "#lib/values/value.ts";
 import { type Obj, PyObject } from "./object.ts";
 
 /** A marked text. */
@@ -43,7 +43,7 @@ export class Markup extends PyObject {
   }
 
   override repr(): string {
-    return `Markup(${valueStr([this.text]).slice(1, -1)})`;
+    return `Markup(${str([this.text]).slice(1, -1)})`;
   }
 
   override str(): string {

@@ -26,8 +26,8 @@ import { ScriptFiles } from "#lib/host/network/script_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const INTERFACES = "/etc/network/interfaces";
 const INTERFACES_DIRECTORY = "/etc/network/interfaces.d";
@@ -55,7 +55,7 @@ const PAUSE_MS = 2000;
 /** Whether the system is one whose services start the network, not a file: Ubuntu since 12. */
 function isStartedByServices({ grains }: JobContext): boolean {
   if (required(grains, "osfullname") !== "Ubuntu") return false;
-  return Number(text(required(grains, "osrelease")).split(".")[0]) >= 12;
+  return Number(str(required(grains, "osrelease")).split(".")[0]) >= 12;
 }
 
 function hasNoCarrier({ grains }: JobContext): boolean {
@@ -92,16 +92,16 @@ function adapterLines(name: string, adapter: ValueMap): string[] {
  */
 function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, settings: ValueMap): string[] {
   const texts = [...adaptersOf(files).set(iface, adapter)].map(([name, each]): readonly [string, string] => {
-    if (!isMap(each)) return [text(name), ""];
-    return [text(name), each.get("type") === "source" ? sourceText(each) : adapterText(text(name), each)];
+    if (!isMap(each)) return [str(name), ""];
+    return [str(name), each.get("type") === "source" ? sourceText(each) : adapterText(str(name), each)];
   });
   const own = texts.find(([name]) => name === iface)?.[1] ?? "";
   const filename = settings.get("filename");
   const path = filename === undefined
     ? INTERFACES
-    : text(filename).startsWith("/")
-    ? text(filename)
-    : `${INTERFACES_DIRECTORY}//${text(filename)}`;
+    : str(filename).startsWith("/")
+    ? str(filename)
+    : `${INTERFACES_DIRECTORY}//${str(filename)}`;
   const directory = dirName(path).replace(/(?<=.)\/+$/, "");
   if (!files.exists(directory)) throw settingError(`${directory} cannot be written.`);
   files.write(path, filename === undefined ? texts.map(([, each]) => each).join("") : own);
@@ -111,7 +111,7 @@ function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, se
 function writePeer(files: ScriptFiles, adapter: ValueMap): void {
   const data = adapter.get("data") ?? null;
   const block = isMap(data) ? required(data, "inet") : null;
-  const provider = text(required(isMap(block) ? block : new Map(), "provider"));
+  const provider = str(required(isMap(block) ? block : new Map(), "provider"));
   if (!files.exists(PEERS_DIRECTORY)) throw settingError(`${PEERS_DIRECTORY} cannot be written.`);
   files.write(`${PEERS_DIRECTORY}/${provider}`, peerFile(adapter));
 }
@@ -125,7 +125,7 @@ function buildInterface(files: ScriptFiles): ModuleFunction<JobContext> {
   return fn({
     doc: BUILD_INTERFACE,
     permissions: "all",
-    params: { iface: str(), iface_type: str(), enabled: any() },
+    params: { iface: p.str(), iface_type: p.str(), enabled: p.any() },
     varKwargs: "settings",
     async run({ iface, iface_type, enabled }, context, { kwargs: settings }) {
       const type = iface_type.toLowerCase();
@@ -156,10 +156,10 @@ function buildBond(files: ScriptFiles): ModuleFunction<JobContext> {
       "ip.build_bond bond0 mode=balance-alb",
     ),
     permissions: "all",
-    params: { iface: str() },
+    params: { iface: p.str() },
     varKwargs: "settings",
     async run({ iface }, context, { kwargs: settings }) {
-      const release = text(required(context.grains, "osrelease"));
+      const release = str(required(context.grains, "osrelease"));
       const script = bondScript(iface, debianBond(settings, iface, hasNoCarrier(context)));
       if (isTest(settings)) return linesWithEnds(script);
       const path = files.writeIn(MODULES_DIRECTORY, `${iface}.conf`, script);
@@ -184,7 +184,7 @@ function buildRoutes(files: ScriptFiles): ModuleFunction<JobContext> {
       "ip.build_routes eth0 <settings>",
     ),
     permissions: "all",
-    params: { iface: str() },
+    params: { iface: p.str() },
     varKwargs: "settings",
     async run({ iface }, context, { kwargs: settings }) {
       const routes = routesOf(settings, iface);
@@ -244,7 +244,7 @@ function buildNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
     async run(_bound, context, { kwargs: given }) {
       const current = currentSettings(files);
       const settings = checkedSettings(given, current);
-      const networking = text(settings.get("networking") ?? null);
+      const networking = str(settings.get("networking") ?? null);
       if (isStartedByServices(context)) {
         const call = networking === "yes" ? "service.enable" : "service.disable";
         for (const service of ["NetworkManager", "networking"]) {

@@ -11,8 +11,8 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { isInt, map, str as text, toNumber, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { isInt, map, str, toNumber, type Value } from "#lib/values/value.ts";
 
 function limitOf(limit: Value, name: string, context: JobContext): number | null {
   if (limit === null) return null;
@@ -29,7 +29,7 @@ function numbered(backups: readonly Backup[]): Map<Value, Value> {
   ]));
 }
 
-const LIST = { path: str(), limit: any(null) };
+const LIST = { path: p.str(), limit: p.any(null) };
 
 /** `file.list_backups` and its other name. */
 function lister(name: string): ModuleFunction<JobContext> {
@@ -63,16 +63,14 @@ export const list_backups_dir: ModuleFunction<JobContext> = fn({
 
 /** The backup of a number, or what is wrong with it. */
 function backupOf(path: string, id: Value, context: JobContext): Backup | string {
-  const word = text(id).trim();
+  const word = str(id).trim();
   const number = isInt(id) ? Number(id) : /^[+-]?\d+$/.test(word) ? Number(word) : undefined;
-  if (number === undefined || text(id).length !== String(number).length) return `Invalid backup_id '${text(id)}'`;
+  if (number === undefined || str(id).length !== String(number).length) return `Invalid backup_id '${str(id)}'`;
   const backups = listBackups(path, { cachedir: context.opts.cachedir });
-  return number >= 0 && number < backups.length
-    ? backups[number]
-    : `backup_id '${text(id)}' does not exist for ${path}`;
+  return number >= 0 && number < backups.length ? backups[number] : `backup_id '${str(id)}' does not exist for ${path}`;
 }
 
-const BACKUP = { path: str(), backup_id: any() };
+const BACKUP = { path: p.str(), backup_id: p.any() };
 
 export const restore_backup: ModuleFunction<JobContext> = fn({
   doc: describe(

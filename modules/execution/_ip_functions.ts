@@ -7,7 +7,7 @@
 import { isYes } from "#lib/host/network/interface_settings.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The functions of a module `ip`. */
@@ -31,7 +31,7 @@ export function reading(what: string, name: string, read: (iface: string) => Val
   return fn({
     doc: describe(`Return ${what}.`, `ip.${name} eth0`),
     permissions: { read: true },
-    params: { iface: str() },
+    params: { iface: p.str() },
     run: ({ iface }) => read(iface),
   });
 }
@@ -53,7 +53,7 @@ export function startOrStop(
       `ip.${action} eth0 eth`,
     ),
     permissions: "all",
-    params: { iface: str(), iface_type: any() },
+    params: { iface: p.str(), iface_type: p.any() },
     run: ({ iface, iface_type }, context) =>
       run.never(iface_type) ? null : context.call("cmd.run", [run.command(iface)]),
   });

@@ -5,7 +5,7 @@
 
 import { InvocationError } from "#lib/errors.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
-import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 /**
  * The names that `hold` and its like are given.
@@ -20,5 +20,5 @@ export function namedPackages(
   if (truthy(pkgs) && truthy(sources)) throw new InvocationError("Only one of pkgs or sources can be specified.");
   const given = truthy(pkgs) ? pkgs : truthy(sources) ? sources : name;
   const list = typeof given === "string" && given.startsWith("[") ? loadYaml(given) : given;
-  return (Array.isArray(list) ? list : [list]).map((one) => text(isMap(one) ? [...one.keys()][0] ?? "" : one));
+  return (Array.isArray(list) ? list : [list]).map((one) => str(isMap(one) ? [...one.keys()][0] ?? "" : one));
 }

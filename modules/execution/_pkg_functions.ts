@@ -8,9 +8,9 @@
 import { asVersions, type PackageVersions, versionsOf } from "#lib/host/packages/package_list.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
  * Reads the installed packages.
@@ -40,7 +40,7 @@ export function versionFunction(
     ...watchedKeywords && { watchedKeywords },
     async run(_bound, context, { args, kwargs }) {
       const packages: PackageVersions = args.length === 0 ? new Map() : await list(context, kwargs);
-      const versions = versionsOf(packages, args.map(text), isTrue(kwargs.get("versions_as_list")));
+      const versions = versionsOf(packages, args.map(str), isTrue(kwargs.get("versions_as_list")));
       return missing === "an empty map" && !truthy(versions) ? {} : versions;
     },
   });
@@ -60,7 +60,7 @@ export function listFunction(
       ...examples,
     ),
     permissions: "all",
-    params: { versions_as_list: bool(false) },
+    params: { versions_as_list: p.bool(false) },
     varKwargs: "kwargs",
     async run({ versions_as_list }, context, { kwargs }) {
       if (isTrue(kwargs.get("removed")) || isTrue(kwargs.get("purge_desired"))) return {};
@@ -84,7 +84,7 @@ export function upgradeAvailable(
   return fn({
     doc: describe("Return whether a package has a newer version.", "pkg.upgrade_available <package name>"),
     permissions: "all",
-    params: { name: str() },
+    params: { name: p.str() },
     varKwargs: "kwargs",
     run: async ({ name }, context, { kwargs }) => truthy(await latest(name, context, kwargs)),
   });
@@ -111,7 +111,7 @@ export function removeFunction(
   return fn({
     doc: removalDoc(action, doc),
     permissions: "all",
-    params: { name: str(null), pkgs: any(null) },
+    params: { name: p.str(null), pkgs: p.any(null) },
     varKwargs: "kwargs",
     ...watchedKeywords && { watchedKeywords },
     run: (removal, context, { kwargs }) => remove(removal, context, kwargs),

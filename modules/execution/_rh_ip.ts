@@ -20,9 +20,9 @@ import {
 import { ScriptFiles } from "#lib/host/network/script_files.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { pythonError } from "#lib/python/errors.ts";
-import { isMap, str as text, toNumber, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, toNumber, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const SCRIPTS = "/etc/sysconfig/network-scripts";
 const NETWORK = "/etc/sysconfig/network";
@@ -40,7 +40,7 @@ function fileLines(files: ScriptFiles, path: string): string[] {
 function formOf({ grains }: JobContext): string {
   const os = required(grains, "os");
   if (os === "Fedora") return Number(toNumber(required(grains, "osmajorrelease"))) >= 28 ? "8" : "7";
-  return os === "Amazon" ? "7" : text(required(grains, "osrelease")).slice(0, 1);
+  return os === "Amazon" ? "7" : str(required(grains, "osrelease")).slice(0, 1);
 }
 
 /** Checks what a type needs, and changes the settings as it wants them. */
@@ -52,7 +52,7 @@ function prepare(settings: ValueMap, type: string, context: JobContext): void {
   if (type === "bond") {
     const mode = settings.get("mode");
     if (mode === undefined) throw settingError("mode is required for bond interfaces");
-    settings.set("mode", text(mode));
+    settings.set("mode", str(mode));
   }
   if (type === "teamport") {
     const master = settings.get("master");
@@ -108,7 +108,7 @@ function buildInterface(files: ScriptFiles): ModuleFunction<JobContext> {
       "ip.build_interface eth0 eth <settings>",
     ),
     permissions: "all",
-    params: { iface: str(), iface_type: str(), enabled: any() },
+    params: { iface: p.str(), iface_type: p.str(), enabled: p.any() },
     varKwargs: "settings",
     async run({ iface, iface_type, enabled }, context, { kwargs: settings }) {
       const form = formOf(context);
@@ -133,7 +133,7 @@ function buildInterface(files: ScriptFiles): ModuleFunction<JobContext> {
 
 /** Whether routes are written in the older form, by the first character of the release. */
 function hasOldRoutes({ grains }: JobContext): boolean {
-  const first = text(required(grains, "osrelease")).slice(0, 1);
+  const first = str(required(grains, "osrelease")).slice(0, 1);
   return /^\d$/.test(first) && Number(first) < 6;
 }
 
@@ -141,7 +141,7 @@ function buildRoutes(files: ScriptFiles): ModuleFunction<JobContext> {
   return fn({
     doc: describe("Write the files of an interface's routes. Return their lines.", "ip.build_routes eth0 <settings>"),
     permissions: "all",
-    params: { iface: str() },
+    params: { iface: p.str() },
     varKwargs: "settings",
     run({ iface }, context, { kwargs: settings }) {
       const routes = routesOf(settings, iface);

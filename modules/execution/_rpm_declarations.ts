@@ -6,7 +6,7 @@
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
 import type { ModuleFunction, Rest } from "#lib/plugins/module.ts";
-import { str as text, type ValueMap } from "#lib/values/value.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** Systems with rpm of another family than RedHat's and Suse's, by the grain `os`. */
 export const OTHER_SYSTEMS = [
@@ -33,6 +33,6 @@ export function ofNames(
     varArgs: "packages",
     varKwargs: "kwargs",
     ...more,
-    run: (_bound, context, { args, kwargs }: Rest) => run(args.map(text), ownKeywords(kwargs), context),
+    run: (_bound, context, { args, kwargs }: Rest) => run(args.map(str), ownKeywords(kwargs), context),
   });
 }

@@ -6,7 +6,7 @@
 import { runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { serviceName, statusOf } from "#lib/host/services/service_names.ts";
 
 /** The command line of an action of a service. */
@@ -37,7 +37,7 @@ export function scriptFunction(action: string, does: string, words?: ServiceWord
   return fn({
     doc: describe(`${does} Return whether it succeeded.`, `service.${action.replace("-", "_")} <service name>`),
     permissions: "all",
-    params: { name: str() },
+    params: { name: p.str() },
     run: ({ name }, context) => runScript(name, action, context, words),
   });
 }
@@ -57,7 +57,7 @@ export function scriptStatus(
       "service.status <service name> <service signature>",
     ),
     permissions: "all",
-    params: { name: str(), sig: any(null) },
+    params: { name: p.str(), sig: p.any(null) },
     async run({ name, sig }, context) {
       if (sig !== null && sig !== "") return await context.call("status.pid", [sig]) !== "";
       const isRunning = (one: string) => runScript(one, "status", context, words);
@@ -78,7 +78,7 @@ export function serviceQuestion(
   return fn({
     doc: describe(`Return whether ${question}.`, `service.${name} <service name>`),
     permissions: "all",
-    params: { name: str() },
+    params: { name: p.str() },
     ...more && { varKwargs: "kwargs" },
     run: ({ name: service }, context) => answer(service, context),
   });

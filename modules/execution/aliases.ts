@@ -12,11 +12,11 @@ import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 async function aliasesFile({ call }: JobContext): Promise<string> {
-  return realPath(text(await call("config.option", ["aliases.file"])));
+  return realPath(str(await call("config.option", ["aliases.file"])));
 }
 
 async function readLines(context: JobContext): Promise<AliasLine[]> {
@@ -39,7 +39,7 @@ async function writeLines(lines: readonly AliasLine[], context: JobContext): Pro
 
 /** Several targets as one text. */
 function targetText(target: Value): string {
-  return Array.isArray(target) ? target.map(text).join(", ") : text(target);
+  return Array.isArray(target) ? target.map(str).join(", ") : str(target);
 }
 
 function refuseEmpty(value: Value, name: string): void {
@@ -58,7 +58,7 @@ export const get_target: ModuleFunction<JobContext> = fn({
   doc: describe("Return the target of an alias; empty text if there is none.", "aliases.get_target alias"),
   outputter: "txt",
   permissions: { read: true },
-  params: { alias: str() },
+  params: { alias: p.str() },
   run: async ({ alias }, context) => (await targets(context)).get(alias) ?? "",
 });
 
@@ -69,7 +69,7 @@ export const has_target: ModuleFunction<JobContext> = fn({
   ),
   outputter: "txt",
   permissions: { read: true },
-  params: { alias: str(), target: any() },
+  params: { alias: p.str(), target: p.any() },
   async run({ alias, target }, context) {
     refuseEmpty(target, "target");
     return (await targets(context)).get(alias) === targetText(target);
@@ -83,7 +83,7 @@ export const set_target: ModuleFunction<JobContext> = fn({
   ),
   outputter: "txt",
   permissions: "all",
-  params: { alias: str(), target: any() },
+  params: { alias: p.str(), target: p.any() },
   async run({ alias, target }, context) {
     refuseEmpty(alias, "alias");
     refuseEmpty(target, "target");
@@ -101,7 +101,7 @@ export const rm_alias: ModuleFunction<JobContext> = fn({
   doc: describe("Remove an alias.", "aliases.rm_alias alias"),
   outputter: "txt",
   permissions: "all",
-  params: { alias: str() },
+  params: { alias: p.str() },
   async run({ alias }, context) {
     const lines = await readLines(context);
     const known = lines.findLast((line) => line.alias === alias)?.target ?? "";

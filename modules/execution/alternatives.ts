@@ -8,7 +8,7 @@ import { runTool } from "./_file_host.ts";
 import { linkTarget } from "#lib/os/disk_paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { parseLink } from "#lib/programs/alternatives.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
@@ -29,8 +29,8 @@ function run(context: JobContext, words: readonly string[], ignoreRetcode = fals
   return runTool(context, [program, ...words], { ignoreRetcode });
 }
 
-const NAME = { name: str() };
-const PATH = { name: str(), path: str() };
+const NAME = { name: p.str() };
+const PATH = { name: p.str(), path: p.str() };
 
 export const display: ModuleFunction<JobContext> = fn({
   doc: describe("Return information about a name.", "alternatives.display editor"),
@@ -101,7 +101,7 @@ export const install: ModuleFunction<JobContext> = fn({
   ),
   outputter: "txt",
   permissions: "all",
-  params: { name: str(), link: str(), path: str(), priority: int() },
+  params: { name: p.str(), link: p.str(), path: p.str(), priority: p.int() },
   run: async ({ name, link, path, priority }, context) => {
     const { retcode, stdout, stderr } = await run(context, ["--install", link, name, path, String(priority)]);
     return retcode > 0 && stderr !== "" ? stderr : stdout;

@@ -13,11 +13,11 @@ import { asVersions, type PackageVersions } from "#lib/host/packages/package_lis
 import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { isMap, repr, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "pkg",
@@ -53,7 +53,7 @@ function named(name: string | null, pkgs: Value): string[] {
   const list = Array.isArray(pkgs) ? pkgs : [];
   const names = [
     ...name ? name.split(",") : [],
-    ...list.map((one) => text(isMap(one) ? [...one.keys()][0] ?? "" : one)),
+    ...list.map((one) => str(isMap(one) ? [...one.keys()][0] ?? "" : one)),
   ];
   return names.map((one) => checkedWord(one, "package name"));
 }
@@ -84,7 +84,7 @@ export const latest_version: ModuleFunction<JobContext> = fn({
   ),
   varArgs: "names",
   async run(_bound, context, { args, kwargs }) {
-    const names = args.map((one) => checkedWord(text(one), "package name"));
+    const names = args.map((one) => checkedWord(str(one), "package name"));
     if (names.length === 0) return "";
     const before = await installedVersions(context);
     if (isTrue(kwargs.get("refresh") ?? true)) await refresh(context);
@@ -110,7 +110,7 @@ export const install: ModuleFunction<JobContext> = fn({
     `pkg.install pkgs='["foo", "bar"]'`,
   ),
   permissions: "all",
-  params: { name: str(null), refresh: bool(false), pkgs: any(null), sources: any(null) },
+  params: { name: p.str(null), refresh: p.bool(false), pkgs: p.any(null), sources: p.any(null) },
   varKwargs: "kwargs",
   async run({ name, pkgs, sources, refresh: refreshes }, context) {
     const isAlone = (pkgs === null || pkgs === "") && (sources === null || sources === "");
@@ -137,7 +137,7 @@ function uninstall(names: readonly string[], purge: boolean, context: JobContext
   });
 }
 
-const REMOVE = { name: str(null), pkgs: any(null) };
+const REMOVE = { name: p.str(null), pkgs: p.any(null) };
 
 export const remove: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -147,7 +147,7 @@ export const remove: ModuleFunction<JobContext> = fn({
     `pkg.remove pkgs='["foo", "bar"]'`,
   ),
   permissions: "all",
-  params: { ...REMOVE, purge: bool(false) },
+  params: { ...REMOVE, purge: p.bool(false) },
   varKwargs: "kwargs",
   run: ({ name, pkgs, purge }, context) => uninstall(named(name, pkgs), purge, context),
 });
@@ -167,7 +167,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
     "pkg.upgrade",
   ),
   permissions: "all",
-  params: { name: str(null), pkgs: any(null), refresh: bool(true) },
+  params: { name: p.str(null), pkgs: p.any(null), refresh: p.bool(true) },
   varKwargs: "kwargs",
   async run({ name, pkgs, refresh: refreshes }, context) {
     if (refreshes) await refresh(context);
@@ -183,7 +183,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
 export const list_upgrades: ModuleFunction<JobContext> = fn({
   doc: describe("Return the packages that an upgrade would bring, with their new versions.", "pkg.list_upgrades"),
   permissions: "all",
-  params: { refresh: bool(true) },
+  params: { refresh: p.bool(true) },
   varKwargs: "kwargs",
   async run({ refresh: refreshes }, context) {
     if (refreshes) await refresh(context);
@@ -208,14 +208,14 @@ export const file_list: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe("The same as pkg.file_dict.", "pkg.file_list httpd"),
   varArgs: "packages",
-  run: (_bound, context, { args }) => files(args.map(text), context),
+  run: (_bound, context, { args }) => files(args.map(str), context),
 });
 
 export const file_dict: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe("Return the files of packages, by package.", "pkg.file_dict httpd", "pkg.file_dict httpd postfix"),
   varArgs: "packages",
-  run: (_bound, context, { args }) => files(args.map(text), context),
+  run: (_bound, context, { args }) => files(args.map(str), context),
 });
 
 export const owner: ModuleFunction<JobContext> = fn({
@@ -229,7 +229,7 @@ export const owner: ModuleFunction<JobContext> = fn({
   async run(_bound, context, { args }) {
     if (args.length === 0) return "You must provide a path";
     const owners: ValueMap = new Map();
-    for (const path of args.map(text)) {
+    for (const path of args.map(str)) {
       const { stdout } = await apk(["info", "-W", checkedWord(path, "path")], context);
       const name = stdout.split("by ")[1]?.trim();
       const failed = stdout === ""

@@ -14,16 +14,16 @@ import { systemError } from "#lib/os/deno_texts.ts";
 import { isFile, pathExists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { str as textOf, truthy, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** A key as given: a text or bytes. */
 function keyOf(given: Value): string | Uint8Array {
-  return given instanceof Uint8Array ? given : textOf(given);
+  return given instanceof Uint8Array ? given : str(given);
 }
 
 function bytesOf(given: Value): Uint8Array {
-  return given instanceof Uint8Array ? given : new TextEncoder().encode(textOf(given));
+  return given instanceof Uint8Array ? given : new TextEncoder().encode(str(given));
 }
 
 export const sign: ModuleFunction<JobContext> = fn({
@@ -52,13 +52,13 @@ path
   ),
   permissions: "all",
   params: {
-    privkey: any(),
-    passphrase: str(null),
-    text: any(null),
-    filename: str(null),
-    digest: str(null),
-    raw: any(null),
-    path: str(null),
+    privkey: p.any(),
+    passphrase: p.str(null),
+    text: p.any(null),
+    filename: p.str(null),
+    digest: p.str(null),
+    raw: p.any(null),
+    path: p.str(null),
   },
   run: async ({ privkey, passphrase, text, filename, digest, raw, path }) => {
     if (text === null && !truthy(filename)) throw new InvocationError("Either `text` or `filename` is required");
@@ -89,14 +89,14 @@ async function orSystemError<T>(act: () => Promise<T>, path: string): Promise<T>
  */
 async function fetched(reference: Value, context: JobContext): Promise<string | Uint8Array> {
   if (reference instanceof Uint8Array) return reference;
-  const url = textOf(reference);
+  const url = str(reference);
   const scheme = schemeOf(url);
   if (scheme === "") return url;
   const path = scheme === "file"
     ? url.replace(/^file:(?:\/\/[^/]*)?/i, "")
     : await context.call("cp.cache_file", [url]);
-  if (!truthy(path) || !pathExists(textOf(path))) throw new CommandError(`Failed fetching '${url}'`);
-  return textOf(path);
+  if (!truthy(path) || !pathExists(str(path))) throw new CommandError(`Failed fetching '${url}'`);
+  return str(path);
 }
 
 /** The bytes of a signature: base64, or a file with base64 or the bytes. */
@@ -174,13 +174,13 @@ signed_by_all
   ),
   permissions: "all",
   params: {
-    text: any(null),
-    filename: str(null),
-    pubkey: any(null),
-    signature: any(null),
-    digest: str(null),
-    signed_by_any: any(null),
-    signed_by_all: any(null),
+    text: p.any(null),
+    filename: p.str(null),
+    pubkey: p.any(null),
+    signature: p.any(null),
+    digest: p.str(null),
+    signed_by_any: p.any(null),
+    signed_by_all: p.any(null),
   },
   varKwargs: "kwargs",
   run: async ({ text, filename, pubkey, signature, digest, signed_by_any, signed_by_all }, context) => {

@@ -9,9 +9,9 @@ import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["at"], otherwise: "The at module could not be loaded: at command not found" }],
@@ -41,7 +41,7 @@ export const atq: ModuleFunction<JobContext> = fn({
     "at.atq [job number]",
   ),
   permissions: "all",
-  params: { tag: any(null) },
+  params: { tag: p.any(null) },
   run: async ({ tag }, context) => ({ jobs: await jobs(context, tag) }),
 });
 
@@ -57,9 +57,9 @@ export const atrm: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   async run(_bound, context, { args }) {
     if (args.length === 0) return { jobs: { removed: [], tag: null } };
-    const [first, tag = null] = args.map(text);
+    const [first, tag = null] = args.map(str);
     const isAll = first === "all";
-    const wanted = args.map(text);
+    const wanted = args.map(str);
     const all = await jobs(context, isAll ? tag : null);
     const removed = all.map(({ job }) => String(job)).filter((job) => isAll || wanted.includes(job));
     if (removed.length > 0) await outputOf(["at", "-d", ...removed], context);
@@ -80,14 +80,14 @@ export const at: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run(_bound, context, { args, kwargs }) {
     if (args.length < 2) return { jobs: [] };
-    const [when, ...words] = args.map(text);
-    const tag = kwargs.has("tag") ? `### SALT: ${text(kwargs.get("tag") ?? null)}\n` : "";
+    const [when, ...words] = args.map(str);
+    const tag = kwargs.has("tag") ? `### SALT: ${str(kwargs.get("tag") ?? null)}\n` : "";
     const runas = kwargs.get("runas");
     const { stdout } = await runProgram(["at", checkedWord(when, "time")], context, {
       stdin: `${tag}${words.join(" ")}\n`,
       joined: true,
       setsRetcode: true,
-      ...runas !== undefined && { runas: text(runas) },
+      ...runas !== undefined && { runas: str(runas) },
     });
     if (stdout.endsWith("Garbled time")) return { jobs: [], error: "invalid timespec" };
     const made = parseMade(stdout);
@@ -98,7 +98,7 @@ export const at: ModuleFunction<JobContext> = fn({
 export const atc: ModuleFunction<JobContext> = fn({
   doc: describe("Return the script of a job.", "at.atc <jobid>"),
   permissions: "all",
-  params: { jobid: str() },
+  params: { jobid: p.str() },
   async run({ jobid }, context) {
     const script = await outputOf(["at", "-c", checkedWord(jobid, "job")], context);
     return script === "" ? { error: `invalid job id '${jobid}'` } : script;
@@ -116,12 +116,12 @@ const PARTS: Readonly<Record<string, (job: AtJob) => string>> = {
 
 function isWanted(job: AtJob, conditions: ValueMap): boolean {
   return [...conditions].every(([key, value]) => {
-    const name = text(key);
+    const name = str(key);
     if (!truthy(value)) return true;
     if (name === "runas") return job.user === value;
     if (name === "tag") return job.tag === value;
     if (!Object.hasOwn(PARTS, name)) return true;
-    const shown = text(value).padStart(2, "0");
+    const shown = str(value).padStart(2, "0");
     return PARTS[name](job) === (name === "year" && shown.length === 2 ? `20${shown}` : shown);
   });
 }

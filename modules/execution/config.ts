@@ -7,11 +7,11 @@
 import { describe } from "#lib/plugins/docs.ts";
 import { filterGlob } from "#lib/text/glob.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { masterOpts, type OmittedSources, optionSources } from "#lib/config/option_sources.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Default values. Salt's list has more, of modules that do not exist here. */
 const DEFAULTS: ValueMap = map({
@@ -23,7 +23,12 @@ const DEFAULTS: ValueMap = map({
 /** Schemes that Salt fetches files from. */
 const FILE_SCHEMES = ["salt", "file", "http", "https", "ftp", "swift", "s3"];
 
-const OMIT = { omit_opts: bool(false), omit_grains: bool(false), omit_pillar: bool(false), omit_master: bool(false) };
+const OMIT = {
+  omit_opts: p.bool(false),
+  omit_grains: p.bool(false),
+  omit_pillar: p.bool(false),
+  omit_master: p.bool(false),
+};
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -35,10 +40,10 @@ export const get: ModuleFunction<JobContext> = fn({
     "config.get lxc.container_profile:centos merge=recurse",
   ),
   params: {
-    key: any(),
-    default: any(""),
-    delimiter: str(DEFAULT_TARGET_DELIM),
-    merge: str(null),
+    key: p.any(),
+    default: p.any(""),
+    delimiter: p.str(DEFAULT_TARGET_DELIM),
+    merge: p.str(null),
     omit_opts: OMIT.omit_opts,
     omit_pillar: OMIT.omit_pillar,
     omit_master: OMIT.omit_master,
@@ -69,11 +74,11 @@ export const option: ModuleFunction<JobContext> = fn({
     "config.option '*' omit_all=True wildcard=True",
   ),
   params: {
-    value: str(),
-    default: any(null),
+    value: p.str(),
+    default: p.any(null),
     ...OMIT,
-    omit_all: bool(false),
-    wildcard: bool(false),
+    omit_all: p.bool(false),
+    wildcard: p.bool(false),
   },
   run: ({ value, default: fallback, omit_all, wildcard, ...omit }, context) => {
     const looked = omit_all ? [DEFAULTS] : sources(context, omit);
@@ -97,11 +102,11 @@ export const merge: ModuleFunction<JobContext> = fn({
     "config.merge schedule",
   ),
   params: {
-    value: str(),
-    default: any(""),
-    omit_opts: bool(false),
-    omit_master: bool(false),
-    omit_pillar: bool(false),
+    value: p.str(),
+    default: p.any(""),
+    omit_opts: p.bool(false),
+    omit_master: p.bool(false),
+    omit_pillar: p.bool(false),
   },
   run: ({ value, default: fallback, omit_opts, omit_master, omit_pillar }, { opts, pillar }) => {
     let merged: Value | undefined = undefined;
@@ -124,7 +129,7 @@ export const merge: ModuleFunction<JobContext> = fn({
 
 export const dot_vals: ModuleFunction<JobContext> = fn({
   doc: describe("Return all options whose names begin with a module's name and a dot.", "config.dot_vals host"),
-  params: { value: str() },
+  params: { value: p.str() },
   run: ({ value }, { opts, pillar }) => {
     const begins = ([name]: [Value, Value]) => typeof name === "string" && name.startsWith(`${value}.`);
     return new Map([...[...masterOpts(pillar)].filter(begins), ...[...optsValues(opts)].filter(begins)]);
@@ -139,16 +144,16 @@ export const items: ModuleFunction<JobContext> = fn({
 
 export const backup_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return the mode of backups: the argument, or the option `backup_mode`.", "config.backup_mode"),
-  params: { backup: str("") },
+  params: { backup: p.str("") },
   run: ({ backup }, { opts }) => backup === "" ? opts.backup_mode : backup,
 });
 
 export const manage_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return a file mode as a string of four digits.", "config.manage_mode 644"),
-  params: { mode: any() },
+  params: { mode: p.any() },
   run: ({ mode }) => {
     if (mode === null) return null;
-    const digits = text(mode).replace("0o", "0").replace(/^["']+|["']+$/g, "").replace(/^0+/, "");
+    const digits = str(mode).replace("0o", "0").replace(/^["']+|["']+$/g, "").replace(/^0+/, "");
     return digits.padStart(4, "0");
   },
 });
@@ -158,7 +163,7 @@ export const valid_fileproto: ModuleFunction<JobContext> = fn({
     "Return whether files can be fetched from a URI of this scheme.",
     "config.valid_fileproto salt://path/to/file",
   ),
-  params: { uri: str() },
+  params: { uri: p.str() },
   run: ({ uri }) => FILE_SCHEMES.includes(/^([a-z][a-z0-9+.-]*):/i.exec(uri)?.[1].toLowerCase() ?? ""),
 });
 
@@ -181,6 +186,6 @@ export const gather_bootstrap_script: ModuleFunction<JobContext> = fn({
     "Return [False, an error text], as Salt does without salt-cloud. Use cp.get_url to fetch the script.",
     "config.gather_bootstrap_script",
   ),
-  params: { bootstrap: any(null) },
+  params: { bootstrap: p.any(null) },
   run: () => [false, "config.gather_bootstrap_script is unavailable"],
 });

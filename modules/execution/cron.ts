@@ -17,7 +17,7 @@ import {
 } from "#lib/host/accounts/crontab.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 
 export const virtual: Virtual = {
@@ -35,7 +35,7 @@ export const write_cron_file: ModuleFunction<JobContext> = fn({
     "cron.write_cron_file root /tmp/new_cron",
   ),
   permissions: "all",
-  params: { user: str(), path: str() },
+  params: { user: p.str(), path: p.str() },
   run: async ({ user, path }, context) => (await installCrontab(user, path, context)).retcode === 0,
 });
 
@@ -45,20 +45,20 @@ export const write_cron_file_verbose: ModuleFunction<JobContext> = fn({
     "cron.write_cron_file_verbose root /tmp/new_cron",
   ),
   permissions: "all",
-  params: { user: str(), path: str() },
+  params: { user: p.str(), path: p.str() },
   run: async ({ user, path }, context) => ({ ...await installCrontab(user, path, context) }),
 });
 
 export const raw_cron: ModuleFunction<JobContext> = fn({
   doc: describe("Return a user's crontab as it is.", "cron.raw_cron root"),
   permissions: "all",
-  params: { user: str() },
+  params: { user: p.str() },
   run: ({ user }, context) => readCrontab(user, context),
 });
 
 const LIST = {
   permissions: "all",
-  params: { user: str() },
+  params: { user: p.str() },
   run: async ({ user }: { user: string }, context: JobContext) => parseCrontab(await readCrontab(user, context)),
 } as const;
 
@@ -78,7 +78,7 @@ export const get_entry: ModuleFunction<JobContext> = fn({
     "cron.get_entry root identifier=task1",
   ),
   permissions: "all",
-  params: { user: str(), identifier: str(null), cmd: str(null) },
+  params: { user: p.str(), identifier: p.str(null), cmd: p.str(null) },
   async run({ user, identifier, cmd }, context) {
     if (identifier && cmd) context.log("warning", "Both identifier and cmd are specified. Only using identifier.");
     const { crons, special } = parseCrontab(await readCrontab(user, context));
@@ -87,8 +87,8 @@ export const get_entry: ModuleFunction<JobContext> = fn({
   },
 });
 
-const TIME = { minute: str(), hour: str(), daymonth: str(), month: str(), dayweek: str() };
-const MORE = { commented: bool(false), comment: str(null), identifier: str(null) };
+const TIME = { minute: p.str(), hour: p.str(), daymonth: p.str(), month: p.str(), dayweek: p.str() };
+const MORE = { commented: p.bool(false), comment: p.str(null), identifier: p.str(null) };
 
 /** The fields of a job, each checked to be one line; a comment may have several. */
 function checked<T extends { readonly cmd: string; readonly identifier: string | null }>(job: T): T {
@@ -105,7 +105,7 @@ export const set_job: ModuleFunction<JobContext> = fn({
     "cron.set_job root '*' '*' '*' '*' 1 /usr/local/weekly",
   ),
   permissions: "all",
-  params: { user: str(), ...TIME, cmd: str(), ...MORE },
+  params: { user: p.str(), ...TIME, cmd: p.str(), ...MORE },
   run({ user, cmd, commented, comment, identifier, ...given }, context) {
     const field = (name: typeof TIME_FIELDS[number]) => cronField(given[name].toLowerCase(), name);
     const time: CronTime = {
@@ -126,7 +126,7 @@ export const set_special: ModuleFunction<JobContext> = fn({
     "cron.set_special root @hourly 'echo foobar'",
   ),
   permissions: "all",
-  params: { user: str(), special: str(), cmd: str(), ...MORE },
+  params: { user: p.str(), special: p.str(), cmd: p.str(), ...MORE },
   run({ user, special, cmd, commented, comment, identifier }, context) {
     const job = checked({ cmd, commented, comment, identifier, spec: cronField(special, "occasion") });
     return changeCrontab(user, (table) => setJob(table, job, random), context);
@@ -139,7 +139,7 @@ export const rm_special: ModuleFunction<JobContext> = fn({
     "cron.rm_special root cmd='/usr/bin/foo'",
   ),
   permissions: "all",
-  params: { user: str(), cmd: str(), special: str(null), identifier: str(null) },
+  params: { user: p.str(), cmd: p.str(), special: p.str(null), identifier: p.str(null) },
   run: ({ user, cmd, special, identifier }, context) =>
     changeCrontab(user, (table) => removeSpecial(table, { cmd, identifier, spec: special }), context),
 });
@@ -147,14 +147,14 @@ export const rm_special: ModuleFunction<JobContext> = fn({
 const REMOVE = {
   permissions: "all",
   params: {
-    user: str(),
-    cmd: str(),
-    minute: str(null),
-    hour: str(null),
-    daymonth: str(null),
-    month: str(null),
-    dayweek: str(null),
-    identifier: str(null),
+    user: p.str(),
+    cmd: p.str(),
+    minute: p.str(null),
+    hour: p.str(null),
+    daymonth: p.str(null),
+    month: p.str(null),
+    dayweek: p.str(null),
+    identifier: p.str(null),
   },
   run(
     { user, cmd, identifier, ...given }:
@@ -191,7 +191,7 @@ export const set_env: ModuleFunction<JobContext> = fn({
     "cron.set_env root MAILTO user@example.com",
   ),
   permissions: "all",
-  params: { user: str(), name: str(), value: str(null) },
+  params: { user: p.str(), name: p.str(), value: p.str(null) },
   run: ({ user, name, value }, context) =>
     changeCrontab(
       user,
@@ -203,6 +203,6 @@ export const set_env: ModuleFunction<JobContext> = fn({
 export const rm_env: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a variable of a user's crontab. Return removed or absent.", "cron.rm_env root MAILTO"),
   permissions: "all",
-  params: { user: str(), name: str() },
+  params: { user: p.str(), name: p.str() },
   run: ({ user, name }, context) => changeCrontab(user, (table) => removeVariable(table, name), context),
 });

@@ -7,7 +7,7 @@
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { equals, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -64,7 +64,7 @@ export const values: ModuleFunction<JobContext> = fn({
 export const has_key: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a key.", "data.has_key <key>"),
   permissions: READ,
-  params: { key: any() },
+  params: { key: p.any() },
   run: ({ key }, context) => readStore(context).has(key),
 });
 
@@ -75,7 +75,7 @@ export const get: ModuleFunction<JobContext> = fn({
     'data.get \'["key1", "key2"]\'',
   ),
   permissions: READ,
-  params: { key: any(), default: any(null) },
+  params: { key: p.any(), default: p.any(null) },
   run: ({ key, default: fallback }, context) => {
     const store = readStore(context);
     if (!Array.isArray(key)) return store.get(key) ?? fallback;
@@ -100,7 +100,7 @@ export const dump: ModuleFunction<JobContext> = fn({
     'data.dump \'{"eggs": "spam"}\'',
   ),
   permissions: WRITE,
-  params: { new_data: any() },
+  params: { new_data: p.any() },
   run: ({ new_data }, context) => {
     const store = typeof new_data === "string" ? loadYaml(new_data) : new_data;
     return isMap(store) && writeStore(store, context);
@@ -110,7 +110,7 @@ export const dump: ModuleFunction<JobContext> = fn({
 export const update: ModuleFunction<JobContext> = fn({
   doc: describe("Set a key.", "data.update <key> <value>"),
   permissions: WRITE,
-  params: { key: any(), value: any() },
+  params: { key: p.any(), value: p.any() },
   run: ({ key, value }, context) => writeStore(readStore(context).set(key, value), context),
 });
 
@@ -120,7 +120,7 @@ export const cas: ModuleFunction<JobContext> = fn({
     "data.cas <key> <value> <old_value>",
   ),
   permissions: WRITE,
-  params: { key: any(), value: any(), old_value: any() },
+  params: { key: p.any(), value: p.any(), old_value: p.any() },
   run: ({ key, value, old_value }, context) => {
     const store = readStore(context);
     const current: Value | undefined = store.get(key);
@@ -132,7 +132,7 @@ export const cas: ModuleFunction<JobContext> = fn({
 export const pop: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a key, and return its value, or `default`.", "data.pop <key>"),
   permissions: WRITE,
-  params: { key: any(), default: any(null) },
+  params: { key: p.any(), default: p.any(null) },
   run: ({ key, default: fallback }, context) => {
     const store = readStore(context);
     const value = store.get(key);

@@ -8,9 +8,9 @@ import { InvocationError } from "#lib/errors.ts";
 import { checkedWord, outputOf, runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "debconf",
@@ -44,7 +44,7 @@ export const get_selections: ModuleFunction<JobContext> = fn({
     "debconf.get_selections",
   ),
   permissions: "all",
-  params: { fetchempty: bool(true) },
+  params: { fetchempty: p.bool(true) },
   run: ({ fetchempty }, context) => selections(context, fetchempty),
 });
 
@@ -54,7 +54,7 @@ export const show: ModuleFunction<JobContext> = fn({
     "debconf.show <package name>",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: async ({ name }, context) => (await selections(context)).get(name) ?? null,
 });
 
@@ -70,10 +70,10 @@ export const set_: ModuleFunction<JobContext> = fn({
     "debconf.set <package> <question> <type> <value> [<value> ...]",
   ),
   permissions: "all",
-  params: { package: str(), question: str(), type: str(), value: str() },
+  params: { package: p.str(), question: p.str(), type: p.str(), value: p.str() },
   varArgs: "extra",
   async run(bound, context, { args }) {
-    const line = [bound.package, bound.question, bound.type, bound.value, ...args].map(text).join(" ");
+    const line = [bound.package, bound.question, bound.type, bound.value, ...args].map(str).join(" ");
     if (/[\n\r\0]/.test(line)) throw new InvocationError("An answer has several lines");
     const path = await Deno.makeTempFile({ prefix: "salt_debconf_" });
     try {
@@ -86,7 +86,7 @@ export const set_: ModuleFunction<JobContext> = fn({
   },
 });
 
-const FILE = { path: str() };
+const FILE = { path: p.str() };
 
 /**
  * Fetches a file, and has debconf take it.
@@ -105,7 +105,7 @@ export const set_file: ModuleFunction<JobContext> = fn({
     "debconf.set_file salt://pathto/pkg.selections",
   ),
   permissions: "all",
-  params: { ...FILE, saltenv: str("base") },
+  params: { ...FILE, saltenv: p.str("base") },
   varKwargs: "kwargs",
   run: ({ path, saltenv }, context) => setFile(path, saltenv, context),
 });
@@ -117,7 +117,7 @@ export const set_template: ModuleFunction<JobContext> = fn({
     "debconf.set_template salt://pathto/pkg.selections.jinja jinja None None",
   ),
   permissions: "all",
-  params: { ...FILE, template: str(), context: any(), defaults: any(), saltenv: str("base") },
+  params: { ...FILE, template: p.str(), context: p.any(), defaults: p.any(), saltenv: p.str("base") },
   varKwargs: "kwargs",
   async run({ path, template, saltenv, ...bound }, context, { kwargs }) {
     const variables = [bound.defaults, bound.context].flatMap((one) => isMap(one) ? [...one] : []);

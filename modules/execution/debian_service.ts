@@ -9,7 +9,7 @@ import { runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { currentRunlevel, namesIn, startedIn } from "#lib/host/services/init_scripts.ts";
 import { serviceName } from "#lib/host/services/service_names.ts";
@@ -98,7 +98,7 @@ export const status: ModuleFunction<JobContext> = scriptStatus(all, serviceProgr
 export const enable: ModuleFunction<JobContext> = fn({
   doc: describe("Enable a service in its runlevels. Return whether this succeeded.", "service.enable <service name>"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context) {
     const service = serviceName(name);
@@ -113,7 +113,7 @@ export const enable: ModuleFunction<JobContext> = fn({
 export const disable: ModuleFunction<JobContext> = fn({
   doc: describe("Disable a service in all runlevels. Return whether this succeeded.", "service.disable <service name>"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   run: async ({ name }, context) =>
     (await runProgram(["update-rc.d", serviceName(name), "disable"], context)).retcode === 0,

@@ -7,7 +7,7 @@
 import { InvocationError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { copyDeep, updateInPlace } from "#lib/values/dict_update.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { traverseOr } from "#lib/yaml/traverse.ts";
@@ -33,7 +33,7 @@ async function defaultsOf(formula: string, context: JobContext): Promise<Value> 
   return null;
 }
 
-const HOW = { in_place: bool(true), convert_none: bool(true) };
+const HOW = { in_place: p.bool(true), convert_none: p.bool(true) };
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -41,7 +41,7 @@ export const get: ModuleFunction<JobContext> = fn({
     "defaults.get core:users:root",
   ),
   permissions: { read: true, write: ["{cachedir}"] },
-  params: { key: str(), default: any("") },
+  params: { key: p.str(), default: p.any("") },
   async run({ key, default: fallback }, context) {
     const [formula, ...path] = key.split(":");
     const defaults = await defaultsOf(formula, context);
@@ -55,7 +55,7 @@ export const merge: ModuleFunction<JobContext> = fn({
     "Return a map merged with another one, recursively; with `merge_lists`, lists are joined.",
     "defaults.merge '{a: b}' '{d: e}'",
   ),
-  params: { dest: any(), src: any(), merge_lists: bool(false), ...HOW },
+  params: { dest: p.any(), src: p.any(), merge_lists: p.bool(false), ...HOW },
   run: ({ dest, src, merge_lists: mergeLists, in_place, convert_none: none }) => {
     if (dest === null && none && in_place) throw new InvocationError("Can't perform in-place merge into NoneType");
     // Templates rely on it that the map itself is changed: `{% do salt['defaults.merge'](settings, own) %}`.
@@ -66,7 +66,7 @@ export const merge: ModuleFunction<JobContext> = fn({
 
 export const deepcopy: ModuleFunction<JobContext> = fn({
   doc: describe("Return a copy of a value.", "defaults.deepcopy '{a: b}'"),
-  params: { source: any() },
+  params: { source: p.any() },
   run: ({ source }) => copyDeep(source),
 });
 
@@ -75,7 +75,7 @@ export const update: ModuleFunction<JobContext> = fn({
     "Return a map of maps, each merged over `defaults`.",
     "defaults.update '{node1: {a: 1}, node2: {a: 2}}' '{a: 0, b: 0}'",
   ),
-  params: { dest: any(), defaults: any(), merge_lists: bool(true), ...HOW },
+  params: { dest: p.any(), defaults: p.any(), merge_lists: p.bool(true), ...HOW },
   run: ({ dest, defaults, merge_lists: mergeLists, in_place, convert_none: none }) => {
     if (dest === null && in_place) throw new InvocationError("Can't perform in-place update into NoneType");
     const base = asMap(defaults, { none }), given = asMap(dest, { none });

@@ -9,7 +9,7 @@ import { runTool } from "./_file_host.ts";
 import { isAddress, parseSpf } from "#lib/host/network/dns_records.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 
 export const virtual: Virtual = {
@@ -48,11 +48,11 @@ export const check_ip: ModuleFunction<JobContext> = fn({
     "dig.check_ip 1111:2222:3333:4444:5555:6666:7777:8888",
   ),
   permissions: "all",
-  params: { addr: any() },
+  params: { addr: p.any() },
   run: ({ addr }) => isAddress(addr),
 });
 
-const OF_HOST = { host: str(), nameserver: str(null) };
+const OF_HOST = { host: p.str(), nameserver: p.str(null) };
 
 export const A: ModuleFunction<JobContext> = fn({
   doc: describe("Return the IPv4 addresses of a host, from `nameserver` if given.", "dig.A www.google.com"),
@@ -97,7 +97,7 @@ export const NS: ModuleFunction<JobContext> = fn({
     "dig.NS google.com",
   ),
   permissions: "all",
-  params: { domain: str(), resolve: any(true), nameserver: str(null) },
+  params: { domain: p.str(), resolve: p.any(true), nameserver: p.str(null) },
   async run({ domain, resolve, nameserver }, context) {
     const servers = await query([name(domain), "NS"], nameserver, context);
     if (servers === undefined || !resolve) return servers?.split("\n") ?? [];
@@ -139,7 +139,7 @@ export const SPF: ModuleFunction<JobContext> = fn({
     "dig.SPF google.com",
   ),
   permissions: "all",
-  params: { domain: str(), record: str("SPF"), nameserver: str(null) },
+  params: { domain: p.str(), record: p.str("SPF"), nameserver: p.str(null) },
   run: ({ domain, record, nameserver }, context) =>
     senders(domain, record, { nameserver, left: { count: 2 * MAX_LOOKUPS } }, context),
 });
@@ -150,7 +150,7 @@ export const MX: ModuleFunction<JobContext> = fn({
     "dig.MX google.com",
   ),
   permissions: "all",
-  params: { domain: str(), resolve: any(false), nameserver: str(null) },
+  params: { domain: p.str(), resolve: p.any(false), nameserver: p.str(null) },
   async run({ domain, resolve, nameserver }, context) {
     const answer = await query([name(domain), "MX"], nameserver, context);
     const rows = answer?.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== "")) ?? [];

@@ -11,11 +11,11 @@ import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { parseBlkid, parseHdparm, parseIostat, parseSmart } from "#lib/host/storage/block_devices.ts";
 import { dfFlags, parseInodeUsage, parsePercent, parseUsage } from "#lib/host/storage/disk_usage.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { str as text, toNumber, type Value } from "#lib/values/value.ts";
+import { str, toNumber, type Value } from "#lib/values/value.ts";
 
 async function output(words: readonly string[], context: JobContext): Promise<string> {
   return (await runTool(context, words, { joined: true })).stdout;
@@ -23,7 +23,7 @@ async function output(words: readonly string[], context: JobContext): Promise<st
 
 /** Flags as a text or a list. */
 function flagsOf(args: Value): string | null {
-  return args === null ? null : Array.isArray(args) ? args.map(text).join("") : text(args);
+  return args === null ? null : Array.isArray(args) ? args.map(str).join("") : str(args);
 }
 
 /** What was parsed; an empty map, and a line in the log, if that was not possible. */
@@ -38,7 +38,7 @@ export const usage: ModuleFunction<JobContext> = fn({
     "disk.usage",
   ),
   permissions: "all",
-  params: { args: any(null) },
+  params: { args: p.any(null) },
   async run({ args }, context) {
     const flags = dfFlags(flagsOf(args), "disk.usage");
     if (!isFile("/etc/mtab")) {
@@ -55,7 +55,7 @@ export const inodeusage: ModuleFunction<JobContext> = fn({
     "disk.inodeusage",
   ),
   permissions: "all",
-  params: { args: any(null) },
+  params: { args: p.any(null) },
   async run({ args }, context) {
     const flags = dfFlags(flagsOf(args), "disk.inodeusage");
     return parsed(parseInodeUsage(await output(["df", "-iP", ...flags], context)), context);
@@ -68,7 +68,7 @@ export const percent: ModuleFunction<JobContext> = fn({
     "disk.percent /var",
   ),
   permissions: "all",
-  params: { args: str(null) },
+  params: { args: p.str(null) },
   async run({ args }, context) {
     const found = parsed(parsePercent(await output(["df", "-P"], context)), context);
     if (args === null || args === "") return found;
@@ -87,7 +87,7 @@ export const blkid: ModuleFunction<JobContext> = fn({
     "disk.blkid token='TYPE=ext4'",
   ),
   permissions: "all",
-  params: { device: str(null), token: str(null) },
+  params: { device: p.str(null), token: p.str(null) },
   async run({ device, token }, context) {
     needPrograms("blkid");
     const chosen = device ? [checkedWord(device, "device")] : token ? ["-t", checkedWord(token, "token")] : [];
@@ -129,9 +129,9 @@ async function dumped(device: string, args: readonly string[] | undefined, conte
 export const dump: ModuleFunction<JobContext> = fn({
   doc: describe("Return what `blockdev` reports about a device: all, or a list of attributes.", "disk.dump /dev/sda1"),
   permissions: "all",
-  params: { device: str(), args: any(null) },
+  params: { device: p.str(), args: p.any(null) },
   run: ({ device, args }, context) =>
-    dumped(device, args === null ? undefined : (Array.isArray(args) ? args : [args]).map(text), context),
+    dumped(device, args === null ? undefined : (Array.isArray(args) ? args : [args]).map(str), context),
 });
 
 /** Salt's names of settings, with the options of `blockdev` that set and show them. */
@@ -148,10 +148,10 @@ export const tune: ModuleFunction<JobContext> = fn({
     "disk.tune /dev/sda1 read-ahead=1024 read-write=True",
   ),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   varKwargs: "kwargs",
   async run({ device }, context, { kwargs }) {
-    const given = [...kwargs].map(([key, value]): [string, Value] => [text(key), value])
+    const given = [...kwargs].map(([key, value]): [string, Value] => [str(key), value])
       .filter(([key]) => !key.startsWith("__"));
     const isTrue = (value: Value) => value === true || value === "True";
     const invalid = given.filter(([key, value]) => {
@@ -159,7 +159,7 @@ export const tune: ModuleFunction<JobContext> = fn({
       return known === undefined || (known.isSwitch && !isTrue(value));
     });
     if (invalid.length > 0) {
-      const shown = invalid.map(([key, value]) => `${key}=${text(value)}`).join(", ");
+      const shown = invalid.map(([key, value]) => `${key}=${str(value)}`).join(", ");
       throw new InvocationError(`Invalid keyword arguments: ${shown}`);
     }
     const chosen = given.flatMap(([key, value]) => {
@@ -167,7 +167,7 @@ export const tune: ModuleFunction<JobContext> = fn({
       return known === undefined ? [] : [{ ...known, value }];
     });
     const options = chosen.flatMap(({ set, isSwitch, value }) =>
-      isSwitch ? [`--${set}`] : [`--${set}`, checkedWord(text(value), "value")]
+      isSwitch ? [`--${set}`] : [`--${set}`, checkedWord(str(value), "value")]
     );
     const { retcode, stderr } = await runTool(context, ["blockdev", ...options, checkedWord(device, "device")]);
     if (retcode !== 0) throw new CommandError(stderr);
@@ -181,7 +181,7 @@ export const wipe: ModuleFunction<JobContext> = fn({
     "disk.wipe /dev/sda1",
   ),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   async run({ device }, context) {
     const { retcode, stderr } = await runTool(context, ["wipefs", "-a", checkedWord(device, "device")]);
     if (retcode !== 0) context.log("error", `Error wiping device ${device}: ${stderr}`);
@@ -195,7 +195,7 @@ export const resize2fs: ModuleFunction<JobContext> = fn({
     "disk.resize2fs /dev/sda1",
   ),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   run: async ({ device }, context) =>
     (await runTool(context, ["resize2fs", checkedWord(device, "device")])).retcode === 0 ? true : null,
 });
@@ -208,22 +208,22 @@ export const format_: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    device: str(),
-    fs_type: str("ext4"),
-    inode_size: any(null),
-    lazy_itable_init: any(null),
-    fat: any(null),
-    force: bool(false),
+    device: p.str(),
+    fs_type: p.str("ext4"),
+    inode_size: p.any(null),
+    lazy_itable_init: p.any(null),
+    fat: p.any(null),
+    force: p.bool(false),
   },
   async run({ device, fs_type, inode_size, lazy_itable_init, fat, force }, context) {
     needPrograms("sync");
     needPrograms("mkfs");
     const isExt = fs_type.startsWith("ext"), isXfs = fs_type === "xfs";
     const words = ["mkfs", "-t", checkedWord(fs_type, "type")];
-    if (inode_size !== null && isExt) words.push("-i", text(inode_size));
-    if (inode_size !== null && isXfs) words.push("-i", `size=${text(inode_size)}`);
-    if (lazy_itable_init !== null && isExt) words.push("-E", `lazy_itable_init=${text(lazy_itable_init)}`);
-    if ([12, 16, 32].includes(toNumber(fat) ?? 0) && fs_type.endsWith("fat")) words.push("-F", text(fat));
+    if (inode_size !== null && isExt) words.push("-i", str(inode_size));
+    if (inode_size !== null && isXfs) words.push("-i", `size=${str(inode_size)}`);
+    if (lazy_itable_init !== null && isExt) words.push("-E", `lazy_itable_init=${str(lazy_itable_init)}`);
+    if ([12, 16, 32].includes(toNumber(fat) ?? 0) && fs_type.endsWith("fat")) words.push("-F", str(fat));
     if (force && isExt) words.push("-F");
     if (force && isXfs) words.push("-f");
     const made = await runTool(context, [...words, checkedWord(device, "device")], { ignoreRetcode: true });
@@ -245,7 +245,7 @@ async function typeOf(device: string, context: JobContext): Promise<string> {
 export const fstype: ModuleFunction<JobContext> = fn({
   doc: describe("Return the type of the file system on a device.", "disk.fstype /dev/sdX1"),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   run({ device }, context) {
     needOneOf("lsblk", "df");
     return typeOf(device, context);
@@ -255,8 +255,8 @@ export const fstype: ModuleFunction<JobContext> = fn({
 export const get_fstype_from_path: ModuleFunction<JobContext> = fn({
   doc: describe("Return the type of the file system of a path.", "disk.get_fstype_from_path /root"),
   permissions: "all",
-  params: { path: str() },
-  run: async ({ path }, context) => typeOf(text(await context.call("mount.get_device_from_path", [path])), context),
+  params: { path: p.str() },
+  run: async ({ path }, context) => typeOf(str(await context.call("mount.get_device_from_path", [path])), context),
 });
 
 /**
@@ -280,7 +280,7 @@ async function parametersOf(
   context: JobContext,
 ): Promise<Map<string, Map<string, Value>>> {
   const found = new Map<string, Map<string, Value>>();
-  for (const disk of (Array.isArray(disks) ? disks : [disks]).map(text)) {
+  for (const disk of (Array.isArray(disks) ? disks : [disks]).map(str)) {
     const path = checkedWord(disk.startsWith("/dev") ? disk : `/dev/${disk}`, "disk");
     found.set(path, parseHdparm(await hdparm([`-${flags}`, path], context, true), path));
   }
@@ -293,7 +293,7 @@ export const hdparms: ModuleFunction<JobContext> = fn({
     "disk.hdparms /dev/sda",
   ),
   permissions: "all",
-  params: { disks: any(), args: any("aAbBcCdgHiJkMmNnQrRuW") },
+  params: { disks: p.any(), args: p.any("aAbBcCdgHiJkMmNnQrRuW") },
   run({ disks, args }, context) {
     needPrograms("hdparm");
     const flags = flagsOf(args) ?? "";
@@ -310,13 +310,13 @@ export const hpa: ModuleFunction<JobContext> = fn({
     "disk.hpa /dev/sda 10543256",
   ),
   permissions: "all",
-  params: { disks: any(), size: any(null) },
+  params: { disks: p.any(), size: p.any(null) },
   async run({ disks, size }, context) {
     const areas = new Map<string, { total: number; visible?: number; hidden?: number }>();
     for (const [disk, data] of await parametersOf(disks, "N", context)) {
       const [first] = data.values();
       if (!Array.isArray(first) || first.length < 3) throw new CommandError(`hdparm tells no sectors of ${disk}`);
-      const [visible, total, state] = [Number(first[0]), Number(first[1]), text(first[2])];
+      const [visible, total, state] = [Number(first[0]), Number(first[1]), str(first[2])];
       const whole = visible === total || state.includes("disabled");
       areas.set(disk, whole ? { total } : { total, visible, hidden: total - visible });
     }
@@ -332,8 +332,8 @@ function hpaWords(sectors: number, disk: string): string[] {
 
 /** The sectors that stay visible if so many, or a percentage, are hidden. */
 function visibleSectors(total: number, size: Value): number {
-  const [, number, sign] = /^\s*(\d+)\s*(%?)\s*$/.exec(text(size)) ?? [];
-  if (number === undefined) throw new InvocationError(`Invalid size: ${text(size)}`);
+  const [, number, sign] = /^\s*(\d+)\s*(%?)\s*$/.exec(str(size)) ?? [];
+  if (number === undefined) throw new InvocationError(`Invalid size: ${str(size)}`);
   const left = sign === "%" ? Math.floor((100 - Number(number)) * total / 100) : total - Number(number);
   return left <= 0 ? total : left;
 }
@@ -345,13 +345,13 @@ export const smart_attributes: ModuleFunction<JobContext> = fn({
     "disk.smart_attributes /dev/sda attributes='[5,187,188,197,198]'",
   ),
   permissions: "all",
-  params: { dev: str(), attributes: any(null), values: any(null) },
+  params: { dev: p.str(), attributes: p.any(null), values: p.any(null) },
   async run({ dev, attributes, values }, context) {
     const path = checkedWord(dev.startsWith("/dev/") ? dev : `/dev/${dev}`, "disk");
     const { retcode, stdout, stderr } = await runTool(context, ["smartctl", "--attributes", path]);
     if (retcode !== 0) throw new CommandError(stderr);
     const listed = (given: Value) => given === null ? undefined : Array.isArray(given) ? given : [given];
-    return parseSmart(stdout, { attributes: listed(attributes)?.map(Number), values: listed(values)?.map(text) });
+    return parseSmart(stdout, { attributes: listed(attributes)?.map(Number), values: listed(values)?.map(str) });
   },
 });
 
@@ -361,12 +361,12 @@ export const iostat: ModuleFunction<JobContext> = fn({
     "disk.iostat 1 5 disks=sda",
   ),
   permissions: "all",
-  params: { interval: int(1), count: int(5), disks: any(null) },
+  params: { interval: p.int(1), count: p.int(5), disks: p.any(null) },
   async run({ interval, count, disks }, context) {
     needPrograms("iostat");
     const named = disks === null
       ? []
-      : (Array.isArray(disks) ? disks : [disks]).map((disk) => checkedWord(text(disk), "disk"));
+      : (Array.isArray(disks) ? disks : [disks]).map((disk) => checkedWord(str(disk), "disk"));
     const words = ["iostat", disks === null ? "-x" : "-xd", String(interval), String(count), ...named];
     return parseIostat((await runTool(context, words)).stdout);
   },

@@ -12,9 +12,9 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { strftime } from "#lib/text/strftime.ts";
-import { str as text, truthy, type Value } from "#lib/values/value.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 const NO_DIG = "This function requires dig, which is not currently available";
 
@@ -24,7 +24,7 @@ export const parse_hosts: ModuleFunction<JobContext> = fn({
     "dnsutil.parse_hosts",
   ),
   permissions: "all",
-  params: { hostsfile: str("/etc/hosts"), hosts: str(null) },
+  params: { hostsfile: p.str("/etc/hosts"), hosts: p.str(null) },
   run({ hostsfile, hosts }) {
     if (hosts) return hostNames(hosts);
     return isFile(hostsfile) ? hostNames(readText(hostsfile)) : "Error: hosts data was not found";
@@ -46,7 +46,7 @@ export const hosts_append: ModuleFunction<JobContext> = fn({
     "dnsutil.hosts_append /etc/hosts 127.0.0.1 ad1.yuk.co,ad2.yuk.co",
   ),
   permissions: "all",
-  params: { hostsfile: str("/etc/hosts"), ip_addr: str(null), entries: str(null) },
+  params: { hostsfile: p.str("/etc/hosts"), ip_addr: p.str(null), entries: p.str(null) },
   run({ hostsfile, ip_addr, entries }) {
     const wanted = listed(entries);
     const old = isFile(hostsfile) ? readText(hostsfile) : "";
@@ -66,7 +66,7 @@ export const hosts_remove: ModuleFunction<JobContext> = fn({
     "dnsutil.hosts_remove /etc/hosts ad2.yuk.co,ad1.yuk.co",
   ),
   permissions: "all",
-  params: { hostsfile: str("/etc/hosts"), entries: str(null) },
+  params: { hostsfile: p.str("/etc/hosts"), entries: p.str(null) },
   run({ hostsfile, entries }) {
     const names = listed(entries);
     try {
@@ -85,7 +85,7 @@ export const parse_zone: ModuleFunction<JobContext> = fn({
     "dnsutil.parse_zone /var/lib/named/example.com.zone",
   ),
   permissions: "all",
-  params: { zonefile: str(null), zone: str(null) },
+  params: { zonefile: p.str(null), zone: p.str(null) },
   run({ zonefile, zone }) {
     const given = zonefile && isFile(zonefile) ? readText(zonefile) : zone;
     if (!given) return "Error: Zone data was not found";
@@ -101,7 +101,7 @@ export const parse_zone: ModuleFunction<JobContext> = fn({
 export const check_ip: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a text is an address, with or without a prefix length.", "dnsutil.check_ip 127.0.0.1"),
   permissions: "all",
-  params: { ip_addr: any() },
+  params: { ip_addr: p.any() },
   run: ({ ip_addr }, context) => withDig("dig.check_ip", [ip_addr], context),
 });
 
@@ -128,7 +128,7 @@ async function addresses(
   }
 }
 
-const OF_HOST = { host: str(), nameserver: str(null) };
+const OF_HOST = { host: p.str(), nameserver: p.str(null) };
 
 export const A: ModuleFunction<JobContext> = fn({
   doc: describe("Return the IPv4 addresses of a host.", "dnsutil.A www.google.com"),
@@ -150,14 +150,14 @@ export const NS: ModuleFunction<JobContext> = fn({
     "dnsutil.NS google.com",
   ),
   permissions: "all",
-  params: { domain: str(), resolve: any(true), nameserver: str(null) },
+  params: { domain: p.str(), resolve: p.any(true), nameserver: p.str(null) },
   run: ({ domain, resolve, nameserver }, context) => withDig("dig.NS", [domain, resolve, nameserver], context),
 });
 
 export const SPF: ModuleFunction<JobContext> = fn({
   doc: describe("Return the addresses from which a domain's mail may come.", "dnsutil.SPF google.com"),
   permissions: "all",
-  params: { domain: str(), record: str("SPF"), nameserver: str(null) },
+  params: { domain: p.str(), record: p.str("SPF"), nameserver: p.str(null) },
   run: ({ domain, record, nameserver }, context) => withDig("dig.SPF", [domain, record, nameserver], context),
 });
 
@@ -167,7 +167,7 @@ export const MX: ModuleFunction<JobContext> = fn({
     "dnsutil.MX google.com",
   ),
   permissions: "all",
-  params: { domain: str(), resolve: any(false), nameserver: str(null) },
+  params: { domain: p.str(), resolve: p.any(false), nameserver: p.str(null) },
   run: ({ domain, resolve, nameserver }, context) => withDig("dig.MX", [domain, resolve, nameserver], context),
 });
 
@@ -178,14 +178,14 @@ export const serial: ModuleFunction<JobContext> = fn({
     "dnsutil.serial example.com",
   ),
   permissions: "all",
-  params: { zone: str(""), update: bool(false) },
+  params: { zone: p.str(""), update: p.bool(false) },
   async run({ zone, update }, { call }) {
     const key = zone ? `dnsserial_${zone}` : "dnsserial";
     const stored = await call("grains.get", [key]);
     const present = strftime(new Date(), "%Y%m%d01");
     if (!update) return truthy(stored) ? stored : present;
-    const isLater = truthy(stored) && Number(text(stored)) >= Number(present);
-    const current = isLater ? String(BigInt(text(stored)) + 1n) : present;
+    const isLater = truthy(stored) && Number(str(stored)) >= Number(present);
+    const current = isLater ? String(BigInt(str(stored)) + 1n) : present;
     await call("grains.setval", [key, current]);
     return current;
   },

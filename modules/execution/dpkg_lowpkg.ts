@@ -16,10 +16,10 @@ import { asVersions } from "#lib/host/packages/package_list.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { map, str as text, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "lowpkg",
@@ -38,13 +38,13 @@ export const bin_pkg_info: ModuleFunction<JobContext> = fn({
     "lowpkg.bin_pkg_info salt://foo-1.2.3-1ubuntu1_all.deb",
   ),
   permissions: "all",
-  params: { path: str(), saltenv: str("base") },
+  params: { path: p.str(), saltenv: p.str("base") },
   async run({ path, saltenv }, context) {
     if (!/^(salt|https?|ftp|s3|swift|file):\/\//.test(path)) {
       if (!isAnything(path) || !path.startsWith("/")) throw new CommandError(`${path} does not exist on minion`);
       return await dpkg.archiveInfo(path, context);
     }
-    const cached = text(await context.call("cp.cache_file", [path], map({ saltenv })));
+    const cached = str(await context.call("cp.cache_file", [path], map({ saltenv })));
     if (!cached.startsWith("/")) throw new CommandError(`Unable to retrieve ${path} from saltenv '${saltenv}'`);
     return await dpkg.archiveInfo(cached, context);
   },
@@ -62,7 +62,7 @@ export const unpurge: ModuleFunction<JobContext> = fn({
     if (args.length === 0) return {};
     const marked = async () => asVersions((await apt.debianPackages(context)).purgeDesired, false);
     const before = await marked();
-    const stdin = args.map((name) => `${checkedWord(text(name), "package name")} install`).join("\n");
+    const stdin = args.map((name) => `${checkedWord(str(name), "package name")} install`).join("\n");
     await runProgram(["dpkg", "--set-selections"], context, { stdin, setsRetcode: true });
     return changesBetween(before, await marked());
   },
@@ -72,7 +72,7 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
   ...NAMES,
   doc: describe("Return the installed packages with their versions, all or those named.", "lowpkg.list_pkgs hostname"),
   async run(_bound, context, { args }) {
-    const names = args.map((name) => checkedWord(text(name), "package name"));
+    const names = args.map((name) => checkedWord(str(name), "package name"));
     const format = "-f=${db:Status-Status}\t${binary:Package}\t${Version}\n";
     const { retcode, stdout, stderr } = await runProgram(["dpkg-query", format, "-W", ...names], context, {
       setsRetcode: true,
@@ -87,7 +87,7 @@ export const file_list: ModuleFunction<JobContext> = fn({
     "Return the files of the named packages, or of all installed packages, as one list.",
     "lowpkg.file_list hostname",
   ),
-  run: async (_bound, context, { args }) => dpkg.asFileList(await dpkg.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFileList(await dpkg.packageFiles(args.map(str), context)),
 });
 
 export const file_dict: ModuleFunction<JobContext> = fn({
@@ -96,7 +96,7 @@ export const file_dict: ModuleFunction<JobContext> = fn({
     "Return the files of the named packages, or of all installed packages, by package.",
     "lowpkg.file_dict hostname",
   ),
-  run: async (_bound, context, { args }) => dpkg.asFilesByPackage(await dpkg.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFilesByPackage(await dpkg.packageFiles(args.map(str), context)),
 });
 
 /** Fields that `lowpkg.info` does not show. */
@@ -123,8 +123,8 @@ export const info: ModuleFunction<JobContext> = fn({
     refuseOtherKeywords(kwargs, ["failhard"]);
     const available = await availablePackages(context);
     const shown: ValueMap = new Map();
-    for (const info of await dpkg.packageInfo(args.map(text), context, isTrue(kwargs.get("failhard") ?? true))) {
-      const name = text(info.get("package") ?? "");
+    for (const info of await dpkg.packageInfo(args.map(str), context, isTrue(kwargs.get("failhard") ?? true))) {
+      const name = str(info.get("package") ?? "");
       for (const [key, value] of available.get(name) ?? []) if (!info.has(key)) info.set(key, value);
       for (const key of NOT_SHOWN) info.delete(key);
       const licence = dpkg.licenceOf(name);

@@ -6,9 +6,9 @@
 
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
-import { isMap, map, str as text, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, type Value } from "#lib/values/value.ts";
 
 const ENVIRONMENT: Permissions = { env: true };
 
@@ -34,7 +34,7 @@ export const setval: ModuleFunction<JobContext> = fn({
     "environ.setval baz val=False false_unsets=True",
   ),
   permissions: ENVIRONMENT,
-  params: { key: str(), val: any(), false_unsets: bool(false), permanent: any(false) },
+  params: { key: p.str(), val: p.any(), false_unsets: p.bool(false), permanent: p.any(false) },
   run: ({ key, val, false_unsets }) => setVariable(key, val, false_unsets),
 });
 
@@ -47,11 +47,11 @@ export const setenv: ModuleFunction<JobContext> = fn({
   ),
   permissions: ENVIRONMENT,
   params: {
-    environ: any(),
-    false_unsets: bool(false),
-    clear_all: bool(false),
-    update_minion: bool(false),
-    permanent: any(false),
+    environ: p.any(),
+    false_unsets: p.bool(false),
+    clear_all: p.bool(false),
+    update_minion: p.bool(false),
+    permanent: p.any(false),
   },
   run: async ({ environ, false_unsets, clear_all, update_minion, permanent }, { outside }) => {
     if (!isMap(environ)) return false;
@@ -63,7 +63,7 @@ export const setenv: ModuleFunction<JobContext> = fn({
     }
     for (const [key, value] of environ) {
       if (typeof value !== "string" && value !== false) return false;
-      set.set(key, setVariable(text(key), value, false_unsets));
+      set.set(key, setVariable(str(key), value, false_unsets));
     }
     if (update_minion) await outside.fire(map({ environ, false_unsets, clear_all, permanent }), "environ_setenv");
     return set;
@@ -73,14 +73,14 @@ export const setenv: ModuleFunction<JobContext> = fn({
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe("Return a variable, or `default`.", "environ.get foo", "environ.get baz default=False"),
   permissions: ENVIRONMENT,
-  params: { key: any(), default: any("") },
+  params: { key: p.any(), default: p.any("") },
   run: ({ key, default: fallback }) => typeof key === "string" ? Deno.env.get(key) ?? fallback : false,
 });
 
 export const has_value: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a variable, or whether it has a value.", "environ.has_value foo"),
   permissions: ENVIRONMENT,
-  params: { key: any(), value: any(null) },
+  params: { key: p.any(), value: p.any(null) },
   run: ({ key, value }) => {
     const current = typeof key === "string" ? Deno.env.get(key) : undefined;
     return current !== undefined && (value === null || current === value);
@@ -94,9 +94,9 @@ export const item: ModuleFunction<JobContext> = fn({
     "environ.item '[foo, baz]' default=None",
   ),
   permissions: ENVIRONMENT,
-  params: { keys: any(), default: any("") },
+  params: { keys: p.any(), default: p.any("") },
   run: ({ keys, default: fallback }) => {
-    const names = typeof keys === "string" ? [keys] : Array.isArray(keys) ? keys.map(text) : [];
+    const names = typeof keys === "string" ? [keys] : Array.isArray(keys) ? keys.map(str) : [];
     return new Map(names.map((name): [Value, Value] => [name, Deno.env.get(name) ?? fallback]));
   },
 });

@@ -9,7 +9,7 @@ import { messageOf } from "#lib/errors.ts";
 import { isDone } from "#lib/protocol/acknowledgement.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isMap, map, toValue, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const fire: ModuleFunction<JobContext> = fn({
@@ -17,7 +17,7 @@ export const fire: ModuleFunction<JobContext> = fn({
     "Fire an event on the minion's own bus. The data is a map.",
     `event.fire '{"data": "my event data"}' 'tag'`,
   ),
-  params: { data: dict(), tag: str() },
+  params: { data: p.dict(), tag: p.str() },
   run: ({ data, tag }, { outside }) => outside.fire(data, tag),
 });
 
@@ -26,7 +26,7 @@ export const fire_master: ModuleFunction<JobContext> = fn({
     "Fire an event on the master's bus. The fields of `preload` are added to the request that carries it.",
     `event.fire_master '{"data": "my event data"}' 'tag'`,
   ),
-  params: { data: any(), tag: str(), preload: dict(null) },
+  params: { data: p.any(), tag: p.str(), preload: p.dict(null) },
   run: ({ data, tag, preload }, context) => fireMaster(context, { data, tag, preload }),
 });
 
@@ -40,13 +40,13 @@ export const send: ModuleFunction<JobContext> = fn({
   ),
   permissions: { env: true },
   params: {
-    tag: str(),
-    data: any(null),
-    preload: dict(null),
-    with_env: any(false),
-    with_grains: any(false),
-    with_pillar: any(false),
-    with_env_opts: bool(false),
+    tag: p.str(),
+    data: p.any(null),
+    preload: p.dict(null),
+    with_env: p.any(false),
+    with_grains: p.any(false),
+    with_pillar: p.any(false),
+    with_env_opts: p.bool(false),
   },
   varKwargs: "kwargs",
   run: (bound, context, rest) => {

@@ -8,7 +8,7 @@ import { callRunAll, runTool } from "./_file_host.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import {
   MKFS_OPTIONS,
   optionWords,
@@ -17,10 +17,10 @@ import {
   withoutProgress,
 } from "#lib/host/storage/ext_file_system.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { str as text, type ValueMap } from "#lib/values/value.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 function given(kwargs: ValueMap): Map<string, string> {
-  return new Map([...kwargs].map(([key, value]) => [text(key), text(value)]));
+  return new Map([...kwargs].map(([key, value]) => [str(key), str(value)]));
 }
 
 /** The lines that a program says, or with `full` all that became of it, these as its `comment`. */
@@ -30,7 +30,7 @@ async function outputLines(
   { full, lines = (all) => all }: { readonly full: boolean; readonly lines?: (all: string[]) => string[] },
 ): Promise<unknown> {
   const result = await callRunAll(context, words);
-  const comment = lines(splitLines(`${text(result.get("stdout") ?? "")}\n${text(result.get("stderr") ?? "")}`));
+  const comment = lines(splitLines(`${str(result.get("stdout") ?? "")}\n${str(result.get("stderr") ?? "")}`));
   return full ? result.set("comment", comment) : comment;
 }
 
@@ -41,7 +41,7 @@ export const mkfs: ModuleFunction<JobContext> = fn({
     "extfs.mkfs /dev/sda1 fs_type=ext4 opts='acl,noexec'",
   ),
   permissions: "all",
-  params: { device: str(), fs_type: str(), full_return: bool(false) },
+  params: { device: p.str(), fs_type: p.str(), full_return: p.bool(false) },
   varKwargs: "kwargs",
   run({ device, fs_type, full_return }, context, { kwargs }) {
     const options = optionWords(given(kwargs), MKFS_OPTIONS);
@@ -57,7 +57,7 @@ export const tune: ModuleFunction<JobContext> = fn({
     "extfs.tune /dev/sda1 force=True label=wildstallyns opts='acl,noexec'",
   ),
   permissions: "all",
-  params: { device: str(), full_return: bool(false) },
+  params: { device: p.str(), full_return: p.bool(false) },
   varKwargs: "kwargs",
   run({ device, full_return }, context, { kwargs }) {
     const words = ["tune2fs", ...optionWords(given(kwargs), TUNE_OPTIONS), checkedWord(device, "device")];
@@ -74,7 +74,7 @@ async function dumped(
   return parseDumpe2fs((await runTool(context, words, { joined: true })).stdout);
 }
 
-const DUMP = { device: str(), args: str(null) };
+const DUMP = { device: p.str(), args: p.str(null) };
 
 export const dump: ModuleFunction<JobContext> = fn({
   doc: describe(

@@ -8,9 +8,9 @@ import { CommandError } from "#lib/errors.ts";
 import { firewallCmd, firewallWords, parseForwards, parseZones } from "#lib/host/firewall/firewall_cmd.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p, type Parameters } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -24,10 +24,10 @@ type Bound = Readonly<Record<string, Value>>;
 /** What an answer is made of. */
 type Read = (words: readonly string[], context: JobContext) => Promise<unknown>;
 
-const PERMANENT = { permanent: bool(true) };
-const RESTART = { restart: bool(true) };
+const PERMANENT = { permanent: p.bool(true) };
+const RESTART = { restart: p.bool(true) };
 /** The zone, by default the one that is the default. */
-const ANY_ZONE = { zone: str(null), ...PERMANENT };
+const ANY_ZONE = { zone: p.str(null), ...PERMANENT };
 
 /**
  * A function of one call of firewall-cmd.
@@ -51,7 +51,7 @@ function command<P extends Parameters>(
 function withPlace(bound: Bound, words: readonly string[]): string[] {
   const zone = bound.zone ?? null;
   return [
-    ...zone === null || zone === "" ? [] : [`--zone=${text(zone)}`],
+    ...zone === null || zone === "" ? [] : [`--zone=${str(zone)}`],
     ...words,
     ...bound.permanent === true ? ["--permanent"] : [],
   ];
@@ -78,7 +78,7 @@ export const default_zone: ModuleFunction<JobContext> = command(
 export const set_default_zone: ModuleFunction<JobContext> = fn({
   doc: describe("Set the default zone.", "firewalld.set_default_zone damian"),
   permissions: "all",
-  params: { zone: str() },
+  params: { zone: p.str() },
   run: ({ zone }, context) => firewallCmd([`--set-default-zone=${zone}`], context),
 });
 
@@ -129,9 +129,9 @@ function managing(kind: "zone" | "service", action: "new" | "delete", doc: strin
   return {
     doc: describe(doc, `firewalld.${action}_${kind} my_${kind}`),
     permissions: "all",
-    params: { [name]: str(), ...RESTART },
+    params: { [name]: p.str(), ...RESTART },
     async run(bound, context) {
-      const words = [`--${action}-${kind}=${text((bound as Bound)[name])}`, "--permanent"];
+      const words = [`--${action}-${kind}=${str((bound as Bound)[name])}`, "--permanent"];
       const output = await firewallCmd(words, context);
       return bound.restart === true && output === "success" ? await firewallCmd(["--reload"], context) : output;
     },
@@ -160,14 +160,14 @@ export const add_service: ModuleFunction<JobContext> = command(
     "firewalld.add_service ssh",
     "firewalld.add_service ssh my_zone",
   ),
-  { service: str(), ...ANY_ZONE },
-  ({ service }) => [`--add-service=${text(service)}`],
+  { service: p.str(), ...ANY_ZONE },
+  ({ service }) => [`--add-service=${str(service)}`],
 );
 
 export const remove_service: ModuleFunction<JobContext> = command(
   describe("Remove a service from a zone.", "firewalld.remove_service ssh", "firewalld.remove_service ssh dmz"),
-  { service: str(), ...ANY_ZONE },
-  ({ service }) => [`--remove-service=${text(service)}`],
+  { service: p.str(), ...ANY_ZONE },
+  ({ service }) => [`--remove-service=${str(service)}`],
 );
 
 /** Adds a port to a service that there is, or removes it. */
@@ -175,7 +175,7 @@ function servicePort(action: "add" | "remove", doc: string): ModuleFunction<JobC
   return fn({
     doc: describe(doc, `firewalld.${action}_service_port zone 80`),
     permissions: "all",
-    params: { service: str(), port: str() },
+    params: { service: p.str(), port: p.str() },
     async run({ service, port }, context) {
       if (!(await firewallWords(["--get-services", "--permanent"], context)).includes(service)) {
         throw new CommandError("The service does not exist.");
@@ -190,27 +190,27 @@ export const remove_service_port: ModuleFunction<JobContext> = servicePort("remo
 
 export const get_service_ports: ModuleFunction<JobContext> = command(
   describe("Return the ports of a service.", "firewalld.get_service_ports zone"),
-  { service: str() },
-  ({ service }) => ["--permanent", `--service=${text(service)}`, "--get-ports"],
+  { service: p.str() },
+  ({ service }) => ["--permanent", `--service=${str(service)}`, "--get-ports"],
   firewallWords,
 );
 
 export const add_service_protocol: ModuleFunction<JobContext> = command(
   describe("Add a protocol to a service.", "firewalld.add_service_protocol zone ssh"),
-  { service: str(), protocol: str() },
-  ({ service, protocol }) => ["--permanent", `--service=${text(service)}`, `--add-protocol=${text(protocol)}`],
+  { service: p.str(), protocol: p.str() },
+  ({ service, protocol }) => ["--permanent", `--service=${str(service)}`, `--add-protocol=${str(protocol)}`],
 );
 
 export const remove_service_protocol: ModuleFunction<JobContext> = command(
   describe("Remove a protocol from a service.", "firewalld.remove_service_protocol zone ssh"),
-  { service: str(), protocol: str() },
-  ({ service, protocol }) => ["--permanent", `--service=${text(service)}`, `--remove-protocol=${text(protocol)}`],
+  { service: p.str(), protocol: p.str() },
+  ({ service, protocol }) => ["--permanent", `--service=${str(service)}`, `--remove-protocol=${str(protocol)}`],
 );
 
 export const get_service_protocols: ModuleFunction<JobContext> = command(
   describe("Return the protocols of a service.", "firewalld.get_service_protocols zone"),
-  { service: str() },
-  ({ service }) => ["--permanent", `--service=${text(service)}`, "--get-protocols"],
+  { service: p.str() },
+  ({ service }) => ["--permanent", `--service=${str(service)}`, "--get-protocols"],
   firewallWords,
 );
 
@@ -244,7 +244,7 @@ async function masquerade(zone: Value, context: JobContext): Promise<void> {
   if (!await masquerades(place, context)) await firewallCmd(withPlace(place, ["--add-masquerade"]), context);
 }
 
-const ZONE = { zone: str() };
+const ZONE = { zone: p.str() };
 
 export const add_port: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -252,7 +252,7 @@ export const add_port: ModuleFunction<JobContext> = fn({
     "firewalld.add_port internal 443/tcp",
   ),
   permissions: "all",
-  params: { ...ZONE, port: str(), ...PERMANENT, force_masquerade: bool(false) },
+  params: { ...ZONE, port: p.str(), ...PERMANENT, force_masquerade: p.bool(false) },
   async run(bound, context) {
     if (bound.force_masquerade) await masquerade(bound.zone, context);
     return await firewallCmd(withPlace(bound, [`--add-port=${bound.port}`]), context);
@@ -261,8 +261,8 @@ export const add_port: ModuleFunction<JobContext> = fn({
 
 export const remove_port: ModuleFunction<JobContext> = command(
   describe("Close a port in a zone.", "firewalld.remove_port internal 443/tcp"),
-  { ...ZONE, port: str(), ...PERMANENT },
-  ({ port }) => [`--remove-port=${text(port)}`],
+  { ...ZONE, port: p.str(), ...PERMANENT },
+  ({ port }) => [`--remove-port=${str(port)}`],
 );
 
 export const list_ports: ModuleFunction<JobContext> = command(
@@ -272,10 +272,10 @@ export const list_ports: ModuleFunction<JobContext> = command(
   firewallWords,
 );
 
-const FORWARD = { ...ZONE, src: str(), dest: str(), proto: str("tcp"), dstaddr: str(""), ...PERMANENT };
+const FORWARD = { ...ZONE, src: p.str(), dest: p.str(), proto: p.str("tcp"), dstaddr: p.str(""), ...PERMANENT };
 
 function forward({ src, dest, proto, dstaddr }: Bound): string {
-  return `port=${text(src)}:proto=${text(proto)}:toport=${text(dest)}:toaddr=${text(dstaddr)}`;
+  return `port=${str(src)}:proto=${str(proto)}:toport=${str(dest)}:toaddr=${str(dstaddr)}`;
 }
 
 export const add_port_fwd: ModuleFunction<JobContext> = fn({
@@ -284,7 +284,7 @@ export const add_port_fwd: ModuleFunction<JobContext> = fn({
     "firewalld.add_port_fwd public 80 443 tcp",
   ),
   permissions: "all",
-  params: { ...FORWARD, force_masquerade: bool(false) },
+  params: { ...FORWARD, force_masquerade: p.bool(false) },
   async run(bound, context) {
     if (bound.force_masquerade) await masquerade(bound.zone, context);
     return await firewallCmd(withPlace(bound, [`--add-forward-port=${forward(bound)}`]), context);
@@ -310,7 +310,7 @@ function icmp(action: "block" | "allow", doc: string): ModuleFunction<JobContext
   return fn({
     doc: describe(doc, `firewalld.${action}_icmp zone echo-reply`),
     permissions: "all",
-    params: { ...ZONE, icmp: str(), ...PERMANENT },
+    params: { ...ZONE, icmp: p.str(), ...PERMANENT },
     async run({ zone, icmp: type, permanent }, context) {
       const known = await firewallWords(withPlace({ permanent }, ["--get-icmptypes"]), context);
       if (!known.includes(type)) {
@@ -360,10 +360,10 @@ function binding(kind: "interface" | "source", action: "add" | "remove", doc: st
   return {
     doc: describe(doc, `firewalld.${action}_${kind} zone ${example}`),
     permissions: "all",
-    params: { ...ZONE, [kind]: str(), ...PERMANENT },
+    params: { ...ZONE, [kind]: p.str(), ...PERMANENT },
     async run(given, context) {
       const bound = given as Bound;
-      const name = text(bound[kind]);
+      const name = str(bound[kind]);
       const there = await firewallWords(withPlace(bound, [`--list-${kind}s`]), context);
       if (there.includes(name) === (action === "add")) {
         context.log("info", `The ${kind} is ${action === "add" ? "already" : "not"} bound to the zone.`);
@@ -391,12 +391,12 @@ export const get_rich_rules: ModuleFunction<JobContext> = command(
 
 export const add_rich_rule: ModuleFunction<JobContext> = command(
   describe("Add a rich rule to a zone.", "firewalld.add_rich_rule zone 'rule'"),
-  { ...ZONE, rule: str(), ...PERMANENT },
-  ({ rule }) => [`--add-rich-rule=${text(rule)}`],
+  { ...ZONE, rule: p.str(), ...PERMANENT },
+  ({ rule }) => [`--add-rich-rule=${str(rule)}`],
 );
 
 export const remove_rich_rule: ModuleFunction<JobContext> = command(
   describe("Remove a rich rule from a zone.", "firewalld.remove_rich_rule zone 'rule'"),
-  { ...ZONE, rule: str(), ...PERMANENT },
-  ({ rule }) => [`--remove-rich-rule=${text(rule)}`],
+  { ...ZONE, rule: p.str(), ...PERMANENT },
+  ({ rule }) => [`--remove-rich-rule=${str(rule)}`],
 );

@@ -9,9 +9,9 @@ import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { parseList, parseOutdated, parseSources, parseVersion } from "#lib/host/language_packages/gem_output.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { hasPassword } from "#lib/text/url_credentials.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 /** Which gem runs, and as whom. */
 interface Gem {
@@ -42,11 +42,11 @@ async function gem(
 
 /** Names of a list, or of a text with blanks. */
 function names(given: Value): string[] {
-  const list = Array.isArray(given) ? given.map(text) : text(given).split(/\s+/).filter((one) => one !== "");
+  const list = Array.isArray(given) ? given.map(str) : str(given).split(/\s+/).filter((one) => one !== "");
   return list.map((one) => checkedWord(one, "gem"));
 }
 
-const WHICH = { ruby: str(null), runas: str(null), gem_bin: str(null) };
+const WHICH = { ruby: p.str(null), runas: p.str(null), gem_bin: p.str(null) };
 
 async function versionOf(which: Gem, context: JobContext): Promise<string | undefined> {
   return parseVersion(await gem(["--version"], which, context));
@@ -61,16 +61,16 @@ export const install: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    gems: any(),
-    ruby: str(null),
-    gem_bin: str(null),
-    runas: str(null),
-    version: str(null),
-    rdoc: bool(false),
-    ri: bool(false),
-    pre_releases: bool(false),
-    proxy: str(null),
-    source: str(null),
+    gems: p.any(),
+    ruby: p.str(null),
+    gem_bin: p.str(null),
+    runas: p.str(null),
+    version: p.str(null),
+    rdoc: p.bool(false),
+    ri: p.bool(false),
+    pre_releases: p.bool(false),
+    proxy: p.str(null),
+    source: p.str(null),
   },
   async run({ gems, version, rdoc, ri, pre_releases, proxy, source, ...which }, context) {
     const isThird = (await versionOf(which, context))?.startsWith("3.") ?? false;
@@ -93,7 +93,7 @@ export const install: ModuleFunction<JobContext> = fn({
   },
 });
 
-const GEMS = { gems: any(), ...WHICH };
+const GEMS = { gems: p.any(), ...WHICH };
 
 export const uninstall: ModuleFunction<JobContext> = fn({
   doc: describe("Remove all versions of gems, and return the output of gem.", "gem.uninstall vagrant"),
@@ -112,7 +112,7 @@ export const update: ModuleFunction<JobContext> = fn({
 export const update_system: ModuleFunction<JobContext> = fn({
   doc: describe("Update gem itself, to a version or the newest.", "gem.update_system"),
   permissions: "all",
-  params: { version: str(""), ...WHICH },
+  params: { version: p.str(""), ...WHICH },
   run: ({ version, ...which }, context) => gem(["update", "--system", version], which, context),
 });
 
@@ -129,7 +129,7 @@ export const list: ModuleFunction<JobContext> = fn({
     "gem.list",
   ),
   permissions: "all",
-  params: { prefix: str(""), ...WHICH },
+  params: { prefix: p.str(""), ...WHICH },
   run: async ({ prefix, ...which }, context) =>
     parseList(await gem(["list", ...prefix === "" ? [] : [checkedWord(prefix, "gem")]], which, context)),
 });
@@ -141,7 +141,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
   run: async (which, context) => parseOutdated(await gem(["outdated"], which, context)),
 });
 
-const SOURCE = { source_uri: str(), ...WHICH };
+const SOURCE = { source_uri: p.str(), ...WHICH };
 
 export const sources_add: ModuleFunction<JobContext> = fn({
   doc: describe("Add a source of gems.", "gem.sources_add http://rubygems.org/"),

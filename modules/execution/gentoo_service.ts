@@ -7,10 +7,10 @@
 import { scriptFunction, scriptStatus, serviceQuestion } from "./_script_service.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { disableIn, enableIn, serviceRunlevels } from "#lib/host/services/openrc.ts";
-import { str as text, type ValueMap } from "#lib/values/value.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "service",
@@ -24,7 +24,7 @@ export const virtual: Virtual = {
 /** The keyword `runlevels`: one, or a list. */
 function wanted(kwargs: ValueMap): string[] | undefined {
   const given = kwargs.get("runlevels");
-  return given === undefined ? undefined : (Array.isArray(given) ? given : [given]).map(text);
+  return given === undefined ? undefined : (Array.isArray(given) ? given : [given]).map(str);
 }
 
 async function enabledServices(context: JobContext): Promise<Map<string, string[]>> {
@@ -78,7 +78,7 @@ export const status: ModuleFunction<JobContext> = scriptStatus(async (context) =
   ...(await serviceRunlevels(context)).keys(),
 ]);
 
-const SWITCH = { permissions: "all", params: { name: str() }, varKwargs: "kwargs" } as const;
+const SWITCH = { permissions: "all", params: { name: p.str() }, varKwargs: "kwargs" } as const;
 
 export const enable: ModuleFunction<JobContext> = fn({
   ...SWITCH,

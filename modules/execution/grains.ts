@@ -8,11 +8,11 @@ import { appendToGrain, removeFromGrain, setGrain, setGrains } from "./_grains_s
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
 import { filterBy } from "#lib/text/filter_by.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
-import { compare, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compare, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -22,7 +22,7 @@ export const get: ModuleFunction<JobContext> = fn({
     "grains.get systemd:version",
     "grains.get 'abc::def|ghi' delimiter='|'",
   ),
-  params: { key: any(), default: any(""), delimiter: str(DEFAULT_TARGET_DELIM), ordered: bool(true) },
+  params: { key: p.any(), default: p.any(""), delimiter: p.str(DEFAULT_TARGET_DELIM), ordered: p.bool(true) },
   run: ({ key, default: fallback, delimiter }, { grains }) => traverseOr(grains, key, { delimiter, fallback }),
 });
 
@@ -30,7 +30,7 @@ export const fetch: ModuleFunction<JobContext> = get;
 
 export const has_value: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a grain, or a value at a path in it.", "grains.has_value systemd:version"),
-  params: { key: any() },
+  params: { key: p.any() },
   run: ({ key }, { grains }) => traverse(grains, key) !== undefined,
 });
 
@@ -40,9 +40,9 @@ export const equals: ModuleFunction<JobContext> = fn({
     "grains.equals fqdn web1.example.com",
     "grains.equals systemd:version 219",
   ),
-  params: { key: any(), value: any() },
+  params: { key: p.any(), value: p.any() },
   run: ({ key, value }, { grains }) =>
-    text(traverseOr(grains, key, { delimiter: DEFAULT_TARGET_DELIM, fallback: "" })) === text(value),
+    str(traverseOr(grains, key, { delimiter: DEFAULT_TARGET_DELIM, fallback: "" })) === str(value),
 });
 
 export const items: ModuleFunction<JobContext> = fn({
@@ -51,7 +51,7 @@ export const items: ModuleFunction<JobContext> = fn({
     "grains.items",
     "grains.items sanitize=True",
   ),
-  params: { sanitize: bool(false) },
+  params: { sanitize: p.bool(false) },
   outputter: "nested",
   run: ({ sanitize }, { grains }) => sanitize ? sanitized(grains) : grains,
 });
@@ -94,7 +94,7 @@ export const setvals: ModuleFunction<JobContext> = fn({
     `grains.setvals "{'key1': 'val1', 'key2': 'val2'}"`,
   ),
   permissions: SETTING,
-  params: { grains: any(), destructive: bool(false), refresh_pillar: bool(true) },
+  params: { grains: p.any(), destructive: p.bool(false), refresh_pillar: p.bool(true) },
   run({ grains, destructive, refresh_pillar }, context) {
     if (!isMap(grains)) throw new CommandError("setvals grains must be a dictionary.");
     return setGrains(grains, context, { destructive, refreshPillar: refresh_pillar });
@@ -108,7 +108,7 @@ export const setval: ModuleFunction<JobContext> = fn({
     `grains.setval key "{'sub-key': 'val', 'sub-key2': 'val2'}"`,
   ),
   permissions: SETTING,
-  params: { key: any(), val: any(), destructive: bool(false), refresh_pillar: bool(true) },
+  params: { key: p.any(), val: p.any(), destructive: p.bool(false), refresh_pillar: p.bool(true) },
   run: ({ key, val, destructive, refresh_pillar }, context) =>
     setGrains(new Map([[key, val]]), context, { destructive, refreshPillar: refresh_pillar }),
 });
@@ -122,11 +122,11 @@ export const set: ModuleFunction<JobContext> = fn({
   ),
   permissions: SETTING,
   params: {
-    key: str(),
-    val: any(""),
-    force: bool(false),
-    destructive: bool(false),
-    delimiter: str(DEFAULT_TARGET_DELIM),
+    key: p.str(),
+    val: p.any(""),
+    force: p.bool(false),
+    destructive: p.bool(false),
+    delimiter: p.str(DEFAULT_TARGET_DELIM),
   },
   run: ({ key, val, ...options }, context) => setGrain(key, val, context, options),
 });
@@ -138,14 +138,14 @@ export const append: ModuleFunction<JobContext> = fn({
     "grains.append key val",
   ),
   permissions: SETTING,
-  params: { key: str(), val: any(), convert: bool(false), delimiter: str(DEFAULT_TARGET_DELIM) },
+  params: { key: p.str(), val: p.any(), convert: p.bool(false), delimiter: p.str(DEFAULT_TARGET_DELIM) },
   run: ({ key, val, ...options }, context) => appendToGrain(key, val, context, options),
 });
 
 export const remove: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a value from the list at a path.", "grains.remove key val"),
   permissions: SETTING,
-  params: { key: str(), val: any(), delimiter: str(DEFAULT_TARGET_DELIM) },
+  params: { key: p.str(), val: p.any(), delimiter: p.str(DEFAULT_TARGET_DELIM) },
   run: ({ key, val, delimiter }, context) => removeFromGrain(key, val, context, { delimiter }),
 });
 
@@ -155,14 +155,14 @@ export const delval: ModuleFunction<JobContext> = fn({
     "grains.delval key",
   ),
   permissions: SETTING,
-  params: { key: str(), destructive: bool(false), force: bool(false) },
+  params: { key: p.str(), destructive: p.bool(false), force: p.bool(false) },
   run: ({ key, ...options }, context) => setGrain(key, null, context, { ...options, delimiter: DEFAULT_TARGET_DELIM }),
 });
 
 export const delkey: ModuleFunction<JobContext> = fn({
   doc: describe("Remove the grain at a path. A list or a map needs `force`.", "grains.delkey key"),
   permissions: SETTING,
-  params: { key: str(), force: bool(false) },
+  params: { key: p.str(), force: p.bool(false) },
   run: ({ key, force }, context) =>
     setGrain(key, null, context, { force, destructive: true, delimiter: DEFAULT_TARGET_DELIM }),
 });
@@ -175,11 +175,11 @@ export const filter_by: ModuleFunction<JobContext> = fn({
     "grains.filter_by '{default: {A: {B: C}, D: E}, F: {A: {B: G}}, H: {D: I}}' 'xxx' '{D: J}' 'F' 'default'",
   ),
   params: {
-    lookup_dict: dict(),
-    grain: any("os_family"),
-    merge: any(null),
-    default: any("default"),
-    base: any(null),
+    lookup_dict: p.dict(),
+    grain: p.any("os_family"),
+    merge: p.any(null),
+    default: p.any("default"),
+    base: p.any(null),
   },
   run: ({ lookup_dict, grain, merge, default: fallback, base }, { grains }) =>
     filterBy(lookup_dict, traverse(grains, grain), { merge, fallback, base }),
@@ -203,7 +203,7 @@ function sanitized(grains: ValueMap): ValueMap {
   const out = new Map(grains);
   for (const [name, sanitize] of Object.entries(SANITIZERS)) {
     const value = out.get(name);
-    if (value !== undefined) out.set(name, sanitize(text(value)));
+    if (value !== undefined) out.set(name, sanitize(str(value)));
   }
   return out;
 }

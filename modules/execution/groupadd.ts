@@ -8,9 +8,9 @@ import { groupEntries } from "#lib/host/accounts/account_entries.ts";
 import * as groups from "#lib/host/accounts/groups.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text } from "#lib/values/value.ts";
+import { str } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "group",
@@ -20,7 +20,7 @@ export const virtual: Virtual = {
   }],
 };
 
-const ROOT = { root: str(null) };
+const ROOT = { root: p.str(null) };
 
 export const add: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -29,12 +29,12 @@ export const add: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    gid: int(null),
-    system: bool(false),
+    name: p.str(),
+    gid: p.int(null),
+    system: p.bool(false),
     ...ROOT,
-    non_unique: bool(false),
-    local: bool(false),
+    non_unique: p.bool(false),
+    local: p.bool(false),
   },
   run: ({ non_unique, ...group }, context) => groups.addGroup({ ...group, nonUnique: non_unique }, context),
 });
@@ -42,14 +42,14 @@ export const add: ModuleFunction<JobContext> = fn({
 export const delete_: ModuleFunction<JobContext> = fn({
   doc: describe("Delete a group. Return whether groupdel succeeded.", "group.delete foo"),
   permissions: "all",
-  params: { name: str(), ...ROOT, local: bool(false) },
+  params: { name: p.str(), ...ROOT, local: p.bool(false) },
   run: ({ name, ...how }, context) => groups.deleteGroup(name, how, context),
 });
 
 export const info: ModuleFunction<JobContext> = fn({
   doc: describe("Return information about a group; an empty map if there is no such group.", "group.info foo"),
   permissions: "all",
-  params: { name: str(), ...ROOT },
+  params: { name: p.str(), ...ROOT },
   async run({ name, root }, context) {
     const group = await groups.findGroupEntry(name, context, root);
     return group === undefined ? {} : groups.shownGroup(group);
@@ -59,28 +59,28 @@ export const info: ModuleFunction<JobContext> = fn({
 export const getent: ModuleFunction<JobContext> = fn({
   doc: describe("Return all groups as group.info shows them.", "group.getent"),
   permissions: "all",
-  params: { refresh: bool(false), ...ROOT },
+  params: { refresh: p.bool(false), ...ROOT },
   run: async ({ root }, context) => (await groupEntries(context, root)).map(groups.shownGroup),
 });
 
 export const chgid: ModuleFunction<JobContext> = fn({
   doc: describe("Change a group's id. Return whether it has this value now.", "group.chgid foo 4376"),
   permissions: "all",
-  params: { name: str(), gid: int(), ...ROOT, non_unique: bool(false) },
+  params: { name: p.str(), gid: p.int(), ...ROOT, non_unique: p.bool(false) },
   run: ({ name, gid, root, non_unique }, context) => groups.setGid(name, gid, { root, nonUnique: non_unique }, context),
 });
 
 export const adduser: ModuleFunction<JobContext> = fn({
   doc: describe("Add a user to a group. Return whether this succeeded.", "group.adduser foo bar"),
   permissions: "all",
-  params: { name: str(), username: str(), ...ROOT },
+  params: { name: p.str(), username: p.str(), ...ROOT },
   run: ({ name, username, root }, context) => groups.addMember(name, username, root, context),
 });
 
 export const deluser: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a user from a group. Return whether the user is no member now.", "group.deluser foo bar"),
   permissions: "all",
-  params: { name: str(), username: str(), ...ROOT },
+  params: { name: p.str(), username: p.str(), ...ROOT },
   run: ({ name, username, root }, context) => groups.removeMember(name, username, root, context),
 });
 
@@ -90,7 +90,7 @@ export const members: ModuleFunction<JobContext> = fn({
     "group.members foo 'user1,user2,user3,...'",
   ),
   permissions: "all",
-  params: { name: str(), members_list: list(), ...ROOT },
+  params: { name: p.str(), members_list: p.list(), ...ROOT },
   run: ({ name, members_list, root }, context) =>
-    groups.setMembers(name, members_list.map(text).filter((user) => user !== ""), root, context),
+    groups.setMembers(name, members_list.map(str).filter((user) => user !== ""), root, context),
 });

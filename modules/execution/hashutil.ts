@@ -11,12 +11,12 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { str, type Value } from "#lib/values/value.ts";
 import { sameText } from "#lib/crypto/same_text.ts";
 
 function bytesOf(value: Value): Uint8Array {
-  return value instanceof Uint8Array ? value : new TextEncoder().encode(text(value));
+  return value instanceof Uint8Array ? value : new TextEncoder().encode(str(value));
 }
 
 /** Bytes as text if they are UTF-8, else as they are. */
@@ -41,7 +41,7 @@ function base64Lines(bytes: Uint8Array): string {
  * @throws {InvocationError} If its end is missing.
  */
 function fromBase64(encoded: Value): Uint8Array {
-  const characters = text(encoded instanceof Uint8Array ? new TextDecoder().decode(encoded) : encoded);
+  const characters = str(encoded instanceof Uint8Array ? new TextDecoder().decode(encoded) : encoded);
   const clean = characters.replace(/[^A-Za-z0-9+/=]/g, "");
   try {
     if (clean.length % 4 !== 0) throw new SyntaxError("its end is missing");
@@ -60,14 +60,14 @@ function digestOf(value: Value, checksum: string): string {
 
 export const digest: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a text: md5, sha256 or sha512.", "hashutil.digest 'get salted'"),
-  params: { instr: any(), checksum: str("md5") },
+  params: { instr: p.any(), checksum: p.str("md5") },
   run: ({ instr, checksum }) => digestOf(instr, checksum),
 });
 
 export const digest_file: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a file.", "hashutil.digest_file /path/to/file"),
   permissions: { read: true },
-  params: { infile: str(), checksum: str("md5") },
+  params: { infile: p.str(), checksum: p.str("md5") },
   run: ({ infile, checksum }) => {
     if (!isFile(infile)) throw new CommandError(`File path '${infile}' not found.`);
     return digestOf(Deno.readFileSync(infile), checksum);
@@ -76,25 +76,25 @@ export const digest_file: ModuleFunction<JobContext> = fn({
 
 export const base64_b64encode: ModuleFunction<JobContext> = fn({
   doc: describe("Return a text in base64, in one line.", "hashutil.base64_b64encode 'get salted'"),
-  params: { instr: any() },
+  params: { instr: p.any() },
   run: ({ instr }) => bytesOf(instr).toBase64(),
 });
 
 export const base64_b64decode: ModuleFunction<JobContext> = fn({
   doc: describe("Decode base64.", "hashutil.base64_b64decode 'Z2V0IHNhbHRlZA=='"),
-  params: { instr: any() },
+  params: { instr: p.any() },
   run: ({ instr }) => textIfPossible(fromBase64(instr)),
 });
 
 export const base64_encodestring: ModuleFunction<JobContext> = fn({
   doc: describe("Return a text in base64, in lines of 76 characters.", "hashutil.base64_encodestring 'get salted'"),
-  params: { instr: any() },
+  params: { instr: p.any() },
   run: ({ instr }) => base64Lines(bytesOf(instr)),
 });
 
 export const base64_decodestring: ModuleFunction<JobContext> = fn({
   doc: describe("Decode base64 in lines.", "hashutil.base64_decodestring instr='Z2V0IHNhbHRlZAo='"),
-  params: { instr: any() },
+  params: { instr: p.any() },
   run: ({ instr }) => textIfPossible(fromBase64(instr)),
 });
 
@@ -104,7 +104,7 @@ export const base64_encodefile: ModuleFunction<JobContext> = fn({
     "hashutil.base64_encodefile /path/to/binary_file",
   ),
   permissions: { read: true },
-  params: { fname: str() },
+  params: { fname: p.str() },
   run: ({ fname }) => base64Lines(Deno.readFileSync(fname)),
 });
 
@@ -114,7 +114,7 @@ export const base64_decodefile: ModuleFunction<JobContext> = fn({
     "hashutil.base64_decodefile instr='Z2V0IHNhbHRlZAo=' outfile='/path/to/binary_file'",
   ),
   permissions: { read: true, write: true },
-  params: { instr: any(), outfile: str() },
+  params: { instr: p.any(), outfile: p.str() },
   run: ({ instr, outfile }) => {
     writeWithUmask(outfile, fromBase64(instr));
     return true;
@@ -125,7 +125,7 @@ export const base64_decodefile: ModuleFunction<JobContext> = fn({
 function digester(name: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Return the ${name} digest of a text.`, `hashutil.${name}_digest 'get salted'`),
-    params: { instr: any() },
+    params: { instr: p.any() },
     run: ({ instr }) => digestOf(instr, name),
   });
 }
@@ -134,18 +134,18 @@ export const md5_digest: ModuleFunction<JobContext> = digester("md5");
 export const sha256_digest: ModuleFunction<JobContext> = digester("sha256");
 export const sha512_digest: ModuleFunction<JobContext> = digester("sha512");
 
-const SIGNED = { string: any(), shared_secret: any() };
+const SIGNED = { string: p.any(), shared_secret: p.any() };
 
 export const hmac_signature: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return whether a base64 signature is the HMAC-SHA256 of a text.",
     "hashutil.hmac_signature 'get salted' 'shared secret' 'eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ='",
   ),
-  params: { ...SIGNED, challenge_hmac: any() },
+  params: { ...SIGNED, challenge_hmac: p.any() },
   run: ({ string, shared_secret, challenge_hmac }) => {
     const signature = Uint8Array.fromHex(hmacHex("sha256", { key: bytesOf(shared_secret), data: bytesOf(string) }))
       .toBase64();
-    return sameText(signature, text(challenge_hmac));
+    return sameText(signature, str(challenge_hmac));
   },
 });
 
@@ -160,7 +160,7 @@ export const github_signature: ModuleFunction<JobContext> = fn({
     "Return whether a signature of GitHub, `TYPE=HEX`, is the HMAC of a text.",
     "hashutil.github_signature '{\"ref\":....} ' 'shared secret' 'sha1=bc6550fc290acf5b42283fa8deaf55cea0f8c206'",
   ),
-  params: { ...SIGNED, challenge_hmac: str() },
+  params: { ...SIGNED, challenge_hmac: p.str() },
   run: ({ string, shared_secret, challenge_hmac }) => {
     const [type, challenge, ...more] = challenge_hmac.split("=");
     if (challenge === undefined || more.length > 0 || !isHmacHash(type)) {

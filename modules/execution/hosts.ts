@@ -12,16 +12,16 @@ import { systemError } from "#lib/os/deno_texts.ts";
 import { isAnything, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
-import { map, str as text } from "#lib/values/value.ts";
+import { map, str } from "#lib/values/value.ts";
 
 const READ: Permissions = { read: true };
 // A new file gets the owner, the attributes and the label of the old one, which takes calls of the C library.
 const WRITE: Permissions = "all";
 
 async function hostsFile({ call }: JobContext): Promise<string> {
-  return realPath(text(await call("config.option", ["hosts.file"])));
+  return realPath(str(await call("config.option", ["hosts.file"])));
 }
 
 async function readHosts(context: JobContext): Promise<Hosts> {
@@ -68,7 +68,7 @@ export const list_hosts: ModuleFunction<JobContext> = fn({
 export const get_ip: ModuleFunction<JobContext> = fn({
   doc: describe("Return the address of a name; empty text if there is none.", "hosts.get_ip <hostname>"),
   permissions: READ,
-  params: { host: str() },
+  params: { host: p.str() },
   run: async ({ host }, context) => {
     const found = [...await readHosts(context)].find(([, entry]) => "aliases" in entry && entry.aliases.includes(host));
     return found?.[0] ?? "";
@@ -78,7 +78,7 @@ export const get_ip: ModuleFunction<JobContext> = fn({
 export const get_alias: ModuleFunction<JobContext> = fn({
   doc: describe("Return the names of an address.", "hosts.get_alias <ip addr>"),
   permissions: READ,
-  params: { ip: str() },
+  params: { ip: p.str() },
   run: async ({ ip }, context) => {
     const entry = (await readHosts(context)).get(ip);
     return entry !== undefined && "aliases" in entry ? entry.aliases : [];
@@ -88,9 +88,9 @@ export const get_alias: ModuleFunction<JobContext> = fn({
 export const has_pair: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether an address has a name, or all names of a list.", "hosts.has_pair <ip> <alias>"),
   permissions: READ,
-  params: { ip: str(), alias: any() },
+  params: { ip: p.str(), alias: p.any() },
   run: async ({ ip, alias }, context) =>
-    hasPair(await readHosts(context), ip, Array.isArray(alias) ? alias.map(text) : [text(alias)]),
+    hasPair(await readHosts(context), ip, Array.isArray(alias) ? alias.map(str) : [str(alias)]),
 });
 
 export const set_host: ModuleFunction<JobContext> = fn({
@@ -99,7 +99,7 @@ export const set_host: ModuleFunction<JobContext> = fn({
     "hosts.set_host <ip> <alias>",
   ),
   permissions: WRITE,
-  params: { ip: str(), alias: str(), comment: str(null) },
+  params: { ip: p.str(), alias: p.str(), comment: p.str(null) },
   run: ({ ip, alias, comment }, context) =>
     edit(context, (old) => setHost(old, { address: ip, names: alias, comment })),
 });
@@ -107,7 +107,7 @@ export const set_host: ModuleFunction<JobContext> = fn({
 export const rm_host: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a name of an address; an address without names is removed too.", "hosts.rm_host <ip> <alias>"),
   permissions: WRITE,
-  params: { ip: str(), alias: str() },
+  params: { ip: p.str(), alias: p.str() },
   run: async ({ ip, alias }, context) => {
     if (hasPair(await readHosts(context), ip, [alias])) await edit(context, (old) => removeHost(old, ip, alias));
     return true;
@@ -117,7 +117,7 @@ export const rm_host: ModuleFunction<JobContext> = fn({
 export const add_host: ModuleFunction<JobContext> = fn({
   doc: describe("Add a name to an address, which may be new.", "hosts.add_host <ip> <alias>"),
   permissions: WRITE,
-  params: { ip: str(), alias: str() },
+  params: { ip: p.str(), alias: p.str() },
   run: ({ ip, alias }, context) =>
     edit(context, (old) => {
       const hosts = parseHosts(old);
@@ -135,7 +135,7 @@ export const set_comment: ModuleFunction<JobContext> = fn({
     "hosts.set_comment <ip> <comment>",
   ),
   permissions: WRITE,
-  params: { ip: str(), comment: str() },
+  params: { ip: p.str(), comment: p.str() },
   run: ({ ip, comment }, context) =>
     edit(context, (old) => {
       const hosts = parseHosts(old);

@@ -13,11 +13,11 @@ import { isFile } from "#lib/os/file_kind.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { SALT_VERSION } from "#lib/version.ts";
 
 /** Keywords that are taken. */
@@ -56,7 +56,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** @throws {InvocationError} For a keyword that would be without effect. */
 function checkKeywords(kwargs: ValueMap): void {
   for (const [key, value] of kwargs) {
-    const name = text(key);
+    const name = str(key);
     if (name in REFUSED && truthy(value)) {
       throw new InvocationError(`http.query: '${name}' is not built: ${REFUSED[name]}`);
     }
@@ -68,13 +68,13 @@ function checkKeywords(kwargs: ValueMap): void {
 
 /** `key=value` pairs as a browser sends them. */
 function encoded(pairs: Value): string {
-  if (!isMap(pairs)) return text(pairs);
-  return new URLSearchParams([...pairs].map(([key, value]) => [text(key), text(value)])).toString();
+  if (!isMap(pairs)) return str(pairs);
+  return new URLSearchParams([...pairs].map(([key, value]) => [str(key), str(value)])).toString();
 }
 
 /** What a file holds, rendered if the caller says so: `data_render`, `data_renderer`, or the same of headers. */
 async function fileContents(what: "data" | "header", kwargs: ValueMap, context: JobContext): Promise<Value> {
-  const path = text(kwargs.get(`${what}_file`) ?? "");
+  const path = str(kwargs.get(`${what}_file`) ?? "");
   if (!truthy(kwargs.get(`${what}_render`))) return Deno.readTextFileSync(path);
   const variables = kwargs.get("template_dict");
   const renderer = kwargs.get(`${what}_renderer`);
@@ -92,15 +92,15 @@ async function headersOf(kwargs: ValueMap, context: JobContext): Promise<Map<str
   const headers = new Map<string, string>();
   const listed = kwargs.get("header_list") ?? null;
   const file = truthy(kwargs.get("header_file")) ? await fileContents("header", kwargs, context) : null;
-  if (isMap(file)) { for (const [name, value] of file) headers.set(text(name), text(value)); }
-  const lines = typeof file === "string" ? file.split("\n") : Array.isArray(listed) ? listed.map(text) : [];
+  if (isMap(file)) { for (const [name, value] of file) headers.set(str(name), str(value)); }
+  const lines = typeof file === "string" ? file.split("\n") : Array.isArray(listed) ? listed.map(str) : [];
   const given = kwargs.get("header_dict") ?? null;
-  if (isMap(given)) { for (const [name, value] of given) headers.set(text(name), text(value)); }
+  if (isMap(given)) { for (const [name, value] of given) headers.set(str(name), str(value)); }
   for (const line of lines) {
     const [name, value] = line.split(":");
     if (value !== undefined) headers.set(name.trim(), value.trim());
   }
-  headers.set("User-agent", text(kwargs.get("agent") ?? `Salt/${SALT_VERSION} http.query()`));
+  headers.set("User-agent", str(kwargs.get("agent") ?? `Salt/${SALT_VERSION} http.query()`));
   return headers;
 }
 
@@ -119,10 +119,10 @@ async function bodyOf(
     if (!truthy(field)) throw new InvocationError("formdata_fieldname is required when formdata=True");
     const boundary = `salt${crypto.randomUUID().replaceAll("-", "")}`;
     headers.set("Content-Type", `multipart/form-data; boundary=${boundary}`);
-    const quoted = (value: Value) => text(value).replace(/["\r\n]/g, (one) => encodeURIComponent(one));
+    const quoted = (value: Value) => str(value).replace(/["\r\n]/g, (one) => encodeURIComponent(one));
     const filename = kwargs.get("formdata_filename") ?? null;
     const name = `name="${quoted(field)}"${filename === null ? "" : `; filename="${quoted(filename)}"`}`;
-    return `--${boundary}\r\nContent-Disposition: form-data; ${name}\r\n\r\n${text(data)}\r\n--${boundary}--\r\n`;
+    return `--${boundary}\r\nContent-Disposition: form-data; ${name}\r\n\r\n${str(data)}\r\n--${boundary}--\r\n`;
   }
   if (!hasType) headers.set("Content-Type", "application/x-www-form-urlencoded");
   return data instanceof Uint8Array ? data : encoded(data);
@@ -130,7 +130,7 @@ async function bodyOf(
 
 function certificate(given: Value): { cert?: string; key?: string } {
   if (given === null) return {};
-  const [cert, key = cert] = Array.isArray(given) ? given.map(text) : [text(given)];
+  const [cert, key = cert] = Array.isArray(given) ? given.map(str) : [str(given)];
   return isFile(cert) && isFile(key) ? { cert: Deno.readTextFileSync(cert), key: Deno.readTextFileSync(key) } : {};
 }
 
@@ -175,14 +175,14 @@ function decodedXml(body: string): Value {
 /** The file that keeps a session: a map of MessagePack with the header `Cookie`, as Salt's. */
 function sessionFile(kwargs: ValueMap, context: JobContext): string | undefined {
   if (kwargs.get("persist_session") !== true) return undefined;
-  return text(kwargs.get("session_cookie_jar") ?? `${context.opts.cachedir}/cookies.session.p`);
+  return str(kwargs.get("session_cookie_jar") ?? `${context.opts.cachedir}/cookies.session.p`);
 }
 
 /** Sends what the session of the last request was given. */
 function resumeSession(path: string, headers: Map<string, string>): void {
   const stored = readFileIfExists(path);
   const cookies = stored === undefined || stored.length === 0 ? "" : decode(stored, "disk");
-  if (isMap(cookies)) { for (const [name, value] of cookies) headers.set(text(name), text(value)); }
+  if (isMap(cookies)) { for (const [name, value] of cookies) headers.set(str(name), str(value)); }
 }
 
 /** Keeps what a response sets; as in Salt, one that sets nothing changes nothing. */
@@ -199,29 +199,29 @@ function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
   const body = decodedBody(response.body, kwargs);
   const found: ValueMap = map({ body });
   const out = kwargs.get("text_out") ?? null;
-  if (out !== null) writeWithUmask(text(out), text(body));
+  if (out !== null) writeWithUmask(str(out), str(body));
   const headersOut = kwargs.get("headers_out") ?? null;
   // As in Salt, only over a file that is there.
-  if (headersOut !== null && isFile(text(headersOut))) {
+  if (headersOut !== null && isFile(str(headersOut))) {
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}\n`);
-    writeWithUmask(text(headersOut), lines.join(""));
+    writeWithUmask(str(headersOut), lines.join(""));
   }
   if (wants("status")) found.set("status", response.status);
   if (wants("headers")) found.set("headers", new Map(response.headers));
   let asText = wants("text");
   if (wants("decode")) {
     const content = response.headers.get("Content-Type") ?? "application/json";
-    const given = text(kwargs.get("decode_type") ?? "auto");
+    const given = str(kwargs.get("decode_type") ?? "auto");
     const type = given === "auto" ? ["xml", "json", "yaml"].find((one) => content.includes(one)) ?? "plain" : given;
     if (!DECODES.includes(type)) {
       return found.set("error", `Invalid decode_type specified. Valid decode types are: ('${DECODES.join("', '")}')`);
     }
-    if (type === "xml") found.set("dict", decodedXml(text(body)));
-    if (type === "json") found.set("dict", decodedJson(text(body)));
-    if (type === "yaml") found.set("dict", loadYaml(text(body)));
+    if (type === "xml") found.set("dict", decodedXml(str(body)));
+    if (type === "json") found.set("dict", decodedJson(str(body)));
+    if (type === "yaml") found.set("dict", loadYaml(str(body)));
     asText ||= type === "plain";
     const decodeOut = kwargs.get("decode_out") ?? null;
-    if (decodeOut !== null) writeWithUmask(text(decodeOut), text(body));
+    if (decodeOut !== null) writeWithUmask(str(decodeOut), str(body));
   }
   return asText ? found.set("text", body) : found;
 }
@@ -234,7 +234,7 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
   };
   if (wants("test", false) && !kwargs.has("test_url")) return new Map();
   const params = kwargs.get("params") ?? null;
-  const place = text(wants("test", false) ? kwargs.get("test_url") ?? url : url);
+  const place = str(wants("test", false) ? kwargs.get("test_url") ?? url : url);
   const query = params === null ? "" : `${place.includes("?") ? "&" : "?"}${encoded(params)}`;
   const headers = await headersOf(kwargs, context);
   const session = sessionFile(kwargs, context);
@@ -248,12 +248,12 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
   try {
     const response = await httpRequest({
       url: place + query,
-      method: text(kwargs.get("method") ?? "GET"),
+      method: str(kwargs.get("method") ?? "GET"),
       headers,
       body: await bodyOf(kwargs, headers, context),
-      ...truthy(user) && truthy(password) && { auth: `${text(user)}:${text(password)}` },
+      ...truthy(user) && truthy(password) && { auth: `${str(user)}:${str(password)}` },
       verify: wants("verify_ssl", true),
-      ...ca !== null && { ca: readTextFileIfExists(text(ca)) },
+      ...ca !== null && { ca: readTextFileIfExists(str(ca)) },
       ...certificate(kwargs.get("cert") ?? null),
       timeoutMs: timeout * 1000,
       signal: context.signal,
@@ -285,7 +285,7 @@ export const query: ModuleFunction<JobContext> = fn({
     "http.query http://somelink.com/ method=POST data='<xml>somecontent</xml>'",
   ),
   permissions: "all",
-  params: { url: str() },
+  params: { url: p.str() },
   varKwargs: "kwargs",
   run: ({ url }, context, { kwargs }) => ask(url, kwargs, context),
 });
@@ -297,7 +297,7 @@ export const wait_for_successful_query: ModuleFunction<JobContext> = fn({
     "http.wait_for_successful_query http://somelink.com/ wait_for=160 request_interval=1",
   ),
   permissions: "all",
-  params: { url: str(), wait_for: float(300) },
+  params: { url: p.str(), wait_for: p.float(300) },
   varKwargs: "kwargs",
   async run({ url, wait_for }, context, { kwargs }) {
     const end = performance.now() + wait_for * 1000;
@@ -324,7 +324,7 @@ export const update_ca_bundle: ModuleFunction<JobContext> = fn({
     "http.update_ca_bundle merge_files=/path/to/mycert.pem",
   ),
   permissions: "all",
-  params: { target: str(null), source: str(null), merge_files: any(null) },
+  params: { target: p.str(null), source: p.str(null), merge_files: p.any(null) },
   async run({ target, source, merge_files }, context) {
     const path = target ?? await bundle(context);
     if (path === undefined) {
@@ -334,8 +334,8 @@ export const update_ca_bundle: ModuleFunction<JobContext> = fn({
     const option = await context.call("config.get", ["ca_bundle_url"]);
     const url = source ?? (typeof option === "string" && option !== "" ? option : BUNDLE_URL);
     const got = await ask(url, map({ text: true }), context);
-    if (!got.has("text")) throw new CommandError(`${url}: ${text(got.get("error") ?? "no answer")}`);
-    const merged = (merge_files === null ? [] : Array.isArray(merge_files) ? merge_files : [merge_files]).map(text);
+    if (!got.has("text")) throw new CommandError(`${url}: ${str(got.get("error") ?? "no answer")}`);
+    const merged = (merge_files === null ? [] : Array.isArray(merge_files) ? merge_files : [merge_files]).map(str);
     const more = merged.flatMap((file) => {
       try {
         return isFile(file) ? [`\n${Deno.readTextFileSync(file)}`] : [];
@@ -344,7 +344,7 @@ export const update_ca_bundle: ModuleFunction<JobContext> = fn({
         return [];
       }
     });
-    const contents = text(got.get("text") ?? "") + (more.length === 0 ? "" : `\n${more.join("")}`);
+    const contents = str(got.get("text") ?? "") + (more.length === 0 ? "" : `\n${more.join("")}`);
     writeWithUmask(path, contents);
     return null;
   },

@@ -14,11 +14,11 @@ import { asCommandError } from "#lib/os/command_error.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { encodeText, textDecoder } from "#lib/text/encoding.ts";
-import { isMap, str as text, type Value } from "#lib/values/value.ts";
+import { isMap, str, type Value } from "#lib/values/value.ts";
 
-const HOW = { separator: str("="), encoding: str(null) };
+const HOW = { separator: p.str("="), encoding: p.str(null) };
 
 interface How {
   readonly file_name: string;
@@ -55,7 +55,7 @@ function save(file: IniSection, { file_name, encoding }: How): void {
 
 /** The name of a section; empty for what is outside of sections. */
 function sectionName(given: Value): string {
-  return given === null ? "" : text(given);
+  return given === null ? "" : str(given);
 }
 
 function plain(found: string | IniSection | undefined): Value {
@@ -69,7 +69,7 @@ export const set_option: ModuleFunction<JobContext> = fn({
     "ini.set_option /path/to/ini '{section_foo: {key: value}}'",
   ),
   permissions: "all",
-  params: { file_name: str(), sections: any(null), ...HOW, no_spaces: bool(false) },
+  params: { file_name: p.str(), sections: p.any(null), ...HOW, no_spaces: p.bool(false) },
   run: ({ sections, ...how }) => {
     const file = open(how);
     const changes = file.update(isMap(sections) ? sections : new Map());
@@ -84,7 +84,7 @@ export const get_option: ModuleFunction<JobContext> = fn({
     "ini.get_option /path/to/ini section_name option_name",
   ),
   permissions: { read: true },
-  params: { file_name: str(), section: any(), option: str(), ...HOW },
+  params: { file_name: p.str(), section: p.any(), option: p.str(), ...HOW },
   run: ({ section: given, option, ...how }) => {
     const file = open(how), section = sectionName(given);
     if (section === "") return plain(file.get(option));
@@ -96,7 +96,7 @@ export const get_option: ModuleFunction<JobContext> = fn({
 export const remove_option: ModuleFunction<JobContext> = fn({
   doc: describe("Remove an option, and return what it was.", "ini.remove_option /path/to/ini section_name option_name"),
   permissions: "all",
-  params: { file_name: str(), section: any(), option: str(), ...HOW },
+  params: { file_name: p.str(), section: p.any(), option: p.str(), ...HOW },
   run: ({ section, option, ...how }) => {
     const file = open(how);
     const found = file.get(sectionName(section));
@@ -109,7 +109,7 @@ export const remove_option: ModuleFunction<JobContext> = fn({
 export const get_section: ModuleFunction<JobContext> = fn({
   doc: describe("Return the options of a section.", "ini.get_section /path/to/ini section_name"),
   permissions: { read: true },
-  params: { file_name: str(), section: str(), ...HOW },
+  params: { file_name: p.str(), section: p.str(), ...HOW },
   run: ({ section, ...how }) => {
     const found = open(how).get(section);
     return found instanceof IniSection ? found.values({ comments: false }) : new Map();
@@ -122,7 +122,7 @@ export const remove_section: ModuleFunction<JobContext> = fn({
     "ini.remove_section /path/to/ini section_name",
   ),
   permissions: "all",
-  params: { file_name: str(), section: str(), ...HOW },
+  params: { file_name: p.str(), section: p.str(), ...HOW },
   run: ({ section, ...how }) => {
     const file = open(how);
     const removed = file.get(section);
@@ -136,6 +136,6 @@ export const remove_section: ModuleFunction<JobContext> = fn({
 export const get_ini: ModuleFunction<JobContext> = fn({
   doc: describe("Return all sections with their options, and the options outside of them.", "ini.get_ini /path/to/ini"),
   permissions: { read: true },
-  params: { file_name: str(), ...HOW },
+  params: { file_name: p.str(), ...HOW },
   run: (how) => open(how).values({ comments: false }),
 });

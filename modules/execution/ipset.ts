@@ -9,9 +9,9 @@ import { containsMember, parseMember } from "#lib/host/firewall/ipset_members.ts
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -88,9 +88,9 @@ async function membersOf(name: string, context: JobContext): Promise<string[]> {
   return retcode > 0 || start < 0 ? [] : lines.slice(start + 1);
 }
 
-const FAMILY = { family: str("ipv4") };
-const SET = { name: str(null), ...FAMILY };
-const ENTRY = { name: str(null), entry: any(null), ...FAMILY };
+const FAMILY = { family: p.str("ipv4") };
+const SET = { name: p.str(null), ...FAMILY };
+const ENTRY = { name: p.str(null), entry: p.any(null), ...FAMILY };
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe("Return the version of ipset.", "ipset.version"),
@@ -117,7 +117,7 @@ Other arguments are options of the type: range, netmask, hashsize, maxelem, time
     "ipset.new_set custom_set list:set comment=True",
   ),
   permissions: "all",
-  params: { name: str(null), set_type: str(null), ...FAMILY, comment: bool(false) },
+  params: { name: p.str(null), set_type: p.str(null), ...FAMILY, comment: p.bool(false) },
   varKwargs: "kwargs",
   run: async ({ name, set_type, family, comment }, context, { kwargs }) => {
     if (!Object.hasOwn(FAMILIES, family)) throw new InvocationError(`There is no family ${family}`);
@@ -127,7 +127,7 @@ Other arguments are options of the type: range, netmask, hashsize, maxelem, time
     const known = CREATE_OPTIONS[set_type];
     if (known.includes("range") && !kwargs.has("range")) return "Error: range is a required argument";
     const options = known.filter((option) => kwargs.has(option)).flatMap((option) =>
-      WITHOUT_VALUE.includes(option) ? [option] : [option, checkedWord(text(kwargs.get(option) ?? ""), option)]
+      WITHOUT_VALUE.includes(option) ? [option] : [option, checkedWord(str(kwargs.get(option) ?? ""), option)]
     );
     const families = known.includes("family") ? ["family", FAMILIES[family]] : [];
     const words = ["create", checkedWord(name, "set"), set_type, ...options, ...families];
@@ -148,7 +148,7 @@ export const rename_set: ModuleFunction<JobContext> = fn({
     "ipset.rename_set custom_set new_set=new_set_name",
   ),
   permissions: "all",
-  params: { name: str(null), new_set: str(null), ...FAMILY },
+  params: { name: p.str(null), new_set: p.str(null), ...FAMILY },
   run: async ({ name, new_set: later }, context) => {
     if (!name) return NO_SET;
     if (!later) return "Error: New name for set needs to be specified";
@@ -206,18 +206,18 @@ export const add: ModuleFunction<JobContext> = fn({
   run: async ({ name, entry: given }, context, { kwargs }) => {
     if (!name) return NO_SET;
     if (!truthy(given)) return NO_ENTRY;
-    const entry = text(given);
+    const entry = str(given);
     const info = await infoOf(name, context);
     if (info === undefined) return `Error: Set ${name} does not exist`;
     const mistake = unsupported(name, info.get("Header") ?? "", kwargs);
     if (mistake !== undefined) return mistake;
     const words = entry.split(/\s+/).filter((word) => word !== "").map((word) => checkedWord(word, "entry"));
-    if (kwargs.has("comment") && !entry.includes("comment")) words.push("comment", text(kwargs.get("comment") ?? ""));
+    if (kwargs.has("comment") && !entry.includes("comment")) words.push("comment", str(kwargs.get("comment") ?? ""));
     const options = ["timeout", "packets", "bytes", "skbmark", "skbprio", "skbqueue"];
     if (NOMATCH.includes(info.get("Type") ?? "")) options.push("nomatch");
     // Ports have no place in a queue.
     for (const option of options.filter((one) => kwargs.has(one))) {
-      words.push(option, checkedWord(text(kwargs.get(option) ?? ""), option));
+      words.push(option, checkedWord(str(kwargs.get(option) ?? ""), option));
     }
     if ((await membersOf(name, context)).includes(entry)) return `Warn: Entry ${entry} already exists in set ${name}`;
     const answer = await change(["add", "-exist", name, ...words], context);
@@ -234,7 +234,7 @@ const deleteEntry: ModuleFunction<JobContext> = fn({
     if (!name) return NO_SET;
     if (!truthy(entry)) return NO_ENTRY;
     if (await typeOf(name, context) === undefined) return `Error: Set ${name} does not exist`;
-    const answer = await change(["del", name, checkedWord(text(entry), "entry")], context);
+    const answer = await change(["del", name, checkedWord(str(entry), "entry")], context);
     return answer === true ? "Success" : `Error: ${answer}`;
   },
 });
@@ -253,7 +253,7 @@ export const check: ModuleFunction<JobContext> = fn({
     if (!truthy(entry)) return NO_ENTRY;
     const type = await typeOf(name, context);
     if (type === undefined) return `Error: Set ${name} does not exist`;
-    const entries = (Array.isArray(entry) ? entry : [entry]).map((one: Value) => parseMember(type, text(one)));
+    const entries = (Array.isArray(entry) ? entry : [entry]).map((one: Value) => parseMember(type, str(one)));
     const members = (await membersOf(name, context)).map((member) => parseMember(type, member));
     return members.some((member) => entries.some((one) => containsMember(member, one)));
   },
@@ -268,7 +268,7 @@ export const test: ModuleFunction<JobContext> = fn({
     if (!name) return NO_SET;
     if (!truthy(entry)) return NO_ENTRY;
     if (await typeOf(name, context) === undefined) return `Error: Set ${name} does not exist`;
-    return (await ipset(["test", name, checkedWord(text(entry), "entry")], context)).retcode <= 0;
+    return (await ipset(["test", name, checkedWord(str(entry), "entry")], context)).retcode <= 0;
   },
 });
 

@@ -14,11 +14,11 @@ import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
-import { isMap, str as text, truthy, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, truthy, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -27,8 +27,8 @@ export const virtual: Virtual = {
   }],
 };
 
-const FAMILY = { family: str("ipv4") };
-const CHAIN = { table: str("filter"), chain: str(null) };
+const FAMILY = { family: p.str("ipv4") };
+const CHAIN = { table: p.str("filter"), chain: p.str(null) };
 
 const NO_CHAIN = "Error: Chain needs to be specified";
 const NO_RULE = "Error: Rule needs to be specified";
@@ -79,7 +79,7 @@ const SAVED: Readonly<Record<string, readonly [four: string, six: string]>> = {
 
 /** @throws {CommandError} If nothing is known of this distribution. */
 function savedPath(family: string, { grains }: JobContext): string {
-  const names = ["os_family", "os"].map((grain) => text(grains.get(grain) ?? ""));
+  const names = ["os_family", "os"].map((grain) => str(grains.get(grain) ?? ""));
   const known = names.find((name) => Object.hasOwn(SAVED, name));
   if (known !== undefined) return SAVED[known][family === "ipv6" ? 1 : 0];
   throw new CommandError(
@@ -104,11 +104,11 @@ export const build_rule: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    table: str("filter"),
-    chain: str(null),
-    command: str(null),
-    position: str(""),
-    full: any(null),
+    table: p.str("filter"),
+    chain: p.str(null),
+    command: p.str(null),
+    position: p.str(""),
+    full: p.any(null),
     ...FAMILY,
   },
   varKwargs: "kwargs",
@@ -149,7 +149,7 @@ export const get_saved_rules: ModuleFunction<JobContext> = fn({
     "iptables.get_saved_rules family=ipv6",
   ),
   permissions: "all",
-  params: { conf_file: str(null), ...FAMILY },
+  params: { conf_file: p.str(null), ...FAMILY },
   run: ({ conf_file, family }, context) => savedRules(conf_file, family, context),
 });
 
@@ -167,7 +167,7 @@ export const get_saved_policy: ModuleFunction<JobContext> = fn({
     "iptables.get_saved_policy filter INPUT conf_file=/etc/iptables.saved",
   ),
   permissions: "all",
-  params: { ...CHAIN, conf_file: str(null), ...FAMILY },
+  params: { ...CHAIN, conf_file: p.str(null), ...FAMILY },
   run({ table, chain, conf_file, family }, context) {
     if (!chain) return NO_CHAIN;
     return chainField(savedRules(conf_file, family, context), { table, chain }, "policy");
@@ -187,7 +187,7 @@ export const get_policy: ModuleFunction<JobContext> = fn({
 export const set_policy: ModuleFunction<JobContext> = fn({
   doc: describe("Set the policy of a chain. Return the error text.", "iptables.set_policy filter INPUT DROP"),
   permissions: "all",
-  params: { ...CHAIN, policy: str(null), ...FAMILY },
+  params: { ...CHAIN, policy: p.str(null), ...FAMILY },
   async run({ table, chain, policy, family }, context) {
     if (!chain) return NO_CHAIN;
     if (!policy) return "Error: Policy needs to be specified";
@@ -203,19 +203,19 @@ export const save: ModuleFunction<JobContext> = fn({
     "iptables.save /etc/sysconfig/iptables",
   ),
   permissions: "all",
-  params: { filename: str(null), ...FAMILY },
+  params: { filename: p.str(null), ...FAMILY },
   async run({ filename, family }, context) {
     const path = filename || savedPath(family, context);
     createDirectory(dirName(path), { recursive: true });
     const { stdout } = await iptables([], { family, context, suffix: "-save" });
     const given = await context.call("config.option", ["iptables.save_filters", []]);
-    const filters = (Array.isArray(given) ? given : []).map((one) => pythonRegex(text(one), { search: true }));
+    const filters = (Array.isArray(given) ? given : []).map((one) => pythonRegex(str(one), { search: true }));
     const lines = stdout.split(/(?<=\n)/).filter((line) => !filters.some((filter) => filter.test(line)));
     return await context.call("file.write", [path, lines.join("")]);
   },
 });
 
-const RULE = { ...CHAIN, rule: str(null), ...FAMILY };
+const RULE = { ...CHAIN, rule: p.str(null), ...FAMILY };
 
 interface Rule {
   readonly table: string;
@@ -314,7 +314,7 @@ export const insert: ModuleFunction<JobContext> = fn({
     "iptables.insert filter INPUT position=3 \\\n        rule='-m state --state RELATED,ESTABLISHED -j ACCEPT'",
   ),
   permissions: "all",
-  params: { ...CHAIN, position: int(null), rule: str(null), ...FAMILY },
+  params: { ...CHAIN, position: p.int(null), rule: p.str(null), ...FAMILY },
   async run({ table, chain, position, rule, family }, context) {
     if (!chain) return NO_CHAIN;
     if (!position) return "Error: Position needs to be specified or use append (-A)";
@@ -344,7 +344,7 @@ export const delete_: ModuleFunction<JobContext> = fn({
     "iptables.delete filter INPUT \\\n        rule='-m state --state RELATED,ESTABLISHED -j ACCEPT'",
   ),
   permissions: "all",
-  params: { table: str(), chain: str(null), position: str(null), rule: str(null), ...FAMILY },
+  params: { table: p.str(), chain: p.str(null), position: p.str(null), rule: p.str(null), ...FAMILY },
   async run({ table, chain, position, rule, family }, context) {
     if (position && rule) return "Error: Only specify a position or a rule, not both";
     const named = position ? [checkedWord(position, "position")] : shlexSplit(rule ?? "");
@@ -358,7 +358,7 @@ export const flush: ModuleFunction<JobContext> = fn({
     "iptables.flush filter INPUT",
   ),
   permissions: "all",
-  params: { table: str("filter"), chain: str(""), ...FAMILY },
+  params: { table: p.str("filter"), chain: p.str(""), ...FAMILY },
   run: ({ table, chain, family }, context) =>
     change(table, ["-F", ...chain === "" ? [] : [checkedWord(chain, "chain")]], { family, context }),
 });

@@ -6,7 +6,7 @@
 
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { fingerprint } from "#lib/crypto/pem.ts";
 
 export const finger: ModuleFunction<JobContext> = fn({
@@ -15,7 +15,7 @@ export const finger: ModuleFunction<JobContext> = fn({
     "key.finger",
   ),
   permissions: { read: ["{pki_dir}"] },
-  params: { hash_type: str(null) },
+  params: { hash_type: p.str(null) },
   run: ({ hash_type }, { opts }) => fingerprintOf(`${opts.pki_dir}/minion.pub`, hash_type ?? opts.hash_type),
 });
 
@@ -25,7 +25,7 @@ export const finger_master: ModuleFunction<JobContext> = fn({
     "key.finger_master",
   ),
   permissions: { read: ["{pki_dir}"] },
-  params: { hash_type: str(null) },
+  params: { hash_type: p.str(null) },
   run: ({ hash_type }, { opts }) => fingerprintOf(`${opts.pki_dir}/minion_master.pub`, hash_type ?? opts.hash_type),
 });
 

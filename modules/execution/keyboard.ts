@@ -10,9 +10,9 @@ import { which } from "#lib/programs/which.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text } from "#lib/values/value.ts";
+import { str } from "#lib/values/value.ts";
 
 const NO_KEYBOARD =
   "The keyboard execution module cannot be loaded: it is for Red Hat, Debian and Gentoo, or for hosts with localectl.";
@@ -28,7 +28,7 @@ const FILES: Readonly<Record<string, readonly [path: string, word: string]>> = {
 
 /** @throws {CommandError} If this host has none that is known. */
 function fileOf({ grains }: JobContext): readonly [path: string, word: string] {
-  const found = FILES[text(grains.get("os_family") ?? "")];
+  const found = FILES[str(grains.get("os_family") ?? "")];
   if (found === undefined) throw new CommandError(NO_KEYBOARD);
   return found;
 }
@@ -65,7 +65,7 @@ export const get_sys: ModuleFunction<JobContext> = fn({
 export const set_sys: ModuleFunction<JobContext> = fn({
   doc: describe("Set the console's keyboard layout, and return it.", "keyboard.set_sys dvorak"),
   permissions: "all",
-  params: { layout: str() },
+  params: { layout: p.str() },
   run: async ({ layout }, context) => {
     if (which("localectl") !== undefined) await runProgram(["localectl", "set-keymap", layout], context);
     else {
@@ -89,7 +89,7 @@ export const get_x: ModuleFunction<JobContext> = fn({
 export const set_x: ModuleFunction<JobContext> = fn({
   doc: describe("Set the keyboard layout of X, and return it.", "keyboard.set_x dvorak"),
   permissions: "all",
-  params: { layout: str() },
+  params: { layout: p.str() },
   run: async ({ layout }, context) => {
     await runProgram(["setxkbmap", layout], context);
     return layout;

@@ -6,7 +6,7 @@
 
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   availableModules,
@@ -49,7 +49,7 @@ export const available: ModuleFunction<JobContext> = fn({
 export const check_available: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a module is available.", "kmod.check_available kvm"),
   permissions: "all",
-  params: { mod: str() },
+  params: { mod: p.str() },
   run: ({ mod }) => available_().includes(mod),
 });
 
@@ -66,14 +66,14 @@ export const mod_list: ModuleFunction<JobContext> = fn({
     "kmod.mod_list",
   ),
   permissions: "all",
-  params: { only_persist: bool(false) },
+  params: { only_persist: p.bool(false) },
   run: ({ only_persist }, context) => only_persist ? persistentModules(startFile(context)) : names(context),
 });
 
 export const is_loaded: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a module is loaded.", "kmod.is_loaded kvm"),
   permissions: "all",
-  params: { mod: str() },
+  params: { mod: p.str() },
   run: async ({ mod }, context) => (await names(context)).includes(mod),
 });
 
@@ -83,7 +83,7 @@ export const load: ModuleFunction<JobContext> = fn({
     "kmod.load kvm",
   ),
   permissions: "all",
-  params: { mod: str(), persist: bool(false) },
+  params: { mod: p.str(), persist: p.bool(false) },
   async run({ mod, persist }, context) {
     const before = await names(context);
     const { retcode, stderr } = await runForModule("modprobe", mod, context);
@@ -103,7 +103,7 @@ export const remove: ModuleFunction<JobContext> = fn({
     "kmod.remove kvm",
   ),
   permissions: "all",
-  params: { mod: str(), persist: bool(false), comment: bool(true) },
+  params: { mod: p.str(), persist: p.bool(false), comment: p.bool(true) },
   async run({ mod, persist, comment }, context) {
     const before = await names(context);
     const { retcode, stderr } = await runForModule("rmmod", mod, context);

@@ -10,10 +10,10 @@ import { type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { holdTarget } from "#lib/os/held_path.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "acl",
@@ -31,7 +31,7 @@ function paths(args: readonly Value[]): string[] {
   if (args.length === 0) {
     throw new CommandError("You need to specify at least one file or directory to work with!");
   }
-  return args.map(text).map((path) => path.startsWith("-") ? `./${path}` : path);
+  return args.map(str).map((path) => path.startsWith("-") ? `./${path}` : path);
 }
 
 /** Before the name of a file that is not there: nothing ever is. */
@@ -132,7 +132,7 @@ export const modfacl: ModuleFunction<JobContext> = fn({
     "acl.modfacl d:u myuser 7 /tmp/house/kitchen recursive=True",
   ),
   permissions: "all",
-  params: { acl_type: str(), acl_name: str(""), perms: str("") },
+  params: { acl_type: p.str(), acl_name: p.str(""), perms: p.str("") },
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ acl_type, acl_name, perms }, context, { args, kwargs }) {
@@ -150,7 +150,7 @@ export const delfacl: ModuleFunction<JobContext> = fn({
     "acl.delfacl default:group mygroup /tmp/house/kitchen",
   ),
   permissions: "all",
-  params: { acl_type: str(), acl_name: str("") },
+  params: { acl_type: p.str(), acl_name: p.str("") },
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ acl_type, acl_name }, context, { args, kwargs }) {

@@ -9,11 +9,11 @@ import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_p
 import { isThere } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { parseLogicalVolumes, parsePhysicalVolumes, parseVolumeGroups } from "#lib/host/storage/lvm_output.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "lvm",
@@ -73,7 +73,7 @@ export const pvdisplay: ModuleFunction<JobContext> = fn({
     "lvm.pvdisplay /dev/md0",
   ),
   permissions: "all",
-  params: { pvname: str(""), real: bool(false), quiet: bool(false) },
+  params: { pvname: p.str(""), real: p.bool(false), quiet: p.bool(false) },
   async run({ pvname, real, quiet }, context) {
     const found = await physical(pvname, context, quiet);
     if (!real) return found;
@@ -87,7 +87,7 @@ export const pvdisplay: ModuleFunction<JobContext> = fn({
 export const vgdisplay: ModuleFunction<JobContext> = fn({
   doc: describe("Return the volume groups by name, all or one.", "lvm.vgdisplay", "lvm.vgdisplay nova-volumes"),
   permissions: "all",
-  params: { vgname: str(""), quiet: bool(false) },
+  params: { vgname: p.str(""), quiet: p.bool(false) },
   run: ({ vgname, quiet }, context) => display("vgdisplay", vgname, { parse: parseVolumeGroups, quiet, context }),
 });
 
@@ -98,13 +98,13 @@ export const lvdisplay: ModuleFunction<JobContext> = fn({
     "lvm.lvdisplay /dev/vg_myserver/root",
   ),
   permissions: "all",
-  params: { lvname: str(""), quiet: bool(false) },
+  params: { lvname: p.str(""), quiet: p.bool(false) },
   run: ({ lvname, quiet }, context) => display("lvdisplay", lvname, { parse: parseLogicalVolumes, quiet, context }),
 });
 
 /** Devices of a list, or of a text with commas. */
 function deviceList(given: Value): string[] {
-  const list = Array.isArray(given) ? given.map(text) : text(given).split(",");
+  const list = Array.isArray(given) ? given.map(str) : str(given).split(",");
   return list.map((one) => checkedWord(one, "device"));
 }
 
@@ -116,10 +116,10 @@ function answers(force: boolean): string {
 /** `--option value` for the keywords that the program knows. */
 function optionWords(kwargs: ValueMap, known: readonly string[], flags: readonly string[] = []): string[] {
   return [...kwargs].flatMap(([key, value]) => {
-    const name = text(key);
+    const name = str(key);
     if (!truthy(value)) return [];
     if (flags.includes(name)) return [`--${name}`];
-    return known.includes(name) ? [`--${name}`, text(value)] : [];
+    return known.includes(name) ? [`--${name}`, str(value)] : [];
   });
 }
 
@@ -135,7 +135,7 @@ const PHYSICAL_OPTIONS = [
   "setphysicalvolumesize",
 ];
 
-const DEVICES = { devices: any(), override: bool(true), force: bool(true) };
+const DEVICES = { devices: p.any(), override: p.bool(true), force: p.bool(true) };
 
 export const pvcreate: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -244,7 +244,7 @@ export const vgcreate: ModuleFunction<JobContext> = fn({
     "lvm.vgcreate my_vg /dev/sdb1 clustered=y",
   ),
   permissions: "all",
-  params: { vgname: str(), devices: any(), force: bool(false) },
+  params: { vgname: p.str(), devices: p.any(), force: p.bool(false) },
   varKwargs: "kwargs",
   async run({ vgname, devices, force }, context, { kwargs }) {
     if (vgname === "" || !truthy(devices)) return "Error: vgname and device(s) are both required";
@@ -261,7 +261,7 @@ export const vgcreate: ModuleFunction<JobContext> = fn({
 export const vgextend: ModuleFunction<JobContext> = fn({
   doc: describe("Add physical volumes to a volume group.", "lvm.vgextend my_vg /dev/sdb1,/dev/sdb2"),
   permissions: "all",
-  params: { vgname: str(), devices: any(), force: bool(false) },
+  params: { vgname: p.str(), devices: p.any(), force: p.bool(false) },
   async run({ vgname, devices, force }, context) {
     if (vgname === "" || !truthy(devices)) return "Error: vgname and device(s) are both required";
     const words = ["vgextend", checkedWord(vgname, "volume group"), answers(force), ...deviceList(devices)];
@@ -301,15 +301,15 @@ export const lvcreate: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    lvname: str(),
-    vgname: str(),
-    size: str(null),
-    extents: str(null),
-    snapshot: str(null),
-    pv: str(null),
-    thinvolume: bool(false),
-    thinpool: bool(false),
-    force: bool(false),
+    lvname: p.str(),
+    vgname: p.str(),
+    size: p.str(null),
+    extents: p.str(null),
+    snapshot: p.str(null),
+    pv: p.str(null),
+    thinvolume: p.bool(false),
+    thinpool: p.bool(false),
+    force: p.bool(false),
   },
   varKwargs: "kwargs",
   async run(bound, context, { kwargs }) {
@@ -321,9 +321,9 @@ export const lvcreate: ModuleFunction<JobContext> = fn({
     const name = checkedWord(lvname, "volume");
     const group = checkedWord(vgname, "volume group");
     const extra = [...kwargs].flatMap(([key, value]) => {
-      const option = text(key);
+      const option = str(key);
       if (LOGICAL_FLAGS.includes(option)) return [`--${option}`];
-      return LOGICAL_OPTIONS.includes(option) ? [`--${option}`, text(value)] : [];
+      return LOGICAL_OPTIONS.includes(option) ? [`--${option}`, str(value)] : [];
     });
     const words = [
       "lvcreate",
@@ -344,7 +344,7 @@ export const lvcreate: ModuleFunction<JobContext> = fn({
 export const vgremove: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a volume group.", "lvm.vgremove vgname", "lvm.vgremove vgname force=True"),
   permissions: "all",
-  params: { vgname: str(), force: bool(true) },
+  params: { vgname: p.str(), force: p.bool(true) },
   run: async ({ vgname, force }, context) =>
     resultText(
       await lvm(["vgremove", checkedWord(vgname, "volume group"), answers(force)], context),
@@ -355,7 +355,7 @@ export const vgremove: ModuleFunction<JobContext> = fn({
 export const lvremove: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a logical volume.", "lvm.lvremove lvname vgname force=True"),
   permissions: "all",
-  params: { lvname: str(), vgname: str(), force: bool(true) },
+  params: { lvname: p.str(), vgname: p.str(), force: p.bool(true) },
   run: async ({ lvname, vgname, force }, context) =>
     resultText(
       await lvm(["lvremove", checkedWord(`${vgname}/${lvname}`, "volume"), answers(force)], context),
@@ -372,7 +372,13 @@ function resizing(program: "lvresize" | "lvextend", does: string, done: string):
       `lvm.${program} lvpath=/dev/mapper/vg1-test extents=+100%FREE`,
     ),
     permissions: "all",
-    params: { size: str(null), lvpath: str(null), extents: str(null), force: bool(false), resizefs: bool(false) },
+    params: {
+      size: p.str(null),
+      lvpath: p.str(null),
+      extents: p.str(null),
+      force: p.bool(false),
+      resizefs: p.bool(false),
+    },
     async run({ size, lvpath, extents, force, resizefs }, context) {
       if (size && extents) {
         context.log("error", "Error: Please specify only one of size or extents");

@@ -7,12 +7,12 @@
 import { runScript, scriptFunction, serviceQuestion, type ServiceWords } from "./_script_service.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { namesIn } from "#lib/host/services/init_scripts.ts";
 import { serviceName } from "#lib/host/services/service_names.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "service",
@@ -50,7 +50,7 @@ export const virtual: Virtual = {
 
 /** Where the scripts are. */
 function directory({ grains }: JobContext): string {
-  return /^Arch( ARM)?$/.test(text(grains.get("os") ?? "")) ? "/etc/rc.d" : "/etc/init.d";
+  return /^Arch( ARM)?$/.test(str(grains.get("os") ?? "")) ? "/etc/rc.d" : "/etc/init.d";
 }
 
 const all = (context: JobContext) => namesIn(directory(context));
@@ -60,7 +60,7 @@ const script: ServiceWords = (name, action, context) => [`${directory(context)}/
 export const run: ModuleFunction<JobContext> = fn({
   doc: describe("Call a service's script with an action. Return whether it succeeded.", "service.run apache2 reload"),
   permissions: "all",
-  params: { name: str(), action: str() },
+  params: { name: p.str(), action: p.str() },
   run: ({ name, action }, context) => runScript(name, action, context, script),
 });
 
@@ -80,7 +80,7 @@ export const status: ModuleFunction<JobContext> = fn({
     "service.status <service name> <service signature>",
   ),
   permissions: "all",
-  params: { name: str(), sig: any(null) },
+  params: { name: p.str(), sig: p.any(null) },
   async run({ name, sig }, context) {
     if (sig !== null && sig !== "") return await context.call("status.pid", [sig]);
     if (!/\*|\?|\[.+\]/.test(name)) return await context.call("status.pid", [name]);

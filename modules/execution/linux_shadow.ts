@@ -11,16 +11,16 @@ import { rootOption, userName } from "#lib/host/accounts/users.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, toNumber, type Value } from "#lib/values/value.ts";
+import { str, toNumber, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "shadow",
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The shadow module is for Linux." }],
 };
 
-const PLACE = { name: str(), root: str(null) };
+const PLACE = { name: p.str(), root: p.str(null) };
 
 export const default_hash: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -50,10 +50,10 @@ function ageFunction(
   return fn({
     doc: describe(`Set ${what}. Return whether it has this value now.`, `shadow.${name} username 7`),
     permissions: "all",
-    params: { name: str(), [param]: int(), root: str(null) },
+    params: { name: p.str(), [param]: p.int(), root: p.str(null) },
     run: (bound: Readonly<Record<string, string | number | null>>, host) =>
-      setAge(text(bound.name), { field, option, value: bound[param] ?? -1, verify: true }, {
-        root: bound.root === null ? null : text(bound.root),
+      setAge(str(bound.name), { field, option, value: bound[param] ?? -1, verify: true }, {
+        root: bound.root === null ? null : str(bound.root),
         host,
       }),
   });
@@ -86,7 +86,7 @@ export const set_warndays: ModuleFunction<JobContext> = ageFunction("set_warnday
 
 /** A day's number, or a date as chage reads it. */
 function dayOf(given: Value): string | number {
-  return toNumber(given) ?? text(given);
+  return toNumber(given) ?? str(given);
 }
 
 export const set_date: ModuleFunction<JobContext> = fn({
@@ -95,7 +95,7 @@ export const set_date: ModuleFunction<JobContext> = fn({
     "shadow.set_date username 0",
   ),
   permissions: "all",
-  params: { name: str(), date: any(), root: str(null) },
+  params: { name: p.str(), date: p.any(), root: p.str(null) },
   run: ({ name, date, root }, host) =>
     setAge(name, { field: "lstchg", option: "-d", value: dayOf(date), verify: false }, { root, host }),
 });
@@ -106,7 +106,7 @@ export const set_expire: ModuleFunction<JobContext> = fn({
     "shadow.set_expire username -1",
   ),
   permissions: "all",
-  params: { name: str(), expire: any(), root: str(null) },
+  params: { name: p.str(), expire: p.any(), root: p.str(null) },
   run: ({ name, expire, root }, host) =>
     setAge(name, { field: "expire", option: "-E", value: dayOf(expire), verify: false }, { root, host }),
 });
@@ -118,7 +118,7 @@ export const gen_password: ModuleFunction<JobContext> = fn({
     "shadow.gen_password 'I_am_password' crypt_salt='I_am_salt' algorithm=sha256",
   ),
   permissions: "all",
-  params: { password: str(), crypt_salt: str(null), algorithm: str("sha512") },
+  params: { password: p.str(), crypt_salt: p.str(null), algorithm: p.str("sha512") },
   run: ({ password, crypt_salt, algorithm }) => hashPassword(password, { salt: crypt_salt, method: algorithm }),
 });
 
@@ -164,7 +164,7 @@ export const set_password: ModuleFunction<JobContext> = fn({
     "shadow.set_password root '$1$UYCIxa628.9qXjpQCjM4a..'",
   ),
   permissions: "all",
-  params: { name: str(), password: str(), use_usermod: bool(false), root: str(null) },
+  params: { name: p.str(), password: p.str(), use_usermod: p.bool(false), root: p.str(null) },
   async run({ name, password, use_usermod, root }, host) {
     if (use_usermod) {
       const line = `${userName(name)}:${checkedWord(password, "hash of a password")}\n`;
@@ -180,6 +180,6 @@ export const set_password: ModuleFunction<JobContext> = fn({
 export const list_users: ModuleFunction<JobContext> = fn({
   doc: describe("Return the names of all users in shadow, sorted.", "shadow.list_users"),
   permissions: "all",
-  params: { root: str(null) },
+  params: { root: p.str(null) },
   run: ({ root }) => shadowEntries(root).map(({ name }) => name).sort(),
 });

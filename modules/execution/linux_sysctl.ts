@@ -7,7 +7,7 @@
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   allParameters,
@@ -16,7 +16,7 @@ import {
   persistParameter,
   setParameter,
 } from "#lib/host/kernel/sysctl.ts";
-import { isMap, str as text, truthy } from "#lib/values/value.ts";
+import { isMap, str, truthy } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "sysctl",
@@ -50,10 +50,10 @@ export const show: ModuleFunction<JobContext> = fn({
     "sysctl.show config_file=/etc/sysctl.conf",
   ),
   permissions: "all",
-  params: { config_file: any(false) },
+  params: { config_file: p.any(false) },
   run({ config_file }, context) {
     if (!truthy(config_file)) return allParameters(context);
-    const contents = readTextFileIfExists(text(config_file));
+    const contents = readTextFileIfExists(str(config_file));
     return contents === undefined ? [] : parseParameterFile(contents);
   },
 });
@@ -61,14 +61,14 @@ export const show: ModuleFunction<JobContext> = fn({
 export const get: ModuleFunction<JobContext> = fn({
   doc: describe("Return a parameter's value.", "sysctl.get net.ipv4.ip_forward"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => getParameter(name, context),
 });
 
 export const assign: ModuleFunction<JobContext> = fn({
   doc: describe("Set a parameter until the next boot.", "sysctl.assign net.ipv4.ip_forward 1"),
   permissions: "all",
-  params: { name: str(), value: str() },
+  params: { name: p.str(), value: p.str() },
   run: ({ name, value }, context) => setParameter(name, value, context),
 });
 
@@ -78,6 +78,6 @@ export const persist: ModuleFunction<JobContext> = fn({
     "sysctl.persist net.ipv4.ip_forward 1",
   ),
   permissions: "all",
-  params: { name: str(), value: str(), config: str(null) },
+  params: { name: p.str(), value: p.str(), config: p.str(null) },
   run: ({ name, value, config }, context) => persistParameter(name, value, config ?? configFile(context), context),
 });

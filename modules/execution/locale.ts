@@ -13,9 +13,9 @@ import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { joinLocale, normalLocale, parseLocalectl, splitLocale } from "#lib/host/kernel/locales.ts";
-import { map, str as text, toNumber, truthy } from "#lib/values/value.ts";
+import { map, str, toNumber, truthy } from "#lib/values/value.ts";
 
 /** Whether systemd started this system. */
 function isBooted(): boolean {
@@ -23,7 +23,7 @@ function isBooted(): boolean {
 }
 
 function grain(name: string, { grains }: JobContext): string {
-  return text(grains.get(name) ?? "");
+  return str(grains.get(name) ?? "");
 }
 
 function release({ grains }: JobContext): number {
@@ -101,7 +101,7 @@ async function setByLocalectl(locale: string, context: JobContext): Promise<bool
 export const set_locale: ModuleFunction<JobContext> = fn({
   doc: describe("Set the system's locale. Return whether this succeeded.", "locale.set_locale 'en_US.UTF-8'"),
   permissions: "all",
-  params: { locale: str() },
+  params: { locale: p.str() },
   async run({ locale }, context) {
     const name = localeName(locale);
     const family = grain("os_family", context);
@@ -126,7 +126,7 @@ export const set_locale: ModuleFunction<JobContext> = fn({
 export const avail: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a locale is available.", "locale.avail 'en_US.UTF-8'"),
   permissions: "all",
-  params: { locale: str() },
+  params: { locale: p.str() },
   async run({ locale }, context) {
     const wanted = normalLocale(locale);
     return (await output(["locale", "-a"], context)).split("\n").some((one) => normalLocale(one.trim()) === wanted);
@@ -157,7 +157,7 @@ export const gen_locale: ModuleFunction<JobContext> = fn({
     "locale.gen_locale 'en_IE.UTF-8 UTF-8'",
   ),
   permissions: "all",
-  params: { locale: str() },
+  params: { locale: p.str() },
   varKwargs: "kwargs",
   async run({ locale }, context, { kwargs }) {
     const isUbuntu = grain("os", context) === "Ubuntu", isGentoo = grain("os_family", context) === "Gentoo";
@@ -182,7 +182,7 @@ export const gen_locale: ModuleFunction<JobContext> = fn({
     const words = generateWords({ name, place, codeset: parts.codeset, isUbuntu, isGentoo, verbose });
     const result = await callRunAll(context, words);
     const isDone = result.get("retcode") === 0;
-    if (!isDone) context.log("error", text(result.get("stderr") ?? ""));
+    if (!isDone) context.log("error", str(result.get("stderr") ?? ""));
     return verbose ? result : isDone;
   },
 });

@@ -6,14 +6,14 @@
 
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { str } from "#lib/values/value.ts";
 
 /** A function that writes a line of a level. The minion's log has no level above `error`. */
 function writes(level: "error" | "warning" | "info" | "debug", name: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Write a line of the level ${name} to the minion's log.`, `log.${name} 'Something happened'`),
-    params: { message: any() },
+    params: { message: p.any() },
     run({ message }, context) {
       context.log(level, str(message));
       return true;

@@ -15,8 +15,8 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { compareStrings, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { compareStrings, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** What is in a file and in those that it includes; `include files` says which of them names what. */
 type Conf = Map<string, LogrotateSetting | LogrotateStanza | Map<string, string[]>>;
@@ -51,7 +51,7 @@ function read(path: string, depth = 0): Conf {
   return conf.set("include files", files);
 }
 
-const CONF = { conf_file: str("/etc/logrotate.conf") };
+const CONF = { conf_file: p.str("/etc/logrotate.conf") };
 
 export const show_conf: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -71,7 +71,7 @@ export const get: ModuleFunction<JobContext> = fn({
     "logrotate.get /var/log/wtmp rotate",
   ),
   permissions: { read: true },
-  params: { key: str(), value: str(null), ...CONF },
+  params: { key: p.str(), value: p.str(null), ...CONF },
   run({ key, value, conf_file }) {
     const found = read(conf_file).get(key) ?? false;
     if (!value || !(found instanceof Map)) return found;
@@ -80,7 +80,7 @@ export const get: ModuleFunction<JobContext> = fn({
 });
 
 function setting(value: Value): LogrotateSetting {
-  return value === true || typeof value === "number" ? value : text(value);
+  return value === true || typeof value === "number" ? value : str(value);
 }
 
 /** Python's re.MULTILINE, and re.DOTALL besides. */
@@ -93,9 +93,9 @@ export const set_: ModuleFunction<JobContext> = fn({
     "logrotate.set /var/log/wtmp rotate 2",
   ),
   permissions: "all",
-  params: { key: str(), value: any(), setting: any(null), ...CONF },
+  params: { key: p.str(), value: p.any(), setting: p.any(null), ...CONF },
   async run({ key, value, setting: given, conf_file }, context) {
-    if ([key, text(value), text(given)].some((word) => /[\r\n]/.test(word))) {
+    if ([key, str(value), str(given)].some((word) => /[\r\n]/.test(word))) {
       throw new InvocationError("A setting is one line");
     }
     const conf = read(conf_file);
@@ -118,7 +118,7 @@ export const set_: ModuleFunction<JobContext> = fn({
         );
       }
       if (value === known) return true;
-      const line = value === true ? key : truthy(value) ? `${key} ${text(value)}` : "";
+      const line = value === true ? key : truthy(value) ? `${key} ${str(value)}` : "";
       return await replace(`^${escapeRegex(key)}.*`, line.replaceAll("\\", "\\\\"), {
         flags: MULTILINE,
         prepend_if_not_found: true,
@@ -130,9 +130,9 @@ export const set_: ModuleFunction<JobContext> = fn({
       );
     }
     const stanza: LogrotateStanza = new Map(known === false ? [] : [...known] as [string, LogrotateSetting][]);
-    if (given === (stanza.get(text(value)) ?? false)) return true;
-    if (truthy(given)) stanza.set(text(value), setting(given));
-    else stanza.delete(text(value));
+    if (given === (stanza.get(str(value)) ?? false)) return true;
+    if (truthy(given)) stanza.set(str(value), setting(given));
+    else stanza.delete(str(value));
     return await replace(`^${escapeRegex(key)}.*?{.*?}`, stanzaText(key, stanza).replaceAll("\\", "\\\\"), {
       flags: MULTILINE_DOTALL,
       append_if_not_found: true,

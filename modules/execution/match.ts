@@ -7,20 +7,20 @@
 import { CommandError, UnavailableError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { matchesOwn } from "#lib/targeting/own_match.ts";
 import { isTargetType, type TargetType } from "#lib/targeting/target.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
 import { DEFAULT_TARGET_DELIM } from "#lib/yaml/traverse.ts";
-import { isMap, repr, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const compound: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return whether a compound target matches this minion. `minion_id` replaces its id; grains and pillar are those of this minion.",
     "match.compound 'L@cheese,foo and *'",
   ),
-  params: { tgt: any(), minion_id: str(null) },
+  params: { tgt: p.any(), minion_id: p.str(null) },
   run: ({ tgt, minion_id }, context) => matchesOwn("compound", { tgt, id: minion_id }, context),
 });
 
@@ -29,7 +29,7 @@ export const ipcidr: ModuleFunction<JobContext> = fn({
     "Return whether this minion has an address, or an address in a network: `192.168.44.0/24`, `2001:db8::/32`.",
     "match.ipcidr '192.168.44.0/24'",
   ),
-  params: { tgt: str() },
+  params: { tgt: p.str() },
   run: ({ tgt }, context) => matchesOwn("ipcidr", { tgt }, context),
 });
 
@@ -41,7 +41,7 @@ function dataMatch(
 ): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Whether ${what}. \`delimiter\` separates the levels.`, ...examples),
-    params: { tgt: str(), delimiter: str(DEFAULT_TARGET_DELIM) },
+    params: { tgt: p.str(), delimiter: p.str(DEFAULT_TARGET_DELIM) },
     run: ({ tgt, delimiter }, context) => matchesOwn(type, { tgt, delimiter }, context),
   });
 }
@@ -76,7 +76,7 @@ export const pillar_pcre: ModuleFunction<JobContext> = dataMatch(
 
 export const glob: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a glob matches this minion's id, or `minion_id`.", "match.glob '*'"),
-  params: { tgt: str(), minion_id: str(null) },
+  params: { tgt: p.str(), minion_id: p.str(null) },
   run: ({ tgt, minion_id }, context) => matchesOwn("glob", { tgt, id: minion_id }, context),
 });
 
@@ -85,7 +85,7 @@ export const pcre: ModuleFunction<JobContext> = fn({
     "Return whether a regular expression matches the start of this minion's id, or of `minion_id`.",
     "match.pcre '.*'",
   ),
-  params: { tgt: str(), minion_id: str(null) },
+  params: { tgt: p.str(), minion_id: p.str(null) },
   run: ({ tgt, minion_id }, context) => matchesOwn("pcre", { tgt, id: minion_id }, context),
 });
 
@@ -94,7 +94,7 @@ export const list_: ModuleFunction<JobContext> = fn({
     "Return whether this minion's id, or `minion_id`, is in a list of ids.",
     "match.list 'server1,server2'",
   ),
-  params: { tgt: any(), minion_id: str(null) },
+  params: { tgt: p.any(), minion_id: p.str(null) },
   run: ({ tgt, minion_id }, context) => matchesOwn("list", { tgt, id: minion_id }, context),
 });
 
@@ -103,7 +103,7 @@ export const data: ModuleFunction<JobContext> = fn({
     "Return whether this minion's data store (execution module `data`) has a value: `key:glob`.",
     "match.data 'spam:eggs'",
   ),
-  params: { tgt: str() },
+  params: { tgt: p.str() },
   permissions: { read: ["{cachedir}/datastore"] },
   run: ({ tgt }, context) => matchesData(tgt, context),
 });
@@ -120,16 +120,16 @@ async function matchesData(tgt: string, context: JobContext): Promise<boolean> {
     return false;
   }
   if (Array.isArray(value)) {
-    return value.some((item) => matchesGlob(pattern.toLowerCase(), text(item).toLowerCase()));
+    return value.some((item) => matchesGlob(pattern.toLowerCase(), str(item).toLowerCase()));
   }
   if (isMap(value)) return value.has(pattern);
   return typeof value === "string" && matchesGlob(pattern, value);
 }
 
 /** How tables are read: the target type of their keys, and the id to match. */
-const TABLE = { tgt_type: str("compound"), minion_id: str(null) };
+const TABLE = { tgt_type: p.str("compound"), minion_id: p.str(null) };
 /** What is merged into the value that was found. */
-const MERGE = { merge: any(null), merge_lists: bool(false) };
+const MERGE = { merge: p.any(null), merge_lists: p.bool(false) };
 
 export const filter_by: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -138,7 +138,7 @@ export const filter_by: ModuleFunction<JobContext> = fn({
       "`merge_lists` lists are joined and not replaced.",
     "match.filter_by '{foo*: Foo!, bar*: Bar!}' minion_id=bar03",
   ),
-  params: { lookup: dict(), ...TABLE, ...MERGE, default: any("default") },
+  params: { lookup: p.dict(), ...TABLE, ...MERGE, default: p.any("default") },
   run: ({ lookup, default: fallback, ...how }, context) => filterBy(lookup, fallback, how, context),
 });
 
@@ -147,7 +147,7 @@ export const search_by: ModuleFunction<JobContext> = fn({
     "Return the keys of a table one of whose targets matches this minion, once for each match; None if there is no match.",
     "match.search_by '{web: [node1, node2], db: [node2, node]}'",
   ),
-  params: { lookup: dict(), ...TABLE },
+  params: { lookup: p.dict(), ...TABLE },
   run({ lookup, ...how }, context) {
     const found: Value[] = [];
     for (const [key, targets] of lookup) {
@@ -169,7 +169,7 @@ export const ifelse: ModuleFunction<JobContext> = fn({
       "`tgt_type`, `minion_id`, `merge` and `merge_lists`, as in match.filter_by.",
     "match.ifelse 'foo*' 'Foo!' 'bar*' 'Bar!' 'Neither' minion_id=bar03",
   ),
-  params: { tgt_type: str("compound"), minion_id: str(null), merge: any(null), merge_lists: bool(false) },
+  params: { tgt_type: p.str("compound"), minion_id: p.str(null), merge: p.any(null), merge_lists: p.bool(false) },
   varArgs: "args",
   keywordOnly: true,
   run(how, context, { args }) {

@@ -12,9 +12,9 @@ import { runProgram } from "#lib/programs/run_program.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, str as text, type Value } from "#lib/values/value.ts";
+import { isMap, str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -23,8 +23,8 @@ export const virtual: Virtual = {
   }],
 };
 
-const FAMILY = { family: str("ipv4") };
-const CHAIN = { table: str("filter"), chain: str(null) };
+const FAMILY = { family: p.str("ipv4") };
+const CHAIN = { table: p.str("filter"), chain: p.str(null) };
 
 function failed(comment: string): nftables.Outcome {
   return { comment, result: false };
@@ -32,7 +32,7 @@ function failed(comment: string): nftables.Outcome {
 
 /** Where rules are saved. */
 function savedPath({ grains }: JobContext): string | undefined {
-  const isKnown = ["RedHat", "Arch", "Debian"].includes(text(grains.get("os_family") ?? ""));
+  const isKnown = ["RedHat", "Arch", "Debian"].includes(str(grains.get("os_family") ?? ""));
   return isKnown || grains.get("os") === "Gentoo" ? "/etc/nftables" : undefined;
 }
 
@@ -53,11 +53,11 @@ export const build_rule: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    table: str(null),
-    chain: str(null),
-    command: str(null),
-    position: str(""),
-    full: any(null),
+    table: p.str(null),
+    chain: p.str(null),
+    command: p.str(null),
+    position: p.str(""),
+    full: p.any(null),
     ...FAMILY,
   },
   varKwargs: "kwargs",
@@ -65,7 +65,7 @@ export const build_rule: ModuleFunction<JobContext> = fn({
     const name = nftables.nftFamily(family);
     const rule = ruleOf(kwargs, name);
     const answer = { comment: rule === "" ? "" : "Successfully built rule", rule, result: true };
-    if (full !== true && !["True", "true"].includes(text(full))) return answer;
+    if (full !== true && !["True", "true"].includes(str(full))) return answer;
     const missing = [["Table", table], ["Chain", chain], ["Command", command]].find(([, value]) => !value);
     if (missing !== undefined) return { comment: `${missing[0]} needs to be specified`, rule, result: false };
     const isInsert = command?.toLowerCase() === "insert";
@@ -78,7 +78,7 @@ export const build_rule: ModuleFunction<JobContext> = fn({
 export const get_saved_rules: ModuleFunction<JobContext> = fn({
   doc: describe("Return the lines of the saved rules.", "nftables.get_saved_rules"),
   permissions: "all",
-  params: { conf_file: str(null) },
+  params: { conf_file: p.str(null) },
   run({ conf_file }, context) {
     const path = conf_file ?? savedPath(context);
     if (path === undefined || !isFile(path)) throw new CommandError(`No saved rules: ${path ?? "no file is known"}`);
@@ -122,7 +122,7 @@ export const save: ModuleFunction<JobContext> = fn({
     "nftables.save /etc/nftables",
   ),
   permissions: "all",
-  params: { filename: str(null), ...FAMILY },
+  params: { filename: p.str(null), ...FAMILY },
   async run({ filename }, context) {
     const given = filename || savedPath(context);
     if (given === undefined) throw new CommandError("Problem writing to configuration file: no file is known");
@@ -138,7 +138,7 @@ export const save: ModuleFunction<JobContext> = fn({
   },
 });
 
-const RULE = { ...CHAIN, rule: str(null), ...FAMILY };
+const RULE = { ...CHAIN, rule: p.str(null), ...FAMILY };
 
 /** The missing arguments of a rule. */
 function missingRule({ chain, rule }: { readonly chain: string | null; readonly rule: string | null }) {
@@ -185,7 +185,7 @@ export const check_chain: ModuleFunction<JobContext> = fn({
 export const check_table: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a table.", "nftables.check_table nat"),
   permissions: "all",
-  params: { table: str(null), ...FAMILY },
+  params: { table: p.str(null), ...FAMILY },
   run: ({ table, family }, context) => nftables.findTable(table, family, context),
 });
 
@@ -202,7 +202,7 @@ async function changed(
 export const new_table: ModuleFunction<JobContext> = fn({
   doc: describe("Make a table.", "nftables.new_table filter"),
   permissions: "all",
-  params: { table: str(), ...FAMILY },
+  params: { table: p.str(), ...FAMILY },
   async run({ table, family }, context) {
     const found = await nftables.findTable(table, family, context);
     if (found.result || table === "") return found;
@@ -215,7 +215,7 @@ export const new_table: ModuleFunction<JobContext> = fn({
 export const delete_table: ModuleFunction<JobContext> = fn({
   doc: describe("Delete a table.", "nftables.delete_table filter"),
   permissions: "all",
-  params: { table: str(), ...FAMILY },
+  params: { table: p.str(), ...FAMILY },
   async run({ table, family }, context) {
     const found = await nftables.findTable(table, family, context);
     if (!found.result) return found;
@@ -232,7 +232,7 @@ export const new_chain: ModuleFunction<JobContext> = fn({
     "nftables.new_chain filter input \\\n            table_type=filter hook=input priority=0",
   ),
   permissions: "all",
-  params: { ...CHAIN, table_type: str(null), hook: str(null), priority: str(null), ...FAMILY },
+  params: { ...CHAIN, table_type: p.str(null), hook: p.str(null), priority: p.str(null), ...FAMILY },
   async run({ table_type, hook, priority, ...place }, context) {
     const { table, chain, family } = place;
     if (!chain) return failed("Chain needs to be specified");
@@ -314,7 +314,7 @@ export const insert: ModuleFunction<JobContext> = fn({
     "nftables.insert filter input position=3 \\\n        rule='tcp dport 22 log accept'",
   ),
   permissions: "all",
-  params: { ...CHAIN, position: str(null), rule: str(null), ...FAMILY },
+  params: { ...CHAIN, position: p.str(null), rule: p.str(null), ...FAMILY },
   run: ({ rule, position, ...place }, context) =>
     addRule(place, rule, { command: "insert", behind: position ? ["position", position] : [], context }),
 });
@@ -326,7 +326,7 @@ export const delete_: ModuleFunction<JobContext> = fn({
     "nftables.delete filter input \\\n        rule='tcp dport 22 log accept'",
   ),
   permissions: "all",
-  params: { table: str(), chain: str(null), position: str(null), rule: str(null), ...FAMILY },
+  params: { table: p.str(), chain: p.str(null), position: p.str(null), rule: p.str(null), ...FAMILY },
   async run({ position, rule, ...place }, context) {
     const { table, chain, family } = place;
     if (position && rule) return failed("Only specify a position or a rule, not both");
@@ -354,7 +354,7 @@ export const flush: ModuleFunction<JobContext> = fn({
     "nftables.flush filter input",
   ),
   permissions: "all",
-  params: { table: str("filter"), chain: str(""), ...FAMILY },
+  params: { table: p.str("filter"), chain: p.str(""), ...FAMILY },
   async run(place, context) {
     const { table, chain, family } = place;
     const found = await nftables.findTable(table, family, context);
@@ -404,14 +404,14 @@ export const set_policy: ModuleFunction<JobContext> = fn({
     "nftables.set_policy filter input accept",
   ),
   permissions: "all",
-  params: { ...CHAIN, policy: str(null), ...FAMILY },
+  params: { ...CHAIN, policy: p.str(null), ...FAMILY },
   async run({ policy, ...place }, context) {
     const { table, chain, family } = place;
     if (!chain) return "Error: Chain needs to be specified";
     if (!policy) return "Error: Policy needs to be specified";
     const found = await chainMap(place, context);
     if (found === undefined || !["type", "hook", "prio"].every((key) => found.has(key))) return false;
-    const value = (key: string) => text(found.get(key) ?? "");
+    const value = (key: string) => str(found.get(key) ?? "");
     const base = `{ type ${value("type")} hook ${value("hook")} priority ${value("prio")}; policy ${policy}; }`;
     const names = [nftables.nftFamily(family), nftables.nameWord(table), nftables.nameWord(chain)];
     const words = ["nft", "add", "chain", ...names, base];

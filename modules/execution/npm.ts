@@ -11,10 +11,10 @@ import { findJson } from "#lib/host/language_packages/npm_output.ts";
 import { findUser } from "#lib/os/users.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { hasPassword } from "#lib/text/url_credentials.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -50,7 +50,7 @@ function npm(
   });
 }
 
-const RUN = { runas: str(null), env: any(null) };
+const RUN = { runas: p.str(null), env: p.any(null) };
 
 export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -61,17 +61,17 @@ export const install: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    pkg: str(null),
-    pkgs: any(null),
-    dir: str(null),
-    runas: str(null),
-    registry: str(null),
-    env: any(null),
-    dry_run: bool(false),
-    silent: bool(true),
+    pkg: p.str(null),
+    pkgs: p.any(null),
+    dir: p.str(null),
+    runas: p.str(null),
+    registry: p.str(null),
+    env: p.any(null),
+    dry_run: p.bool(false),
+    silent: p.bool(true),
   },
   async run({ pkg, pkgs, dir, registry, dry_run, silent, ...run }, context) {
-    const names = pkg ? [pkg] : Array.isArray(pkgs) ? pkgs.map(text) : [];
+    const names = pkg ? [pkg] : Array.isArray(pkgs) ? pkgs.map(str) : [];
     // With a password it is in npm's environment, since others can read arguments.
     const hidden = registry !== null && hasPassword(registry);
     const words = [
@@ -101,7 +101,7 @@ export const uninstall: ModuleFunction<JobContext> = fn({
     "npm.uninstall coffee-script",
   ),
   permissions: "all",
-  params: { pkg: str(), dir: str(null), ...RUN },
+  params: { pkg: p.str(), dir: p.str(null), ...RUN },
   async run({ pkg, dir, ...run }, context) {
     const words = ["uninstall", checkedWord(pkg, "package name"), ...dir ? [] : ["--global"]];
     return (await npm(words, { ...run, dir, setsRetcode: true }, context)).retcode === 0;
@@ -114,10 +114,10 @@ export const list: ModuleFunction<JobContext> = fn({
     "npm.list",
   ),
   permissions: "all",
-  params: { pkg: str(null), dir: str(null), ...RUN, depth: any(null) },
+  params: { pkg: p.str(null), dir: p.str(null), ...RUN, depth: p.any(null) },
   async run({ pkg, dir, depth, ...run }, context) {
     if (depth !== null && toNumber(depth) === undefined) {
-      throw new InvocationError(`Error: depth ${text(depth)} must be a number`);
+      throw new InvocationError(`Error: depth ${str(depth)} must be a number`);
     }
     const words = [
       "list",
@@ -140,7 +140,7 @@ export const cache_clean: ModuleFunction<JobContext> = fn({
     "npm.cache_clean force=True",
   ),
   permissions: "all",
-  params: { path: str(null), ...RUN, force: bool(false) },
+  params: { path: p.str(null), ...RUN, force: p.bool(false) },
   async run({ path, force, ...run }, context) {
     const words = ["cache", "clean", ...path ? [checkedWord(path, "path")] : [], ...force ? ["--force"] : []];
     const { retcode, stderr } = await npm(words, run, context);
@@ -152,7 +152,7 @@ export const cache_clean: ModuleFunction<JobContext> = fn({
 export const cache_list: ModuleFunction<JobContext> = fn({
   doc: describe("Return the contents of the cache.", "npm.cache_list"),
   permissions: "all",
-  params: { path: str(null), ...RUN },
+  params: { path: p.str(null), ...RUN },
   async run({ path, ...run }, context) {
     const words = ["cache", "ls", ...path ? [checkedWord(path, "path")] : []];
     const { retcode, stdout, stderr } = await npm(words, run, context);

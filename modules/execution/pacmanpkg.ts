@@ -19,12 +19,12 @@ import { splitComparison } from "#lib/host/packages/version_match.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { splitInput } from "#lib/values/split_input.ts";
-import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "pkg",
@@ -47,7 +47,7 @@ function pacman(
 
 /** `-r` for a root directory that is another host's. */
 function rootWords(root: Value | undefined): string[] {
-  return root === undefined || root === null ? [] : ["-r", text(root)];
+  return root === undefined || root === null ? [] : ["-r", str(root)];
 }
 
 async function installed(context: JobContext, root?: Value): Promise<PackageVersions> {
@@ -84,7 +84,7 @@ export const latest_version: ModuleFunction<JobContext> = fn({
     "pkg.latest_version <package1> <package2> <package3> ...",
   ),
   varArgs: "names",
-  run: (_bound, context, { args, kwargs }) => latest(args.map(text), kwargs, context),
+  run: (_bound, context, { args, kwargs }) => latest(args.map(str), kwargs, context),
 });
 
 export const available_version: ModuleFunction<JobContext> = availableVersion(latest_version);
@@ -96,7 +96,7 @@ export const upgrade_available: ModuleFunction<JobContext> = upgradeAvailable((n
 export const list_upgrades: ModuleFunction<JobContext> = fn({
   doc: describe("Return the packages that an upgrade would bring, with their new versions.", "pkg.list_upgrades"),
   permissions: "all",
-  params: { refresh: bool(false), root: str(null) },
+  params: { refresh: p.bool(false), root: p.str(null) },
   varKwargs: "kwargs",
   async run({ refresh: refreshes, root }, context) {
     const words = ["-S", "-p", "-u", "--print-format", "%n %v", ...rootWords(root), ...refreshes ? ["-y"] : []];
@@ -142,7 +142,7 @@ async function groupMembers(name: string, context: JobContext): Promise<string[]
 export const group_info: ModuleFunction<JobContext> = fn({
   doc: describe("Return the packages of a group, all as `default`.", "pkg.group_info 'xorg'"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     const members = await groupMembers(name, context);
     return new Map(GROUP_KINDS.map((kind) => [kind, kind === "default" ? members : []]));
@@ -152,7 +152,7 @@ export const group_info: ModuleFunction<JobContext> = fn({
 export const group_diff: ModuleFunction<JobContext> = fn({
   doc: describe("Return which packages of a group are installed, and which are not.", "pkg.group_diff 'xorg'"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     const there = await installed(context);
     const members = await groupMembers(name, context);
@@ -172,7 +172,7 @@ export const refresh_db: ModuleFunction<JobContext> = fn({
     "pkg.refresh_db",
   ),
   permissions: "all",
-  params: { root: str(null) },
+  params: { root: p.str(null) },
   varKwargs: "kwargs",
   run: ({ root }, context) => refresh(root, context),
 });
@@ -201,7 +201,7 @@ async function targetWords(
   const offered = (await offeredPackages(globs.map(([name]) => name), [], context)).byName();
   for (const [name, glob] of globs) {
     const versions = offered.get(name);
-    const candidates = Array.isArray(versions) ? versions.map(text) : [];
+    const candidates = Array.isArray(versions) ? versions.map(str) : [];
     const match = candidates.find(compileGlob(glob));
     if (match !== undefined) words.push(`${name}=${match}`);
     else {
@@ -226,7 +226,13 @@ export const install: ModuleFunction<JobContext> = fn({
     `pkg.install sources='[{"foo": "salt://foo.pkg.tar.xz"}]'`,
   ),
   permissions: "all",
-  params: { name: str(null), refresh: bool(false), sysupgrade: any(null), pkgs: any(null), sources: any(null) },
+  params: {
+    name: p.str(null),
+    refresh: p.bool(false),
+    sysupgrade: p.any(null),
+    pkgs: p.any(null),
+    sources: p.any(null),
+  },
   varKwargs: "kwargs",
   async run({ name, refresh: refreshes, sysupgrade, pkgs, sources }, context, { kwargs }) {
     const version = kwargs.get("version");
@@ -266,7 +272,7 @@ export const install: ModuleFunction<JobContext> = fn({
 export const upgrade: ModuleFunction<JobContext> = fn({
   doc: describe("Upgrade all packages, and return what has changed.", "pkg.upgrade"),
   permissions: "all",
-  params: { refresh: bool(false), root: str(null) },
+  params: { refresh: p.bool(false), root: p.str(null) },
   varKwargs: "kwargs",
   async run({ refresh: refreshes, root }, context) {
     const before = await installedVersions(context);
@@ -324,7 +330,7 @@ export const file_list: ModuleFunction<JobContext> = fn({
   ),
   varArgs: "packages",
   async run(_bound, context, { args }) {
-    const { errors, files } = await packageFiles(args.map(text), context);
+    const { errors, files } = await packageFiles(args.map(str), context);
     return { errors, files: files.map(([, path]) => path) };
   },
 });
@@ -337,7 +343,7 @@ export const file_dict: ModuleFunction<JobContext> = fn({
   ),
   varArgs: "packages",
   async run(_bound, context, { args }) {
-    const { errors, files } = await packageFiles(args.map(text), context);
+    const { errors, files } = await packageFiles(args.map(str), context);
     const packages = new Map<string, string[]>();
     for (const [name, path] of files) packages.set(name, [...packages.get(name) ?? [], path]);
     return { errors, packages };
@@ -354,7 +360,7 @@ export const owner: ModuleFunction<JobContext> = fn({
   varArgs: "paths",
   async run(_bound, context, { args }) {
     const owners: ValueMap = new Map();
-    for (const path of args.map(text)) {
+    for (const path of args.map(str)) {
       owners.set(path, (await pacman(["-Qqo", checkedWord(path, "path")], context)).stdout);
     }
     return owners.size === 0 ? "" : owners.size === 1 ? [...owners.values()][0] : owners;
@@ -390,7 +396,7 @@ export const list_repo_pkgs: ModuleFunction<JobContext> = fn({
     refuseOtherKeywords(kwargs, ["fromrepo", "byrepo", "refresh"]);
     const from = kwargs.get("fromrepo") ?? null;
     if (isTrue(kwargs.get("refresh"))) await refresh(null, context);
-    const offered = await offeredPackages(args.map(text), truthy(from) ? splitInput(from) : [], context);
+    const offered = await offeredPackages(args.map(str), truthy(from) ? splitInput(from) : [], context);
     return isTrue(kwargs.get("byrepo")) ? offered.byRepository() : offered.byName();
   },
 });

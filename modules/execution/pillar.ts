@@ -12,15 +12,15 @@ import { fn, type JobContext, type PillarQuery } from "#lib/plugins/job_context.
 import { isFile } from "#lib/os/file_kind.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { masked, obfuscated } from "#lib/protocol/masked.ts";
-import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
-import { equals, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What all functions say of masks. */
 const MASKED = "Values are masked unless `unmask` is True, or a template asks.";
 /** The environments of a pillar that is asked for again. */
-const ENVIRONMENTS = { pillarenv: str(null), saltenv: str(null) };
+const ENVIRONMENTS = { pillarenv: p.str(null), saltenv: p.str(null) };
 /** Stands for no default: Python's `NOT_SET` as `sys.argspec` shows it. No caller passes it. */
 const NOT_SET = "<Constant.NOT_SET>";
 
@@ -46,13 +46,13 @@ export const get: ModuleFunction<JobContext> = fn({
     "pillar.get pkg:apache unmask=True",
   ),
   params: {
-    key: any(),
-    default: any(NOT_SET),
-    merge: bool(false),
-    merge_nested_lists: bool(null),
-    delimiter: str(DEFAULT_TARGET_DELIM),
+    key: p.any(),
+    default: p.any(NOT_SET),
+    merge: p.bool(false),
+    merge_nested_lists: p.bool(null),
+    delimiter: p.str(DEFAULT_TARGET_DELIM),
     ...ENVIRONMENTS,
-    unmask: bool(null),
+    unmask: p.bool(null),
   },
   async run({ key, default: given, merge, merge_nested_lists, delimiter, pillarenv, saltenv, unmask }, context) {
     const { opts } = context;
@@ -64,9 +64,9 @@ export const get: ModuleFunction<JobContext> = fn({
       const mergeLists = merge_nested_lists ?? opts.pillar_merge_lists;
       const merged = overDefault(found, fallback, mergeLists);
       if (merged !== undefined) return shown(merged, unmask, context);
-      context.log("error", `pillar.get: the default and the value of ${text(key)} cannot be merged`);
+      context.log("error", `pillar.get: the default and the value of ${str(key)} cannot be merged`);
     }
-    if (found === undefined && raises) throw new CommandError(`Pillar key not found: ${text(key)}`);
+    if (found === undefined && raises) throw new CommandError(`Pillar key not found: ${str(key)}`);
     return shown(found === undefined ? fallback : found, unmask, context);
   },
 });
@@ -86,7 +86,7 @@ function overDefault(found: Value | undefined, fallback: Value, mergeLists: bool
 export const fetch: ModuleFunction<JobContext> = get;
 
 /** The parameters of a pillar that is made now. */
-const FRESH = { pillar: any(null), pillar_enc: str(null), ...ENVIRONMENTS, unmask: bool(null) };
+const FRESH = { pillar: p.any(null), pillar_enc: p.str(null), ...ENVIRONMENTS, unmask: p.bool(null) };
 
 interface Fresh {
   readonly pillar: Value;
@@ -188,7 +188,7 @@ export const item: ModuleFunction<JobContext> = fn({
     "pillar.item foo",
     "pillar.item foo:bar baz",
   ),
-  params: { default: any(null), delimiter: str(null), ...ENVIRONMENTS, unmask: bool(null) },
+  params: { default: p.any(null), delimiter: p.str(null), ...ENVIRONMENTS, unmask: p.bool(null) },
   varArgs: "args",
   keywordOnly: true,
   async run({ default: fallback, delimiter, pillarenv, saltenv, unmask }, context, { args }) {
@@ -204,7 +204,7 @@ export const raw: ModuleFunction<JobContext> = fn({
     "pillar.raw",
     "pillar.raw key='roles'",
   ),
-  params: { key: any(null), unmask: bool(null) },
+  params: { key: p.any(null), unmask: p.bool(null) },
   run({ key, unmask }, context) {
     const value = key === null || key === "" ? context.pillar : context.pillar.get(key) ?? new Map();
     return unmask ?? true ? value : masked(value);
@@ -217,7 +217,7 @@ export const ext: ModuleFunction<JobContext> = fn({
       "`pillar` is a map that overrides the master's values. " + MASKED,
     "pillar.ext '{libvirt: _}'",
   ),
-  params: { external: any(), pillar: dict(null), unmask: bool(null) },
+  params: { external: p.any(), pillar: p.dict(null), unmask: p.bool(null) },
   async run({ external, pillar, unmask }, context) {
     const ext = typeof external === "string" ? loadYaml(external) : external;
     const { saltenv } = context.opts;
@@ -228,11 +228,11 @@ export const ext: ModuleFunction<JobContext> = fn({
 
 export const keys: ModuleFunction<JobContext> = fn({
   doc: describe("Return the keys of the map at a path of the pillar in memory.", "pillar.keys web:sites"),
-  params: { key: any(), delimiter: str(DEFAULT_TARGET_DELIM), unmask: bool(null) },
+  params: { key: p.any(), delimiter: p.str(DEFAULT_TARGET_DELIM), unmask: p.bool(null) },
   run({ key, delimiter }, { pillar }) {
     const found = traverse(pillar, key, delimiter);
-    if (found === undefined) throw new CommandError(`Pillar key not found: ${text(key)}`);
-    if (!isMap(found)) throw new CommandError(`Pillar value in key ${text(key)} is not a dict`);
+    if (found === undefined) throw new CommandError(`Pillar key not found: ${str(key)}`);
+    if (!isMap(found)) throw new CommandError(`Pillar value in key ${str(key)} is not a dict`);
     return [...found.keys()];
   },
 });
@@ -244,7 +244,7 @@ export const file_exists: ModuleFunction<JobContext> = fn({
     "pillar.file_exists foo/bar.sls",
   ),
   permissions: { read: true },
-  params: { path: str(), saltenv: str(null) },
+  params: { path: p.str(), saltenv: p.str(null) },
   run({ path, saltenv }, { opts: { pillar_roots } }) {
     if (pillar_roots.size === 0) {
       throw new CommandError("No pillar_roots found. Are you running this on the master?");
@@ -253,7 +253,7 @@ export const file_exists: ModuleFunction<JobContext> = fn({
     return envs.some((env) => {
       const roots = pillar_roots.get(env);
       return Array.isArray(roots) &&
-        roots.some((root) => isFile(path.startsWith("/") ? path : `${text(root)}/${path}`));
+        roots.some((root) => isFile(path.startsWith("/") ? path : `${str(root)}/${path}`));
     });
   },
 });
@@ -265,7 +265,7 @@ export const filter_by: ModuleFunction<JobContext> = fn({
       "map that is merged over both.",
     "pillar.filter_by '{web: Serve it up, db: I query, default: x_x}' role",
   ),
-  params: { lookup_dict: dict(), pillar: any(), merge: any(null), default: any("default"), base: any(null) },
+  params: { lookup_dict: p.dict(), pillar: p.any(), merge: p.any(null), default: p.any("default"), base: p.any(null) },
   run: ({ lookup_dict, pillar: path, merge, default: fallback, base }, { pillar }) =>
     filterBy(lookup_dict, traverse(pillar, path), { merge, fallback, base }),
 });

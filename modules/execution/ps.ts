@@ -13,7 +13,7 @@ import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, float as seconds, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { logins } from "#lib/host/accounts/logged_in.ts";
 import {
@@ -42,7 +42,7 @@ import {
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { strftime } from "#lib/text/strftime.ts";
-import { float, str as text, type Value } from "#lib/values/value.ts";
+import { float, str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The ps module cannot be loaded: it reads Linux's /proc." }],
@@ -84,7 +84,7 @@ export const top: ModuleFunction<JobContext> = fn({
     "ps.top 5 10",
   ),
   permissions: "all",
-  params: { num_processes: int(5), interval: seconds(3) },
+  params: { num_processes: p.int(5), interval: p.float(3) },
   async run({ num_processes, interval }, context) {
     const before = processes().map((process) => ({ process, start: usedTime(process) ?? 0 }));
     await sleep(interval * 1000, context.signal);
@@ -150,9 +150,9 @@ export const proc_info: ModuleFunction<JobContext> = fn({
     `ps.proc_info 2322 attrs='["pid", "name"]'`,
   ),
   permissions: "all",
-  params: { pid: int(), attrs: any(null) },
+  params: { pid: p.int(), attrs: p.any(null) },
   run: ({ pid, attrs }, context) =>
-    attributes(pid, attrs === null ? undefined : (Array.isArray(attrs) ? attrs : [attrs]).map(text), context),
+    attributes(pid, attrs === null ? undefined : (Array.isArray(attrs) ? attrs : [attrs]).map(str), context),
 });
 
 /** @throws {CommandError} If the system refuses. */
@@ -171,7 +171,7 @@ export const kill_pid: ModuleFunction<JobContext> = fn({
     "ps.kill_pid 2000 signal=9",
   ),
   permissions: "all",
-  params: { pid: int(), signal: int(15) },
+  params: { pid: p.int(), signal: p.int(15) },
   run: ({ pid, signal }) => signalProcess(pid, signal),
 });
 
@@ -197,7 +197,7 @@ export const pgrep: ModuleFunction<JobContext> = fn({
     "ps.pgrep bash user=tom",
   ),
   permissions: "all",
-  params: { pattern: str(), user: str(null), full: bool(false), pattern_is_regex: bool(false) },
+  params: { pattern: p.str(), user: p.str(null), full: p.bool(false), pattern_is_regex: p.bool(false) },
   run({ pattern, user, full, pattern_is_regex }) {
     const regex = pattern_is_regex ? pythonRegex(pattern, { search: true }) : undefined;
     const matches = (line: string) => regex?.test(line) ?? line.includes(pattern);
@@ -214,7 +214,7 @@ export const pkill: ModuleFunction<JobContext> = fn({
     "ps.pkill bash signal=9 user=tom",
   ),
   permissions: "all",
-  params: { pattern: str(), user: str(null), signal: int(15), full: bool(false) },
+  params: { pattern: p.str(), user: p.str(null), signal: p.int(15), full: p.bool(false) },
   run({ pattern, user, signal, full }) {
     const found = matching({ matches: (line) => line.includes(pattern), user, full });
     const killed = found.filter((pid) => signalProcess(pid, signal));
@@ -232,7 +232,7 @@ export const cpu_percent: ModuleFunction<JobContext> = fn({
     "ps.cpu_percent",
   ),
   permissions: "all",
-  params: { interval: seconds(0.1), per_cpu: bool(false) },
+  params: { interval: p.float(0.1), per_cpu: p.bool(false) },
   async run({ interval, per_cpu }, { signal }) {
     const before = cpuNow();
     await sleep(interval * 1000, signal);
@@ -252,7 +252,7 @@ export const cpu_times: ModuleFunction<JobContext> = fn({
     "ps.cpu_times",
   ),
   permissions: "all",
-  params: { per_cpu: bool(false) },
+  params: { per_cpu: p.bool(false) },
   run({ per_cpu }) {
     const { all, each } = cpuNow();
     return per_cpu ? each.map(asFloats) : asFloats(all);
@@ -288,21 +288,21 @@ export const disk_partitions: ModuleFunction<JobContext> = fn({
     "ps.disk_partitions",
   ),
   permissions: "all",
-  params: { all: bool(false) },
+  params: { all: p.bool(false) },
   run: ({ all }) => partitions(all),
 });
 
 export const disk_usage: ModuleFunction<JobContext> = fn({
   doc: describe("Return the usage of the file system of a path, in bytes.", "ps.disk_usage /home"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => usageOf(path),
 });
 
 export const disk_partition_usage: ModuleFunction<JobContext> = fn({
   doc: describe("Return the mounted devices with their usage: a list of maps.", "ps.disk_partition_usage"),
   permissions: "all",
-  params: { all: bool(false) },
+  params: { all: p.bool(false) },
   run: ({ all }) => partitions(all).map((one) => ({ ...one, ...usageOf(one.mountpoint) })),
 });
 
@@ -327,7 +327,7 @@ export const boot_time: ModuleFunction<JobContext> = fn({
     "ps.boot_time time_format='%c'",
   ),
   permissions: "all",
-  params: { time_format: str(null) },
+  params: { time_format: p.str(null) },
   run: ({ time_format }) => time_format ? strftime(new Date(bootTime() * 1000), time_format) : bootTime(),
 });
 
@@ -338,7 +338,7 @@ export const network_io_counters: ModuleFunction<JobContext> = fn({
     "ps.network_io_counters interface=eth0",
   ),
   permissions: "all",
-  params: { interface: str(null) },
+  params: { interface: p.str(null) },
   run({ interface: name }) {
     const all = parseNetworkCounters(Deno.readTextFileSync("/proc/net/dev"));
     if (!name) return counters("network", [...all.values()]);
@@ -354,7 +354,7 @@ export const disk_io_counters: ModuleFunction<JobContext> = fn({
     "ps.disk_io_counters device=sda1",
   ),
   permissions: "all",
-  params: { device: str(null) },
+  params: { device: p.str(null) },
   run({ device }) {
     const all = parseDiskCounters(Deno.readTextFileSync("/proc/diskstats"));
     if (!device) return counters("disk", [...all].filter(([name]) => isWholeDisk(name)).map(([, row]) => row));
@@ -373,7 +373,7 @@ export const get_users: ModuleFunction<JobContext> = fn({
 export const lsof: ModuleFunction<JobContext> = fn({
   doc: describe("Return the output of `lsof` for the processes with a name.", "ps.lsof apache2"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: async ({ name }, context) => [
     name,
     (await runTool(context, ["lsof", "-c", checkedWord(name, "name")], { joined: true })).stdout,
@@ -385,7 +385,7 @@ function filtered(program: string, options: string): ModuleFunction<JobContext> 
   return fn({
     doc: describe(`Return the lines of \`${program} ${options}\` that name a process.`, `ps.${program} apache2`),
     permissions: "all",
-    params: { name: str() },
+    params: { name: p.str() },
     async run({ name }, context) {
       needPrograms(program);
       const { stdout } = await runTool(context, [program, options], { joined: true });
@@ -403,7 +403,7 @@ export const psaux: ModuleFunction<JobContext> = fn({
     "ps.psaux www-data.+apache2",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     const regex = pythonRegex(name, { search: true });
     const { stdout } = await runTool(context, ["ps", "aux"], { joined: true });
@@ -420,7 +420,7 @@ export const status: ModuleFunction<JobContext> = fn({
     "ps.status zombie",
   ),
   permissions: "all",
-  params: { status: any() },
+  params: { status: p.any() },
   run({ status }) {
     if (status === null || status === "" || status === false) {
       throw new InvocationError("Filter is required for ps.status");

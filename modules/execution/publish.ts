@@ -7,7 +7,7 @@
 import { InvocationError, NoMasterError, RequestTimeoutError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { yamlifyArg } from "#lib/yaml/arguments.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -16,12 +16,12 @@ import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 const LOOK_MS = 300;
 
 const PARAMS = {
-  tgt: any(),
-  fun: str(),
-  arg: any(null),
-  tgt_type: str("glob"),
-  returner: str(""),
-  timeout: float(5),
+  tgt: p.any(),
+  fun: p.str(),
+  arg: p.any(null),
+  tgt_type: p.str("glob"),
+  returner: p.str(""),
+  timeout: p.float(5),
 } as const;
 
 interface Publication {
@@ -42,7 +42,7 @@ export const publish: ModuleFunction<JobContext> = fn({
     "publish.publish '*' cmd.run 'ls -la /tmp'",
     `publish.publish '*' test.kwarg arg="['cheese=spam','spam=cheese']"`,
   ),
-  params: { ...PARAMS, via_master: str(null) },
+  params: { ...PARAMS, via_master: p.str(null) },
   run: async ({ via_master, ...wanted }, context) => {
     const { master } = context.opts;
     if (via_master !== null && via_master !== master) {
@@ -70,7 +70,7 @@ export const runner: ModuleFunction<JobContext> = fn({
     "Run a runner on the master, and return its result. The master must allow it: see its option `peer_run`.",
     "publish.runner manage.down",
   ),
-  params: { fun: str(), arg: any(null), timeout: float(5) },
+  params: { fun: p.str(), arg: p.any(null), timeout: p.float(5) },
   run: async ({ fun, arg, timeout }, context) => {
     const load = map({
       cmd: "minion_runner",

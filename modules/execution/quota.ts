@@ -8,10 +8,10 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { parseModes, parseReport, parseStatistics } from "#lib/host/storage/quota_output.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -35,7 +35,7 @@ async function reported(mount: string, kind: "Users" | "Groups", context: JobCon
 export const report: ModuleFunction<JobContext> = fn({
   doc: describe("Return the quotas of users and groups on a file system.", "quota.report /media/data"),
   permissions: "all",
-  params: { mount: str() },
+  params: { mount: p.str() },
   run: async ({ mount }, context) =>
     new Map([[
       mount,
@@ -64,14 +64,14 @@ block-soft-limit, block-hard-limit, file-soft-limit, file-hard-limit
     "quota.set /media/data group=painters file-hard-limit=1000",
   ),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   varKwargs: "kwargs",
   run: async ({ device }, context, { kwargs }) => {
     const whose = (["user", "group"] as const).filter((one) => kwargs.has(one));
     if (whose.length > 1) throw new InvocationError("Please specify a user or group, not both.");
     const [kind] = whose;
     if (kind === undefined) throw new CommandError("A valid user or group was not found");
-    const name = checkedWord(text(kwargs.get(kind) ?? ""), kind);
+    const name = checkedWord(str(kwargs.get(kind) ?? ""), kind);
     const kinds = kind === "user" ? "Users" : "Groups";
     const quotas = (await reported(device, kinds, context)).get(kinds);
     const known = isMap(quotas) ? quotas.get(name) : undefined;
@@ -79,7 +79,7 @@ block-soft-limit, block-hard-limit, file-soft-limit, file-hard-limit
     const limits = new Map<Value, Value>(LIMITS.map((limit) => [limit, kwargs.get(limit) ?? now.get(limit) ?? 0]));
     const words = [
       ...["setquota", kind === "user" ? "-u" : "-g", name],
-      ...[...limits.values()].map((limit) => checkedWord(text(limit), "limit")),
+      ...[...limits.values()].map((limit) => checkedWord(str(limit), "limit")),
       checkedWord(device, "device"),
     ];
     const { retcode, stderr } = await runProgram(words, context, { setsRetcode: true });
@@ -114,7 +114,7 @@ function switched(program: "quotaon" | "quotaoff", what: string): ModuleFunction
       `quota.${what} /media/data`,
     ),
     permissions: "all",
-    params: { device: str() },
+    params: { device: p.str() },
     run: async ({ device }, context) => {
       await outputOf([program, checkedWord(device, "device")], context);
       return true;
@@ -128,7 +128,7 @@ export const off: ModuleFunction<JobContext> = switched("quotaoff", "off");
 export const get_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether quotas are on, by mount point.", "quota.get_mode /media/data"),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   run: async ({ device }, context) =>
     parseModes(await outputOf(["quotaon", "-p", checkedWord(device, "device")], context), device),
 });

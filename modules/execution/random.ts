@@ -11,9 +11,9 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { cryptPassword } from "#lib/libc/crypt.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
-import { int as number, isInt, str as text, type Value } from "#lib/values/value.ts";
+import { int, isInt, str, type Value } from "#lib/values/value.ts";
 
 /** An int from 0 to below `limit`, of the system's randomness: every one equally likely. */
 function secureBelow(limit: number): number {
@@ -35,18 +35,18 @@ function securePassword(length: number, characters: string): string {
 
 export const hash: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a text, in hexadecimal.", "random.hash 'I am a string' md5"),
-  params: { value: any(), algorithm: str("sha512") },
+  params: { value: p.any(), algorithm: p.str("sha512") },
   run: ({ value, algorithm }) => {
     if (!HASH_TYPES.some((type) => type === algorithm)) {
       throw new InvocationError("You must specify a valid algorithm.");
     }
-    return hashHex(value instanceof Uint8Array ? value : text(value), algorithm);
+    return hashHex(value instanceof Uint8Array ? value : str(value), algorithm);
   },
 });
 
 export const str_encode: ModuleFunction<JobContext> = fn({
   doc: describe("Return a text in base64.", "random.str_encode 'I am a new string' base64"),
-  params: { value: any(), encoder: str("base64") },
+  params: { value: p.any(), encoder: p.str("base64") },
   run: ({ value, encoder }) => {
     // As Salt, which encodes nothing but this.
     if (encoder !== "base64") throw new InvocationError("Value must be an encode-able string");
@@ -65,14 +65,14 @@ export const get_str: ModuleFunction<JobContext> = fn({
     "random.get_str length=16 punctuation=False",
   ),
   params: {
-    length: int(20),
-    chars: str(null),
-    lowercase: bool(true),
-    uppercase: bool(true),
-    digits: bool(true),
-    punctuation: bool(true),
-    whitespace: bool(false),
-    printable: bool(false),
+    length: p.int(20),
+    chars: p.str(null),
+    lowercase: p.bool(true),
+    uppercase: p.bool(true),
+    digits: p.bool(true),
+    punctuation: p.bool(true),
+    whitespace: p.bool(false),
+    printable: p.bool(false),
   },
   run: ({ length, chars, lowercase, uppercase, digits, punctuation, whitespace, printable }) => {
     const upper = LOWER.toUpperCase();
@@ -103,7 +103,7 @@ export const shadow_hash: ModuleFunction<JobContext> = fn({
     "random.shadow_hash 'My5alT' 'MyP@asswd' md5",
   ),
   permissions: { ffi: true },
-  params: { crypt_salt: str(null), password: str(null), algorithm: str("sha512") },
+  params: { crypt_salt: p.str(null), password: p.str(null), algorithm: p.str("sha512") },
   run: ({ crypt_salt, password, algorithm }) => {
     if (!Object.hasOwn(METHODS, algorithm)) {
       const known = Object.keys(METHODS).map((name) => `'${name}'`).join(", ");
@@ -127,13 +127,13 @@ export const rand_int: ModuleFunction<JobContext> = fn({
     "Return an int from `start` to `end`, both included; with `seed`, always the same.",
     "random.rand_int 1 10",
   ),
-  params: { start: int(1), end: int(10), seed: any(null) },
+  params: { start: p.int(1), end: p.int(10), seed: p.any(null) },
   run: ({ start, end, seed }) => {
     if (end < start) {
       throw new InvocationError(`empty range for randrange() (${start}, ${end + 1}, ${end + 1 - start})`);
     }
     const random = new PythonRandom(seed ?? freshSeed());
-    return number(BigInt(start) + random.below(BigInt(end - start + 1)));
+    return int(BigInt(start) + random.below(BigInt(end - start + 1)));
   },
 });
 
@@ -146,28 +146,28 @@ export const seed: ModuleFunction<JobContext> = fn({
     "Return an int below `range` that is always the same for a minion, or for `hash`: to spread actions of minions over time.",
     "random.seed 10 hash=None",
   ),
-  params: { range: int(10), hash: any(null) },
+  params: { range: p.int(10), hash: p.any(null) },
   run: ({ range, hash: given }, { grains }) => {
     if (range < 1) throw new InvocationError("empty range for randrange()");
-    return number(new PythonRandom(given ?? grains.get("id") ?? "").below(BigInt(range)));
+    return int(new PythonRandom(given ?? grains.get("id") ?? "").below(BigInt(range)));
   },
 });
 
 function sampled(value: readonly Value[], size: number, given: Value): Value[] {
   if (size < 0 || size > value.length) throw new InvocationError("Sample larger than population or is negative");
-  const digest = given === null ? freshSeed() : hashHex(text(given), "sha512");
+  const digest = given === null ? freshSeed() : hashHex(str(given), "sha512");
   if (isInt(given)) throw new InvocationError("object supporting the buffer API required");
   return new PythonRandom(digest).sample(value, size);
 }
 
-const ITEMS = { value: list(), seed: any(null) };
+const ITEMS = { value: p.list(), seed: p.any(null) };
 
 export const sample: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return some items of a list; with `seed`, a text, always the same.",
     "random.sample '[\"one\", \"two\"]' 1 seed='static'",
   ),
-  params: { value: ITEMS.value, size: int(), seed: ITEMS.seed },
+  params: { value: ITEMS.value, size: p.int(), seed: ITEMS.seed },
   run: ({ value, size, seed: given }) => sampled(value, size, given),
 });
 

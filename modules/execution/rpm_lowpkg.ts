@@ -12,11 +12,11 @@ import * as rpm from "#lib/host/packages/rpm.ts";
 import { rpmOrder } from "#lib/host/packages/rpm_version.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text } from "#lib/values/value.ts";
+import { str } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "lowpkg",
@@ -37,7 +37,7 @@ export const bin_pkg_info: ModuleFunction<JobContext> = fn({
     "lowpkg.bin_pkg_info /root/salt-2015.5.1-2.el7.noarch.rpm",
   ),
   permissions: "all",
-  params: { path: str(), saltenv: str("base") },
+  params: { path: p.str(), saltenv: p.str("base") },
   async run({ path, saltenv }, context) {
     const info = await rpm.packageFileInfo(path, saltenv, context);
     return info === undefined ? null : rpm.packageMap(info);
@@ -105,14 +105,14 @@ export const diff: ModuleFunction<JobContext> = fn({
     "lowpkg.diff /path/to/apache2.rpm /etc/apache2/httpd.conf",
   ),
   permissions: "all",
-  params: { package_path: str(), path: str() },
+  params: { package_path: p.str(), path: p.str() },
   async run({ package_path, path }, context) {
     needPrograms("rpm2cpio", "cpio", "diff");
     const quoted = (word: string) => quoteShellWord(checkedWord(word, "path"));
     const labels = `--label ${quoted(`A ${path}`)} --from-file=- --label ${quoted(`B ${path}`)}`;
     const command = `rpm2cpio ${quoted(package_path)} | cpio -i --quiet --to-stdout ${quoted(`.${path}`)} | ` +
       `diff -u ${labels} ${quoted(path)}`;
-    const output = text(await context.call("cmd.shell", [command]));
+    const output = str(await context.call("cmd.shell", [command]));
     return output.startsWith("Binary file") ? `File '${path}' is binary and its content has been modified.` : output;
   },
 });
@@ -141,7 +141,7 @@ export const version_cmp: ModuleFunction<JobContext> = fn({
       "is before a colon.",
     "lowpkg.version_cmp '0.2-001' '0.2.0.1-002'",
   ),
-  params: { ver1: str(), ver2: str(), ignore_epoch: bool(false) },
+  params: { ver1: p.str(), ver2: p.str(), ignore_epoch: p.bool(false) },
   // Whether rpm is there is looked at with the function's own permissions.
   permissions: "all",
   run: ({ ver1, ver2, ignore_epoch }) => rpmOrder(ignore_epoch)(ver1, ver2),

@@ -13,7 +13,7 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   configuredMode,
@@ -27,7 +27,7 @@ import {
   protocolAndPort,
   withMode,
 } from "#lib/host/kernel/selinux_output.ts";
-import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const needs = (program: string) => ({ programs: [program], otherwise: `${program} is not in the path` });
 
@@ -90,11 +90,11 @@ export const setenforce: ModuleFunction<JobContext> = fn({
     "selinux.setenforce enforcing",
   ),
   permissions: "all",
-  params: { mode: any() },
+  params: { mode: p.any() },
   run({ mode }) {
     const wanted = typeof mode === "string" ? mode.toLowerCase() : "";
     if (!["enforcing", "permissive", "disabled"].includes(wanted)) {
-      throw new InvocationError(`Invalid mode ${text(mode)}`);
+      throw new InvocationError(`Invalid mode ${str(mode)}`);
     }
     const directory = fsPath();
     if (directory !== null && modeNow() !== "Disabled") {
@@ -125,7 +125,7 @@ export const list_sebool: ModuleFunction<JobContext> = fn({
 export const getsebool: ModuleFunction<JobContext> = fn({
   doc: describe("Return the State, Default and Description of a boolean.", "selinux.getsebool virt_use_usb"),
   permissions: "all",
-  params: { boolean: str() },
+  params: { boolean: p.str() },
   run: async ({ boolean }, context) => (await booleans(context)).get(boolean) ?? {},
 });
 
@@ -139,9 +139,9 @@ export const setsebool: ModuleFunction<JobContext> = fn({
     "selinux.setsebool virt_use_usb off",
   ),
   permissions: "all",
-  params: { boolean: str(), value: any(), persist: any(false) },
+  params: { boolean: p.str(), value: p.any(), persist: p.any(false) },
   run: ({ boolean, value, persist }, context) =>
-    succeeds(["setsebool", ...persist ? ["-P"] : [], checkedWord(boolean, "boolean"), text(value)], context),
+    succeeds(["setsebool", ...persist ? ["-P"] : [], checkedWord(boolean, "boolean"), str(value)], context),
 });
 
 export const setsebools: ModuleFunction<JobContext> = fn({
@@ -150,9 +150,9 @@ export const setsebools: ModuleFunction<JobContext> = fn({
     "selinux.setsebools '{virt_use_usb: on, squid_use_tproxy: off}'",
   ),
   permissions: "all",
-  params: { pairs: dict(), persist: any(false) },
+  params: { pairs: p.dict(), persist: p.any(false) },
   run: ({ pairs, persist }, context) => {
-    const words = [...pairs].map(([name, value]) => checkedWord(`${text(name)}=${text(value)}`, "boolean"));
+    const words = [...pairs].map(([name, value]) => checkedWord(`${str(name)}=${str(value)}`, "boolean"));
     return succeeds(["setsebool", ...persist ? ["-P"] : [], ...words], context);
   },
 });
@@ -174,7 +174,7 @@ export const getsemod: ModuleFunction<JobContext> = fn({
     "selinux.getsemod mysql",
   ),
   permissions: "all",
-  params: { module: str() },
+  params: { module: p.str() },
   run: async ({ module }, context) => (await policyModules(context)).get(module) ?? {},
 });
 
@@ -184,7 +184,7 @@ export const setsemod: ModuleFunction<JobContext> = fn({
     "selinux.setsemod nagios Enabled",
   ),
   permissions: "all",
-  params: { module: str(), state: str() },
+  params: { module: p.str(), state: p.str() },
   run({ module, state }, context) {
     const word = new Map([["enabled", "--enable"], ["disabled", "--disable"]]).get(state.toLowerCase());
     if (word === undefined) throw new InvocationError(`Invalid state ${state}`);
@@ -198,10 +198,10 @@ export const install_semod: ModuleFunction<JobContext> = fn({
     "selinux.install_semod salt://Zabbix.pp",
   ),
   permissions: "all",
-  params: { module_path: str() },
+  params: { module_path: p.str() },
   async run({ module_path }, context) {
     const path = module_path.startsWith("salt://")
-      ? text(await context.call("cp.cache_file", [module_path]))
+      ? str(await context.call("cp.cache_file", [module_path]))
       : module_path;
     return await succeeds(["semodule", "--install", checkedWord(path, "path")], context);
   },
@@ -210,14 +210,14 @@ export const install_semod: ModuleFunction<JobContext> = fn({
 export const remove_semod: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a policy module. Return whether it succeeded.", "selinux.remove_semod zabbix"),
   permissions: "all",
-  params: { module: str() },
+  params: { module: p.str() },
   run: ({ module }, context) => succeeds(["semodule", "--remove", checkedWord(module, "module")], context),
 });
 
 export const filetype_id_to_string: ModuleFunction<JobContext> = fn({
   doc: describe("Return semanage's name of a file type letter.", "selinux.filetype_id_to_string f"),
   permissions: "all",
-  params: { filetype: str("a") },
+  params: { filetype: p.str("a") },
   run: ({ filetype }) => fileTypeWords(filetype),
 });
 
@@ -226,11 +226,11 @@ async function listed(what: "fcontext" | "port", context: JobContext): Promise<s
 }
 
 const FILE_CONTEXT = {
-  name: str(),
-  filetype: str(null),
-  sel_type: str(null),
-  sel_user: str(null),
-  sel_level: str(null),
+  name: p.str(),
+  filetype: p.str(null),
+  sel_type: p.str(null),
+  sel_user: p.str(null),
+  sel_level: p.str(null),
 };
 
 export const fcontext_get_policy: ModuleFunction<JobContext> = fn({
@@ -304,7 +304,7 @@ export const fcontext_policy_is_applied: ModuleFunction<JobContext> = fn({
     "selinux.fcontext_policy_is_applied my-policy",
   ),
   permissions: "all",
-  params: { name: str(), recursive: any(false) },
+  params: { name: p.str(), recursive: p.any(false) },
   run: ({ name, recursive }, context) => relabelling(name, recursive, context),
 });
 
@@ -315,7 +315,7 @@ export const fcontext_apply_policy: ModuleFunction<JobContext> = fn({
     "selinux.fcontext_apply_policy my-policy",
   ),
   permissions: "all",
-  params: { name: str(), recursive: any(false) },
+  params: { name: p.str(), recursive: p.any(false) },
   async run({ name, recursive }, context) {
     const would = await relabelling(name, recursive, context);
     const result = await callRunAll(context, [
@@ -334,7 +334,7 @@ export const fcontext_apply_policy: ModuleFunction<JobContext> = fn({
   },
 });
 
-const PORT = { protocol: any(null), port: any(null) };
+const PORT = { protocol: p.any(null), port: p.any(null) };
 
 export const port_get_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -344,7 +344,7 @@ export const port_get_policy: ModuleFunction<JobContext> = fn({
     "selinux.port_get_policy foobar protocol=tcp port=80",
   ),
   permissions: "all",
-  params: { name: str(), sel_type: str(null), ...PORT },
+  params: { name: p.str(), sel_type: p.str(null), ...PORT },
   async run({ name, sel_type, protocol, port }, context) {
     const wanted = protocolAndPort(name, protocol, port);
     return findPort(await listed("port", context), { ...wanted, sel_type }) ?? null;
@@ -376,7 +376,7 @@ function changePort(action: string, entry: PortEntry, context: JobContext): Prom
   ]);
 }
 
-const PORT_ENTRY = { name: str(), sel_type: str(null), ...PORT, sel_range: str(null) };
+const PORT_ENTRY = { name: p.str(), sel_type: p.str(null), ...PORT, sel_range: p.str(null) };
 
 export const port_add_policy: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -405,6 +405,6 @@ export const port_delete_policy: ModuleFunction<JobContext> = fn({
     "selinux.port_delete_policy tcp/8080",
   ),
   permissions: "all",
-  params: { name: str(), ...PORT },
+  params: { name: p.str(), ...PORT },
   run: (entry, context) => changePort("delete", entry, context),
 });

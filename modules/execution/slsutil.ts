@@ -9,25 +9,25 @@ import { FILE_CLIENT, fileClientOf } from "#lib/files/client/open.ts";
 import { dirName, joinPath, normalPath } from "#lib/os/paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, dict, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { bannerText } from "#lib/render/banner.ts";
 import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
 import { copyDeep, updateInPlace } from "#lib/values/dict_update.ts";
 import { isMergeStrategy, mergeMaps } from "#lib/values/dict_merge.ts";
-import { str as text, truthy, type ValueMap } from "#lib/values/value.ts";
+import { str, truthy, type ValueMap } from "#lib/values/value.ts";
 
 export const update: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Merge `upd` into `dest`, which is changed. With `merge_lists`, lists are joined; without `recursive_update`, maps are replaced.",
     "slsutil.update '{foo: Foo}' '{bar: Bar}'",
   ),
-  params: { dest: dict(), upd: dict(), recursive_update: bool(true), merge_lists: bool(false) },
+  params: { dest: p.dict(), upd: p.dict(), recursive_update: p.bool(true), merge_lists: p.bool(false) },
   run: ({ dest, upd, recursive_update: recursive, merge_lists: mergeLists }) => {
     return updateInPlace(dest, upd, { recursive, mergeLists });
   },
 });
 
-const MERGING = { strategy: str("smart"), renderer: str("yaml"), merge_lists: bool(false) };
+const MERGING = { strategy: p.str("smart"), renderer: p.str("yaml"), merge_lists: p.bool(false) };
 
 /** @param how The arguments that {@linkcode MERGING} declares. */
 function merged(
@@ -46,7 +46,7 @@ export const merge: ModuleFunction<JobContext> = fn({
     "Return `obj_a` merged with `obj_b`, by a strategy: aggregate, list, overwrite, recurse or smart.",
     "slsutil.merge '{foo: Foo}' '{bar: Bar}'",
   ),
-  params: { obj_a: dict(), obj_b: dict(), ...MERGING },
+  params: { obj_a: p.dict(), obj_b: p.dict(), ...MERGING },
   run: ({ obj_a, obj_b, ...how }, context) => merged(obj_a, obj_b, how, context),
 });
 
@@ -55,7 +55,7 @@ export const merge_all: ModuleFunction<JobContext> = fn({
     "Return the maps of a list merged one after the other.",
     "slsutil.merge_all '[{foo: Foo}, {foo: Bar}]'",
   ),
-  params: { lst: list(), ...MERGING },
+  params: { lst: p.list(), ...MERGING },
   run: ({ lst, ...how }, context) => {
     return lst.reduce((all: ValueMap, one) => {
       if (one instanceof Map) return merged(all, one, how, context);
@@ -83,7 +83,7 @@ Other keyword arguments are variables of the templates.`,
     "slsutil.renderer string='Hello, {{ name }}.' name='world'",
   ),
   permissions: "all",
-  params: { path: str(null), string: str(null), default_renderer: str("jinja|yaml") },
+  params: { path: p.str(null), string: p.str(null), default_renderer: p.str("jinja|yaml") },
   varKwargs: "kwargs",
   async run({ path, string, default_renderer: pipe }, context, { kwargs }) {
     const url = path ?? "", given = string ?? "";
@@ -113,8 +113,8 @@ function splitKwargs(kwargs: ValueMap) {
   for (const name of ["saltenv", "sls", "context"]) more.delete(name);
   const own = kwargs.get("context");
   return {
-    saltenv: text(kwargs.get("saltenv") ?? "base"),
-    sls: text(kwargs.get("sls") ?? ""),
+    saltenv: str(kwargs.get("saltenv") ?? "base"),
+    sls: str(kwargs.get("sls") ?? ""),
     own: own instanceof Map ? own : undefined,
     more,
   };
@@ -139,7 +139,7 @@ function serializerOf(name: string): Serializer {
 
 /** Keyword arguments without the fields of the publication. */
 function cleaned(kwargs: ValueMap): ValueMap {
-  return new Map([...kwargs].filter(([name]) => !text(name).startsWith("__")));
+  return new Map([...kwargs].filter(([name]) => !str(name).startsWith("__")));
 }
 
 export const serialize: ModuleFunction<JobContext> = fn({
@@ -147,7 +147,7 @@ export const serialize: ModuleFunction<JobContext> = fn({
     "Return a value written by a serializer: configparser, json, msgpack, toml, yaml or yamlex. Keyword arguments are its options.",
     "--no-parse=obj slsutil.serialize 'json' obj=\"{'foo': 'Foo!'}\"",
   ),
-  params: { serializer: str(), obj: any() },
+  params: { serializer: p.str(), obj: p.any() },
   varKwargs: "mod_kwargs",
   run: ({ serializer, obj }, _context, { kwargs }) => serializerOf(serializer).serialize(obj, cleaned(kwargs)),
 });
@@ -158,7 +158,7 @@ export const deserialize: ModuleFunction<JobContext> = fn({
     "slsutil.deserialize 'json' '{\"foo\": \"Foo!\"}'",
     "--no-parse=stream_or_string slsutil.deserialize 'json' stream_or_string='{\"foo\": \"Foo!\"}'",
   ),
-  params: { serializer: str(), stream_or_string: any() },
+  params: { serializer: p.str(), stream_or_string: p.any() },
   varKwargs: "mod_kwargs",
   run: ({ serializer, stream_or_string: source }, _context, { kwargs }) => {
     return serializerOf(serializer).deserialize(source, cleaned(kwargs));
@@ -194,14 +194,14 @@ newline
     "slsutil.banner",
   ),
   params: {
-    width: int(72),
-    commentchar: str("#"),
-    borderchar: str("#"),
-    blockstart: str(null),
-    blockend: str(null),
-    title: str(null),
-    text: str(null),
-    newline: bool(false),
+    width: p.int(72),
+    commentchar: p.str("#"),
+    borderchar: p.str("#"),
+    blockstart: p.str(null),
+    blockend: p.str(null),
+    title: p.str(null),
+    text: p.str(null),
+    newline: p.bool(false),
   },
   run: ({ title, text, newline, ...form }) => {
     const made = bannerText({ ...form, title: title ?? TITLE, text: text ?? NOTICE });
@@ -212,7 +212,7 @@ newline
 
 export const boolstr: ModuleFunction<JobContext> = fn({
   doc: describe("Return one text for a true value and another for a false one.", "slsutil.boolstr True yes no"),
-  params: { value: any(), true: any("true"), false: any("false") },
+  params: { value: p.any(), true: p.any("true"), false: p.any("false") },
   run: (bound) => truthy(bound.value) ? bound.true : bound.false,
 });
 
@@ -244,21 +244,21 @@ async function isThere(path: string, saltenv: string, context: JobContext): Prom
 export const file_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether the state tree has a file.", "slsutil.file_exists nginx/defaults.yaml"),
   permissions: FILE_CLIENT,
-  params: { path: str(), saltenv: str("base") },
+  params: { path: p.str(), saltenv: p.str("base") },
   run: ({ path, saltenv }, context) => isListed(path, { list: "fileList", saltenv }, context),
 });
 
 export const dir_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether the state tree has a directory.", "slsutil.dir_exists nginx/files"),
   permissions: FILE_CLIENT,
-  params: { path: str(), saltenv: str("base") },
+  params: { path: p.str(), saltenv: p.str("base") },
   run: ({ path, saltenv }, context) => isListed(path, { list: "dirList", saltenv }, context),
 });
 
 export const path_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether the state tree has a file or directory.", "slsutil.path_exists nginx/defaults.yaml"),
   permissions: FILE_CLIENT,
-  params: { path: str(), saltenv: str("base") },
+  params: { path: p.str(), saltenv: p.str("base") },
   run: ({ path, saltenv }, context) => isThere(path, saltenv, context),
 });
 
@@ -274,9 +274,9 @@ filenames
     "slsutil.findup formulas/shared/nginx map.jinja",
   ),
   permissions: FILE_CLIENT,
-  params: { startpath: any(), filenames: any(), saltenv: str("base") },
+  params: { startpath: p.any(), filenames: p.any(), saltenv: p.str("base") },
   async run({ startpath, filenames, saltenv }, context) {
-    let path = truthy(startpath) ? normalPath(text(startpath)) : "";
+    let path = truthy(startpath) ? normalPath(str(startpath)) : "";
     if (path !== "" && !await isThere(path, saltenv, context)) {
       throw new InvocationError(`Starting path not found in the state tree: ${path}`);
     }
@@ -284,7 +284,7 @@ filenames
     if (!Array.isArray(names)) throw new InvocationError("Filenames argument must be a string or list of strings");
     while (true) {
       for (const name of names) {
-        const found = normalPath(joinPath(path, normalPath(text(name)).replace(/^\/+/, "")));
+        const found = normalPath(joinPath(path, normalPath(str(name)).replace(/^\/+/, "")));
         if (await isThere(found, saltenv, context)) return found;
       }
       if (path === "" || path === "/") throw new CommandError("File pattern(s) not found in path ancestry");

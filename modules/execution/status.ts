@@ -12,14 +12,14 @@ import { type CommandResult, runCommand } from "#lib/programs/command.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import * as proc from "#lib/procfs/proc_stats.ts";
 import { listProcesses } from "#lib/procfs/processes.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import { addressesConnectedTo } from "#lib/procfs/tcp_table.ts";
-import { float, isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { float, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
 
 const UNSUPPORTED = "This method is unsupported on the current operating system!";
@@ -164,7 +164,7 @@ export const diskusage: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: {},
   varArgs: "args",
-  run: (_bound, context, rest) => usage(rest.args.map((arg) => text(arg)), context),
+  run: (_bound, context, rest) => usage(rest.args.map((arg) => str(arg)), context),
 });
 
 function usage(args: string[], context: JobContext): Value {
@@ -205,7 +205,7 @@ export const pid: ModuleFunction<JobContext> = fn({
     "status.pid <sig>",
   ),
   permissions: "all",
-  params: { sig: str() },
+  params: { sig: p.str() },
   run({ sig }) {
     const regex = pythonRegex(sig, { search: true });
     const found = listProcesses().filter(({ pid, user, command }) =>
@@ -241,7 +241,7 @@ export const time: ModuleFunction<JobContext> = fn({
     "status.time",
     "status.time '%s'",
   ),
-  params: { format: str("%A, %d. %B %Y %I:%M%p") },
+  params: { format: p.str("%A, %d. %B %Y %I:%M%p") },
   run: ({ format }) => strftime(new Date(), format),
 });
 
@@ -256,12 +256,12 @@ export const custom: ModuleFunction<JobContext> = fn({
   async run(_bound, context) {
     const found: ValueMap = new Map();
     for (const [key, fields] of context.opts.extra) {
-      const name = /^(status\.\w+)\.\w+$/.exec(text(key))?.[1];
+      const name = /^(status\.\w+)\.\w+$/.exec(str(key))?.[1];
       if (name === undefined || name === "status.custom" || !Array.isArray(fields)) continue;
       const result = await context.call(name);
       for (const field of fields) {
         const value = isMap(result) ? result.get(field) : undefined;
-        if (value === undefined) context.log("warning", `val ${text(field)} not in return of ${name}`);
+        if (value === undefined) context.log("warning", `val ${str(field)} not in return of ${name}`);
         found.set(field, value ?? "UNKNOWN");
       }
     }
@@ -280,7 +280,7 @@ export const master: ModuleFunction<JobContext> = fn({
     "status.master salt.example.com connected=False",
   ),
   permissions: "all",
-  params: { master: str(null), connected: bool(true) },
+  params: { master: p.str(null), connected: p.bool(true) },
   async run({ master, connected }, { opts, outside }) {
     const addresses = master === null || master === "" ? [] : await addressesOf(master);
     if (addresses.length === 0) return null;
@@ -309,10 +309,10 @@ export const ping_master: ModuleFunction<JobContext> = fn({
     "status.ping_master localhost",
   ),
   permissions: "all",
-  params: { master: any() },
+  params: { master: p.any() },
   async run({ master }, { opts, outside }) {
     if (master === null || master === "") return false;
-    const [host] = await addressesOf(text(master));
+    const [host] = await addressesOf(str(master));
     if (host === undefined) return false;
     // Imported here: ZeroMQ need not be loaded for the rest of the module.
     const { RequestChannel, tcpAddress } = await import("#lib/sockets/request_channel.ts");
@@ -330,6 +330,6 @@ export const ping_master: ModuleFunction<JobContext> = fn({
 
 export const proxy_reconnect: ModuleFunction<JobContext> = fn({
   doc: describe("Return False: there are no proxy minions here.", "status.proxy_reconnect rest_sample"),
-  params: { proxy_name: str(), opts: any(null) },
+  params: { proxy_name: p.str(), opts: p.any(null) },
   run: () => false,
 });

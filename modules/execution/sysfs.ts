@@ -6,12 +6,12 @@
 
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { baseName, joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { attributesBelow, readSysfs, sysfsPath, writeSysfs } from "#lib/host/kernel/sysfs.ts";
-import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The sysfs module is for Linux." }],
@@ -24,7 +24,7 @@ function readKey(key: string): Value {
 
 function writeKey(key: string, value: Value): boolean {
   const path = sysfsPath(key);
-  return path !== undefined && writeSysfs(path, text(value));
+  return path !== undefined && writeSysfs(path, str(value));
 }
 
 export const attr: ModuleFunction<JobContext> = fn({
@@ -33,12 +33,12 @@ export const attr: ModuleFunction<JobContext> = fn({
     "sysfs.attr block/sda/queue/logical_block_size",
   ),
   permissions: "all",
-  params: { key: str(), value: any(null) },
+  params: { key: p.str(), value: p.any(null) },
   run({ key, value }) {
     const path = sysfsPath(key);
     if (path === undefined) return false;
     if (isDirectory(path)) return path;
-    return value === null ? readSysfs(path) : writeSysfs(path, text(value));
+    return value === null ? readSysfs(path) : writeSysfs(path, str(value));
   },
 });
 
@@ -48,7 +48,7 @@ export const write: ModuleFunction<JobContext> = fn({
     "sysfs.write devices/system/cpu/cpu0/cpufreq/scaling_governor 'performance'",
   ),
   permissions: "all",
-  params: { key: str(), value: any() },
+  params: { key: p.str(), value: p.any() },
   run: ({ key, value }) => writeKey(key, value),
 });
 
@@ -58,12 +58,12 @@ export const read: ModuleFunction<JobContext> = fn({
     "sysfs.read class/net/em1/statistics",
   ),
   permissions: "all",
-  params: { key: any(), root: str("") },
+  params: { key: p.any(), root: p.str("") },
   run({ key, root }) {
-    if (!Array.isArray(key)) return readKey(joinPath(root, text(key)));
+    if (!Array.isArray(key)) return readKey(joinPath(root, str(key)));
     const found: ValueMap = new Map();
     for (const one of key) {
-      const value = readKey(joinPath(root, text(one)));
+      const value = readKey(joinPath(root, str(one)));
       if (value !== false) found.set(one, value);
     }
     return found;
@@ -76,7 +76,7 @@ export const target: ModuleFunction<JobContext> = fn({
     "sysfs.target class/ttyS0",
   ),
   permissions: "all",
-  params: { key: str(), full: bool(true) },
+  params: { key: p.str(), full: p.bool(true) },
   run({ key, full }, context) {
     const path = sysfsPath(key);
     if (path === undefined) {
@@ -93,7 +93,7 @@ export const interfaces: ModuleFunction<JobContext> = fn({
     "sysfs.interfaces block/bcache0/bcache",
   ),
   permissions: "all",
-  params: { root: str() },
+  params: { root: p.str() },
   run({ root }, context) {
     const path = sysfsPath(root);
     if (path === undefined || !isDirectory(path)) {

@@ -12,11 +12,11 @@ import { which } from "#lib/programs/which.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { clockNow, clockText, dateDigits, parseClock, parseDay, type WallClock } from "#lib/host/kernel/clock.ts";
 import { prettyName, withPrettyName } from "#lib/host/kernel/machine_info.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "This module is available on Linux alone" }],
@@ -42,8 +42,8 @@ export const poweroff: ModuleFunction<JobContext> = programFunction("poweroff", 
 export const init: ModuleFunction<JobContext> = fn({
   doc: describe("Change to a runlevel.", "system.init 3"),
   permissions: "all",
-  params: { runlevel: any() },
-  run: ({ runlevel }, context) => output(["init", checkedWord(text(runlevel), "runlevel")], context),
+  params: { runlevel: p.any() },
+  run: ({ runlevel }, context) => output(["init", checkedWord(str(runlevel), "runlevel")], context),
 });
 
 function shutdownFunction(name: string, flag: string, what: string): ModuleFunction<JobContext> {
@@ -54,9 +54,9 @@ function shutdownFunction(name: string, flag: string, what: string): ModuleFunct
       `system.${name} 5`,
     ),
     permissions: "all",
-    params: { at_time: any(null) },
+    params: { at_time: p.any(null) },
     run({ at_time }, context) {
-      const when = at_time === null || at_time === "" || at_time === 0 || at_time === false ? "now" : text(at_time);
+      const when = at_time === null || at_time === "" || at_time === 0 || at_time === false ? "now" : str(at_time);
       return output(["shutdown", flag, checkedWord(when, "time")], context);
     },
   });
@@ -77,7 +77,7 @@ export const has_settable_hwclock: ModuleFunction<JobContext> = fn({
   run: (_bound, context) => canSetHardwareClock(context),
 });
 
-const OFFSET = { utc_offset: str(null) };
+const OFFSET = { utc_offset: p.str(null) };
 const OFFSET_DOC = "utc_offset is +HHMM or -HHMM; without it the time is the host's own.";
 
 function clockFunction(name: string, format: string, what: string): ModuleFunction<JobContext> {
@@ -124,7 +124,7 @@ export const set_system_time: ModuleFunction<JobContext> = fn({
     `system.set_system_time "'11:20 AM'"`,
   ),
   permissions: "all",
-  params: { newtime: str(), ...OFFSET },
+  params: { newtime: p.str(), ...OFFSET },
   run({ newtime, utc_offset }, context) {
     const time = parseClock(newtime);
     return time === undefined ? false : setClock(time, utc_offset, context);
@@ -137,7 +137,7 @@ export const set_system_date: ModuleFunction<JobContext> = fn({
     `system.set_system_date "'03-28-13'"`,
   ),
   permissions: "all",
-  params: { newdate: str(), ...OFFSET },
+  params: { newdate: p.str(), ...OFFSET },
   run({ newdate, utc_offset }, context) {
     const day = parseDay(newdate);
     if (day === undefined) throw new InvocationError("Invalid date format");
@@ -152,12 +152,12 @@ export const set_system_date_time: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    years: int(null),
-    months: int(null),
-    days: int(null),
-    hours: int(null),
-    minutes: int(null),
-    seconds: int(null),
+    years: p.int(null),
+    months: p.int(null),
+    days: p.int(null),
+    hours: p.int(null),
+    minutes: p.int(null),
+    seconds: p.int(null),
     ...OFFSET,
   },
   run({ utc_offset, ...given }, context) {
@@ -188,7 +188,7 @@ export const set_computer_desc: ModuleFunction<JobContext> = fn({
     `system.set_computer_desc "Michael's laptop"`,
   ),
   permissions: "all",
-  params: { desc: str() },
+  params: { desc: p.str() },
   async run({ desc }, context) {
     const escaped = desc.replaceAll('"', '\\"').replaceAll("\n", "\\n").replaceAll("\t", "\\t");
     const hostnamectl = which("hostnamectl");
@@ -210,7 +210,7 @@ export const set_computer_desc: ModuleFunction<JobContext> = fn({
 export const set_computer_name: ModuleFunction<JobContext> = fn({
   doc: describe("Change the host's name, as network.mod_hostname.", "system.set_computer_name master.saltstack.com"),
   permissions: "all",
-  params: { hostname: str() },
+  params: { hostname: p.str() },
   run: ({ hostname }, { call }) => call("network.mod_hostname", [hostname]),
 });
 

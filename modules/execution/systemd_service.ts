@@ -9,7 +9,7 @@ import { CommandError } from "#lib/errors.ts";
 import { requireProgram, runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { statusOf } from "#lib/host/services/service_names.ts";
 import * as systemd from "#lib/host/services/systemd.ts";
@@ -25,8 +25,8 @@ export const virtual: Virtual = {
   }],
 };
 
-const ROOT = { root: str(null) };
-const UNMASK = { unmask: bool(false), unmask_runtime: bool(false) };
+const ROOT = { root: p.str(null) };
+const UNMASK = { unmask: p.bool(false), unmask_runtime: p.bool(false) };
 
 /** Functions that need systemd itself. */
 function refuseOffline(name: string): void {
@@ -83,7 +83,7 @@ export const get_all: ModuleFunction<JobContext> = fn({
 export const available: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a unit exists.", "service.available sshd"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run({ name }, context) {
     refuseOffline(name);
     return systemd.isAvailable(name, context);
@@ -93,14 +93,14 @@ export const available: ModuleFunction<JobContext> = fn({
 export const missing: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a unit does not exist.", "service.missing sshd"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     refuseOffline(name);
     return !await systemd.isAvailable(name, context);
   },
 });
 
-const MASK = { name: str(), runtime: bool(false), ...ROOT };
+const MASK = { name: p.str(), runtime: p.bool(false), ...ROOT };
 
 export const unmask_: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -134,7 +134,7 @@ export const masked: ModuleFunction<JobContext> = fn({
 export const start: ModuleFunction<JobContext> = fn({
   doc: describe("Start a unit. no_block=True does not wait for it.", "service.start <service name>"),
   permissions: "all",
-  params: { name: str(), no_block: bool(false), ...UNMASK },
+  params: { name: p.str(), no_block: p.bool(false), ...UNMASK },
   run: ({ name, no_block, unmask, unmask_runtime }, context) =>
     systemd.actOn("start", name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime }),
 });
@@ -142,14 +142,14 @@ export const start: ModuleFunction<JobContext> = fn({
 export const stop: ModuleFunction<JobContext> = fn({
   doc: describe("Stop a unit. no_block=True does not wait for it.", "service.stop <service name>"),
   permissions: "all",
-  params: { name: str(), no_block: bool(null) },
+  params: { name: p.str(), no_block: p.bool(null) },
   run: ({ name, no_block }, context) => systemd.stop(name, context, waits(name, no_block)),
 });
 
 export const restart: ModuleFunction<JobContext> = fn({
   doc: describe("Restart a unit. no_block=True does not wait for it.", "service.restart <service name>"),
   permissions: "all",
-  params: { name: str(), no_block: bool(null), ...UNMASK },
+  params: { name: p.str(), no_block: p.bool(null), ...UNMASK },
   run: ({ name, no_block, unmask, unmask_runtime }, context) =>
     systemd.actOn("restart", name, context, {
       noBlock: waits(name, no_block),
@@ -161,7 +161,7 @@ export const restart: ModuleFunction<JobContext> = fn({
 export const reload_: ModuleFunction<JobContext> = fn({
   doc: describe("Let a unit reload its configuration.", "service.reload <service name>"),
   permissions: "all",
-  params: { name: str(), no_block: bool(false), ...UNMASK },
+  params: { name: p.str(), no_block: p.bool(false), ...UNMASK },
   run: ({ name, no_block, unmask, unmask_runtime }, context) =>
     systemd.actOn("reload", name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime }),
 });
@@ -172,7 +172,7 @@ export const force_reload: ModuleFunction<JobContext> = fn({
     "service.force_reload <service name>",
   ),
   permissions: "all",
-  params: { name: str(), no_block: bool(true), ...UNMASK },
+  params: { name: p.str(), no_block: p.bool(true), ...UNMASK },
   run: ({ name, no_block, unmask, unmask_runtime }, context) =>
     systemd.actOn("force-reload", name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime }),
 });
@@ -183,7 +183,7 @@ export const status: ModuleFunction<JobContext> = fn({
     "service.status <service name>",
   ),
   permissions: "all",
-  params: { name: str(), sig: any(null) },
+  params: { name: p.str(), sig: p.any(null) },
   run: ({ name }, context) =>
     statusOf(name, { all: () => systemd.allUnits(), isRunning: (one) => systemd.isActive(one, context) }),
 });
@@ -191,7 +191,7 @@ export const status: ModuleFunction<JobContext> = fn({
 export const enable: ModuleFunction<JobContext> = fn({
   doc: describe("Enable a unit: it starts at boot.", "service.enable <service name>"),
   permissions: "all",
-  params: { name: str(), no_block: bool(false), ...UNMASK, ...ROOT },
+  params: { name: p.str(), no_block: p.bool(false), ...UNMASK, ...ROOT },
   varKwargs: "kwargs",
   run: ({ name, no_block, unmask, unmask_runtime, root }, context) =>
     systemd.enable(name, context, { noBlock: no_block, unmask, unmaskRuntime: unmask_runtime, root }),
@@ -200,7 +200,7 @@ export const enable: ModuleFunction<JobContext> = fn({
 export const disable: ModuleFunction<JobContext> = fn({
   doc: describe("Disable a unit: it does not start at boot.", "service.disable <service name>"),
   permissions: "all",
-  params: { name: str(), no_block: bool(false), ...ROOT },
+  params: { name: p.str(), no_block: p.bool(false), ...ROOT },
   varKwargs: "kwargs",
   run: ({ name, no_block, root }, context) => systemd.disable(name, context, { noBlock: no_block, root }),
 });
@@ -208,7 +208,7 @@ export const disable: ModuleFunction<JobContext> = fn({
 export const enabled: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a unit is enabled.", "service.enabled <service name>"),
   permissions: "all",
-  params: { name: str(), ...ROOT },
+  params: { name: p.str(), ...ROOT },
   varKwargs: "kwargs",
   run: ({ name, root }, context) => systemd.isEnabled(name, context, root),
 });
@@ -216,14 +216,14 @@ export const enabled: ModuleFunction<JobContext> = fn({
 export const disabled: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a unit is disabled.", "service.disabled <service name>"),
   permissions: "all",
-  params: { name: str(), ...ROOT },
+  params: { name: p.str(), ...ROOT },
   run: async ({ name, root }, context) => !await systemd.isEnabled(name, context, root),
 });
 
 export const show: ModuleFunction<JobContext> = fn({
   doc: describe("Return the properties of a unit.", "service.show <service name>"),
   permissions: "all",
-  params: { name: str(), ...ROOT },
+  params: { name: p.str(), ...ROOT },
   run: ({ name, root }, context) => systemd.unitProperties(name, context, root),
 });
 
@@ -248,13 +248,13 @@ export const firstboot: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    locale: str(null),
-    locale_message: str(null),
-    keymap: str(null),
-    timezone: str(null),
-    hostname: str(null),
-    machine_id: str(null),
-    root: str(null),
+    locale: p.str(null),
+    locale_message: p.str(null),
+    keymap: p.str(null),
+    timezone: p.str(null),
+    hostname: p.str(null),
+    machine_id: p.str(null),
+    root: p.str(null),
   },
   async run({ locale, locale_message, keymap, timezone, hostname, machine_id, root }, context) {
     const given = {

@@ -8,11 +8,11 @@ import { joinPath } from "#lib/os/paths.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
 
 const WRITE: Permissions = { read: true, write: true, env: ["TMPDIR"] };
-const NAMES = { suffix: str(""), prefix: str("tmp"), parent: str(null) };
+const NAMES = { suffix: p.str(""), prefix: p.str("tmp"), parent: p.str(null) };
 
 interface Names {
   readonly suffix: string;

@@ -9,19 +9,11 @@ import { CommandError, CommandNotFoundError, InvocationError, messageOf, Refused
 import { describe } from "#lib/plugins/docs.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, float, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { sleep as wait } from "#lib/os/sleep.ts";
-import {
-  float as floatValue,
-  int as wholeNumber,
-  map,
-  repr,
-  str as text,
-  truthy,
-  type Value,
-} from "#lib/values/value.ts";
+import { float, int, map, repr, str, truthy, type Value } from "#lib/values/value.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { VERSION } from "#lib/version.ts";
 import { versionsInformation, versionsReport } from "#lib/programs/versions.ts";
@@ -52,13 +44,13 @@ export const false_: ModuleFunction<JobContext> = fn({
 
 export const echo: ModuleFunction<JobContext> = fn({
   doc: describe("Return the argument.", "test.echo 'foo bar baz quo qux'"),
-  params: { text: any() },
+  params: { text: p.any() },
   run: ({ text }) => text,
 });
 
 export const outputter: ModuleFunction<JobContext> = fn({
   doc: describe("Return the argument, to try an outputter.", "test.outputter foobar"),
-  params: { data: any() },
+  params: { data: p.any() },
   run: ({ data }) => data,
 });
 
@@ -89,7 +81,7 @@ export const versions: ModuleFunction<JobContext> = versions_report;
 
 export const sleep: ModuleFunction<JobContext> = fn({
   doc: describe("Wait for a number of seconds, then return True.", "test.sleep 20"),
-  params: { length: float() },
+  params: { length: p.float() },
   run: async ({ length }, context) => {
     await wait(length * 1000, context.signal);
     return true;
@@ -101,7 +93,7 @@ export const rand_sleep: ModuleFunction<JobContext> = fn({
     "Wait for a random number of seconds up to `max`, then return True: minions that answer at different times.",
     "test.rand_sleep 60",
   ),
-  params: { max: int(60) },
+  params: { max: p.int(60) },
   run: async ({ max }, context) => {
     if (max < 0) throw new InvocationError(`max must not be negative, as ${max} is`);
     await wait(randomBelow(max + 1) * 1000, context.signal);
@@ -126,7 +118,7 @@ async function lookUp(signal: AbortSignal): Promise<void> {
 
 export const fib: ModuleFunction<JobContext> = fn({
   doc: describe("Return a number of Fibonacci's sequence, and the seconds that it took to compute.", "test.fib 3"),
-  params: { num: int() },
+  params: { num: p.int() },
   run: async ({ num }, { signal }) => {
     if (num < 0) throw new InvocationError("Negative number is not allowed!");
     const start = performance.now();
@@ -135,7 +127,7 @@ export const fib: ModuleFunction<JobContext> = fn({
       if (i % STEPS === 0) await lookUp(signal);
       [previous, current] = [current, previous + current];
     }
-    return new Tuple([wholeNumber(current), secondsSince(start)]);
+    return new Tuple([int(current), secondsSince(start)]);
   },
 });
 
@@ -144,7 +136,7 @@ export const collatz: ModuleFunction<JobContext> = fn({
     "Return the steps of the Collatz conjecture from a number down to 1, and the seconds that they took.",
     "test.collatz 3",
   ),
-  params: { start: int() },
+  params: { start: p.int() },
   run: async ({ start }, { signal }) => {
     if (start < 1) throw new InvocationError(`start must be at least 1, as ${start} is not`);
     const begin = performance.now();
@@ -156,7 +148,7 @@ export const collatz: ModuleFunction<JobContext> = fn({
         throw new CommandError(`${start} leads to numbers above ${Number.MAX_SAFE_INTEGER}`);
       }
       if (steps.length % STEPS === STEPS - 1) await lookUp(signal);
-      steps.push(halved ? floatValue(n) : n);
+      steps.push(halved ? float(n) : n);
       halved ||= n % 2 === 0;
       n = n % 2 === 0 ? n / 2 : n * 3 + 1;
     }
@@ -170,19 +162,19 @@ export const random_hash: ModuleFunction<JobContext> = fn({
     "test.random_hash",
     "test.random_hash hash_type=sha512",
   ),
-  params: { size: int(9999999999), hash_type: str(null) },
+  params: { size: p.int(9999999999), hash_type: p.str(null) },
   run: ({ size, hash_type }, { opts }) => randomHash(size, hash_type ?? opts.hash_type),
 });
 
 export const rand_str: ModuleFunction<JobContext> = fn({
   doc: describe("The old name of test.random_hash.", "test.rand_str"),
-  params: { size: int(9999999999), hash_type: str(null) },
+  params: { size: p.int(9999999999), hash_type: p.str(null) },
   run: ({ size, hash_type }, { opts }) => randomHash(size, hash_type ?? opts.hash_type),
 });
 
 export const retcode: ModuleFunction<JobContext> = fn({
   doc: describe("Return True, with the given return code.", "test.retcode 42"),
-  params: { code: int(42) },
+  params: { code: p.int(42) },
   run: ({ code }, context) => {
     context.setRetcode(code);
     return true;
@@ -191,7 +183,7 @@ export const retcode: ModuleFunction<JobContext> = fn({
 
 export const exception: ModuleFunction<JobContext> = fn({
   doc: describe("Fail with an exception, as a function with a bug does.", "test.exception 'Oh noes!'"),
-  params: { message: str("Test Exception") },
+  params: { message: p.str("Test Exception") },
   run: ({ message }) => {
     throw new Error(message);
   },
@@ -213,11 +205,11 @@ export const raise_exception: ModuleFunction<JobContext> = fn({
     `test.raise_exception TypeError "An integer is required"`,
     `test.raise_exception salt.exceptions.CommandExecutionError "Something went wrong"`,
   ),
-  params: { name: str() },
+  params: { name: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ name }, context, rest) => {
-    const message = rest.args.map(text).join(" ");
+    const message = rest.args.map(str).join(" ");
     if (Object.hasOwn(KNOWN_EXCEPTIONS, name)) throw KNOWN_EXCEPTIONS[name](message);
     if (!/^(salt\.exceptions\.)?[A-Z]\w*(Error|Exception|Exit|Interrupt|StopIteration|Warning)$/.test(name)) {
       context.log("error", `No such exception: ${name}`);
@@ -231,7 +223,7 @@ export const raise_exception: ModuleFunction<JobContext> = fn({
 
 export const assertion: ModuleFunction<JobContext> = fn({
   doc: describe("Fail unless the argument is true.", "test.assertion False"),
-  params: { assertion: any() },
+  params: { assertion: p.any() },
   run: ({ assertion }) => {
     if (!truthy(assertion)) {
       const error = new Error(`${repr(assertion)} is not true`);
@@ -248,7 +240,7 @@ export const try_: ModuleFunction<JobContext> = fn({
       "`return_try_exception`.",
     "test.try module=grains.get key=os",
   ),
-  params: { module: str(), return_try_exception: bool(false) },
+  params: { module: p.str(), return_try_exception: p.bool(false) },
   varKwargs: "kwargs",
   run: async ({ module, return_try_exception }, context, rest) => {
     try {
@@ -261,7 +253,7 @@ export const try_: ModuleFunction<JobContext> = fn({
 
 export const cross_test: ModuleFunction<JobContext> = fn({
   doc: describe("Run another function through the minion's own list of functions.", "test.cross_test grains.get os"),
-  params: { func: str(), args: list(null) },
+  params: { func: p.str(), args: p.list(null) },
   run: ({ func, args }, context) => context.call(func, args ?? []),
 });
 
@@ -292,7 +284,7 @@ export const opts_pkg: ModuleFunction<JobContext> = fn({
 export const provider: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of the file that provides a module, or an empty string.", "test.provider service"),
   permissions: SEARCH_PATH,
-  params: { module: str() },
+  params: { module: p.str() },
   run: async ({ module }, { catalogue }) => (await catalogue.providers()).get(module) ?? "",
 });
 
@@ -362,7 +354,7 @@ export const deprecation_warning: ModuleFunction<JobContext> = fn({
 });
 
 function secondsSince(startMs: number): Value {
-  return floatValue((performance.now() - startMs) / 1000);
+  return float((performance.now() - startMs) / 1000);
 }
 
 function randomHash(size: number, hashType: string): string {

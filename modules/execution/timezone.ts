@@ -7,10 +7,10 @@
 import { runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { getClock, getZone, isZone, setClock, setZone } from "#lib/host/kernel/time_zone.ts";
-import { str as text } from "#lib/values/value.ts";
+import { str } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -20,7 +20,7 @@ export const virtual: Virtual = {
 };
 
 function family({ grains }: JobContext): string {
-  return text(grains.get("os_family") ?? "");
+  return str(grains.get("os_family") ?? "");
 }
 
 function dateFunction(name: string, format: string, what: string): ModuleFunction<JobContext> {
@@ -53,14 +53,14 @@ export const get_offset: ModuleFunction<JobContext> = dateFunction(
 export const set_zone: ModuleFunction<JobContext> = fn({
   doc: describe("Set the host's time zone. Return True, or what is wrong.", "timezone.set_zone 'America/Denver'"),
   permissions: "all",
-  params: { timezone: str() },
+  params: { timezone: p.str() },
   run: ({ timezone }, context) => setZone(timezone, family(context), context),
 });
 
 export const zone_compare: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether the host has a time zone.", "timezone.zone_compare 'America/Denver'"),
   permissions: "all",
-  params: { timezone: str() },
+  params: { timezone: p.str() },
   run: ({ timezone }, context) => isZone(timezone, family(context), context),
 });
 
@@ -77,6 +77,6 @@ export const set_hwclock: ModuleFunction<JobContext> = fn({
     "timezone.set_hwclock UTC",
   ),
   permissions: "all",
-  params: { clock: str() },
+  params: { clock: p.str() },
   run: ({ clock }, context) => setClock(clock, family(context), context),
 });

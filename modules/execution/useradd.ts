@@ -10,9 +10,9 @@ import * as users from "#lib/host/accounts/users.ts";
 import { CommandError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "user",
@@ -23,11 +23,11 @@ export const virtual: Virtual = {
   }],
 };
 
-const ROOT = { root: str(null) };
+const ROOT = { root: p.str(null) };
 
 /** Group names: a list, or one text with commas between. */
 function names(given: Value): string[] {
-  return (Array.isArray(given) ? given.map(text) : text(given).split(",")).map((name) => name.trim()).filter(Boolean);
+  return (Array.isArray(given) ? given.map(str) : str(given).split(",")).map((name) => name.trim()).filter(Boolean);
 }
 
 export const add: ModuleFunction<JobContext> = fn({
@@ -38,25 +38,25 @@ export const add: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    uid: int(null),
-    gid: str(null),
-    groups: list(null),
-    home: str(null),
-    shell: str(null),
-    unique: bool(true),
-    system: bool(false),
-    fullname: str(""),
-    roomnumber: str(""),
-    workphone: str(""),
-    homephone: str(""),
-    other: str(""),
-    createhome: bool(true),
-    loginclass: str(null),
-    nologinit: bool(false),
-    root: str(null),
-    usergroup: bool(null),
-    local: bool(false),
+    name: p.str(),
+    uid: p.int(null),
+    gid: p.str(null),
+    groups: p.list(null),
+    home: p.str(null),
+    shell: p.str(null),
+    unique: p.bool(true),
+    system: p.bool(false),
+    fullname: p.str(""),
+    roomnumber: p.str(""),
+    workphone: p.str(""),
+    homephone: p.str(""),
+    other: p.str(""),
+    createhome: p.bool(true),
+    loginclass: p.str(null),
+    nologinit: p.bool(false),
+    root: p.str(null),
+    usergroup: p.bool(null),
+    local: p.bool(false),
   },
   run: ({ groups, fullname, roomnumber, workphone, homephone, other, ...user }, context) =>
     users.addUser({
@@ -72,21 +72,21 @@ export const delete_: ModuleFunction<JobContext> = fn({
     "user.delete name remove=True force=True",
   ),
   permissions: "all",
-  params: { name: str(), remove: bool(false), force: bool(false), ...ROOT, local: bool(false) },
+  params: { name: p.str(), remove: p.bool(false), force: p.bool(false), ...ROOT, local: p.bool(false) },
   run: ({ name, ...how }, context) => users.deleteUser(name, how, context),
 });
 
 export const getent: ModuleFunction<JobContext> = fn({
   doc: describe("Return all users as user.info shows them.", "user.getent"),
   permissions: "all",
-  params: { refresh: bool(false), ...ROOT },
+  params: { refresh: p.bool(false), ...ROOT },
   run: ({ root }, context) => users.shownUsers(context, root),
 });
 
 export const chuid: ModuleFunction<JobContext> = fn({
   doc: describe("Change a user's id. Return whether it has this value now.", "user.chuid foo 4376"),
   permissions: "all",
-  params: { name: str(), uid: int(), ...ROOT },
+  params: { name: p.str(), uid: p.int(), ...ROOT },
   run: ({ name, uid, root }, host) => users.setField(name, { field: "uid", option: "-u", value: uid }, { root, host }),
 });
 
@@ -96,14 +96,14 @@ export const chgid: ModuleFunction<JobContext> = fn({
     "user.chgid foo 4376",
   ),
   permissions: "all",
-  params: { name: str(), gid: int(), ...ROOT },
+  params: { name: p.str(), gid: p.int(), ...ROOT },
   run: ({ name, gid, root }, host) => users.setField(name, { field: "gid", option: "-g", value: gid }, { root, host }),
 });
 
 export const chshell: ModuleFunction<JobContext> = fn({
   doc: describe("Change a user's shell. Return whether it has this value now.", "user.chshell foo /bin/zsh"),
   permissions: "all",
-  params: { name: str(), shell: str(), ...ROOT },
+  params: { name: p.str(), shell: p.str(), ...ROOT },
   run: ({ name, shell, root }, host) =>
     users.setField(name, { field: "shell", option: "-s", value: shell }, { root, host }),
 });
@@ -114,7 +114,7 @@ export const chhome: ModuleFunction<JobContext> = fn({
     "user.chhome foo /home/users/foo True",
   ),
   permissions: "all",
-  params: { name: str(), home: str(), persist: bool(false), ...ROOT },
+  params: { name: p.str(), home: p.str(), persist: p.bool(false), ...ROOT },
   run: ({ name, home, persist, root }, host) =>
     users.setField(name, { field: "home", option: "-d", value: home, move: persist }, { root, host }),
 });
@@ -126,7 +126,7 @@ export const chgroups: ModuleFunction<JobContext> = fn({
     "user.chgroups foo wheel,root append=True",
   ),
   permissions: "all",
-  params: { name: str(), groups: any(), append: bool(false), ...ROOT },
+  params: { name: p.str(), groups: p.any(), append: p.bool(false), ...ROOT },
   run: ({ name, groups, append, root }, context) => users.setGroups(name, names(groups), { append, root }, context),
 });
 
@@ -134,7 +134,7 @@ function gecosFunction(name: string, part: GecosPart, what: string, example: str
   return fn({
     doc: describe(`Change a user's ${what}. Return whether it has this value now.`, `user.${name} ${example}`),
     permissions: "all",
-    params: { name: str(), [part]: str(), ...ROOT },
+    params: { name: p.str(), [part]: p.str(), ...ROOT },
     run: (bound: Readonly<Record<string, string | null>>, host) =>
       users.setGecos(bound.name ?? "", part, bound[part] ?? "", { root: bound.root, host }),
   });
@@ -169,21 +169,21 @@ export const chother: ModuleFunction<JobContext> = gecosFunction(
 export const chloginclass: ModuleFunction<JobContext> = fn({
   doc: describe("Return False: login classes exist only on BSD systems.", "user.chloginclass foo staff"),
   permissions: "all",
-  params: { name: str(), loginclass: str(), ...ROOT },
+  params: { name: p.str(), loginclass: p.str(), ...ROOT },
   run: () => false,
 });
 
 export const get_loginclass: ModuleFunction<JobContext> = fn({
   doc: describe("Return False: login classes exist only on BSD systems.", "user.get_loginclass foo"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: () => false,
 });
 
 export const info: ModuleFunction<JobContext> = fn({
   doc: describe("Return information about a user; an empty map if there is no such user.", "user.info root"),
   permissions: "all",
-  params: { name: str(), ...ROOT },
+  params: { name: p.str(), ...ROOT },
   async run({ name, root }, context) {
     const user = await findPasswdEntry(name, context, root);
     return user === undefined ? {} : users.shownUser(user, await groupEntries(context, root));
@@ -193,14 +193,14 @@ export const info: ModuleFunction<JobContext> = fn({
 export const primary_group: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of a user's primary group.", "user.primary_group saltadmin"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => users.primaryGroup(name, context),
 });
 
 export const list_groups: ModuleFunction<JobContext> = fn({
   doc: describe("Return the names of the groups that a user is in.", "user.list_groups foo"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     const user = await findPasswdEntry(name, context, null);
     return user === undefined ? [] : groupNames(user, await groupEntries(context, null));
@@ -217,7 +217,7 @@ export const list_users: ModuleFunction<JobContext> = fn({
 export const rename: ModuleFunction<JobContext> = fn({
   doc: describe("Rename a user. Return whether this succeeded.", "user.rename name new_name"),
   permissions: "all",
-  params: { name: str(), new_name: str(), ...ROOT },
+  params: { name: p.str(), new_name: p.str(), ...ROOT },
   async run({ name, new_name, root }, host) {
     if (await findPasswdEntry(new_name, host, root) !== undefined) {
       throw new CommandError(`User '${new_name}' already exists`);

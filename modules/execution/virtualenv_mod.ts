@@ -16,9 +16,9 @@ import { findUser } from "#lib/os/users.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { map, repr, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = { name: "virtualenv" };
 
@@ -33,7 +33,7 @@ async function versionOf(program: string, user: string | null, more: ValueMap, c
   const words = [program, "--version"];
   const keywords = new Map<Value, Value>([["runas", user], ...ownKeywords(more)]);
   const result = await callRunAll(context, words, { joined: true, more: keywords });
-  const output = text(result.get("stdout") ?? "").trim();
+  const output = str(result.get("stdout") ?? "").trim();
   if (Number(result.get("retcode")) > 0 || output === "") {
     throw new CommandError(
       `Unable to get the virtualenv version output using '${repr(words)}'. Returned data: ${repr(result)}`,
@@ -46,7 +46,7 @@ async function versionOf(program: string, user: string | null, more: ValueMap, c
 export const virtualenv_ver: ModuleFunction<JobContext> = fn({
   doc: describe("Return the version of virtualenv, a list of numbers.", "virtualenv.virtualenv_ver virtualenv"),
   permissions: "all",
-  params: { venv_bin: str(), user: str(null) },
+  params: { venv_bin: p.str(), user: p.str(null) },
   varKwargs: "kwargs",
   run: ({ venv_bin, user }, context, { kwargs }) => versionOf(venv_bin, user, kwargs, context),
 });
@@ -138,21 +138,21 @@ export const create: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    path: str(),
-    venv_bin: str(null),
-    system_site_packages: bool(false),
-    distribute: bool(false),
-    clear: bool(false),
-    python: str(null),
-    extra_search_dir: any(null),
-    never_download: any(null),
-    prompt: str(null),
-    pip: bool(false),
-    symlinks: any(null),
-    upgrade: any(null),
-    user: str(null),
-    use_vt: bool(false),
-    saltenv: str("base"),
+    path: p.str(),
+    venv_bin: p.str(null),
+    system_site_packages: p.bool(false),
+    distribute: p.bool(false),
+    clear: p.bool(false),
+    python: p.str(null),
+    extra_search_dir: p.any(null),
+    never_download: p.any(null),
+    prompt: p.str(null),
+    pip: p.bool(false),
+    symlinks: p.any(null),
+    upgrade: p.any(null),
+    user: p.str(null),
+    use_vt: p.bool(false),
+    saltenv: p.str("base"),
   },
   varKwargs: "kwargs",
   async run({ path, venv_bin, user, ...bound }, context, { kwargs }) {
@@ -180,7 +180,7 @@ export const create: ModuleFunction<JobContext> = fn({
     }
     if (!bound.pip || isAnything(joinPath(path, "bin/pip"))) return result;
     const output = await runScript("https://bootstrap.pypa.io/get-pip.py", place);
-    const both = (key: string) => `${text(result.get(key) ?? "")}\n${text(output.get(key) ?? "")}`.trim();
+    const both = (key: string) => `${str(result.get(key) ?? "")}\n${str(output.get(key) ?? "")}`.trim();
     return result.set("retcode", output.get("retcode") ?? 0).set("stdout", both("stdout")).set(
       "stderr",
       both("stderr"),
@@ -190,7 +190,7 @@ export const create: ModuleFunction<JobContext> = fn({
 
 function defaultProgram(context: JobContext): string {
   const configured = context.pillar.get("venv_bin") ?? context.opts.extra.get("venv_bin");
-  if (configured !== undefined && truthy(configured)) return text(configured);
+  if (configured !== undefined && truthy(configured)) return str(configured);
   return PROGRAMS.find((name) => which(name) !== undefined) ?? "venv";
 }
 
@@ -210,7 +210,7 @@ async function runScript(
   try {
     // The directory may be another user's.
     using held = holdTarget(copy, { follow: false });
-    Deno.writeFileSync(held.path, Deno.readFileSync(text(cached)), { create: false });
+    Deno.writeFileSync(held.path, Deno.readFileSync(str(cached)), { create: false });
     Deno.chmodSync(held.path, 0o500);
     const owner = user === null ? undefined : findUser(user);
     if (owner !== undefined) Deno.chownSync(held.path, owner.uid, null);
@@ -229,7 +229,7 @@ function checkNames(...names: readonly (string | null)[]): void {
   const unsafe = names.find((name) =>
     name === null || UNSAFE.some((word) => name.includes(word)) || /['"\\\n]/.test(name)
   );
-  if (unsafe !== undefined) throw new InvocationError(`Unsafe python code detected in '${text(unsafe)}'`);
+  if (unsafe !== undefined) throw new InvocationError(`Unsafe python code detected in '${str(unsafe)}'`);
 }
 
 /** Runs code with the environment's Python, and returns what it prints. */
@@ -239,7 +239,7 @@ async function codeOutput(venv: string, code: string, context: JobContext): Prom
     throw new CommandError(`Path '${venv}' does not appear to be a virtualenv: '${python}' not found.`);
   }
   const output = await callForMap(context, "cmd.exec_code_all", [python, code]);
-  const [out, err] = ["stdout", "stderr"].map((key) => text(output.get(key) ?? ""));
+  const [out, err] = ["stdout", "stderr"].map((key) => str(output.get(key) ?? ""));
   if (output.get("retcode") === 0) return out;
   throw new CommandError(`${out}\n${err}`);
 }
@@ -247,7 +247,7 @@ async function codeOutput(venv: string, code: string, context: JobContext): Prom
 export const get_site_packages: ModuleFunction<JobContext> = fn({
   doc: describe("Return the directory of an environment's packages.", "virtualenv.get_site_packages /path/to/my/venv"),
   permissions: "all",
-  params: { venv: str() },
+  params: { venv: p.str() },
   run: ({ venv }, context) => codeOutput(venv, 'import sysconfig; print(sysconfig.get_path("purelib"))', context),
 });
 
@@ -257,7 +257,7 @@ export const get_distribution_path: ModuleFunction<JobContext> = fn({
     "virtualenv.get_distribution_path /path/to/my/venv my_distribution",
   ),
   permissions: "all",
-  params: { venv: str(), distribution: str() },
+  params: { venv: p.str(), distribution: p.str() },
   run({ venv, distribution }, context) {
     checkNames(distribution);
     const code = `import sys
@@ -280,7 +280,7 @@ function resource(name: string, does: string, call: string): ModuleFunction<JobC
       `virtualenv.${name} /path/to/my/venv my_package my/resource.xml`,
     ),
     permissions: "all",
-    params: { venv: str(), package: str(null), resource: str(null) },
+    params: { venv: p.str(), package: p.str(null), resource: p.str(null) },
     run({ venv, package: owner, resource }, context) {
       checkNames(owner, resource);
       return codeOutput(venv, `import pkg_resources; print(pkg_resources.${call}('${owner}', '${resource}'))`, context);

@@ -11,7 +11,7 @@ import { which } from "#lib/programs/which.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import {
   parseDevices,
@@ -23,7 +23,7 @@ import {
   xfsMounts,
 } from "#lib/host/storage/xfs_output.ts";
 import { strftime } from "#lib/text/strftime.ts";
-import { str as text, truthy, type Value } from "#lib/values/value.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "The xfs module only works on Linux" }],
@@ -35,9 +35,9 @@ export const virtual: Virtual = {
  */
 async function printed(words: readonly string[], context: JobContext): Promise<string> {
   const result = await callRunAll(context, words);
-  const stderr = text(result.get("stderr") ?? "");
+  const stderr = str(result.get("stderr") ?? "");
   if (truthy(result.get("retcode")) && stderr !== "") throw new CommandError(stderr);
-  return text(result.get("stdout") ?? "");
+  return str(result.get("stdout") ?? "");
 }
 
 function mountsText(): string {
@@ -49,12 +49,12 @@ const device = (given: string) => checkedWord(given, "device");
 export const info: ModuleFunction<JobContext> = fn({
   doc: describe("Return the geometry of a file system, as xfs_info tells.", "xfs.info /dev/sda1"),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   async run(bound, context) {
     const result = await callRunAll(context, ["xfs_info", device(bound.device)]);
-    const stderr = text(result.get("stderr") ?? "");
+    const stderr = str(result.get("stderr") ?? "");
     if (stderr !== "") throw new CommandError(stderr.replaceAll("xfs_info:", "").trim());
-    return parseGeometry(text(result.get("stdout") ?? ""));
+    return parseGeometry(str(result.get("stdout") ?? ""));
   },
 });
 
@@ -67,7 +67,7 @@ export const dump: ModuleFunction<JobContext> = fn({
     "xfs.dump /dev/sda1 /detination/on/the/client noerase=True",
   ),
   permissions: "all",
-  params: { device: str(), destination: str(), level: int(0), label: str(null), noerase: any(null) },
+  params: { device: p.str(), destination: p.str(), level: p.int(0), label: p.str(null), noerase: p.any(null) },
   async run({ destination, level, label, noerase, ...bound }, context) {
     if (which("xfsdump") === undefined) {
       throw new CommandError('Utility "xfsdump" has to be installed or missing.');
@@ -93,7 +93,7 @@ export const prune_dump: ModuleFunction<JobContext> = fn({
     "xfs.prune_dump b74a3586-e52e-4a4a-8775-c3334fa8ea2c",
   ),
   permissions: "all",
-  params: { sessionid: str() },
+  params: { sessionid: p.str() },
   async run({ sessionid }, context) {
     const listing = await printed(["xfsinvutil", "-s", checkedWord(sessionid, "session"), "-F"], context);
     const pruned = parsePruned(listing, sessionid);
@@ -112,7 +112,7 @@ export const devices: ModuleFunction<JobContext> = fn({
 export const estimate: ModuleFunction<JobContext> = fn({
   doc: describe("Return how much space a directory would take on XFS.", "xfs.estimate /path/to/file"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   async run({ path }, context) {
     if (!isAnything(path)) throw new CommandError(`Path "${path}" was not found.`);
     return parseEstimates(await printed(["xfs_estimate", "-v", checkedWord(path, "path")], context));
@@ -122,7 +122,7 @@ export const estimate: ModuleFunction<JobContext> = fn({
 /** The words of one of mkfs.xfs's options, which has its own list of `key=value`. */
 function optionWords(option: string, given: Value): string[] {
   if (!truthy(given)) return [];
-  const list = text(given);
+  const list = str(given);
   if (!list.includes("=")) return [];
   if (list.split(",").some((pair) => pair.split("=").length !== 2)) {
     throw new CommandError(`Wrong parameters "${list}" for option "${option}"`);
@@ -140,17 +140,17 @@ export const mkfs: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    device: str(),
-    label: str(null),
-    ssize: str(null),
-    noforce: any(null),
-    bso: any(null),
-    gmo: any(null),
-    ino: any(null),
-    lso: any(null),
-    rso: any(null),
-    nmo: any(null),
-    dso: any(null),
+    device: p.str(),
+    label: p.str(null),
+    ssize: p.str(null),
+    noforce: p.any(null),
+    bso: p.any(null),
+    gmo: p.any(null),
+    ino: p.any(null),
+    lso: p.any(null),
+    rso: p.any(null),
+    nmo: p.any(null),
+    dso: p.any(null),
   },
   async run({ label, ssize, noforce, bso, gmo, nmo, ino, dso, lso, rso, ...bound }, context) {
     const options = Object.entries({ "-b": bso, "-m": gmo, "-n": nmo, "-i": ino, "-d": dso, "-l": lso, "-r": rso });
@@ -174,7 +174,7 @@ export const modify: ModuleFunction<JobContext> = fn({
     "xfs.modify /dev/sda1 uuid=True",
   ),
   permissions: "all",
-  params: { device: str(), label: str(null), lazy_counting: any(null), uuid: any(null) },
+  params: { device: p.str(), label: p.str(null), lazy_counting: p.any(null), uuid: p.any(null) },
   async run({ label, lazy_counting, uuid, ...bound }, context) {
     if (!label && lazy_counting === null && uuid === null) {
       throw new CommandError(`Nothing specified for modification for "${bound.device}" device`);
@@ -198,7 +198,7 @@ export const defragment: ModuleFunction<JobContext> = fn({
     "xfs.defragment /dev/sda1",
   ),
   permissions: "all",
-  params: { device: str() },
+  params: { device: p.str() },
   async run(bound, context) {
     if (bound.device === "/") throw new CommandError("Root is not a device.");
     if (!xfsMounts(mountsText()).has(bound.device)) throw new CommandError(`Device "${bound.device}" is not mounted`);

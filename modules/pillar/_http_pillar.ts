@@ -4,12 +4,12 @@
  * @module
  */
 
-import { any, bool, dict, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { messageOf } from "#lib/errors.ts";
 import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
 import { fillUrl } from "#lib/text/url_parts.ts";
 import { traverse } from "#lib/yaml/traverse.ts";
-import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Longest wait for a page, in milliseconds, and most of its bytes. */
 const WAIT_MS = 30_000, MAX_BYTES = 64 * 2 ** 20;
@@ -29,20 +29,20 @@ export function httpPillar(
       "`header_dict` are more headers, `username` and `password` those of basic authentication, `namespace` a key to put all under.\n" +
       "Errors are logged, and the result is then empty. The result is never cached.",
     params: {
-      url: str(),
-      with_grains: bool(false),
-      header_dict: dict(null),
-      auth: any(null),
-      username: str(null),
-      password: str(null),
-      namespace: str(null),
+      url: p.str(),
+      with_grains: p.bool(false),
+      header_dict: p.dict(null),
+      auth: p.any(null),
+      username: p.str(null),
+      password: p.str(null),
+      namespace: p.str(null),
     },
     async run({ url: pattern, with_grains, header_dict, username, password, namespace }, context) {
       const { minionId, log, notes, signal } = context;
       // Not the whole address in a log: it may hold a password.
       notes.changing(`http_${kind.toLowerCase()}`);
       const headers = new Headers();
-      for (const [name, value] of header_dict ?? []) headers.set(text(name), text(value));
+      for (const [name, value] of header_dict ?? []) headers.set(str(name), str(value));
       if (username !== null) {
         const pair = new TextEncoder().encode(`${username}:${password ?? ""}`);
         headers.set("authorization", `Basic ${pair.toBase64()}`);
@@ -76,7 +76,7 @@ function addressOf(url: string, withGrains: boolean, { minionId, grains, log }: 
   const filled = fillUrl(url, withGrains ? /%s|<.*?>/g : /%s/g, (field) => {
     if (field === "%s") return minionId;
     const name = field.slice(1, -1), value = traverse(grains, name);
-    if (truthy(value)) return text(value ?? null);
+    if (truthy(value)) return str(value ?? null);
     log("error", `Unable to get minion '${minionId}' grain: ${name}`);
     missing = true;
     return "x";

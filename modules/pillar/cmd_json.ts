@@ -7,14 +7,14 @@
 import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
 import { fillWord } from "#lib/text/shell_words.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
-import { any } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { map, repr, str } from "#lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
     "Run a command without a shell, `%s` in its words being the minion's id, and parse its output as JSON. Errors are logged,\n" +
     "and the result is then empty. The result is never cached: the command runs each time.",
-  params: { command: any() },
+  params: { command: p.any() },
   async run({ command }, { minionId, notes, call, render, log }) {
     if (typeof command !== "string") {
       log("error", `cmd_json: the command must be a text, not ${repr(command)}`);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { any, list, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
 import { readCsv } from "#lib/text/csv.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
@@ -15,13 +15,13 @@ export const ext_pillar: PillarSource = pillarSource({
     "the first row or `fieldnames`. `namespace` is a key to put it under; `restkey` the key for excess fields of a row, `restval`\n" +
     "the value of missing ones; `dialect` one of `excel`, `excel-tab`, `unix`.",
   params: {
-    path: str(),
-    idkey: str("id"),
-    namespace: str(null),
-    fieldnames: list(null),
-    restkey: any(null),
-    restval: any(null),
-    dialect: str("excel"),
+    path: p.str(),
+    idkey: p.str("id"),
+    namespace: p.str(null),
+    fieldnames: p.list(null),
+    restkey: p.any(null),
+    restval: p.any(null),
+    dialect: p.str("excel"),
   },
   run({ path, idkey, namespace, fieldnames, restkey, restval, dialect }, { minionId, notes }) {
     notes.path(path);

@@ -5,13 +5,13 @@
  */
 
 import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
-import { any } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { isMap, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
     "Return the data that the minion passes: all of it with `include: <all>` or `*`, else the values at the paths of a list.",
-  params: { include: any() },
+  params: { include: p.any() },
   run({ include }, { extraMinionData }) {
     if (include === "*" || include === "<all>") return extraMinionData;
     if (extraMinionData.size === 0) return extraMinionData;

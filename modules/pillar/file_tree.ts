@@ -4,7 +4,7 @@
  * @module
  */
 
-import { any } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
 import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
@@ -32,14 +32,14 @@ export const ext_pillar: PillarSource = pillarSource({
     "in those that match a glob of a list. With `template`, files are rendered, by `render_default` if they name no renderer.\n" +
     "A relative `root_dir` is below the pillar roots of the environment.",
   params: {
-    root_dir: any(null),
-    follow_dir_links: any(false),
-    debug: any(false),
-    keep_newline: any(false),
-    render_default: any(null),
-    renderer_blacklist: any(null),
-    renderer_whitelist: any(null),
-    template: any(false),
+    root_dir: p.any(null),
+    follow_dir_links: p.any(false),
+    debug: p.any(false),
+    keep_newline: p.any(false),
+    render_default: p.any(null),
+    renderer_blacklist: p.any(null),
+    renderer_whitelist: p.any(null),
+    template: p.any(false),
   },
   async run({ root_dir, keep_newline, render_default, debug: _debug, ...flags }, context) {
     const nothing: ValueMap = new Map();

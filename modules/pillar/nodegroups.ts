@@ -5,12 +5,12 @@
  */
 
 import { type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
 export const ext_pillar: PillarSource = pillarSource({
   doc:
     "Return a list of the master's node groups that contain the minion, under `pillar_name`. The groups are matched by its grains\n" +
     "and the pillar so far.",
-  params: { pillar_name: str(null) },
+  params: { pillar_name: p.str(null) },
   run: ({ pillar_name }, { nodegroups }) => new Map([[pillar_name || "nodegroups", nodegroups()]]),
 });

@@ -8,7 +8,7 @@ import { Tokens } from "#lib/auth/tokens.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { requestToken } from "#lib/client/token_request.ts";
 import { checkMasterRunning } from "#lib/client/master_running.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
 export const mk_token: RunnerFunction = runner({
   doc: runnerDoc(
@@ -30,7 +30,7 @@ export const mk_token: RunnerFunction = runner({
 export const del_token: RunnerFunction = runner({
   doc: runnerDoc("Remove a token. Return whether there was one.", "auth.del_token 6556760736e4077daa601baec2b67c24"),
   secret: true,
-  params: { token: str() },
+  params: { token: p.str() },
   run: ({ token }, { opts, log }) =>
     new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: (text) => log("error", text) }).remove(
       token,

@@ -7,7 +7,7 @@
 import { isAlive } from "#lib/jobs/proc_notes.ts";
 import type { BatchState } from "#lib/jobs/store.ts";
 import { batchEvent } from "#lib/protocol/tags.ts";
-import { bool, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { float, map, type ValueMap } from "#lib/values/value.ts";
 
@@ -16,7 +16,7 @@ export const status: RunnerFunction = runner({
     "Show the progress of a batch job; None if there is no such job, or if it is no batch job.",
     "batch.status 20240610120000000000",
   ),
-  params: { jid: str() },
+  params: { jid: p.str() },
   run({ jid }, context) {
     const state = context.jobs.batches.read(jid);
     return state === undefined ? null : summary(state);
@@ -38,7 +38,7 @@ kill : False
     "batch.stop 20240610120000000000",
     "batch.stop 20240610120000000000 kill=True",
   ),
-  params: { jid: str(), kill: bool(false) },
+  params: { jid: p.str(), kill: p.bool(false) },
   async run({ jid, kill }, context) {
     const state = context.jobs.batches.read(jid);
     if (state === undefined || state.halted !== undefined || state.pending.length + state.active.size === 0) {

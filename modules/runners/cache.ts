@@ -10,7 +10,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import type { LockResult } from "#lib/files/backends/backend.ts";
 import { BankFiles } from "#lib/fleet/bank_files.ts";
-import { any, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type MinionsTarget, targeted } from "./_targeted.ts";
@@ -25,7 +25,7 @@ export const grains: RunnerFunction = runner({
     `Return the cached grains of minions, by id; an empty map if there are none.${TARGETED}`,
     "cache.grains '*'",
   ),
-  params: { tgt: any(), tgt_type: str("glob") },
+  params: { tgt: p.any(), tgt_type: p.str("glob") },
   run: ({ tgt, tgt_type }, context) =>
     ofEach(targeted({ tgt, tgt_type }, context), (id) => known(id, context)?.grains ?? new Map()),
 });
@@ -36,7 +36,7 @@ export const pillar: RunnerFunction = runner({
     "cache.pillar",
     "cache.pillar 'web*'",
   ),
-  params: { tgt: any(null), tgt_type: str("glob") },
+  params: { tgt: p.any(null), tgt_type: p.str("glob") },
   run(target, context) {
     const found = ofEach(wanted(target, context), (id) => known(id, context)?.pillar ?? new Map());
     // Without a target, those that have one.
@@ -50,7 +50,7 @@ export const mine: RunnerFunction = runner({
     "cache.mine",
     "cache.mine 'web*'",
   ),
-  params: { tgt: any(null), tgt_type: str("glob") },
+  params: { tgt: p.any(null), tgt_type: p.str("glob") },
   run(target, context) {
     const banks = bankFiles(context);
     return ofEach(
@@ -67,7 +67,7 @@ function clearing(name: string, what: string, banks: readonly string[]): RunnerF
       `Remove the cached ${what} of minions. False without a target, else True.${TARGETED}`,
       `cache.${name} '*'`,
     ),
-    params: { tgt: any(null), tgt_type: str("glob") },
+    params: { tgt: p.any(null), tgt_type: p.str("glob") },
     run(target, context) {
       if (target.tgt === null) return false;
       const files = bankFiles(context);
@@ -90,7 +90,7 @@ clear_mine_func_flag
     The function.`,
     "cache.clear_mine_func tgt='*' clear_mine_func_flag='network.interfaces'",
   ),
-  params: { tgt: any(null), tgt_type: str("glob"), clear_mine_func_flag: any(null) },
+  params: { tgt: p.any(null), tgt_type: p.str("glob"), clear_mine_func_flag: p.any(null) },
   run({ clear_mine_func_flag: fun, ...target }, context) {
     if (target.tgt === null || fun === null) return false;
     const files = bankFiles(context);
@@ -120,7 +120,7 @@ type : update
     "cache.clear_git_lock gitfs",
     "cache.clear_git_lock gitfs remote='*github*'",
   ),
-  params: { role: str(), remote: str(null), type: any("update") },
+  params: { role: p.str(), remote: p.str(null), type: p.any("update") },
   async run({ role, remote }, { opts, log }) {
     if (!GIT_ROLES.includes(role)) throw new InvocationError(`Invalid role '${role}'`);
     if (role === "winrepo") throw new CommandError(`${role} is not built yet`);
@@ -166,7 +166,7 @@ export const store: RunnerFunction = runner({
     `Store data under a key of a bank.${BANK}`,
     "cache.store mycache mykey 'The time has come the walrus said'",
   ),
-  params: { bank: str(), key: str(), data: any(), cachedir: str(null) },
+  params: { bank: p.str(), key: p.str(), data: p.any(), cachedir: p.str(null) },
   run: ({ bank, key, data, cachedir }, context) =>
     checked(() => {
       bankFiles(context, cachedir).store(bank, key, data);
@@ -176,7 +176,7 @@ export const store: RunnerFunction = runner({
 
 export const list_: RunnerFunction = runner({
   doc: runnerDoc(`List the keys of a bank, and the banks within it.${BANK}`, "cache.list grains"),
-  params: { bank: str(), cachedir: str(null) },
+  params: { bank: p.str(), cachedir: p.str(null) },
   run: ({ bank, cachedir }, context) => checked(() => bankFiles(context, cachedir).list(bank)),
 });
 
@@ -185,7 +185,7 @@ export const fetch: RunnerFunction = runner({
     `Return the data of a key of a bank; an empty map if there are none.${BANK}`,
     "cache.fetch grains web1",
   ),
-  params: { bank: str(), key: str(), cachedir: str(null) },
+  params: { bank: p.str(), key: p.str(), cachedir: p.str(null) },
   run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).fetch(bank, key)),
 });
 
@@ -195,7 +195,7 @@ export const flush: RunnerFunction = runner({
     "cache.flush mycache mykey",
     "cache.flush mycache",
   ),
-  params: { bank: str(), key: str(null), cachedir: str(null) },
+  params: { bank: p.str(), key: p.str(null), cachedir: p.str(null) },
   run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
 });
 

@@ -6,7 +6,7 @@
 
 import { optsValues } from "#lib/config/opts_map.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { any, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { DEFAULT_TARGET_DELIM, traverseOr } from "#lib/yaml/traverse.ts";
 
 export const get: RunnerFunction = runner({
@@ -24,6 +24,6 @@ delimiter : ":"
     "config.get file_roots:base",
     "config.get file_roots,base delimiter=','",
   ),
-  params: { key: any(), default: any(""), delimiter: str(DEFAULT_TARGET_DELIM) },
+  params: { key: p.any(), default: p.any(""), delimiter: p.str(DEFAULT_TARGET_DELIM) },
   run: ({ key, default: fallback, delimiter }, { opts }) => traverseOr(optsValues(opts), key, { delimiter, fallback }),
 });

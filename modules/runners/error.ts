@@ -5,7 +5,7 @@
 
 import { failOnPurpose } from "#lib/client/fail_on_purpose.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
 export const error: RunnerFunction = runner({
   doc: runnerDoc(
@@ -13,6 +13,6 @@ export const error: RunnerFunction = runner({
     "error.error",
     `error.error name="Exception" message="This is an error."`,
   ),
-  params: { name: str(null), message: str("") },
+  params: { name: p.str(null), message: p.str("") },
   run: ({ name, message }) => failOnPurpose(name, message),
 });

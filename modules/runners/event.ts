@@ -6,7 +6,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { dict, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
 export const send: RunnerFunction = runner({
   doc: runnerDoc(
@@ -19,7 +19,7 @@ data
     Its data, a dictionary.`,
     `event.send my/custom/event '{"foo": "bar"}'`,
   ),
-  params: { tag: str(), data: dict(null) },
+  params: { tag: p.str(), data: p.dict(null) },
   async run({ tag, data }, context) {
     if (tag === "") throw new CommandError("Empty tag.");
     // The bus separates tag and data by newlines.

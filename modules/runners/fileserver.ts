@@ -8,8 +8,8 @@ import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib
 import type { LockResult } from "#lib/files/backends/backend.ts";
 import { FileServer, type ListOptions } from "#lib/files/server/file_server.ts";
 import { changeLocks, clearCaches, clearFileLists, updateBackends } from "#lib/files/server/upkeep.ts";
-import { any, str } from "#lib/plugins/module.ts";
-import { compareStrings, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { p } from "#lib/plugins/module.ts";
+import { compareStrings, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 const BACKEND = `
 
@@ -29,7 +29,7 @@ sources : False
     "fileserver.envs",
     "fileserver.envs backend=roots,git",
   ),
-  params: { backend: any(null), sources: any(false) },
+  params: { backend: p.any(null), sources: p.any(false) },
   async run({ backend, sources }, context) {
     const server = serverOf(context);
     if (truthy(sources)) return [...(await server.envsByBackend(names(backend))).keys()].sort(compareStrings);
@@ -49,8 +49,8 @@ function listing(
       `fileserver.${name}`,
       `fileserver.${name} saltenv=prod backend=roots`,
     ),
-    params: { saltenv: any("base"), backend: any(null) },
-    run: ({ saltenv, backend }, context) => list(serverOf(context), text(saltenv), { backend: names(backend) }),
+    params: { saltenv: p.any("base"), backend: p.any(null) },
+    run: ({ saltenv, backend }, context) => list(serverOf(context), str(saltenv), { backend: names(backend) }),
   });
 }
 
@@ -80,7 +80,7 @@ saltenv : None
     "fileserver.clear_file_list_cache",
     "fileserver.clear_file_list_cache saltenv=base backend=roots",
   ),
-  params: { saltenv: any(null), backend: any(null) },
+  params: { saltenv: p.any(null), backend: p.any(null) },
   async run({ saltenv, backend }, context) {
     const saltenvs = saltenv === null ? undefined : asList(saltenv);
     const { cachedir } = context.opts;
@@ -97,7 +97,7 @@ remotes : None
     "fileserver.update",
     "fileserver.update backend=git remotes=myrepo,yourrepo",
   ),
-  params: { backend: any(null), remotes: any(null) },
+  params: { backend: p.any(null), remotes: p.any(null) },
   async run({ backend, remotes }, context) {
     const choice = {
       backend: names(backend),
@@ -118,7 +118,7 @@ export const clear_cache: RunnerFunction = runner({
     `Remove the caches of the backends: the repositories of gitfs.${BACKEND}`,
     "fileserver.clear_cache backend=git",
   ),
-  params: { backend: any(null) },
+  params: { backend: p.any(null) },
   async run({ backend }, context) {
     return lockReport(await clearCaches(serverOf(context), names(backend)), "cleared", "No cache was cleared");
   },
@@ -135,7 +135,7 @@ export const clear_lock: RunnerFunction = runner({
     "fileserver.clear_lock",
     "fileserver.clear_lock backend=git remote='*github*'",
   ),
-  params: { backend: any(null), remote: str(null) },
+  params: { backend: p.any(null), remote: p.str(null) },
   async run({ backend, remote }, context) {
     const which = { backend: names(backend), pattern: remote ?? undefined };
     return lockReport(await changeLocks(serverOf(context), "clearLock", which), "cleared", "No locks were removed");
@@ -148,7 +148,7 @@ export const lock: RunnerFunction = runner({
     "fileserver.lock",
     "fileserver.lock remote='*github*'",
   ),
-  params: { backend: any(null), remote: str(null) },
+  params: { backend: p.any(null), remote: p.str(null) },
   async run({ backend, remote }, context) {
     const which = { backend: names(backend), pattern: remote ?? undefined };
     return lockReport(await changeLocks(serverOf(context), "lock", which), "locked", "No locks were set");
@@ -166,7 +166,7 @@ function names(backend: Value): string[] | undefined {
 }
 
 function asList(value: Value): string[] {
-  return Array.isArray(value) ? value.map(text) : text(value).split(",").map((part) => part.trim());
+  return Array.isArray(value) ? value.map(str) : str(value).split(",").map((part) => part.trim());
 }
 
 /** The actions and errors; the text `nothing` if there are none. */

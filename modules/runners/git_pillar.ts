@@ -8,7 +8,7 @@ import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_conte
 import { optsValues } from "#lib/config/opts_map.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { configuredPillarRepositories, fetchPillarRepository } from "#lib/files/git/pillar_updates.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
@@ -25,7 +25,7 @@ repo : None
     "git_pillar.update",
     "git_pillar.update branch=main repo=https://git.example.org/pillar.git",
   ),
-  params: { branch: str(null), repo: str(null) },
+  params: { branch: p.str(null), repo: p.str(null) },
   async run({ branch, repo }, { opts, log, signal }) {
     const results: ValueMap = new Map();
     for (const remote of configuredPillarRepositories(optsValues(opts))) {

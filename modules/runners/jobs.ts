@@ -9,7 +9,7 @@ import { isJid } from "#lib/protocol/jid.ts";
 import type { JobReturn } from "#lib/jobs/store.ts";
 import type { JobOutcome } from "#lib/jobs/outcomes.ts";
 import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "#lib/jobs/listing.ts";
-import { any, bool, int, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { LiveLines } from "#lib/output/live_lines.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { outcomeOfReturn, silenceText } from "#lib/protocol/outcome.ts";
@@ -23,8 +23,8 @@ import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap }
 const ON_TERMINAL = 50;
 
 /** Arguments that many of the functions share, as Salt has them. */
-const EXT_SOURCE = str(null);
-const DISPLAY_PROGRESS = bool(false);
+const EXT_SOURCE = p.str(null);
+const DISPLAY_PROGRESS = p.bool(false);
 
 export const list_jobs: RunnerFunction = runner({
   doc: runnerDoc(
@@ -64,15 +64,15 @@ start_time, end_time
   ),
   params: {
     ext_source: EXT_SOURCE,
-    outputter: str(null),
-    search_metadata: any(null),
-    search_function: any(null),
-    search_target: any(null),
-    start_time: str(null),
-    end_time: str(null),
+    outputter: p.str(null),
+    search_metadata: p.any(null),
+    search_function: p.any(null),
+    search_target: p.any(null),
+    start_time: p.str(null),
+    end_time: p.str(null),
     display_progress: DISPLAY_PROGRESS,
-    limit: int(null),
-    filter_find_job: bool(true),
+    limit: p.int(null),
+    filter_find_job: p.bool(true),
   },
   async run({ ext_source, outputter, display_progress, limit, filter_find_job, ...search }, context) {
     checkSource(ext_source);
@@ -119,10 +119,10 @@ filter_find_job : True
     "jobs.list_jobs_filter 100 filter_find_job=False",
   ),
   params: {
-    count: int(),
-    filter_find_job: bool(true),
+    count: p.int(),
+    filter_find_job: p.bool(true),
     ext_source: EXT_SOURCE,
-    outputter: str(null),
+    outputter: p.str(null),
     display_progress: DISPLAY_PROGRESS,
   },
   async run({ count, filter_find_job, ext_source, outputter, display_progress }, context) {
@@ -145,7 +145,7 @@ export const list_job: RunnerFunction = runner({
     "jobs.list_job 20130916125524463507",
     "jobs.list_job 20130916125524463507 --out=pprint",
   ),
-  params: { jid: str(), ext_source: EXT_SOURCE, display_progress: DISPLAY_PROGRESS },
+  params: { jid: p.str(), ext_source: EXT_SOURCE, display_progress: DISPLAY_PROGRESS },
   async run({ jid, ext_source, display_progress }, context) {
     checkSource(ext_source);
     await querying(context, display_progress);
@@ -158,7 +158,7 @@ export const print_job: RunnerFunction = runner({
     "Show one job under its id: function, target, time and returns.",
     "jobs.print_job 20130916125524463507",
   ),
-  params: { jid: str(), ext_source: EXT_SOURCE },
+  params: { jid: p.str(), ext_source: EXT_SOURCE },
   async run({ jid, ext_source }, context) {
     checkSource(ext_source);
     return new Map([[jid, await describeJob(context, jid)]]);
@@ -182,10 +182,10 @@ display_progress : False
     "jobs.lookup_jid 20130916125524463507 missing=True",
   ),
   params: {
-    jid: str(),
+    jid: p.str(),
     ext_source: EXT_SOURCE,
-    returned: bool(true),
-    missing: bool(false),
+    returned: p.bool(true),
+    missing: p.bool(false),
     display_progress: DISPLAY_PROGRESS,
   },
   async run({ jid, ext_source, returned, missing, display_progress }, context) {
@@ -223,7 +223,7 @@ export const exit_success: RunnerFunction = runner({
     "Return for each minion of a job whether it returned, with the return code 0. Salt looks whether the return is true instead.",
     "jobs.exit_success 20160520145827701627",
   ),
-  params: { jid: str(), ext_source: EXT_SOURCE },
+  params: { jid: p.str(), ext_source: EXT_SOURCE },
   run({ jid, ext_source }, context) {
     checkSource(ext_source);
     const returns = context.jobs.getReturns(jid);
@@ -243,10 +243,10 @@ export const last_run: RunnerFunction = runner({
   ),
   params: {
     ext_source: EXT_SOURCE,
-    outputter: str(null),
-    metadata: any(null),
-    function: any(null),
-    target: any(null),
+    outputter: p.str(null),
+    metadata: p.any(null),
+    function: p.any(null),
+    target: p.any(null),
     display_progress: DISPLAY_PROGRESS,
   },
   async run({ ext_source, outputter, metadata, function: fun, target, display_progress }, context) {
@@ -298,7 +298,7 @@ export const outcomes: RunnerFunction = runner({
 running, received, interrupted, not received, not connected, no such minion. Not in Salt.`,
     "jobs.outcomes 20130916125524463507",
   ),
-  params: { jid: str() },
+  params: { jid: p.str() },
   async run({ jid }, context) {
     checkThere(context, jid);
     const found = await outcomesOf(context, jid);
@@ -316,7 +316,7 @@ interrupted, or ran with --async. For a job with --live, the output of its comma
 outcome of each minion. Not in Salt.`,
     "jobs.attach 20130916125524463507",
   ),
-  params: { jid: str() },
+  params: { jid: p.str() },
   async run({ jid }, context) {
     checkThere(context, jid);
     const outcomes = new Map<string, string>();

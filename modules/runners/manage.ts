@@ -5,14 +5,14 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { any, bool, float, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
-import { compareStrings, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { VERSION } from "#lib/version.ts";
 
 /** The target, and the time limits. */
-const PING = { tgt: any("*"), tgt_type: str("glob"), timeout: float(null), gather_job_timeout: float(null) };
+const PING = { tgt: p.any("*"), tgt_type: p.str("glob"), timeout: p.float(null), gather_job_timeout: p.float(null) };
 
 interface Ping {
   readonly tgt: Value;
@@ -35,7 +35,7 @@ export const status: RunnerFunction = runner({
     "manage.status",
     "manage.status tgt='web*' timeout=5 gather_job_timeout=10",
   ),
-  params: { output: bool(true), ...PING },
+  params: { output: p.bool(true), ...PING },
   run: (options, context) => ping(context, options),
 });
 
@@ -58,7 +58,7 @@ removekeys : False
     "manage.down",
     "manage.down removekeys=True",
   ),
-  params: { removekeys: bool(false), ...PING },
+  params: { removekeys: p.bool(false), ...PING },
   async run({ removekeys, ...options }, context) {
     const { down } = await ping(context, options);
     if (removekeys && down.length > 0) {
@@ -85,7 +85,7 @@ function connected(name: string): RunnerFunction {
       `manage.${name}`,
       `manage.${name} show_ip=True`,
     ),
-    params: { subset: any(null), show_ip: bool(false) },
+    params: { subset: p.any(null), show_ip: p.bool(false) },
     async run({ subset, show_ip }, context) {
       const wanted = idsIn(subset);
       const here = [...await context.local.present()].filter(([id]) => wanted.length === 0 || wanted.includes(id));
@@ -101,7 +101,7 @@ function notConnected(name: string): RunnerFunction {
       `List the accepted minions that are not connected now. The master answers; no minion is asked.${LISTED}`,
       `manage.${name}`,
     ),
-    params: { subset: any(null), show_ip: bool(false) },
+    params: { subset: p.any(null), show_ip: p.bool(false) },
     async run({ subset }, context) {
       const here = await context.local.present();
       const wanted = subset === null ? undefined : idsIn(subset);
@@ -112,7 +112,7 @@ function notConnected(name: string): RunnerFunction {
 
 function idsIn(subset: Value): string[] {
   const listed = typeof subset === "string" ? subset.split(",") : Array.isArray(subset) ? subset : [];
-  return listed.map((id) => text(id).trim()).filter((id) => id !== "");
+  return listed.map((id) => str(id).trim()).filter((id) => id !== "");
 }
 
 export const list_state: RunnerFunction = connected("list_state");
@@ -136,9 +136,9 @@ export const safe_accept: RunnerFunction = runner({
 and accepts the key. Instead, compare the two by hand.`,
     "manage.safe_accept my_minion",
   ),
-  params: { target: any(), tgt_type: str("glob") },
+  params: { target: p.any(), tgt_type: p.str("glob") },
   run({ target }) {
-    const id = text(target);
+    const id = str(target);
     throw new CommandError(
       `${NO_SSH}. Compare by hand: \`salt-call --local key.finger\` on the minion, \`salt-key -f ${id}\` here; then \`salt-key -a ${id}\``,
     );
@@ -215,7 +215,7 @@ export const versions: RunnerFunction = runner({
     const groups: ValueMap = new Map<Value, Value>([["Master", VERSION]]);
     for (const [id, answer] of [...answers].sort(([a], [b]) => compareStrings(a, b))) {
       const known = answer.retcode === 0 && typeof answer.return === "string";
-      const label = known ? LABELS[compareVersions(text(answer.return), VERSION)] : "Minion offline";
+      const label = known ? LABELS[compareVersions(str(answer.return), VERSION)] : "Minion offline";
       const group = groups.get(label);
       const minions: ValueMap = group instanceof Map ? group : new Map();
       groups.set(label, minions.set(id, known ? answer.return : false));

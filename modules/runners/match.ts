@@ -7,7 +7,7 @@
 import { TargetError } from "#lib/errors.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
-import { any, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { map } from "#lib/values/value.ts";
 
@@ -25,7 +25,7 @@ minion_id
     The minion.`,
     "match.compound_matches 'I@foo:bar and G@os:Deb* and not db*' myminion",
   ),
-  params: { expr: any(), minion_id: str() },
+  params: { expr: p.any(), minion_id: p.str() },
   run({ expr, minion_id }, { opts, keys, data, log }) {
     const no = map({ res: false });
     if (!opts.minion_data_cache) {

@@ -8,10 +8,10 @@ import { messageOf } from "#lib/errors.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { wakeUp } from "#lib/host/network/wake_up.ts";
-import { any, int, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { isMap, map } from "#lib/values/value.ts";
 
-const TO = { bcast: str("255.255.255.255"), destport: int(9) };
+const TO = { bcast: p.str("255.255.255.255"), destport: p.int(9) };
 
 const ADDRESSED = `
 
@@ -27,7 +27,7 @@ export const wol: RunnerFunction = runner({
     "network.wol 08-00-27-13-69-77",
     "network.wol 080027136977 255.255.255.255 7",
   ),
-  params: { mac: str(), ...TO },
+  params: { mac: p.str(), ...TO },
   run({ mac, bcast, destport }) {
     wakeUp(mac, bcast, destport);
     return true;
@@ -40,7 +40,7 @@ export const wollist: RunnerFunction = runner({
     "network.wollist /path/to/maclist",
     "network.wollist /path/to/maclist 255.255.255.255 7",
   ),
-  params: { maclist: str(), ...TO },
+  params: { maclist: p.str(), ...TO },
   async run({ maclist, bcast, destport }, context) {
     const woken: string[] = [];
     try {
@@ -70,7 +70,7 @@ interface's.${ADDRESSED}`,
     "network.wolmatch web1",
     "network.wolmatch 'web*' bcast=192.168.0.255 destport=7",
   ),
-  params: { tgt: any(), tgt_type: str("glob"), ...TO },
+  params: { tgt: p.any(), tgt_type: p.str("glob"), ...TO },
   run({ tgt, tgt_type, bcast, destport }, context) {
     const woken: string[] = [];
     for (const id of resolveTarget({ tgt, tgtType: tgt_type }, acceptedFleet(context.opts, context)).minions) {

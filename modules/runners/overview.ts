@@ -6,10 +6,10 @@
 import { readPresence } from "#lib/fleet/presence_file.ts";
 import { isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
-import { int, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { compareStrings, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The states of keys, in the order in which a minion with several is shown. */
 const KEY_STATES = ["accepted", "pending", "rejected", "denied"] as const;
@@ -32,7 +32,7 @@ reported, and its last job.${MATCHING}`,
     "overview.minions match='web*'",
     `overview.minions --out=json --query "[?connected==''].id"`,
   ),
-  params: { match: str("*") },
+  params: { match: p.str("*") },
   async run({ match }, context) {
     const here = await context.local.present();
     const since = readPresence(context.opts.cachedir).present;
@@ -46,8 +46,8 @@ reported, and its last job.${MATCHING}`,
           key,
           connected: !here.has(id) ? "" : ms === undefined ? "yes" : time(ms),
           address: here.get(id) ?? "",
-          version: text(grains?.get("saltversion") ?? ""),
-          os: text(grains?.get("osfinger") ?? grains?.get("os") ?? ""),
+          version: str(grains?.get("saltversion") ?? ""),
+          os: str(grains?.get("osfinger") ?? grains?.get("os") ?? ""),
           last_job: lastJobs.get(id) ?? "",
         });
       }),
@@ -57,7 +57,7 @@ reported, and its last job.${MATCHING}`,
 
 export const keys: RunnerFunction = runner({
   doc: runnerDoc(`Show a row for each key of a minion: its state.${MATCHING}`, "overview.keys"),
-  params: { match: str("*") },
+  params: { match: p.str("*") },
   run: ({ match }, context) => asTable(keysOf(match, context).map(({ id, key }) => map({ id, key }))),
 });
 
@@ -74,7 +74,7 @@ match : *
     "overview.jobs",
     "overview.jobs 50 match='state.*'",
   ),
-  params: { limit: int(20), match: str("*") },
+  params: { limit: p.int(20), match: p.str("*") },
   run({ limit, match }, context) {
     const matches = compileGlob(match);
     const newest = context.jobs.list()
@@ -85,7 +85,7 @@ match : *
       return map({
         jid,
         started: startOf(jid),
-        user: text(load.get("user") ?? ""),
+        user: str(load.get("user") ?? ""),
         function: functionOf(load),
         target: shortText(load.get("tgt") ?? ""),
         minions: jobMinions(context.jobs.getLoad(jid)).length,
@@ -115,14 +115,14 @@ function lastJobOf(context: RunnerContext): Map<string, string> {
 
 function functionOf(load: ValueMap): string {
   const fun = load.get("fun") ?? "";
-  return Array.isArray(fun) ? fun.map(text).join(",") : text(fun);
+  return Array.isArray(fun) ? fun.map(str).join(",") : str(fun);
 }
 
 /** Characters of a target that a table shows. */
 const TARGET_LENGTH = 40;
 
 function shortText(value: Value): string {
-  const whole = Array.isArray(value) ? value.map(text).join(",") : text(value);
+  const whole = Array.isArray(value) ? value.map(str).join(",") : str(value);
   return whole.length > TARGET_LENGTH ? `${whole.slice(0, TARGET_LENGTH - 1)}…` : whole;
 }
 

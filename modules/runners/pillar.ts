@@ -4,10 +4,10 @@
  */
 
 import { BankFiles } from "#lib/fleet/bank_files.ts";
-import { any, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { plainRequest } from "#lib/pillar/request.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { targeted } from "./_targeted.ts";
 
 export const show_top: RunnerFunction = runner({
@@ -22,7 +22,7 @@ saltenv : base
     "pillar.show_top",
     "pillar.show_top web1",
   ),
-  params: { minion: str(null), saltenv: str("base") },
+  params: { minion: p.str(null), saltenv: p.str("base") },
   async run({ minion, saltenv }, context) {
     const id = minion ?? knownMinions(context)[0] ?? "*";
     const { top, errors } = await context.pillar.top(plainRequest(id, grainsOf(id, context), { saltenv }));
@@ -48,7 +48,7 @@ saltenv : base
     "pillar.show_pillar pillarenv=dev",
     "pillar.show_pillar new1 os=Debian",
   ),
-  params: { minion: str("*") },
+  params: { minion: p.str("*") },
   varKwargs: "kwargs",
   async run({ minion }, context, { kwargs }) {
     const { grains, pillarenv, saltenv } = requestOf(minion, kwargs, context);
@@ -67,7 +67,7 @@ pillarenv
     That of one environment.`,
     "pillar.clear_pillar_cache web1",
   ),
-  params: { minion: any("*") },
+  params: { minion: p.any("*") },
   varKwargs: "kwargs",
   run({ minion }, context, { kwargs }) {
     if (!keepsPillar(context)) return false;
@@ -88,7 +88,7 @@ pillarenv
     That of one environment.`,
     "pillar.show_pillar_cache web1",
   ),
-  params: { minion: any("*") },
+  params: { minion: p.any("*") },
   varKwargs: "kwargs",
   run({ minion }, context, { kwargs }) {
     if (!keepsPillar(context)) return false;
@@ -104,17 +104,17 @@ function requestOf(minion: string, kwargs: ValueMap, context: RunnerContext) {
   const grains = new Map(grainsOf(minion, context));
   const name = (key: string) => {
     const value = kwargs.get(key) ?? null;
-    return value === null ? null : text(value);
+    return value === null ? null : str(value);
   };
   for (const [key, value] of kwargs) {
-    if (key !== "saltenv" && key !== "pillarenv" && !text(key).startsWith("__")) grains.set(key, value);
+    if (key !== "saltenv" && key !== "pillarenv" && !str(key).startsWith("__")) grains.set(key, value);
   }
   return { grains, pillarenv: name("pillarenv"), saltenv: name("saltenv") ?? "base" };
 }
 
 function keyOf(id: string, kwargs: ValueMap): string {
   const pillarenv = kwargs.get("pillarenv") ?? null;
-  return pillarenv === null ? id : `${id}:${text(pillarenv)}`;
+  return pillarenv === null ? id : `${id}:${str(pillarenv)}`;
 }
 
 /** What is cached of a minion's grains. */

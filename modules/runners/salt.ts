@@ -16,8 +16,8 @@ import {
   runnerDoc,
   type RunnerFunction,
 } from "#lib/client/runner_context.ts";
-import { any, dict, float, list, str } from "#lib/plugins/module.ts";
-import { map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { p } from "#lib/plugins/module.ts";
+import { map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const cmd: RunnerFunction = runner({
   doc: runnerDoc(
@@ -31,7 +31,7 @@ with_pillar : False
     "salt.cmd test.ping",
     "salt.cmd test.arg 1 2 3 a=1",
   ),
-  params: { fun: str() },
+  params: { fun: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ fun }, context, { args, kwargs }) {
@@ -59,14 +59,14 @@ timeout
     "salt.execute 'web*' test.arg '[1, 2]' kwarg='{a: 3}'",
   ),
   params: {
-    tgt: any(),
-    fun: str(),
-    arg: list([]),
-    timeout: float(null),
-    tgt_type: str("glob"),
-    ret: str(""),
-    jid: str(""),
-    kwarg: dict(null),
+    tgt: p.any(),
+    fun: p.str(),
+    arg: p.list([]),
+    timeout: p.float(null),
+    tgt_type: p.str("glob"),
+    ret: p.str(""),
+    jid: p.str(""),
+    kwarg: p.dict(null),
   },
   varKwargs: "kwargs",
   async run(bound, context, rest) {
@@ -121,7 +121,7 @@ async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap
   const waiting = await expected();
   let size: number;
   try {
-    size = batchSize(text(options.batch), waiting.length);
+    size = batchSize(str(options.batch), waiting.length);
   } catch (error) {
     throw new CommandError(messageOf(error));
   }
@@ -183,17 +183,17 @@ failhard : False
     "salt.returns '*' test.ping",
   ),
   params: {
-    tgt: any(),
-    fun: str(),
-    arg: list([]),
-    timeout: float(null),
-    tgt_type: str("glob"),
-    ret: str(""),
-    kwarg: dict(null),
-    batch: any(null),
-    subset: any(null),
-    expect_minions: any(false),
-    failhard: any(false),
+    tgt: p.any(),
+    fun: p.str(),
+    arg: p.list([]),
+    timeout: p.float(null),
+    tgt_type: p.str("glob"),
+    ret: p.str(""),
+    kwarg: p.dict(null),
+    batch: p.any(null),
+    subset: p.any(null),
+    expect_minions: p.any(false),
+    failhard: p.any(false),
   },
   varKwargs: "kwargs",
   run: (bound, context, rest) => returnsOf(bound, context, rest.kwargs),
@@ -209,7 +209,7 @@ fun
     "salt.wheel key.list_all",
     "salt.wheel key.accept 'web*'",
   ),
-  params: { fun: str() },
+  params: { fun: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ fun: name }, context, { args, kwargs }) {

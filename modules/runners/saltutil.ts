@@ -9,10 +9,10 @@ import { openFileClient } from "#lib/files/client/client.ts";
 import { syncLogged } from "#lib/files/client/extension_sync.ts";
 import type { FileClient } from "#lib/files/client/file_client.ts";
 import { openLocalServer } from "#lib/files/client/local_server.ts";
-import { any } from "#lib/plugins/module.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { p } from "#lib/plugins/module.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
-const PARAMS = { saltenv: any("base"), extmod_whitelist: any(null), extmod_blacklist: any(null) };
+const PARAMS = { saltenv: p.any("base"), extmod_whitelist: p.any(null), extmod_blacklist: p.any(null) };
 
 const DOC =
   `Returned are the names of those that came or changed. Those that are not on the file server any more are removed (option
@@ -49,7 +49,7 @@ async function syncOne(
   client: FileClient,
 ): Promise<string[]> {
   const { saltenv, ...names } = given;
-  const saltenvs = Array.isArray(saltenv) ? saltenv.map(text) : text(saltenv).split(",");
+  const saltenvs = Array.isArray(saltenv) ? saltenv.map(str) : str(saltenv).split(",");
   return await syncLogged(family, { saltenvs, ...names }, {
     opts: context.opts,
     client: () => client,

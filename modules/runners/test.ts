@@ -4,12 +4,12 @@
  * @module
  */
 
-import { float, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { sleep as wait } from "#lib/os/sleep.ts";
 import { Tuple } from "#lib/values/tuple.ts";
-import { map, str as text, type Value } from "#lib/values/value.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 export const arg: RunnerFunction = runner({
   doc: runnerDoc(
@@ -21,7 +21,7 @@ export const arg: RunnerFunction = runner({
   varKwargs: "kwargs",
   run: (_, __, { args, kwargs }) => ({
     args: new Tuple(args),
-    kwargs: new Map([...kwargs].filter(([key]) => !text(key).startsWith("__"))),
+    kwargs: new Map([...kwargs].filter(([key]) => !str(key).startsWith("__"))),
   }),
 });
 
@@ -41,7 +41,7 @@ const METASYNTACTIC: Readonly<Record<string, readonly string[]>> = {
 
 export const metasyntactic: RunnerFunction = runner({
   doc: runnerDoc("Return the names that stand for anything in a country: us or uk.", "test.metasyntactic locality=uk"),
-  params: { locality: str("us") },
+  params: { locality: p.str("us") },
   run: ({ locality }) => Object.hasOwn(METASYNTACTIC, locality) ? METASYNTACTIC[locality] : null,
 });
 
@@ -56,9 +56,9 @@ export const stdout_print: RunnerFunction = runner({
 
 export const sleep: RunnerFunction = runner({
   doc: runnerDoc("Wait for some seconds, then return True.", "test.sleep s_time=5"),
-  params: { s_time: float(10) },
+  params: { s_time: p.float(10) },
   async run({ s_time }, context) {
-    context.print(text(s_time));
+    context.print(str(s_time));
     await wait(s_time * 1000, context.signal);
     return true;
   },

@@ -6,32 +6,32 @@
 
 import { InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type Bound, type Parameters, str } from "#lib/plugins/module.ts";
+import { type Bound, p, type Parameters } from "#lib/plugins/module.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
-import { isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Every argument of the states of `cmd` beside `name`. */
 export const COMMAND_ARGUMENTS = {
-  source: any(null),
-  template: any(null),
-  cwd: str(null),
-  root: str(null),
-  runas: str(null),
-  password: any(null),
-  shell: str(null),
-  env: any(null),
-  prepend_path: any(null),
-  stateful: any(false),
-  output_loglevel: any("debug"),
-  hide_output: any(false),
-  timeout: any(null),
-  ignore_timeout: any(false),
-  use_vt: any(false),
-  defaults: any(null),
-  context: any(null),
-  success_retcodes: any(null),
-  success_stdout: any(null),
-  success_stderr: any(null),
+  source: p.any(null),
+  template: p.any(null),
+  cwd: p.str(null),
+  root: p.str(null),
+  runas: p.str(null),
+  password: p.any(null),
+  shell: p.str(null),
+  env: p.any(null),
+  prepend_path: p.any(null),
+  stateful: p.any(false),
+  output_loglevel: p.any("debug"),
+  hide_output: p.any(false),
+  timeout: p.any(null),
+  ignore_timeout: p.any(false),
+  use_vt: p.any(false),
+  defaults: p.any(null),
+  context: p.any(null),
+  success_retcodes: p.any(null),
+  success_stdout: p.any(null),
+  success_stderr: p.any(null),
 };
 
 /** The type of the table. */
@@ -117,7 +117,7 @@ export async function forwarded(
   const taken: ValueMap = new Map();
   const warnings: string[] = [];
   for (const [key, value] of kwargs) {
-    const name = text(key);
+    const name = str(key);
     if (OF_THE_RUN.includes(name) || name.startsWith("__")) continue;
     if (OWN.includes(name)) {
       const called = `salt.loaded.int.module.cmdmod.${fun.slice("cmd.".length)}()`;

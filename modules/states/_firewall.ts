@@ -7,7 +7,7 @@ import { InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { INTERNAL_KEYWORDS } from "#lib/states/compiler/requisites.ts";
-import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The keywords without those that are for the state system. */
 export function ownArguments(kwargs: ValueMap): ValueMap {
@@ -36,5 +36,5 @@ export function changed(name: Value, comment: string): StateResult {
 
 /** Calls an execution function whose answer is a text. */
 export async function callText(context: StateContext, fun: string, args: Value[], kwargs?: ValueMap): Promise<string> {
-  return text(await context.call(fun, args, kwargs)).trim();
+  return str(await context.call(fun, args, kwargs)).trim();
 }

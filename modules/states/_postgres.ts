@@ -5,7 +5,7 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -18,22 +18,22 @@ export function needsPostgres(fun: string): Virtual {
 
 /** The arguments for the connection, in the order that most of these states have. `user` runs psql. */
 export const DB_ARGS = {
-  user: str(null),
-  maintenance_db: str(null),
-  db_password: str(null),
-  db_host: str(null),
-  db_port: str(null),
-  db_user: str(null),
+  user: p.str(null),
+  maintenance_db: p.str(null),
+  db_password: p.str(null),
+  db_host: p.str(null),
+  db_port: p.str(null),
+  db_user: p.str(null),
 };
 
 /** The same in the order of extensions and tablespaces. */
 export const DB_USER_FIRST = {
-  user: str(null),
-  maintenance_db: str(null),
-  db_user: str(null),
-  db_password: str(null),
-  db_host: str(null),
-  db_port: str(null),
+  user: p.str(null),
+  maintenance_db: p.str(null),
+  db_user: p.str(null),
+  db_password: p.str(null),
+  db_host: p.str(null),
+  db_port: p.str(null),
 };
 
 /** The shared part of the documentation. */

@@ -10,7 +10,7 @@ import { literal } from "#lib/host/postgres/psql.ts";
 import { isRole, roleChanges, timeOf } from "#lib/host/postgres/postgres_roles.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The requested properties of a user or a group. */
 export interface WantedRole {
@@ -41,9 +41,9 @@ function newPassword(wanted: WantedRole, known: Value): Value {
   const given = wanted.password ?? (isThere ? null : wanted.default_password ?? null);
   if (given === null) return null;
   const method = passwordMethod(encrypted);
-  const stored = isThere && !truthy(refresh_password) ? text(known.get("password") ?? "") : undefined;
-  if (stored !== undefined && isPassword(name, text(given), stored, method)) return null;
-  return encryptedPassword(name, text(given), method);
+  const stored = isThere && !truthy(refresh_password) ? str(known.get("password") ?? "") : undefined;
+  if (stored !== undefined && isPassword(name, str(given), stored, method)) return null;
+  return encryptedPassword(name, str(given), method);
 }
 
 /** The requested expiry of a user, if it differs. */
@@ -52,7 +52,7 @@ async function newEnd(wanted: WantedRole, known: ValueMap, args: ValueMap, conte
   const query = `SELECT ${literal(wanted.valid_until)}::timestamp(0) as dt;`;
   const rows = await context.call("postgres.psql_query", [query], args);
   const [row] = Array.isArray(rows) ? rows : [];
-  const time = isMap(row) ? timeOf(text(row.get("dt") ?? "")) : null;
+  const time = isMap(row) ? timeOf(str(row.get("dt") ?? "")) : null;
   return time === (known.get("expiry time") ?? null) ? null : wanted.valid_until;
 }
 

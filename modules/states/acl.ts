@@ -7,10 +7,10 @@
 import { CommandError } from "#lib/errors.ts";
 import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const NOT_THERE = "The linux_acl state cannot be loaded: the getfacl or setfacl binary is not in the path.";
 
@@ -58,7 +58,7 @@ function octalOf(entry: Value | undefined): number {
 /** The owner's name, under which getfacl shows an entry without one. */
 function ownName(file: Value | undefined, type: string): string {
   const comment = isMap(file) ? file.get("comment") : undefined;
-  return isMap(comment) ? text(comment.get(type) ?? "") : "";
+  return isMap(comment) ? str(comment.get(type) ?? "") : "";
 }
 
 /** The lists of a file and, with `recursive`, of what is below it. */
@@ -110,7 +110,7 @@ async function applied(wanted: Wanted, change: Change, context: StateContext): P
 function allAsWanted(lists: ValueMap, kind: Kind, { name, perms }: { name: string; perms: string }): boolean {
   const number = octal(perms);
   return [...lists].every(([path, file]) => {
-    if (kind.isDefault && !isDirectory(text(path))) return true;
+    if (kind.isDefault && !isDirectory(str(path))) return true;
     const entry = entriesOf(file, kind)?.get(name);
     if (entry === undefined) return false;
     const now = octalOf(entry);
@@ -127,12 +127,12 @@ export const present: ModuleFunction<StateContext> = stateFn({
     `Make sure that a file's access control list has an entry.${COMMON_DOC}\n\nacl_name\n    The user or group. Default: the owner.\n\nperms\n    rwx, ` +
     "r-X, ….\n\nrecurse\n    Whether everything below it is included.\n\nforce\n    Whether all other entries are removed first.",
   params: {
-    name: str(),
-    acl_type: str(),
-    acl_name: str(""),
-    perms: str(""),
-    recurse: bool(false),
-    force: bool(false),
+    name: p.str(),
+    acl_type: p.str(),
+    acl_name: p.str(""),
+    perms: p.str(""),
+    recurse: p.bool(false),
+    force: p.bool(false),
   },
   async run({ name, acl_type, acl_name, perms, recurse, force }, context) {
     if (!isAnything(name)) return failed(name, `${name} does not exist`);
@@ -169,7 +169,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   doc:
     `Make sure that a file's access control list does not have this entry.${COMMON_DOC}\n\nacl_name\n    The user or group. Default: the owner.\n\nperms\n` +
     "    Accepted without effect, as in Salt.\n\nrecurse\n    Whether everything below it is included.",
-  params: { name: str(), acl_type: str(), acl_name: str(""), perms: str(""), recurse: bool(false) },
+  params: { name: p.str(), acl_type: p.str(), acl_name: p.str(""), perms: p.str(""), recurse: p.bool(false) },
   async run({ name, acl_type, acl_name, recurse }, context) {
     if (!isAnything(name)) return failed(name, `${name} does not exist`);
     const lists = await listsOf(name, context, recurse);
@@ -191,7 +191,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
 /** The names of an argument: a list, or one. */
 function namesOf(given: Value): string[] {
   if (given === null || given === "") return [];
-  return Array.isArray(given) ? given.map(text) : [text(given)];
+  return Array.isArray(given) ? given.map(str) : [str(given)];
 }
 
 export const list_present: ModuleFunction<StateContext> = stateFn({
@@ -199,12 +199,12 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
     `Make sure that a file's access control list has entries for several users or groups.${COMMON_DOC}\n\nacl_names\n    The users or groups.\n\nperms\n` +
     "    rwx, r-x, ….\n\nrecurse\n    Whether everything below it is included.\n\nforce\n    Whether all other entries are removed first.",
   params: {
-    name: str(),
-    acl_type: str(),
-    acl_names: any(null),
-    perms: str(""),
-    recurse: bool(false),
-    force: bool(false),
+    name: p.str(),
+    acl_type: p.str(),
+    acl_names: p.any(null),
+    perms: p.str(""),
+    recurse: p.bool(false),
+    force: p.bool(false),
   },
   async run({ name, acl_type, acl_names, perms, recurse, force }, context) {
     if (!isAnything(name)) return failed(name, `${name} does not exist`);
@@ -214,7 +214,7 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
     if (entries === undefined && !kind.isDefault) return failed(name, NO_TYPE);
     const names = namesOf(acl_names);
     const listed = names.join(", ");
-    const shown = text([...names]);
+    const shown = str([...names]);
     const wanted: Wanted = { path: name, acl_type, names, perms, recurse, force };
     const adding: Change = {
       changes: map({ new: { acl_name: listed, acl_type, perms } }),
@@ -251,7 +251,7 @@ export const list_absent: ModuleFunction<StateContext> = stateFn({
   doc:
     `Make sure that a file's access control list has no entries for these users or groups.${COMMON_DOC}\n\nacl_names\n    The users or groups.\n\n` +
     "recurse\n    Whether everything below it is included.",
-  params: { name: str(), acl_type: str(), acl_names: any(null), recurse: bool(false) },
+  params: { name: p.str(), acl_type: p.str(), acl_names: p.any(null), recurse: p.bool(false) },
   async run({ name, acl_type, acl_names, recurse }, context) {
     if (!isAnything(name)) return failed(name, `${name} does not exist`);
     const lists = await listsOf(name, context);

@@ -5,9 +5,9 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
-import { map, str as text, truthy } from "#lib/values/value.ts";
+import { map, str, truthy } from "#lib/values/value.ts";
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: `An alias has this target.
@@ -17,12 +17,12 @@ name
 
 target
     Where its mail is delivered: an address, or a list of them.`,
-  params: { name: str(), target: any() },
+  params: { name: p.str(), target: p.any() },
   async run({ name, target }, context) {
     if (truthy(await context.call("aliases.has_target", [name, target]))) {
       return { ...startResult(name), comment: `Alias ${name} already present` };
     }
-    const shown = `${name} -> ${text(target)}`;
+    const shown = `${name} -> ${str(target)}`;
     if (context.test) return { ...startResult(name, null), comment: `Alias ${shown} is set to be added` };
     if (!truthy(await context.call("aliases.set_target", [name, target]))) {
       return { ...startResult(name, false), comment: `Failed to set alias ${shown}` };
@@ -36,7 +36,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
 
 name
     The alias.`,
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     if (!truthy(await context.call("aliases.get_target", [name]))) {
       return { ...startResult(name), comment: `Alias ${name} already absent` };

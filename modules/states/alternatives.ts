@@ -5,11 +5,11 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["alternatives.auto"], otherwise: "alernatives module could not be loaded" }],
@@ -39,7 +39,7 @@ path
 
 priority
     The highest one is used, unless a program was chosen manually.`,
-  params: { name: str(), link: str(), path: str(), priority: int() },
+  params: { name: p.str(), link: p.str(), path: p.str(), priority: p.int() },
   run: async ({ name, link, path, priority }, context) => {
     const fields = { link, path, priority };
     const ret: StateResult = { ...startResult(name), ...fields };
@@ -52,7 +52,7 @@ priority
     }
     const out = await context.call("alternatives.install", [name, link, path, priority]);
     if (!await is("check_exists", [name, path], context)) {
-      return { ...ret, result: false, comment: `Alternative for ${name} not installed: ${text(out)}` };
+      return { ...ret, result: false, comment: `Alternative for ${name} not installed: ${str(out)}` };
     }
     const comment = await is("check_installed", [name, path], context)
       ? `Alternative for ${name} set to path ${path} with priority ${priority}`
@@ -63,29 +63,29 @@ priority
 
 export const remove: ModuleFunction<StateContext> = stateFn({
   doc: `A program is no alternative for a name.\n\n${PATH_DOC}`,
-  params: { name: str(), path: str() },
+  params: { name: p.str(), path: p.str() },
   run: async ({ name, path }, context) => {
     const fields = { path };
     const ret: StateResult = { ...startResult(name), ...fields };
     if (!await is("check_exists", [name, path], context)) {
       const shown = await current(name, context);
       if (!truthy(shown)) return { ...ret, result: false, comment: `Alternative for ${name} doesn't exist` };
-      return { ...ret, comment: `Alternative for ${name} is set to it's default path ${text(shown)}` };
+      return { ...ret, comment: `Alternative for ${name} is set to it's default path ${str(shown)}` };
     }
     if (context.test) return { ...ret, result: null, comment: `Alternative for ${name} will be removed` };
     await context.call("alternatives.remove", [name, path]);
     const now = await current(name, context);
     if (!truthy(now)) return { ...ret, comment: `Alternative for ${name} removed` };
-    const comment = `Alternative for ${name} removed. Falling back to path ${text(now)}`;
+    const comment = `Alternative for ${name} removed. Falling back to path ${str(now)}`;
     return { ...ret, comment, changes: map({ path: now }) };
   },
 });
 
 export const auto: ModuleFunction<StateContext> = stateFn({
   doc: `The alternative with the highest priority is the current one for a name.\n\n${NAME_DOC}`,
-  params: { name: str() },
+  params: { name: p.str() },
   run: async ({ name }, context) => {
-    const [first = ""] = splitLines(text(await context.call("alternatives.display", [name])));
+    const [first = ""] = splitLines(str(await context.call("alternatives.display", [name])));
     if (first.endsWith(" auto mode")) return { ...startResult(name), comment: `${name} already in auto mode` };
     if (context.test) return { ...startResult(name, null), comment: `${name} will be put in auto mode` };
     return { ...startResult(name), changes: map({ result: await context.call("alternatives.auto", [name]) }) };
@@ -94,14 +94,14 @@ export const auto: ModuleFunction<StateContext> = stateFn({
 
 export const set: ModuleFunction<StateContext> = stateFn({
   doc: `A program is the current alternative for a name.\n\n${PATH_DOC}`,
-  params: { name: str(), path: str() },
+  params: { name: p.str(), path: p.str() },
   run: async ({ name, path }, context) => {
     const fields = { path };
     const ret: StateResult = { ...startResult(name), ...fields };
     if (await current(name, context) === path) {
       return { ...ret, comment: `Alternative for ${name} already set to ${path}` };
     }
-    const display = text(await context.call("alternatives.display", [name]));
+    const display = str(await context.call("alternatives.display", [name]));
     if (!splitLines(display).some((line) => line.startsWith(path))) {
       return { ...ret, result: false, comment: `Alternative ${path} for ${name} doesn't exist` };
     }

@@ -5,10 +5,10 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["at.at"], otherwise: "at module could not be loaded" }],
@@ -48,18 +48,18 @@ async function makeJob(wanted: Job, context: StateContext): Promise<StateResult>
   const error = isMap(answer) ? answer.get("error") : undefined;
   const [made] = jobsOf(answer);
   const changes: ValueMap = isMap(made) ? made : new Map();
-  if (error !== undefined) return failed(name, text(error), changes);
+  if (error !== undefined) return failed(name, str(error), changes);
   const whom = user ? ` as ${user}` : "";
   return { ...startResult(name), comment: `job ${job} added and will run${whom} on ${timespec}`, changes };
 }
 
 const JOB = {
-  name: str(),
-  timespec: str(),
-  tag: str(null),
-  user: str(null),
-  job: str(null),
-  unique_tag: bool(false),
+  name: p.str(),
+  timespec: p.str(),
+  tag: p.str(null),
+  user: p.str(null),
+  job: p.str(null),
+  unique_tag: p.bool(false),
 };
 
 const JOB_DOC =
@@ -81,13 +81,13 @@ export const watch: ModuleFunction<StateContext> = stateFn({
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
   doc: "Makes the job of at.watch when a state that it watches has changes.",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   run({ name }, context, { kwargs }) {
     if (kwargs.get("sfun") !== "watch") return startResult(name, false);
     const given = (key: string): string | null => {
       const value = kwargs.get(key) ?? null;
-      return value === null ? null : text(value);
+      return value === null ? null : str(value);
     };
     return makeJob({
       name,
@@ -104,7 +104,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   doc:
     "Remove jobs: by id, by these conditions, or, without arguments, all.\n\nname\n    A text, unique in the run.\n\njobid\n    " +
     "The number of the job.\n\ntag, runas, hour, minute, day, month, year\n    Conditions for the jobs to remove.",
-  params: { name: str(), jobid: any(null) },
+  params: { name: p.str(), jobid: p.any(null) },
   varKwargs: "kwargs",
   keywords: ["tag", "runas", "hour", "minute", "day", "month", "year", "limit"],
   async run({ name, jobid }, context, { kwargs }) {
@@ -113,9 +113,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     if (truthy(jobid)) return await removeOne(name, jobid, context);
     const numbers = kwargs.size === 0
       ? ["all"]
-      : jobsOf(await context.call("at.jobcheck", [], kwargs)).map((job) =>
-        isMap(job) ? text(job.get("job") ?? "") : ""
-      );
+      : jobsOf(await context.call("at.jobcheck", [], kwargs)).map((job) => isMap(job) ? str(job.get("job") ?? "") : "");
     const removed = removedBy(await context.call("at.atrm", numbers));
     const changes = removed.length > 0 ? map({ removed }) : new Map();
     return { ...startResult(name), comment: `removed ${removed.length} job(s)`, changes };
@@ -131,11 +129,11 @@ function removedBy(answer: Value): Value[] {
 
 async function removeOne(name: string, jobid: Value, context: StateContext): Promise<StateResult> {
   const found = jobsOf(await context.call("at.atq", [jobid]));
-  const what = `job with id ${text(jobid)}`;
+  const what = `job with id ${str(jobid)}`;
   if (found.length === 0) return { ...startResult(name), comment: `${what} not present` };
   if (found.length > 1) return failed(name, `more than one job was return for ${what}`);
   const removed = removedBy(await context.call("at.atrm", [jobid]));
-  const result = removed.some((one) => equals(one, jobid) || text(one) === text(jobid));
+  const result = removed.some((one) => equals(one, jobid) || str(one) === str(jobid));
   const comment = result ? `${what} was removed` : `failed to remove ${what}`;
   return { ...startResult(name, result), comment, changes: map({ removed }) };
 }

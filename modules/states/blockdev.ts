@@ -8,10 +8,10 @@ import { which } from "#lib/programs/which.ts";
 import { exists } from "#lib/os/file_kind.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { equals, isMap, map, repr, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -36,7 +36,7 @@ const PAUSE = 3000;
 function changed(given: ValueMap, before: ValueMap, after: ValueMap): ValueMap {
   const changes: ValueMap = new Map();
   for (const [key, value] of given) {
-    const attribute = ATTRIBUTE_NAMES[text(key)];
+    const attribute = ATTRIBUTE_NAMES[str(key)];
     if (attribute === undefined) continue;
     const both = [before.get(attribute) ?? null, after.get(attribute) ?? null];
     if (equals(both[0], both[1])) continue;
@@ -60,7 +60,7 @@ read-ahead, filesystem-read-ahead
 
 read-only, read-write
     Whether the device is read-only, or writable.`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   run: async ({ name }, context, { kwargs }) => {
     if (!truthy(await context.call("file.is_blkdev", [name]))) {
@@ -83,7 +83,7 @@ read-only, read-write
 /** The file system on a device; empty if there is none. */
 async function fileSystemOn(name: string, context: StateContext): Promise<string> {
   const words = ["blkid", "-o", "value", "-s", "TYPE", name];
-  return text(await context.call("cmd.run", [words], map({ ignore_retcode: true })) || "");
+  return str(await context.call("cmd.run", [words], map({ ignore_retcode: true })) || "");
 }
 
 export const formatted: ModuleFunction<StateContext> = stateFn({
@@ -100,7 +100,7 @@ force : False
     Also format a path that is no block device, or a device with a file system.
 
 Further arguments go to \`disk.format\`.`,
-  params: { name: str(), fs_type: str("ext4"), force: any(false) },
+  params: { name: p.str(), fs_type: p.str("ext4"), force: p.any(false) },
   varKwargs: "kwargs",
   run: async ({ name, fs_type, force }, context, { kwargs }) => {
     if (!exists(name)) return failed(name, `${name} does not exist`);

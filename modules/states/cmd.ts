@@ -12,20 +12,20 @@ import { reinterpreted } from "./_stateful.ts";
 import { InvocationError, messageOf } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction, type Rest, str } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p, type Rest } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
-  name: any(),
+  name: p.any(),
   ...pick("cwd", "root", "runas", "shell"),
-  env: any([]),
+  env: p.any([]),
   ...pick("stateful", "output_loglevel", "hide_output", "use_vt"),
   ...pick("success_retcodes", "success_stdout", "success_stderr"),
 };
 
 const WAIT_SCRIPT = {
-  name: any(),
+  name: p.any(),
   ...pick("source", "template", "cwd", "runas", "shell", "env", "stateful", "use_vt", "output_loglevel"),
   ...pick("hide_output", "success_retcodes", "success_stdout", "success_stderr"),
 };
@@ -62,13 +62,13 @@ export const wait_script: ModuleFunction<StateContext> = stateFn({
 });
 
 const RUN = {
-  name: any(),
+  name: p.any(),
   ...pick("cwd", "root", "runas", "password", "shell", "env", "prepend_path", "stateful", "output_loglevel"),
   ...pick("hide_output", "timeout", "ignore_timeout", "use_vt", "success_retcodes", "success_stdout", "success_stderr"),
 };
 
 const SCRIPT = {
-  name: any(),
+  name: p.any(),
   ...pick("source", "template", "cwd", "runas", "password", "shell", "env", "stateful", "timeout", "use_vt"),
   ...pick("output_loglevel", "hide_output", "defaults", "context"),
   ...pick("success_retcodes", "success_stdout", "success_stderr"),
@@ -97,7 +97,7 @@ async function runCommand(given: Bound<typeof RUN>, context: StateContext, rest:
     const would: StateResult = {
       name,
       result: null,
-      comment: `Command "${text(name)}" would have been executed`,
+      comment: `Command "${str(name)}" would have been executed`,
       changes: new Map([["cmd", name]]),
     };
     return tells ? reinterpreted(would) : would;
@@ -114,13 +114,13 @@ async function runCommand(given: Bound<typeof RUN>, context: StateContext, rest:
   if ("problem" in outcome) return failed(name, outcome.problem);
   const { ran, warned } = outcome;
   const retcode = ran.get("retcode") ?? null;
-  const late = retcode === 1 && text(ran.get("stdout") ?? "").includes("Timed out after");
+  const late = retcode === 1 && str(ran.get("stdout") ?? "").includes("Timed out after");
   const forgiven = truthy(ignore_timeout) && late;
   return {
     ...finished({
       name,
       result: forgiven || !truthy(retcode),
-      comment: `Command "${text(command)}" run`,
+      comment: `Command "${str(command)}" run`,
       changes: forgiven ? new Map([...ran, ["retcode", 0]]) : ran,
     }, { tells, retcode, test: context.test }),
     ...warned,
@@ -179,7 +179,7 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
   const refusal = invalid(given);
   if (refusal !== undefined) return failed(name, refusal);
   if (context.test && !truthy(testName)) {
-    const would = { ...startResult(name, null), comment: `Command '${text(name)}' would have been executed` };
+    const would = { ...startResult(name, null), comment: `Command '${str(name)}' would have been executed` };
     return tells ? reinterpreted(would) : would;
   }
   if (given.cwd && !isDirectory(given.cwd)) {
@@ -191,8 +191,8 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
   const own = map({ ...rested, source, template, saltenv, python_shell: true, shell: shellOf(shell, context) });
   // Without an engine there is nobody to read them.
   if (truthy(template)) own.set("context", new Map([...asMap(defaults), ...asMap(given.context)]));
-  if (!truthy(rest.kwargs.get("args")) && text(name).trim().split(/\s+/).length > 1) {
-    own.set("args", text(name).slice(text(name).indexOf(" ") + 1));
+  if (!truthy(rest.kwargs.get("args")) && str(name).trim().split(/\s+/).length > 1) {
+    own.set("args", str(name).slice(str(name).indexOf(" ") + 1));
   }
   const outcome = await execute("cmd.script", {
     own,
@@ -204,8 +204,8 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
   const { ran, warned } = outcome;
   const retcode = ran.get("retcode") ?? null;
   const comment = truthy(ran.get("cache_error"))
-    ? `Unable to cache script ${text(source)} from saltenv '${saltenv}'`
-    : `Command '${text(name)}' run`;
+    ? `Unable to cache script ${str(source)} from saltenv '${saltenv}'`
+    : `Command '${str(name)}' run`;
   return {
     ...finished({ name, result: !truthy(retcode), comment, changes: ran }, { tells, retcode, test: context.test }),
     ...warned,
@@ -225,10 +225,10 @@ export const script: ModuleFunction<StateContext> = stateFn({
 });
 
 const CALL = {
-  name: any(),
-  func: any(),
-  args: any([]),
-  kws: any(null),
+  name: p.any(),
+  func: p.any(),
+  args: p.any([]),
+  kws: p.any(null),
   ...pick("output_loglevel", "hide_output", "use_vt"),
 };
 
@@ -242,10 +242,10 @@ export const call: ModuleFunction<StateContext> = stateFn({
 });
 
 const WAIT_CALL = {
-  name: any(),
-  func: any(),
-  args: any([]),
-  kws: any(null),
+  name: p.any(),
+  func: p.any(),
+  args: p.any([]),
+  kws: p.any(null),
   ...pick("stateful", "use_vt", "output_loglevel", "hide_output"),
 };
 
@@ -270,7 +270,7 @@ const WATCHING: Readonly<Record<string, string>> = {
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
   doc: "Called when a watched state has changes: runs the command or script.\n\n" +
     "name\n    As in the state.\n\nsfun\n    The state's function.",
-  params: { name: any(), sfun: str() },
+  params: { name: p.any(), sfun: p.str() },
   varKwargs: "kwargs",
   async run({ name, sfun }, context, { kwargs }) {
     const fun = WATCHING[sfun];

@@ -8,10 +8,10 @@ import { findJob, findVariable, type Found } from "./_cron_check.ts";
 import { runCronFile } from "./_cron_file.ts";
 import { TIME_FIELDS } from "#lib/host/accounts/crontab.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { map, str as text, type Value } from "#lib/values/value.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["cron.list_tab"], otherwise: "cron module could not be loaded" }],
@@ -24,7 +24,7 @@ const IDENTIFIER = `identifier
 
 /** The identifier of a job: what is given, by default its command; None: none. */
 function identifierOf(given: Value, name: string): string | null {
-  return given === false ? name : given === null ? null : text(given);
+  return given === false ? name : given === null ? null : str(given);
 }
 
 /** What test mode says of an entry that is to be there. */
@@ -55,7 +55,7 @@ function added(answer: Value, { name, user, kind }: Entry): StateResult {
   const changes = map({ [user]: name });
   if (answer === "new") return { ...startResult(name), comment: `${kind} ${name} added to ${user}'s crontab`, changes };
   if (answer === "updated") return { ...startResult(name), comment: `${kind} ${name} updated`, changes };
-  return failed(name, `${kind} ${name} for user ${user} failed to commit with error \n${text(answer)}`);
+  return failed(name, `${kind} ${name} for user ${user} failed to commit with error \n${str(answer)}`);
 }
 
 /** The result of a removal. */
@@ -65,7 +65,7 @@ function removed(answer: Value, { name, user, kind }: Entry): StateResult {
     const comment = `${kind} ${name} removed from ${user}'s crontab`;
     return { ...startResult(name), comment, changes: map({ [user]: name }) };
   }
-  return failed(name, `${kind} ${name} for user ${user} failed to commit with error ${text(answer)}`);
+  return failed(name, `${kind} ${name} for user ${user} failed to commit with error ${str(answer)}`);
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
@@ -90,17 +90,17 @@ ${IDENTIFIER}
 special
     A special time instead of the fields: @reboot, @yearly, @monthly, @weekly, @daily, @hourly.`,
   params: {
-    name: str(),
-    user: str("root"),
-    minute: str("*"),
-    hour: str("*"),
-    daymonth: str("*"),
-    month: str("*"),
-    dayweek: str("*"),
-    comment: str(null),
-    commented: bool(false),
-    identifier: any(false),
-    special: str(null),
+    name: p.str(),
+    user: p.str("root"),
+    minute: p.str("*"),
+    hour: p.str("*"),
+    daymonth: p.str("*"),
+    month: p.str("*"),
+    dayweek: p.str("*"),
+    comment: p.str(null),
+    commented: p.bool(false),
+    identifier: p.any(false),
+    special: p.str(null),
   },
   async run({ name: given, user, comment, commented, special, ...bound }, context) {
     const name = given.trim();
@@ -133,7 +133,7 @@ special
     The special time of the job, if it has one.
 
 Other arguments of cron.present are accepted and ignored.`,
-  params: { name: str(), user: str("root"), identifier: any(false), special: str(null) },
+  params: { name: p.str(), user: p.str("root"), identifier: p.any(false), special: p.str(null) },
   varKwargs: "kwargs",
   async run({ name: given, user, special, ...bound }, context) {
     const name = given.trim();
@@ -179,15 +179,15 @@ backup
 
 More arguments are those of file.check_managed and file.get_managed.`,
   params: {
-    name: any(),
-    source_hash: any(""),
-    source_hash_name: str(null),
-    user: str("root"),
-    template: str(null),
-    context: any(null),
-    replace: bool(true),
-    defaults: any(null),
-    backup: any(""),
+    name: p.any(),
+    source_hash: p.any(""),
+    source_hash_name: p.str(null),
+    user: p.str("root"),
+    template: p.str(null),
+    context: p.any(null),
+    replace: p.bool(true),
+    defaults: p.any(null),
+    backup: p.any(""),
   },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => runCronFile(bound, kwargs, context),
@@ -203,7 +203,7 @@ value
     Its value. Default: an empty string.
 
 ${USER}`,
-  params: { name: str(), value: str(null), user: str("root") },
+  params: { name: p.str(), value: p.str(null), user: p.str("root") },
   async run({ name, value, user }, context) {
     if (context.test) return planned(name, `Cron env ${name}`, await findVariable(user, name, value, context));
     const answer = await context.call("cron.set_env", [user, name], map({ value }));
@@ -218,7 +218,7 @@ name
     The variable.
 
 ${USER}`,
-  params: { name: str(), user: str("root") },
+  params: { name: p.str(), user: p.str("root") },
   async run({ name: given, user }, context) {
     const name = given.trim();
     if (context.test) return plannedRemoval(name, `Cron env ${name}`, await findVariable(user, name, null, context));

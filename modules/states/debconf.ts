@@ -5,10 +5,10 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [
@@ -34,7 +34,7 @@ context
 
 defaults
     A map of variables for names that the context does not have.`,
-  params: { name: any(), source: str(), template: str(null), context: any(null), defaults: any(null) },
+  params: { name: p.any(), source: p.str(), template: p.str(null), context: p.any(null), defaults: p.any(null) },
   varKwargs: "kwargs",
   async run({ name, source, template, ...bound }, context, { kwargs }) {
     const variables: ValueMap = new Map();
@@ -57,8 +57,8 @@ defaults
 /** An answer's type and value as debconf writes them. */
 function answerOf(given: Value): { readonly type: string; readonly value: string } {
   const fields: ValueMap = isMap(given) ? given : new Map();
-  const [type, value] = [text(fields.get("type") ?? null), fields.get("value") ?? null];
-  return { type, value: type === "boolean" ? truthy(value) ? "true" : "false" : text(value) };
+  const [type, value] = [str(fields.get("type") ?? null), fields.get("value") ?? null];
+  return { type, value: type === "boolean" ? truthy(value) ? "true" : "false" : str(value) };
 }
 
 export const set: ModuleFunction<StateContext> = stateFn({
@@ -70,7 +70,7 @@ name
 data
     A map from a question to a map with the answer's \`type\` (string, boolean, select, multiselect, note, text,
     title, password) and its \`value\`.`,
-  params: { name: str(), data: dict() },
+  params: { name: p.str(), data: p.dict() },
   varKwargs: "kwargs",
   async run({ name, data }, context) {
     const known = await context.call("debconf.show", [name]);
@@ -81,7 +81,7 @@ data
       const isSet = Array.isArray(known) && known.some((one) => equals(one, [question, type, value]));
       if (isSet) {
         if (comment === "") comment = "Unchanged answers: ";
-        comment += `${text(question)} `;
+        comment += `${str(question)} `;
       } else if (context.test) {
         result = null;
         changes.set(question, `New value: ${value}`);

@@ -7,9 +7,9 @@
 import { roundHalfEven } from "#lib/output/rounding.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { float, isMap, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { float, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A bound as a number; or what is wrong with it. */
 function readBound(name: string, value: Value, absolute: boolean): number | null | { readonly problem: string } {
@@ -41,7 +41,7 @@ function numberAt(of: Value | undefined, key: string): number {
 
 function spaceOfMount(data: Value, absolute: boolean): Space {
   if (absolute) return { used: numberAt(data, "used"), available: numberAt(data, "available"), data };
-  const capacity = isMap(data) ? text(data.get("capacity") ?? "") : "";
+  const capacity = isMap(data) ? str(data.get("capacity") ?? "") : "";
   const used = Number(capacity.replace(/^%+|%+$/g, ""));
   return { used, available: 100 - used, data };
 }
@@ -68,7 +68,7 @@ function violation({ used, available }: Space, { minimum, maximum, absolute, fre
   const [kind, value] = free ? ["available", available] : ["used", used];
   const number = toNumber(value) ?? 0;
   const outOfBounds = (which: string, bound: number) =>
-    `Disk ${kind} space is ${which} of ${bound} ${unit} at ${text(value)} ${unit}`;
+    `Disk ${kind} space is ${which} of ${bound} ${unit} at ${str(value)} ${unit}`;
   if (minimum !== null && number < minimum) return outOfBounds("below minimum", minimum);
   if (maximum !== null && number > maximum) return outOfBounds("above maximum", maximum);
   return undefined;
@@ -88,7 +88,7 @@ absolute : False
 
 free : False
     Whether they are for the free space.`,
-  params: { name: str(), maximum: any(null), minimum: any(null), absolute: bool(false), free: bool(false) },
+  params: { name: p.str(), maximum: p.any(null), minimum: p.any(null), absolute: p.bool(false), free: p.bool(false) },
   run: async ({ name, maximum: max, minimum: min, absolute, free }, context) => {
     const ret = (result: boolean, comment: string, data: Value = new Map()): StateResult => (
       { name, result, comment, changes: new Map(), data }

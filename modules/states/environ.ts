@@ -5,9 +5,9 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
-import { isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The value that a variable gets; `undefined` if it has it, or is not there as it is wanted. */
 function newValue(wanted: Value, current: string | undefined, unset: boolean): Value | undefined {
@@ -39,12 +39,12 @@ update_minion : False
 permanent
     For Windows.`,
   params: {
-    name: str(),
-    value: any(),
-    false_unsets: bool(false),
-    clear_all: bool(false),
-    update_minion: bool(false),
-    permanent: any(false),
+    name: p.str(),
+    value: p.any(),
+    false_unsets: p.bool(false),
+    clear_all: p.bool(false),
+    update_minion: p.bool(false),
+    permanent: p.any(false),
   },
   run: async ({ name, value, false_unsets, clear_all, update_minion, permanent }, context) => {
     const wanted = isMap(value)
@@ -59,7 +59,7 @@ permanent
       for (const key of Object.keys(environment)) if (!wanted.has(key)) changes.set(key, false_unsets ? null : "");
     }
     for (const [key, one] of wanted) {
-      const now = newValue(one, environment[text(key)], false_unsets);
+      const now = newValue(one, environment[str(key)], false_unsets);
       if (now !== undefined) changes.set(key, now);
     }
     const ret = { ...startResult(name), changes };

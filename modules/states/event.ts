@@ -5,7 +5,7 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { map, truthy } from "#lib/values/value.ts";
 
@@ -27,13 +27,13 @@ with_env, with_grains, with_pillar : False
 show_changed : True
     Whether the changes show the tag and the data.`,
   params: {
-    name: str(),
-    data: any(null),
-    preload: dict(null),
-    with_env: any(false),
-    with_grains: any(false),
-    with_pillar: any(false),
-    show_changed: bool(true),
+    name: p.str(),
+    data: p.any(null),
+    preload: p.dict(null),
+    with_env: p.any(false),
+    with_grains: p.any(false),
+    with_pillar: p.any(false),
+    show_changed: p.bool(true),
   },
   varKwargs: "kwargs",
   run: async ({ name, show_changed, ...event }, context, { kwargs }) => {
@@ -54,6 +54,6 @@ export const mod_watch: ModuleFunction<StateContext> = {
 export const wait: ModuleFunction<StateContext> = stateFn({
   doc: "Send an event, as event.send does, if a watched state has changes.\n\nname\n    The event's tag." +
     "\n\ndata\n    Its data.",
-  params: { name: str(), sfun: any(null), data: any(null) },
+  params: { name: p.str(), sfun: p.any(null), data: p.any(null) },
   run: ({ name }) => startResult(name),
 });

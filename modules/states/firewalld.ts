@@ -7,10 +7,10 @@
 import { CommandError } from "#lib/errors.ts";
 import { formatNested } from "#lib/output/nested.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -89,38 +89,38 @@ function shownForwarding(one: string): Value {
 }
 
 const ZONE = {
-  name: str(),
-  block_icmp: any(null),
-  prune_block_icmp: any(false),
-  default: any(null),
-  masquerade: any(null),
-  ports: any(null),
-  prune_ports: any(false),
-  port_fwd: any(null),
-  prune_port_fwd: any(false),
-  services: any(null),
-  prune_services: any(false),
-  interfaces: any(null),
-  prune_interfaces: any(false),
-  sources: any(null),
-  prune_sources: any(false),
-  rich_rules: any(null),
-  prune_rich_rules: any(false),
+  name: p.str(),
+  block_icmp: p.any(null),
+  prune_block_icmp: p.any(false),
+  default: p.any(null),
+  masquerade: p.any(null),
+  ports: p.any(null),
+  prune_ports: p.any(false),
+  port_fwd: p.any(null),
+  prune_port_fwd: p.any(false),
+  services: p.any(null),
+  prune_services: p.any(false),
+  interfaces: p.any(null),
+  prune_interfaces: p.any(false),
+  sources: p.any(null),
+  prune_sources: p.any(false),
+  rich_rules: p.any(null),
+  prune_rich_rules: p.any(false),
 };
 
 type Zone = Readonly<Record<keyof typeof ZONE, Value>>;
 
 function texts(value: Value): string[] {
-  return Array.isArray(value) ? value.map(text) : value === null ? [] : [text(value)];
+  return Array.isArray(value) ? value.map(str) : value === null ? [] : [str(value)];
 }
 
 /** The parts of a zone that are lists; those of which nothing is said are left alone. */
 function partsOf(zone: Zone, isNew: boolean, context: StateContext): Part[] {
-  const name = text(zone.name);
+  const name = str(zone.name);
   const call = (fun: string, args: Value[], kwargs: ValueMap = PERMANENT) =>
     context.call(`firewalld.${fun}`, args, kwargs);
   // A zone that is only planned has nothing yet, and firewalld knows nothing of it.
-  const current = (fun: string) => async () => isNew ? [] : (await listed(context, fun, [name], PERMANENT)).map(text);
+  const current = (fun: string) => async () => isNew ? [] : (await listed(context, fun, [name], PERMANENT)).map(str);
   const plain = (
     key: string,
     given: { readonly wanted: Value; readonly prune: Value },
@@ -147,7 +147,7 @@ function partsOf(zone: Zone, isNew: boolean, context: StateContext): Part[] {
       prunes: truthy(zone.prune_port_fwd),
       current: async () => {
         const found = isNew ? [] : await listed(context, "list_port_fwd", [name], PERMANENT);
-        return found.flatMap((one) => isMap(one) ? [FORWARDING.map((key) => text(one.get(key) ?? "")).join(":")] : []);
+        return found.flatMap((one) => isMap(one) ? [FORWARDING.map((key) => str(one.get(key) ?? "")).join(":")] : []);
       },
       add: (one) => call("add_port_fwd", [name, ...one.split(":")], noMasquerade),
       remove: (one) => call("remove_port_fwd", [name, ...one.split(":")]),
@@ -186,9 +186,9 @@ async function icmpPart(zone: Zone, isNew: boolean, context: StateContext): Prom
   const prunes = truthy(zone.prune_block_icmp);
   const given = texts(zone.block_icmp);
   if (given.length === 0 && !prunes) return undefined;
-  const name = text(zone.name);
-  const there = isNew ? [] : (await listed(context, "list_icmp_block", [name], PERMANENT)).map(text);
-  const valid = given.length === 0 ? [] : (await listed(context, "get_icmp_types", [], PERMANENT)).map(text);
+  const name = str(zone.name);
+  const there = isNew ? [] : (await listed(context, "list_icmp_block", [name], PERMANENT)).map(str);
+  const valid = given.length === 0 ? [] : (await listed(context, "get_icmp_types", [], PERMANENT)).map(str);
   for (const one of without(given, valid)) context.log("error", `${one} is an invalid ICMP type`);
   return {
     key: "icmp_types",
@@ -271,7 +271,7 @@ export const service: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that there is a service with exactly these ports and protocols.\n\nname\n    The service.\n\nports\n    Ports like 22/tcp." +
     "\n\nprotocols\n    Protocols like igmp.",
-  params: { name: str(), ports: list(null), protocols: list(null) },
+  params: { name: p.str(), ports: p.list(null), protocols: p.list(null) },
   async run({ name, ports, protocols }, context) {
     const isMissing = !(await listed(context, "get_services", [])).includes(name);
     if (isMissing && !context.test) await context.call("firewalld.new_service", [name], map({ restart: false }));
@@ -280,7 +280,7 @@ export const service: ModuleFunction<StateContext> = stateFn({
       wanted: texts(wanted),
       prunes: true,
       current: async () =>
-        isMissing && context.test ? [] : (await listed(context, `get_service_${key}`, [name])).map(text),
+        isMissing && context.test ? [] : (await listed(context, `get_service_${key}`, [name])).map(str),
       add: (value) => context.call(`firewalld.add_service_${one}`, [name, value]),
       remove: (value) => context.call(`firewalld.remove_service_${one}`, [name, value]),
     });

@@ -6,9 +6,9 @@
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names of trust, and how `gpg.list_keys` shows it. */
 const TRUST: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ function subkeysOf(key: ValueMap): ValueMap[] {
 }
 
 function idOf(key: ValueMap): string {
-  return text(key.get("keyid") ?? "");
+  return str(key.get("keyid") ?? "");
 }
 
 const DAY_MS = 86_400_000;
@@ -52,13 +52,13 @@ function recentlyExpired(subkeys: readonly ValueMap[], maxDays: number): ValueMa
   const today = Date.UTC(now.getFullYear(), now.getMonth(), now.getDate());
   return subkeys.filter((subkey) => {
     if (subkey.get("expired") !== true) return false;
-    const [year, month, day] = text(subkey.get("expires") ?? "").split("-").map(Number);
+    const [year, month, day] = str(subkey.get("expires") ?? "").split("-").map(Number);
     return (today - Date.UTC(year, month - 1, day)) / DAY_MS <= maxDays;
   });
 }
 
 function known(key: ValueMap): KnownKey {
-  return { trust: text(key.get("trust") ?? ""), subkeys: subkeysOf(key), expired: key.get("expired") === true };
+  return { trust: str(key.get("trust") ?? ""), subkeys: subkeysOf(key), expired: key.get("expired") === true };
 }
 
 async function listKeys({ user, gnupghome, keyring }: Place, context: StateContext): Promise<ValueMap[]> {
@@ -68,7 +68,7 @@ async function listKeys({ user, gnupghome, keyring }: Place, context: StateConte
 
 function keyIds(name: string, keys: Value): string[] {
   if (!truthy(keys)) return [name];
-  return (Array.isArray(keys) ? keys : [keys]).map(text);
+  return (Array.isArray(keys) ? keys : [keys]).map(str);
 }
 
 /** An error of the host or of the arguments, with its text; others continue. */
@@ -126,7 +126,7 @@ async function importFrom(
   const kwargs = map({ ...input, filename: from.path ?? null, user, gnupghome, keyring, select: key });
   const result = await context.call("gpg.import_key", [], kwargs);
   const fields: ValueMap = isMap(result) ? result : new Map();
-  return { res: fields.get("res") === true, message: text(fields.get("message") ?? "") };
+  return { res: fields.get("res") === true, message: str(fields.get("message") ?? "") };
 }
 
 async function fromServer(
@@ -138,7 +138,7 @@ async function fromServer(
   const kwargs = map({ keyserver, keys: key, user, gnupghome, keyring });
   const result = await context.call("gpg.receive_keys", [], kwargs);
   const reported = isMap(result) ? result.get("message") : [];
-  const messages = (Array.isArray(reported) ? reported : [reported ?? ""]).map(text);
+  const messages = (Array.isArray(reported) ? reported : [reported ?? ""]).map(str);
   let res: boolean | null = isMap(result) && result.get("res") === true;
   if (refresh && res) {
     res = messages.some((message) => message.includes("updated: new"));
@@ -166,11 +166,11 @@ async function fetchKey(
     const path = await context.call("cp.cache_file", [source]);
     if (!truthy(path)) continue;
     try {
-      return await importFrom(key, { refresh, from: { path: text(path) }, place: given }, context);
+      return await importFrom(key, { refresh, from: { path: str(path) }, place: given }, context);
     } catch (error) {
       if (!(error instanceof KeyNotContained)) throw error;
       if (error.message.includes("expired")) {
-        context.log("warning", `Found source ${text(source)} contains key ${key}, but it's expired`);
+        context.log("warning", `Found source ${str(source)} contains key ${key}, but it's expired`);
       }
     }
   }
@@ -218,7 +218,7 @@ async function ensure(key: string, given: Present, progress: Progress, context: 
       else {
         say(
           `Would have attempted to update ${key} because it has expired subkeys:`,
-          ...stale.map((subkey) => `  - ${idOf(subkey)} (expired on ${text(subkey.get("expires") ?? "")})`),
+          ...stale.map((subkey) => `  - ${idOf(subkey)} (expired on ${str(subkey.get("expires") ?? "")})`),
         );
       }
       note(progress, key, "refresh", true);
@@ -304,7 +304,7 @@ async function trustKey(
     const kwargs = map({ keyid: key, trust_level: trust, user, gnupghome, keyring });
     const result = await context.call("gpg.trust_key", [], kwargs);
     if (!isMap(result) || result.get("res") === false) {
-      throw new CommandError(isMap(result) ? text(result.get("message") ?? "") : "");
+      throw new CommandError(isMap(result) ? str(result.get("message") ?? "") : "");
     }
     say(`Set trust level for ${key} to ${trust}`);
     note(progress, key, "trust", trust);
@@ -344,17 +344,17 @@ text
 subkey_maxage : 100
     A key is fetched again if a subkey expires within this number of days; 0: never.`,
   params: {
-    name: str(),
-    keys: any(null),
-    user: str(null),
-    keyserver: str(null),
-    gnupghome: str(null),
-    trust: str(null),
-    keyring: any(null),
-    source: any(null),
-    skip_keyserver: bool(false),
-    text: str(null),
-    subkey_maxage: any(100),
+    name: p.str(),
+    keys: p.any(null),
+    user: p.str(null),
+    keyserver: p.str(null),
+    gnupghome: p.str(null),
+    trust: p.str(null),
+    keyring: p.any(null),
+    source: p.any(null),
+    skip_keyserver: p.bool(false),
+    text: p.str(null),
+    subkey_maxage: p.any(100),
   },
   varKwargs: "kwargs",
   keywords: [],
@@ -403,12 +403,12 @@ user, gnupghome, keyring
 keyring_absent_if_empty : False
     Whether a keyring without a key is removed.`,
   params: {
-    name: str(),
-    keys: any(null),
-    user: str(null),
-    gnupghome: str(null),
-    keyring: any(null),
-    keyring_absent_if_empty: bool(false),
+    name: p.str(),
+    keys: p.any(null),
+    user: p.str(null),
+    gnupghome: p.str(null),
+    keyring: p.any(null),
+    keyring_absent_if_empty: p.bool(false),
   },
   varKwargs: "kwargs",
   keywords: [],
@@ -432,7 +432,7 @@ keyring_absent_if_empty : False
       const result = await context.call("gpg.delete_key", [], map({ keyid: key, ...place }));
       if (isMap(result) && result.get("res") === false) {
         ret.result = false;
-        comments.push(text(result.get("message") ?? ""));
+        comments.push(str(result.get("message") ?? ""));
       } else {
         comments.push(`Deleted ${key} from GPG keychain`);
         deleted.push(key);
@@ -450,7 +450,7 @@ keyring_absent_if_empty : False
       ret.changes.set("deleted", deleted.filter((key) => !after.includes(key)));
     } else if (isSpare && truthy(await context.call("file.file_exists", [keyring]))) {
       await context.call("file.remove", [keyring]);
-      comments.push(`Removed empty keyring file ${text(keyring)}`);
+      comments.push(`Removed empty keyring file ${str(keyring)}`);
       ret.changes.set("removed", keyring);
     }
     return { ...ret, comment: comments.join("\n") };

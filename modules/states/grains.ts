@@ -5,12 +5,12 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
-import { equals, isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { equals, isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 import { DEFAULT_TARGET_DELIM, traverse } from "#lib/yaml/traverse.ts";
 
-const DELIMITER = { delimiter: str(DEFAULT_TARGET_DELIM) };
+const DELIMITER = { delimiter: p.str(DEFAULT_TARGET_DELIM) };
 
 const DOC = `name
     The grain, or a path such as \`apps:web:port\`.
@@ -42,7 +42,7 @@ async function setGrain(path: string, value: Value, options: Record<string, Valu
 
 export const exists: ModuleFunction<StateContext> = stateFn({
   doc: `A grain exists. Nothing is changed.\n\n${DOC}`,
-  params: { name: str(), ...DELIMITER },
+  params: { name: p.str(), ...DELIMITER },
   run: ({ name, delimiter }, context) => {
     const path = pathOf(name, delimiter);
     return grainAt(path, context) === undefined
@@ -59,7 +59,7 @@ value
 
 force : False
     Whether a list or a map may be replaced, or may replace a value.`,
-  params: { name: str(), value: any(), ...DELIMITER, force: bool(false) },
+  params: { name: p.str(), value: p.any(), ...DELIMITER, force: p.bool(false) },
   run: async ({ name, value, delimiter, force }, context) => {
     const path = pathOf(name, delimiter);
     const now = grainAt(path, context);
@@ -72,7 +72,7 @@ force : False
     }
     const done = await setGrain(path, value, { force }, context);
     const set = done.result === true && done.changes.size > 0;
-    return set ? { ...done, comment: `Set grain ${path} to ${text(value)}` } : done;
+    return set ? { ...done, comment: `Set grain ${path} to ${str(value)}` } : done;
   },
 });
 
@@ -93,7 +93,7 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
 
 value
     A value, or a list of them.`,
-  params: { name: str(), value: any(), ...DELIMITER },
+  params: { name: p.str(), value: p.any(), ...DELIMITER },
   run: async ({ name, value: given, delimiter }, context) => {
     const path = pathOf(name, delimiter);
     const current = grainAt(path, context);
@@ -106,28 +106,28 @@ value
     const fresh = requested.filter((one) => !includes(known, one));
     if (fresh.length === 0) {
       const where = there ? `in grain ${path} (or pending)` : `pending in grain ${path}`;
-      return { ...startResult(path), comment: `Value ${text(given)} is already ${where}` };
+      return { ...startResult(path), comment: `Value ${str(given)} is already ${where}` };
     }
     pending.push(...fresh);
     const value = Array.isArray(given) ? fresh : given;
     if (context.test) {
       const comment = there
-        ? `Value ${text(value)} is set to be appended to grain ${path}`
+        ? `Value ${str(value)} is set to be appended to grain ${path}`
         : `Grain ${path} is set to be added`;
       return { name: path, result: null, comment, changes: map({ new: found }) };
     }
     const appended = await context.call("grains.append", [path, value]);
     const now = grainAt(path, context);
     if (!Array.isArray(now) || fresh.some((one) => !includes(now, one))) {
-      return failed(path, `Failed append value ${text(value)} to grain ${path}`);
+      return failed(path, `Failed append value ${str(value)} to grain ${path}`);
     }
     const removed = requested.filter((one) => includes(known, one));
     const why = there ? `value found in "${path}" (or pending)` : `value already pending in "${path}"`;
-    const left = removed.length > 0 ? `Removed value ${text(removed)} from update due to ${why}.\n` : "";
+    const left = removed.length > 0 ? `Removed value ${str(removed)} from update due to ${why}.\n` : "";
     return {
       name: path,
       result: true,
-      comment: `${left}Append value ${text(value)} to grain ${path}`,
+      comment: `${left}Append value ${str(value)} to grain ${path}`,
       changes: map({ new: appended }),
     };
   },
@@ -138,7 +138,7 @@ export const list_absent: ModuleFunction<StateContext> = stateFn({
 
 value
     A value, or a list of them.`,
-  params: { name: str(), value: any(), ...DELIMITER },
+  params: { name: p.str(), value: p.any(), ...DELIMITER },
   run: async ({ name, value, delimiter }, context) => {
     const path = pathOf(name, delimiter);
     const found = grainAt(path, context);
@@ -149,15 +149,15 @@ value
     const comments: string[] = [], deleted: Value[] = [];
     for (const one of Array.isArray(value) ? value : [value]) {
       if (!includes(before, one)) {
-        comments.push(`Value ${text(one)} is absent from grain ${path}`);
+        comments.push(`Value ${str(one)} is absent from grain ${path}`);
         continue;
       }
       if (!context.test) await context.call("grains.remove", [path, one]);
       else ret.result = null;
       comments.push(
         context.test
-          ? `Value ${text(one)} in grain ${path} is set to be deleted`
-          : `Value ${text(one)} was deleted from grain ${path}`,
+          ? `Value ${str(one)} in grain ${path} is set to be deleted`
+          : `Value ${str(one)} was deleted from grain ${path}`,
       );
       deleted.push(one);
     }
@@ -173,7 +173,7 @@ destructive : False
 
 force : False
     Whether this may be done to a list or a map.`,
-  params: { name: str(), destructive: bool(false), ...DELIMITER, force: bool(false) },
+  params: { name: p.str(), destructive: p.bool(false), ...DELIMITER, force: p.bool(false) },
   run: async ({ name, destructive, delimiter, force }, context) => {
     const path = pathOf(name, delimiter);
     const found = grainAt(path, context);
@@ -203,13 +203,13 @@ value
 
 convert : False
     Whether a grain that is no list is converted to one.`,
-  params: { name: str(), value: any(), convert: bool(false), ...DELIMITER },
+  params: { name: p.str(), value: p.any(), convert: p.bool(false), ...DELIMITER },
   run: async ({ name, value, convert, delimiter }, context) => {
     const path = pathOf(name, delimiter);
     const found = grainAt(path, context) ?? null;
     const added = { name: path, changes: map({ added: value }) };
     if (!truthy(found) && !context.grains.has(path)) return failed(path, `Grain ${path} does not exist`);
-    const shown = text(value);
+    const shown = str(value);
     if (Array.isArray(found)) {
       if (includes(found, value)) {
         return { ...startResult(path), comment: `Value ${shown} is already in the list for grain ${path}` };

@@ -6,9 +6,9 @@
 
 import { keywords } from "./_execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
     Whether only local groups are used, not those of a directory service, with libuser's programs.`;
@@ -33,7 +33,7 @@ async function neededChanges(wanted: WantedGroup, context: StateContext): Promis
   const group = await findGroup(name, local, context);
   if (!isMap(group) || group.size === 0) return undefined;
   const listed = group.get("members");
-  const now = Array.isArray(listed) ? listed.map(text) : [];
+  const now = Array.isArray(listed) ? listed.map(str) : [];
   const changes: ValueMap = new Map();
   if (truthy(gid)) {
     const number = gidNumber(gid);
@@ -74,7 +74,7 @@ async function change(changes: ValueMap, wanted: WantedGroup, nonUnique: boolean
 function shownChange(key: Value, value: Value, { members }: WantedGroup): string {
   return key === "delusers" && members !== null && Array.isArray(value)
     ? `{${value.map(repr).join(", ")}}`
-    : text(value);
+    : str(value);
 }
 
 async function changeGroup(
@@ -84,7 +84,7 @@ async function changeGroup(
   context: StateContext,
 ): Promise<StateResult> {
   const { name } = wanted;
-  const lines = [...changes].map(([key, value]) => `${text(key)}: ${shownChange(key, value, wanted)}\n`);
+  const lines = [...changes].map(([key, value]) => `${str(key)}: ${shownChange(key, value, wanted)}\n`);
   const comment = `The following group attributes are set to be changed:\n${lines.join("")}`;
   if (context.test) return { ...startResult(name, null), comment };
   await change(changes, wanted, nonUnique, context);
@@ -108,7 +108,7 @@ async function addGroup(
       isMap(one) && toNumber(one.get("gid")) === toNumber(gid)
     );
     if (isMap(owner)) {
-      const taken = `gid ${text(gid)} is already taken by group ${text(owner.get("name") ?? null)}`;
+      const taken = `gid ${str(gid)} is already taken by group ${str(owner.get("name") ?? null)}`;
       return failed(name, `Group ${name} is not present but ${taken}`);
     }
   }
@@ -151,14 +151,14 @@ non_unique : False
 
 ${LOCAL}`,
   params: {
-    name: str(),
-    gid: any(null),
-    system: bool(false),
-    addusers: list(null),
-    delusers: list(null),
-    members: list(null),
-    non_unique: bool(false),
-    local: bool(false),
+    name: p.str(),
+    gid: p.any(null),
+    system: p.bool(false),
+    addusers: p.list(null),
+    delusers: p.list(null),
+    members: p.list(null),
+    non_unique: p.bool(false),
+    local: p.bool(false),
   },
   async run({ name, gid, system, addusers, delusers, members, non_unique, local }, context) {
     if (members !== null && (addusers !== null || delusers !== null)) {
@@ -166,7 +166,7 @@ ${LOCAL}`,
         'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together. ';
       return { ...startResult(name, null), comment };
     }
-    const names = (given: Value[] | null) => given?.map(text) ?? null;
+    const names = (given: Value[] | null) => given?.map(str) ?? null;
     const wanted: WantedGroup = {
       name,
       gid,
@@ -193,7 +193,7 @@ name
     The group.
 
 ${LOCAL}`,
-  params: { name: str(), local: bool(false) },
+  params: { name: p.str(), local: p.bool(false) },
   async run({ name, local }, context) {
     if (!truthy(await findGroup(name, local, context))) return { ...startResult(name), comment: "Group not present" };
     if (context.test) return { ...startResult(name, null), comment: `Group ${name} is set for removal` };

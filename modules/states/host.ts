@@ -5,10 +5,10 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function listOf(given: Value): Value[] {
   return Array.isArray(given) ? given : [given];
@@ -35,7 +35,7 @@ function planFor(name: string, addresses: readonly string[], comment: string, ho
     invalid: false,
   };
   for (const [key, entry] of hosts) {
-    const address = text(key);
+    const address = str(key);
     const aliases = isMap(entry) ? entry.get("aliases") : undefined;
     const named = Array.isArray(aliases) && aliases.includes(name);
     if (!addresses.includes(address)) {
@@ -75,10 +75,10 @@ comment
 
 clean : False
     Whether the name is removed from all other addresses.`,
-  params: { name: str(), ip: any(), comment: str(""), clean: bool(false) },
+  params: { name: p.str(), ip: p.any(), comment: p.str(""), clean: p.bool(false) },
   run: async ({ name, ip, comment, clean }, context) => {
     const hosts = await context.call("hosts.list_hosts");
-    const addresses = listOf(ip).map(text);
+    const addresses = listOf(ip).map(str);
     const plan = planFor(name, addresses, comment, isMap(hosts) ? hosts : new Map(), clean);
     const ret = startResult(name, !plan.invalid);
     const { comments } = plan;
@@ -134,11 +134,11 @@ name
 
 ip
     An address, or a list of them.`,
-  params: { name: str(), ip: any() },
+  params: { name: p.str(), ip: p.any() },
   run: async ({ name, ip }, context) => {
     const ret = startResult(name, null);
     const comments: string[] = [];
-    for (const address of listOf(ip).map(text)) {
+    for (const address of listOf(ip).map(str)) {
       if (!truthy(await context.call("hosts.has_pair", [address, name]))) {
         ret.result = true;
         comments.push(`Host ${name} (${address}) already absent`);
@@ -165,11 +165,11 @@ name
 
 hostnames
     A name, or a list of them; an empty list removes the address.`,
-  params: { name: str(), hostnames: any() },
+  params: { name: p.str(), hostnames: p.any() },
   run: async ({ name, hostnames }, context) => {
     const aliases = await context.call("hosts.get_alias", [name]);
-    const old = (Array.isArray(aliases) ? aliases : []).map(text).join(" ");
-    const now = listOf(hostnames).map((one) => text(one).trim()).join(" ");
+    const old = (Array.isArray(aliases) ? aliases : []).map(str).join(" ");
+    const now = listOf(hostnames).map((one) => str(one).trim()).join(" ");
     if (old === now) return { ...startResult(name), comment: `IP address ${name} already set to "${now}"` };
     if (context.test) {
       return { ...startResult(name, null), comment: `Would change ${name} from "${old}" to "${now}"` };

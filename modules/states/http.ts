@@ -6,11 +6,11 @@
 
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { found } from "#lib/regex/replace.ts";
-import { isMap, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What the answer is to be. */
 interface Expected {
@@ -21,11 +21,11 @@ interface Expected {
 }
 
 const PARAMS = {
-  name: str(),
-  match: any(null),
-  match_type: str("string"),
-  status: any(null),
-  status_type: str("string"),
+  name: p.str(),
+  match: p.any(null),
+  match_type: p.str("string"),
+  status: p.any(null),
+  status_type: p.str("string"),
 };
 
 const DOC = `name
@@ -59,25 +59,25 @@ class Judgement {
 
 function judge(data: ValueMap, { match, match_type, status, status_type }: Expected): Judgement {
   const judgement = new Judgement();
-  const body = text(data.get("text") ?? ""), code = text(data.get("status") ?? "");
-  const matches = (pattern: Value, of: string) => found(pythonRegex(text(pattern), { search: true }), of);
+  const body = str(data.get("text") ?? ""), code = str(data.get("status") ?? "");
+  const matches = (pattern: Value, of: string) => found(pythonRegex(str(pattern), { search: true }), of);
   if (match !== null && match_type === "string") {
-    const holds = body.includes(text(match));
-    judgement.say(holds, `Match text "${text(match)}" was ${holds ? "" : "not "}found.`);
+    const holds = body.includes(str(match));
+    judgement.say(holds, `Match text "${str(match)}" was ${holds ? "" : "not "}found.`);
   } else if (match !== null && match_type === "pcre") {
     const holds = matches(match, body);
-    judgement.say(holds, `Match pattern "${text(match)}" was ${holds ? "" : "not "}found.`);
+    judgement.say(holds, `Match pattern "${str(match)}" was ${holds ? "" : "not "}found.`);
   }
   if (status !== null && status_type === "list") {
-    const listed = Array.isArray(status) ? status.map(text) : [...text(status)];
+    const listed = Array.isArray(status) ? status.map(str) : [...str(status)];
     for (const one of listed) if (one === code) judgement.say(true, `Status ${one} was found.`);
-    if (judgement.result !== true) judgement.say(false, `Statuses ${text(status)} were not found.`);
+    if (judgement.result !== true) judgement.say(false, `Statuses ${str(status)} were not found.`);
   } else if (status !== null && status_type === "pcre") {
     const holds = matches(status, code);
-    judgement.say(holds, `Status pattern "${text(status)}" was ${holds ? "" : "not "}found.`);
+    judgement.say(holds, `Status pattern "${str(status)}" was ${holds ? "" : "not "}found.`);
   } else if (status !== null && status_type === "string") {
-    const holds = code === text(status);
-    judgement.say(holds, `Status ${text(status)} was ${holds ? "" : "not "}found.`);
+    const holds = code === str(status);
+    judgement.say(holds, `Status ${str(status)} was ${holds ? "" : "not "}found.`);
   }
   return judgement;
 }
@@ -104,7 +104,7 @@ async function ask(
   const { result, comments } = judge(data, expected);
   const comment = comments.join(" ");
   if (!context.test) return { name, result, comment, changes: new Map(), data };
-  const url = kwargs.has("test_url") ? `, TEST URL WAS: ${text(kwargs.get("test_url") ?? null)}` : "";
+  const url = kwargs.has("test_url") ? `, TEST URL WAS: ${str(kwargs.get("test_url") ?? null)}` : "";
   return { name, result: null, comment: `${comment} (TEST MODE${url})`, changes: new Map(), data };
 }
 
@@ -115,7 +115,7 @@ ${DOC}
 
 wait_for
     The maximum time in seconds for repeating a request that fails.`,
-  params: { ...PARAMS, wait_for: any(null) },
+  params: { ...PARAMS, wait_for: p.any(null) },
   varKwargs: "kwargs",
   run: (given, context, { kwargs }) => ask(given, kwargs, context),
 });
@@ -128,7 +128,7 @@ function expectedOf(given: ValueMap): { readonly expected: Expected; readonly kw
     kwargs.delete(key);
     return value;
   };
-  const type = (key: string) => text(take(key) ?? "string");
+  const type = (key: string) => str(take(key) ?? "string");
   const expected = {
     match: take("match"),
     match_type: type("match_type"),
@@ -151,7 +151,7 @@ wait_for : 300
 
 request_interval
     Seconds between two requests.`,
-  params: { name: PARAMS.name, wait_for: float(300) },
+  params: { name: PARAMS.name, wait_for: p.float(300) },
   varKwargs: "kwargs",
   run: async ({ name, wait_for }, context, rest) => {
     const { expected, kwargs } = expectedOf(rest.kwargs);

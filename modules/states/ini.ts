@@ -5,17 +5,17 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["ini.set_option"], otherwise: "'ini' __virtual__ returned False" }],
 };
 
-const PARAMS = { name: str(), sections: any(null), separator: str("=") };
-const ENCODING = { encoding: str(null) };
+const PARAMS = { name: p.str(), sections: p.any(null), separator: p.str("=") };
+const ENCODING = { encoding: p.str(null) };
 
 const FILE_DOC = `name
     The path of the file.
@@ -44,8 +44,8 @@ async function readIni(file: File, context: StateContext): Promise<ValueMap> {
 
 /** The items of Python's loop over `sections`: the keys of a map, the items of a list. */
 function namesIn(sections: Value): string[] {
-  if (isMap(sections)) return [...sections.keys()].map(text);
-  return Array.isArray(sections) ? sections.map(text) : [];
+  if (isMap(sections)) return [...sections.keys()].map(str);
+  return Array.isArray(sections) ? sections.map(str) : [];
 }
 
 function sectionText(name: string): string {
@@ -57,7 +57,7 @@ function split(ini: ValueMap): { readonly sections: Map<string, ValueMap>; reado
   const sections = new Map<string, ValueMap>();
   const options: ValueMap = new Map();
   for (const [key, value] of ini) {
-    if (isMap(value)) sections.set(text(key), value);
+    if (isMap(value)) sections.set(str(key), value);
     else options.set(key, value);
   }
   return { sections, options };
@@ -76,11 +76,11 @@ interface Wanted {
 
 /** The keys of `now` that are not requested. */
 function extra(now: Iterable<Value>, wanted: { has(key: string): boolean }): string[] {
-  return [...now].map(text).filter((key) => !wanted.has(key));
+  return [...now].map(str).filter((key) => !wanted.has(key));
 }
 
 function textKeys(of: ValueMap): Set<string> {
-  return new Set([...of.keys()].map(text));
+  return new Set([...of.keys()].map(str));
 }
 
 /** The comment of test mode. */
@@ -94,8 +94,8 @@ function predict({ strict, options, sections, now }: Wanted): { readonly lines: 
   const compareOptions = (wanted: ValueMap, current: ValueMap | undefined, where: string) => {
     for (const [option, value] of wanted) {
       const known = current?.get(option);
-      const equal = known !== undefined && text(known) === text(value);
-      say(`${equal ? "Unchanged" : "Changed"} key ${text(option)}${where}`, !equal);
+      const equal = known !== undefined && str(known) === str(value);
+      say(`${equal ? "Unchanged" : "Changed"} key ${str(option)}${where}`, !equal);
     }
   };
   compareOptions(options, now.options, "");
@@ -169,7 +169,7 @@ no_spaces : False
     Whether there are no spaces around the separator.
 
 ${FILE_DOC}`,
-  params: { ...PARAMS, strict: bool(false), ...ENCODING, no_spaces: bool(false) },
+  params: { ...PARAMS, strict: p.bool(false), ...ENCODING, no_spaces: p.bool(false) },
   run: async ({ name, sections: given, strict, no_spaces, ...how }, context) => {
     const file = { file_name: name, ...how };
     const requested = isMap(given) ? given : new Map<Value, Value>();
@@ -210,8 +210,8 @@ async function predictAbsent(file: File, requested: ValueMap, context: StateCont
   for (const [section, keys] of requested) {
     if (Array.isArray(keys)) {
       const current = await call("get_section", file, { section }, context);
-      for (const key of keys.map(text)) {
-        const where = sectionText(text(section));
+      for (const key of keys.map(str)) {
+        const where = sectionText(str(section));
         const there = isMap(current) && truthy(current.get(key));
         lines.push(there ? `Deleted key ${key}${where}.\n` : `Key ${key}${where} does not exist.\n`);
         if (there) ret.result = null;
@@ -219,7 +219,7 @@ async function predictAbsent(file: File, requested: ValueMap, context: StateCont
       continue;
     }
     const there = truthy(await call("get_option", file, { section: null, option: section }, context));
-    lines.push(there ? `Deleted key ${text(section)}.\n` : `Key ${text(section)} does not exist.\n`);
+    lines.push(there ? `Deleted key ${str(section)}.\n` : `Key ${str(section)} does not exist.\n`);
     if (there) ret.result = null;
   }
   return { ...ret, comment: lines.length === 0 ? "No changes detected." : lines.join("") };

@@ -5,10 +5,10 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["ipset"], otherwise: "ipset module could not be loaded" }],
@@ -22,7 +22,7 @@ const FAMILY_DOC = "family : ipv4\n    ipv4 or ipv6.";
  */
 function setResult(name: string, answer: Value, done: string, failure: string): StateResult {
   if (answer === true) return { ...startResult(name), comment: done, changes: map({ locale: name }) };
-  return failed(name, `${failure}${text(answer).trim()}`);
+  return failed(name, `${failure}${str(answer).trim()}`);
 }
 
 export const set_present: ModuleFunction<StateContext> = stateFn({
@@ -32,7 +32,7 @@ set_type
     \`hash:ip\`, \`hash:net\`, ….
 
 ${FAMILY_DOC}`,
-  params: { name: str(), set_type: str(), family: str("ipv4") },
+  params: { name: p.str(), set_type: p.str(), family: p.str("ipv4") },
   varKwargs: "kwargs",
   run: async ({ name, set_type, family }, context, { kwargs }) => {
     if (await context.call("ipset.check_set", [name]) === true) {
@@ -49,7 +49,7 @@ ${FAMILY_DOC}`,
 
 export const set_absent: ModuleFunction<StateContext> = stateFn({
   doc: `A set does not exist. Its entries are removed first.\n\n${FAMILY_DOC}`,
-  params: { name: str(), family: str("ipv4") },
+  params: { name: p.str(), family: p.str("ipv4") },
   varKwargs: "kwargs",
   run: async ({ name, family }, context) => {
     if (!truthy(await context.call("ipset.check_set", [name, family]))) {
@@ -75,15 +75,15 @@ interface Entry {
 
 /** An entry, completed with the options of the state. */
 function entryOf(given: Value, kwargs: ValueMap): Entry {
-  const all = text(given);
+  const all = str(given);
   const end = all.indexOf(" ");
   const plain = end < 0 ? all : all.slice(0, end);
   let options = end < 0 ? "" : all.slice(end + 1);
   if (kwargs.has("timeout") && !options.includes("timeout")) {
-    options = `timeout ${text(kwargs.get("timeout") ?? "")} ${options}`;
+    options = `timeout ${str(kwargs.get("timeout") ?? "")} ${options}`;
   }
   if (kwargs.has("comment") && !options.includes("comment")) {
-    options = `${options} comment ${text(kwargs.get("comment") ?? "")}`;
+    options = `${options} comment ${str(kwargs.get("comment") ?? "")}`;
   }
   return { plain, whole: `${plain} ${options.trimStart()}`.trim() };
 }
@@ -122,7 +122,7 @@ async function eachEntry(
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: `A set has entries.\n\n${ENTRY_DOC}`,
-  params: { name: str(), entry: any(null), family: str("ipv4") },
+  params: { name: p.str(), entry: p.any(null), family: p.str("ipv4") },
   varKwargs: "kwargs",
   run: ({ name, entry, family }, context, { kwargs }) =>
     eachEntry({ name, entry, family }, { kwargs, context }, async ({ plain, whole }, isThere, ret, set) => {
@@ -131,7 +131,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
         ret.result = null;
         return `entry ${plain} would be added to set ${set} for family ${family}\n`;
       }
-      const answer = text(await context.call("ipset.add", [set, whole, family], kwargs));
+      const answer = str(await context.call("ipset.add", [set, whole, family], kwargs));
       if (answer.includes("Error")) {
         ret.result = false;
         return `Failed to add to entry ${whole} to set ${set} for family ${family}.\n${answer}`;
@@ -143,7 +143,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `A set does not have entries.\n\n${ENTRY_DOC}`,
-  params: { name: str(), entry: any(null), entries: any(null), family: str("ipv4") },
+  params: { name: p.str(), entry: p.any(null), entries: p.any(null), family: p.str("ipv4") },
   varKwargs: "kwargs",
   run: ({ name, entry, family }, context, { kwargs }) =>
     eachEntry({ name, entry, family }, { kwargs, context }, async ({ plain, whole }, isThere, ret, set) => {
@@ -152,7 +152,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
         ret.result = null;
         return `ipset entry ${plain} would be removed from set ${set} for ${family}\n`;
       }
-      const answer = text(await context.call("ipset.delete", [set, plain, family], kwargs));
+      const answer = str(await context.call("ipset.delete", [set, plain, family], kwargs));
       if (answer.includes("Error")) {
         ret.result = false;
         return `Failed to delete ipset entry from set ${set} for ${family}. Attempted entry was ${whole}.\n${answer}\n`;
@@ -164,7 +164,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
 
 export const flush: ModuleFunction<StateContext> = stateFn({
   doc: `A set has no entries.\n\n${FAMILY_DOC}`,
-  params: { name: str(), family: str("ipv4") },
+  params: { name: p.str(), family: p.str("ipv4") },
   varKwargs: "kwargs",
   run: async ({ name, family }, context) => {
     if (await context.call("ipset.check_set", [name]) === false) {

@@ -6,17 +6,17 @@
 
 import { callText, changed, needed, ownArguments, stateOutcome } from "./_firewall.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, declare, dict, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
-import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["iptables.version"], otherwise: "iptables module could not be loaded" }],
 };
 
-const PLACE = { name: str(), table: str("filter"), family: str("ipv4") };
+const PLACE = { name: p.str(), table: p.str("filter"), family: p.str("ipv4") };
 
 const PLACE_DOC =
   "\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.\n\nfamily\n    ipv4 or ipv6. Default: ipv4.";
@@ -36,7 +36,7 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
     return stateOutcome(
       name,
       false,
-      `Failed to create ${name} chain in ${table} table: ${text(answer).trim()} for ${family}`,
+      `Failed to create ${name} chain in ${table} table: ${str(answer).trim()} for ${family}`,
     );
   },
 });
@@ -56,7 +56,7 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
     const flushed = await callText(context, "iptables.flush", [table, name, family]);
     if (flushed !== "") return failed("flush", flushed);
     const answer = await context.call("iptables.delete_chain", [table, name, family]);
-    if (answer !== true) return failed("delete", text(answer).trim());
+    if (answer !== true) return failed("delete", str(answer).trim());
     return changed(name, `iptables ${name} chain in ${table} table delete success for ${family}`);
   },
 });
@@ -171,7 +171,7 @@ async function changeRule(
       new Map<Value, Value>([["family", family], ...Object.entries(more), ...own]),
     );
   const rule = await build({});
-  const command = text(await build({ full: "True", command: change.letter })).trim();
+  const command = str(await build({ full: "True", command: change.letter })).trim();
   const whole: Rule = { name, family, table, chain, rule, command, kwargs: own };
   const wanted = own.get("save") ?? false;
   const isThere = await context.call("iptables.check", [table, chain, rule, family]) === true;
@@ -180,13 +180,13 @@ async function changeRule(
     const comment = change.nothing(whole);
     if (change.fun === "delete" || !truthy(wanted)) return stateOutcome(name, true, comment);
     if (!await isUnsaved(fileOf(wanted), family, context)) return stateOutcome(name, true, comment);
-    const out = text(await save(fileOf(wanted), family, context));
+    const out = str(await save(fileOf(wanted), family, context));
     return stateOutcome(name, true, `${comment}\nSaved iptables rule ${name} for ${family}\n${command}\n${out}`);
   }
   if (context.test) return stateOutcome(name, null, change.planned(whole));
   if (!await change.make(whole, context)) return stateOutcome(name, false, change.failed(whole));
   if (!truthy(wanted)) return changed(name, change.done(whole));
-  const out = text(await save(fileOf(wanted), family, context));
+  const out = str(await save(fileOf(wanted), family, context));
   return changed(name, `${change.saved} iptables rule ${name} for ${family}\n${command}\n${out}`);
 }
 
@@ -207,12 +207,12 @@ async function changeRules(
       file = fileOf(rule.get("save") ?? null);
       rule.set("save", false);
     }
-    const field = (key: string, usual: string) => text(rule.get(key) ?? usual);
+    const field = (key: string, usual: string) => str(rule.get(key) ?? usual);
     const place = { name: field("name", ""), table: field("table", "filter"), family: field("family", "ipv4") };
     for (const key of Object.keys(place)) rule.delete(key);
     const one = await changeRule(change, { ...place, kwargs: rule }, context);
     changes.push(...one.changes.has("locale") ? [one.changes.get("locale") ?? null] : []);
-    comments.push(text(one.comment));
+    comments.push(str(one.comment));
     whole.result = one.result;
   }
   if (file !== undefined && !context.test) await save(file, family, context);
@@ -268,18 +268,18 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     const own = ownArguments(kwargs);
     const chain = needed(own, "chain", "iptables.set_policy");
     const policy = needed(own, "policy", "iptables.set_policy");
-    const what = `iptables default policy for chain ${text(chain)} on table ${table} for ${family}`;
+    const what = `iptables default policy for chain ${str(chain)} on table ${table} for ${family}`;
     if (equals(await context.call("iptables.get_policy", [table, chain, family]), policy)) {
-      return stateOutcome(name, true, `${what} already set to ${text(policy)}`);
+      return stateOutcome(name, true, `${what} already set to ${str(policy)}`);
     }
-    if (context.test) return stateOutcome(name, null, `${what} needs to be set to ${text(policy)}`);
+    if (context.test) return stateOutcome(name, null, `${what} needs to be set to ${str(policy)}`);
     if (truthy(await context.call("iptables.set_policy", [table, chain, policy, family]))) {
       return stateOutcome(name, false, "Failed to set iptables default policy");
     }
     const wanted = own.get("save") ?? false;
     if (truthy(wanted)) await save(fileOf(wanted), family, context);
     const verb = truthy(wanted) ? "Set and saved" : "Set";
-    return changed(name, `${verb} default policy for ${text(chain)} to ${text(policy)} family ${family}`);
+    return changed(name, `${verb} default policy for ${str(chain)} to ${str(policy)} family ${family}`);
   },
 });
 
@@ -303,7 +303,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     if (truthy(await context.call("iptables.flush", [table, chain, family]))) {
       return stateOutcome(name, false, "Failed to flush iptables rules");
     }
-    return changed(name, `Flush iptables rules in ${table} table ${text(chain)} chain ${family} family`);
+    return changed(name, `Flush iptables rules in ${table} table ${str(chain)} chain ${family} family`);
   },
 });
 
@@ -312,7 +312,7 @@ const AGGREGATED: readonly Value[] = ["append", "insert"];
 
 export const mod_aggregate: ModuleFunction<StateContext> = declare({
   doc: "Aggregates the rules of all pending states of one function into the state that runs first.",
-  params: { low: dict(), chunks: list(), running: any() },
+  params: { low: p.dict(), chunks: p.list(), running: p.any() },
   run({ low, chunks, running }) {
     if (!AGGREGATED.includes(low.get("fun") ?? null)) return low;
     const tag = chunkTag(low);

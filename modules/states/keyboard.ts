@@ -5,7 +5,7 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, truthy } from "#lib/values/value.ts";
@@ -30,7 +30,7 @@ function layoutState(
 ): ModuleFunction<StateContext> {
   return stateFn({
     doc: `${what} has this keyboard layout.\n\nname\n    The layout, such as \`us\`.`,
-    params: { name: str() },
+    params: { name: p.str() },
     run: async ({ name }, context) => {
       const result = (comment: string, done: boolean | null = true) => ({ ...startResult(name, done), comment });
       if (await context.call(get) === name) return result(`${where} layout ${name} already set`);

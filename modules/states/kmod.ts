@@ -5,16 +5,16 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["kmod.available"], otherwise: "kmod module could not be loaded" }],
 };
 
-const PARAMS = { name: str(), persist: bool(false) };
+const PARAMS = { name: p.str(), persist: p.bool(false) };
 
 const DOC = `name
     The module, or with \`mods\` a text, unique in the run.
@@ -23,12 +23,12 @@ mods
     A list of modules.`;
 
 function namesOf(name: string, mods: Value): string[] {
-  return Array.isArray(mods) ? mods.map(text) : [name];
+  return Array.isArray(mods) ? mods.map(str) : [name];
 }
 
 async function modules(context: StateContext, fun: string, args: Value[] = []): Promise<string[]> {
   const listed = await context.call(fun, args);
-  return Array.isArray(listed) ? listed.map(text) : [];
+  return Array.isArray(listed) ? listed.map(str) : [];
 }
 
 /** The line for one module, or that for several; none without modules. */
@@ -80,7 +80,7 @@ class Outcomes {
         (one) => `Failed to ${did} kernel module ${one}`,
         (all) => `Failed to ${did} kernel modules ${all}`,
       ),
-      ...this.#failed.map(([mod, why]) => `Failed to ${did} kernel module ${mod}: ${text(why)}`),
+      ...this.#failed.map(([mod, why]) => `Failed to ${did} kernel module ${mod}: ${str(why)}`),
     ];
   }
 }
@@ -92,7 +92,7 @@ ${DOC}
 
 persist : False
     Whether they are also loaded at each boot.`,
-  params: { ...PARAMS, mods: any(null) },
+  params: { ...PARAMS, mods: p.any(null) },
   run: async ({ name, persist, mods }, context) => {
     const names = namesOf(name, mods);
     let loaded = await modules(context, "kmod.mod_list");
@@ -148,7 +148,7 @@ persist : False
 
 comment : True
     Whether \`persist\` comments the line out instead of removing it.`,
-  params: { ...PARAMS, comment: bool(true), mods: any(null) },
+  params: { ...PARAMS, comment: p.bool(true), mods: p.any(null) },
   run: async ({ name, persist, comment, mods }, context) => {
     const names = namesOf(name, mods);
     const loaded = new Set(await modules(context, "kmod.mod_list"));

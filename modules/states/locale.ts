@@ -6,7 +6,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, truthy } from "#lib/values/value.ts";
@@ -17,7 +17,7 @@ export const virtual: Virtual = {
 
 export const system: ModuleFunction<StateContext> = stateFn({
   doc: "The host has this locale.\n\nname\n    The locale, such as `de_DE.UTF-8`.",
-  params: { name: str() },
+  params: { name: p.str() },
   run: async ({ name }, context) => {
     try {
       if (await context.call("locale.get_locale") === name) {
@@ -37,7 +37,7 @@ export const system: ModuleFunction<StateContext> = stateFn({
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: "A locale is generated.\n\nname\n    The locale, such as `de_DE.UTF-8`.",
-  params: { name: str() },
+  params: { name: p.str() },
   run: async ({ name }, context) => {
     if (truthy(await context.call("locale.avail", [name]))) {
       return { ...startResult(name), comment: `Locale ${name} is already present` };

@@ -5,10 +5,10 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { equals, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["logrotate.show_conf"], otherwise: "logrotate module could not be loaded" }],
@@ -16,7 +16,7 @@ export const virtual: Virtual = {
 
 /** Converts a text that is an int to the int. */
 function asInt(value: Value): Value {
-  const shown = text(value).trim();
+  const shown = str(value).trim();
   return /^[+-]?\d+$/.test(shown) ? Number(shown) : value;
 }
 
@@ -26,29 +26,29 @@ export const set_: ModuleFunction<StateContext> = stateFn({
     "files of the block.\n\nvalue\n    Its value, or the directive in the block.\n\nsetting\n    The value of the directive in the block.\n\n" +
     "conf_file\n    Default: /etc/logrotate.conf.",
   params: {
-    name: str(),
-    key: str(),
-    value: any(),
-    setting: any(null),
-    conf_file: str("/etc/logrotate.conf"),
+    name: p.str(),
+    key: p.str(),
+    value: p.any(),
+    setting: p.any(null),
+    conf_file: p.str("/etc/logrotate.conf"),
   },
   async run({ name, key, value, setting, conf_file }, context) {
     const inBlock = setting !== null;
     const wanted = asInt(inBlock ? setting : value);
     const kwargs: ValueMap = map({ key, ...inBlock && { value }, conf_file });
     const current = await context.call("logrotate.get", [], kwargs);
-    const what = inBlock ? `lock '${key}' command '${text(value)}'` : `ommand '${key}'`;
+    const what = inBlock ? `lock '${key}' command '${str(value)}'` : `ommand '${key}'`;
     const [upper, lower] = inBlock ? [`B${what}`, `b${what}`] : [`C${what}`, `c${what}`];
     if (equals(current, wanted)) {
-      return { ...startResult(name), comment: `${upper} already has value: ${text(wanted)}` };
+      return { ...startResult(name), comment: `${upper} already has value: ${str(wanted)}` };
     }
     const changes = map({ old: current, new: wanted });
     if (context.test) {
-      return { name, result: null, comment: `${upper} will be set to value: ${text(wanted)}`, changes };
+      return { name, result: null, comment: `${upper} will be set to value: ${str(wanted)}`, changes };
     }
     const given = inBlock ? { key, value, setting: wanted, conf_file } : { key, value: wanted, conf_file };
     const result = truthy(await context.call("logrotate.set", [], map(given)));
-    const comment = `${result ? "Set" : "Unable to set"} ${lower} value: ${text(wanted)}`;
+    const comment = `${result ? "Set" : "Unable to set"} ${lower} value: ${str(wanted)}`;
     return { name, result, comment, changes };
   },
 });

@@ -7,10 +7,10 @@
 import { CommandError, CommandNotFoundError, InvocationError, messageOf, TemplateError } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { conditionHolds } from "#lib/jinja/salt/condition.ts";
-import { compare, equals, isMap, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compare, equals, isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Seconds as a number; `undefined` for other values. */
 function seconds(value: Value): number | undefined {
@@ -44,12 +44,12 @@ period : 1
 timeout : 60
     Seconds after which the state fails.`,
   params: {
-    name: str(),
-    m_args: any(null),
-    m_kwargs: any(null),
-    condition: any(null),
-    period: any(1),
-    timeout: any(60),
+    name: p.str(),
+    m_args: p.any(null),
+    m_kwargs: p.any(null),
+    condition: p.any(null),
+    period: p.any(1),
+    timeout: p.any(60),
   },
   async run({ name, m_args, m_kwargs, condition, period, timeout }, context) {
     if (await context.catalogue.get(name) === undefined) return failed(name, `Cannot find module ${name}`);
@@ -61,12 +61,12 @@ timeout : 60
     const end = performance.now() + limit * 1000;
     while (performance.now() < end) {
       const returned = await context.call(name, [...listOf(m_args)], new Map(mapOf(m_kwargs)));
-      if (await conditionHolds(text(condition), new Map([["m_ret", returned]]))) {
-        return { ...startResult(name), comment: `Condition ${text(condition)} was met` };
+      if (await conditionHolds(str(condition), new Map([["m_ret", returned]]))) {
+        return { ...startResult(name), comment: `Condition ${str(condition)} was met` };
       }
       await sleep(pause * 1000, context.signal);
     }
-    return failed(name, `Timed out while waiting for condition ${text(condition)}`);
+    return failed(name, `Timed out while waiting for condition ${str(condition)}`);
   },
 });
 
@@ -84,7 +84,7 @@ const OPERATORS: Readonly<Record<string, Comparison>> = {
 };
 
 function holds(got: Value, item: Value): boolean {
-  if (typeof got === "string") return got.includes(text(item));
+  if (typeof got === "string") return got.includes(str(item));
   const items = isMap(got) ? [...got.keys()] : listOf(got);
   return items.some((one) => equals(one, item));
 }
@@ -128,14 +128,14 @@ init_wait : 0
 args, kwargs
     The function's arguments: a list, and a map.`,
   params: {
-    name: str(),
-    expected: any(),
-    compare_operator: str("eq"),
-    timeout: any(60),
-    period: any(1),
-    init_wait: any(0),
-    args: any(null),
-    kwargs: any(null),
+    name: p.str(),
+    expected: p.any(),
+    compare_operator: p.str("eq"),
+    timeout: p.any(60),
+    period: p.any(1),
+    init_wait: p.any(0),
+    args: p.any(null),
+    kwargs: p.any(null),
   },
   async run({ name, expected, compare_operator, timeout, period, init_wait, args, kwargs }, context) {
     const [pause, limit] = [seconds(period), seconds(timeout)];
@@ -146,7 +146,7 @@ args, kwargs
     else if (limit === undefined) refused = "Timeout must be specified as a float in seconds";
     else if (compared === undefined) refused = `Invalid operator "${compare_operator}" supplied.`;
     if (context.test) {
-      const comment = `Would have waited for "${name}" to produce "${text(expected)}".`;
+      const comment = `Would have waited for "${name}" to produce "${str(expected)}".`;
       return { ...startResult(name, null), comment };
     }
     if (refused !== undefined || pause === undefined || limit === undefined || compared === undefined) {

@@ -6,10 +6,10 @@
 
 import { InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["lvm"], otherwise: "lvm command not found" }],
@@ -73,7 +73,7 @@ function physical(name: string, context: StateContext): Thing {
 export const pv_present: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that a device is a physical volume.\n\nname\n    The device.\n\nAll other arguments are those of `lvm.pvcreate`.",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
     const volume = physical(name, context);
@@ -84,7 +84,7 @@ export const pv_present: ModuleFunction<StateContext> = stateFn({
 
 export const pv_absent: ModuleFunction<StateContext> = stateFn({
   doc: "Make sure that a device is no physical volume.\n\nname\n    The device.",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) =>
     removed(physical(name, context), {
       gone: "does not exist",
@@ -101,7 +101,7 @@ function group(name: string, context: StateContext): Thing {
 /** The group of a physical volume; `undefined` if the device is none. */
 async function groupOf(device: string, context: StateContext): Promise<string | undefined> {
   const found = (await shown("pvdisplay", device, context, map({ real: true }))).get(device);
-  return isMap(found) ? text(found.get("Volume Group Name") ?? "") : undefined;
+  return isMap(found) ? str(found.get("Volume Group Name") ?? "") : undefined;
 }
 
 /** Names of the group of a volume without a group. */
@@ -146,11 +146,11 @@ export const vg_present: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that a volume group exists and contains devices.\n\nname\n    The group.\n\ndevices\n    A list, or a text with " +
     "commas.\n\nAll other arguments are those of `lvm.vgcreate`.",
-  params: { name: str(), devices: any(null) },
+  params: { name: p.str(), devices: p.any(null) },
   varKwargs: "kwargs",
   async run({ name, devices }, context, { kwargs }) {
     const given = typeof devices === "string" ? devices.split(",") : devices;
-    const list = Array.isArray(given) ? given.map(text) : [];
+    const list = Array.isArray(given) ? given.map(str) : [];
     const volumes = group(name, context);
     if (await volumes.isThere(true)) return await extended(name, list, context);
     return await made(volumes, () => context.call("lvm.vgcreate", [name, given], kwargs), context);
@@ -159,7 +159,7 @@ export const vg_present: ModuleFunction<StateContext> = stateFn({
 
 export const vg_absent: ModuleFunction<StateContext> = stateFn({
   doc: "Make sure that a volume group does not exist.\n\nname\n    The group.",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) =>
     removed(
       group(name, context),
@@ -176,8 +176,8 @@ const UNITS: Readonly<Record<string, number>> = { s: 1 / 2048, m: 1, g: 1024, t:
  * @throws {InvocationError} If it is none.
  */
 function megabytes(size: Value): number {
-  const [, number, unit] = /^(\d*)([^\d]*)$/.exec(text(size).toLowerCase()) ?? [];
-  if (number === undefined || number === "") throw new InvocationError(`Size ${text(size)} is invalid.`);
+  const [, number, unit] = /^(\d*)([^\d]*)$/.exec(str(size).toLowerCase()) ?? [];
+  if (number === undefined || number === "") throw new InvocationError(`Size ${str(size)} is invalid.`);
   const letter = unit === "" ? "m" : unit.length === 2 && unit.endsWith("b") ? unit[0] : unit;
   if (!Object.hasOwn(UNITS, letter)) throw new InvocationError(`Unit ${letter} is invalid.`);
   return Number(number) * UNITS[letter];
@@ -198,17 +198,17 @@ async function resized(
 ): Promise<StateResult> {
   const there: StateResult = { ...startResult(name), comment: `Logical Volume ${name} already present` };
   if (!truthy(size) && !truthy(extents)) return there;
-  const bytes = (one: ValueMap) => megabytes(`${text(one.get("Logical Volume Size") ?? "")}s`);
+  const bytes = (one: ValueMap) => megabytes(`${str(one.get("Logical Volume Size") ?? "")}s`);
   const old = { extents: toNumber(volume.get("Current Logical Extents Associated")) ?? 0, mb: bytes(volume) };
   if (typeof volume.get("Current Logical Extents Associated") === "string") {
     old.extents = Number(volume.get("Current Logical Extents Associated"));
   }
-  if (!truthy(size) && text(extents).includes("%")) {
-    return { ...there, comment: `Logical Volume ${name} already present, ${text(extents)} won't be resized.` };
+  if (!truthy(size) && str(extents).includes("%")) {
+    return { ...there, comment: `Logical Volume ${name} already present, ${str(extents)} won't be resized.` };
   }
   const wanted = truthy(size)
     ? { extents: old.extents, mb: megabytes(size) }
-    : { extents: Number(text(extents)), mb: old.mb };
+    : { extents: Number(str(extents)), mb: old.mb };
   if (!force && (wanted.mb < old.mb || wanted.extents < old.extents)) {
     return failed(name, "To reduce a Logical Volume option 'force' must be True.");
   }
@@ -220,7 +220,7 @@ async function resized(
   if (isMap(now) && bytes(now) !== old.mb) {
     return { ...startResult(name), comment: `Resized Logical Volume ${name}`, changes: map({ resized: answer }) };
   }
-  const message = isMap(answer) ? text(answer.get("Output from lvresize") ?? "") : "";
+  const message = isMap(answer) ? str(answer.get("Output from lvresize") ?? "") : "";
   return failed(name, `Failed to resize Logical Volume ${name}.\nError: ${message}`);
 }
 
@@ -232,16 +232,16 @@ export const lv_present: ModuleFunction<StateContext> = stateFn({
     "Whether it may shrink.\n\nresizefs\n    Whether the file system on it is resized, too.\n\nAll other arguments are those of " +
     "`lvm.lvcreate`.",
   params: {
-    name: str(),
-    vgname: str(null),
-    size: any(null),
-    extents: any(null),
-    snapshot: str(null),
-    pv: str(""),
-    thinvolume: bool(false),
-    thinpool: bool(false),
-    force: bool(false),
-    resizefs: bool(false),
+    name: p.str(),
+    vgname: p.str(null),
+    size: p.any(null),
+    extents: p.any(null),
+    snapshot: p.str(null),
+    pv: p.str(""),
+    thinvolume: p.bool(false),
+    thinpool: p.bool(false),
+    force: p.bool(false),
+    resizefs: p.bool(false),
   },
   varKwargs: "kwargs",
   async run(bound, context, { kwargs }) {
@@ -264,14 +264,14 @@ export const lv_present: ModuleFunction<StateContext> = stateFn({
     if ((await shown("lvdisplay", path, context, new Map())).size > 0) {
       return named({ ...startResult(name), comment: `Created Logical Volume ${name}`, changes: map({ created }) });
     }
-    const message = isMap(created) ? text(created.get("Output from lvcreate") ?? "") : text(created);
+    const message = isMap(created) ? str(created.get("Output from lvcreate") ?? "") : str(created);
     return named(failed(name, `Failed to create Logical Volume ${name}. Error: ${message}`));
   },
 });
 
 export const lv_absent: ModuleFunction<StateContext> = stateFn({
   doc: "Make sure that a logical volume does not exist.\n\nname\n    The volume.\n\nvgname\n    Its group.",
-  params: { name: str(), vgname: str(null) },
+  params: { name: p.str(), vgname: p.str(null) },
   run({ name, vgname }, context) {
     const path = `/dev/${vgname ?? "None"}/${name}`;
     const isThere = async () => (await shown("lvdisplay", path, context)).size > 0;

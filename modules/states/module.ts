@@ -7,14 +7,14 @@
 import { listedArguments, namedArguments } from "./_function_call.ts";
 import { InvocationError, messageOf } from "#lib/errors.ts";
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
   doc: "Call functions, as `run` does, only if a watched state has changes.\n\n" +
     "name\n    As in `run`.",
-  params: { name: any() },
+  params: { name: p.any() },
   varKwargs: "kwargs",
   run: ({ name }: { readonly name: Value }) => startResult(name),
 };
@@ -39,7 +39,7 @@ function succeeded(returned: Value): boolean {
 /** There are no returners here: Salt silently skips missing ones. */
 function returnerWarning(kwargs: ValueMap): { warnings?: string[] } {
   const returner = kwargs.get("returner") ?? null;
-  return returner === null ? {} : { warnings: [`There is no returner '${text(returner)}'. Nothing was sent to it.`] };
+  return returner === null ? {} : { warnings: [`There is no returner '${str(returner)}'. Nothing was sent to it.`] };
 }
 
 /** The new form: each keyword with a point is a function, its value the list of its arguments. */
@@ -47,7 +47,7 @@ async function runListed(kwargs: ValueMap, context: StateContext): Promise<State
   const name = [...kwargs.keys()];
   const found: { readonly key: string; readonly fun: ModuleFunction<JobContext> }[] = [];
   const missing: string[] = [];
-  for (const key of name.map(text).filter((key) => key.includes("."))) {
+  for (const key of name.map(str).filter((key) => key.includes("."))) {
     const fun = await context.catalogue.get(functionOf(key));
     if (fun === undefined) missing.push(functionOf(key));
     else found.push({ key, fun });
@@ -70,12 +70,12 @@ async function runListed(kwargs: ValueMap, context: StateContext): Promise<State
       const { args, kwargs: named } = listedArguments(fun, kwargs.get(key) ?? null);
       const returned = await context.call(functionOf(key), args, named);
       if (succeeded(returned)) {
-        successes.push(`${key}: ${text(isMap(returned) ? returned.get("comment") ?? "Success" : returned)}`);
+        successes.push(`${key}: ${str(isMap(returned) ? returned.get("comment") ?? "Success" : returned)}`);
         changes.set(key, returned);
       } else if (isMap(returned)) {
-        failures.push(`'${key}' failed: ${text(returned.get("comment") ?? "(error message N/A)")}`);
+        failures.push(`'${key}' failed: ${str(returned.get("comment") ?? "(error message N/A)")}`);
       } else {
-        failures.push(`'${key}': ${text(returned)}`);
+        failures.push(`'${key}': ${str(returned)}`);
       }
     } catch (error) {
       if (!(error instanceof InvocationError)) throw error;
@@ -93,7 +93,7 @@ function functionOf(key: string): string {
 
 /** The old form: the name is the function, the other keywords are its parameters. */
 async function runNamed(fun: Value, kwargs: ValueMap, context: StateContext): Promise<StateResult> {
-  const name = text(fun);
+  const name = str(fun);
   const called = await context.catalogue.get(name);
   if (called === undefined) return failed(fun, `Module function ${name} is not available`);
   if (context.test) {
@@ -124,11 +124,11 @@ async function runNamed(fun: Value, kwargs: ValueMap, context: StateContext): Pr
 }
 
 function runEither(context: StateContext, kwargs: ValueMap): Promise<StateResult> {
-  const keys = [...kwargs.keys()].map(text).filter((key) => !OF_THE_RUN.includes(key));
+  const keys = [...kwargs.keys()].map(str).filter((key) => !OF_THE_RUN.includes(key));
   if (keys.length > 0 && keys.every((key) => key.includes("."))) {
     return runListed(new Map([...kwargs].filter(([key]) => key !== "name")), context);
   }
-  const own = new Map([...kwargs].filter(([key]) => !OF_THE_RUN.includes(text(key))));
+  const own = new Map([...kwargs].filter(([key]) => !OF_THE_RUN.includes(str(key))));
   return runNamed(kwargs.get("name") ?? null, own, context);
 }
 

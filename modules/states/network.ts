@@ -6,13 +6,13 @@
 
 import { messageOf } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isPythonError } from "#lib/python/errors.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
-import { equals, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["ip.get_interface"], otherwise: "ip module could not be loaded" }],
@@ -25,7 +25,7 @@ function failedAs(ret: StateResult, error: unknown): StateResult {
 
 function lines(value: Value): string[] {
   if (typeof value === "string") return splitLines(value);
-  return Array.isArray(value) ? value.map(text) : [];
+  return Array.isArray(value) ? value.map(str) : [];
 }
 
 /** The configuration before and after. */
@@ -124,12 +124,12 @@ async function bring(
 async function enslave(ret: StateResult, name: string, settings: ValueMap, context: StateContext): Promise<void> {
   const wanted = settings.get("slaves");
   if (!truthy(wanted)) return;
-  const words = (value: Value) => text(value).split(/\s+/).filter((word) => word !== "");
+  const words = (value: Value) => str(value).split(/\s+/).filter((word) => word !== "");
   const present = words(await context.call("cmd.run", [["cat", `/sys/class/net/${name}/bonding/slaves`]]));
-  const desired = Array.isArray(wanted) ? wanted.map(text) : words(wanted ?? "");
+  const desired = Array.isArray(wanted) ? wanted.map(str) : words(wanted ?? "");
   const missing = [...new Set(desired)].filter((one) => !present.includes(one));
   if (missing.length === 0 || context.grains.get("os_family") === "Suse") return;
-  const program = text(await context.call("cmd.run", [["which", "ifenslave"]])).trim();
+  const program = str(await context.call("cmd.run", [["which", "ifenslave"]])).trim();
   if (program === "") context.log("error", "Command 'ifenslave' not found");
   else await context.call("cmd.run", [[program, name, ...missing]], new Map([["python_shell", false]]));
   ret.changes.set("enslave", `Added slaves '${missing.join(" ")}' to master '${name}'`);
@@ -173,14 +173,14 @@ noifupdown
     With True, the interface is neither started nor stopped.
 
 All other arguments are settings of the interface, as \`ip.build_interface\` takes it.`,
-  params: { name: str(), enabled: any(true) },
+  params: { name: p.str(), enabled: p.any(true) },
   varKwargs: "kwargs",
   async run({ name, enabled }, context, { kwargs }) {
     const settings: ValueMap = new Map(kwargs);
     const ret = { ...startResult(name), comment: `Interface ${name} is up to date.` };
     if (!settings.has("test")) settings.set("test", context.test);
     const test = truthy(settings.get("test"));
-    const type = text(settings.get("type") ?? "eth");
+    const type = str(settings.get("type") ?? "eth");
     settings.delete("type");
     withHardware(ret, settings);
     let changed = false;
@@ -228,7 +228,7 @@ name
 
 routes
     A list of maps: \`ipaddr\`, \`netmask\`, \`gateway\`, \`metric\`, \`name\`.`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
     const settings: ValueMap = new Map(kwargs);
@@ -271,7 +271,7 @@ require_reboot
 
 retain_settings
     Whether other settings are kept, on systems that keep them in one file.`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
     const settings: ValueMap = new Map<Value, Value>([...kwargs, ["test", context.test]]);

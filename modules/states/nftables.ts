@@ -6,10 +6,10 @@
 
 import { changed, needed, ownArguments, stateOutcome } from "./_firewall.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["nftables.version"], otherwise: "nftables module could not be loaded" }],
@@ -26,7 +26,7 @@ interface Answer {
 async function ask(context: StateContext, fun: string, args: Value[], kwargs: ValueMap = new Map()): Promise<Answer> {
   const all = await context.call(`nftables.${fun}`, args, kwargs);
   const field = (key: string): Value => isMap(all) ? all.get(key) ?? null : null;
-  return { result: field("result"), comment: text(field("comment") ?? ""), rule: field("rule"), all };
+  return { result: field("result"), comment: str(field("comment") ?? ""), rule: field("rule"), all };
 }
 
 const FAMILY = "\n\nfamily\n    ipv4, ipv6, inet, …. Default: ipv4.";
@@ -36,12 +36,12 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
     "Make sure that a chain exists.\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.\n\ntable_type, hook, priority\n" +
     `    The type, hook and priority of a base chain: all of them, or none.${FAMILY}`,
   params: {
-    name: str(),
-    table: str("filter"),
-    table_type: any(null),
-    hook: any(null),
-    priority: any(null),
-    family: str("ipv4"),
+    name: p.str(),
+    table: p.str("filter"),
+    table_type: p.any(null),
+    hook: p.any(null),
+    priority: p.any(null),
+    family: p.str("ipv4"),
   },
   async run({ name, table, table_type, hook, priority, family }, context) {
     if ((await ask(context, "check_chain", [table, name], map({ family }))).result === true) {
@@ -65,7 +65,7 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
 export const chain_absent: ModuleFunction<StateContext> = stateFn({
   doc:
     `Make sure that a chain does not exist; its rules are removed first.\n\nname\n    The chain.\n\ntable\n    The table. Default: filter.${FAMILY}`,
-  params: { name: str(), table: str("filter"), family: str("ipv4") },
+  params: { name: p.str(), table: p.str("filter"), family: p.str("ipv4") },
   async run({ name, table, family }, context) {
     if ((await ask(context, "check_chain", [table, name, family])).result !== true) {
       return stateOutcome(name, true, `nftables ${name} chain is already absent in ${table} table for ${family}`);
@@ -142,7 +142,7 @@ async function changeRule(
   const built = await ask(context, "build_rule", [], new Map<Value, Value>([["family", family], ...own]));
   if (!truthy(built.result)) return stateOutcome(name, false, built.comment);
   const place = [needed(own, "table", `nftables.${change.fun}`), needed(own, "chain", `nftables.${change.fun}`)];
-  const rule: Rule = { name, family, command: text(built.rule).trim(), why: "" };
+  const rule: Rule = { name, family, command: str(built.rule).trim(), why: "" };
   const isThere = truthy((await ask(context, "check", [...place, built.rule, family])).result);
   if (isThere !== (change.fun === "delete")) return stateOutcome(name, true, change.nothing(rule));
   if (context.test) return stateOutcome(name, null, change.planned(rule));
@@ -172,7 +172,7 @@ function ruleState(change: Change, doc: string): ModuleFunction<StateContext> {
     doc:
       `${doc}\n\nname\n    A text, unique in the run.${FAMILY}\n\ntable, chain\n    Where the rule is.\n\nsave\n    Whether the rules ` +
       "are saved for the next boot.\n\nAll other arguments are parts of the rule, as in `nftables.build_rule`.",
-    params: { name: str(), family: str("ipv4") },
+    params: { name: p.str(), family: p.str("ipv4") },
     varKwargs: "kwargs",
     run: ({ name, family }, context, { kwargs }) => changeRule(change, { name, family, kwargs }, context),
   });
@@ -195,7 +195,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     `Delete all rules of a chain, or of a whole table.\n\nname\n    A text, unique in the run.${FAMILY}\n\nignore_absence\n    Whether a ` +
     "missing table or chain counts as an empty one.\n\ntable\n    The table. Default: filter.\n\nchain\n    The chain. " +
     "Default: all of the table.",
-  params: { name: str(), family: str("ipv4"), ignore_absence: bool(false) },
+  params: { name: p.str(), family: p.str("ipv4"), ignore_absence: p.bool(false) },
   varKwargs: "kwargs",
   keywords: ["table", "chain"],
   async run({ name, family, ignore_absence }, context, { kwargs }) {
@@ -208,20 +208,20 @@ export const flush: ModuleFunction<StateContext> = stateFn({
       return stateOutcome(
         name,
         false,
-        `Failed to flush table ${text(table)} in family ${family}, table does not exist.`,
+        `Failed to flush table ${str(table)} in family ${family}, table does not exist.`,
       );
     }
     const chainThere = !own.has("chain") ||
       truthy((await ask(context, "check_chain", [table, chain], map({ family }))).result);
     if (!ignore_absence && !chainThere) {
-      const where = `chain ${text(chain)} in table ${text(table)} in family ${family}`;
+      const where = `chain ${str(chain)} in table ${str(table)} in family ${family}`;
       return stateOutcome(name, false, `Failed to flush ${where}, chain does not exist.`);
     }
     const { result } = await ask(context, "flush", [table, chain, family]);
     if (!truthy(result) && !(ignore_absence && (!tableThere || !chainThere))) {
       return stateOutcome(name, false, "Failed to flush nftables rules");
     }
-    return changed(name, `Flush nftables rules in ${text(table)} table ${text(chain)} chain ${family} family`);
+    return changed(name, `Flush nftables rules in ${str(table)} table ${str(chain)} chain ${family} family`);
   },
 });
 
@@ -229,15 +229,15 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
   doc:
     `Set the policy of a chain.\n\nname\n    A text, unique in the run.\n\ntable\n    The table. Default: filter.${FAMILY}\n\nchain\n` +
     "    The chain.\n\npolicy\n    accept or drop.\n\nsave, save_filename\n    Whether, and into which file, the rules are saved.",
-  params: { name: str(), table: str("filter"), family: str("ipv4") },
+  params: { name: p.str(), table: p.str("filter"), family: p.str("ipv4") },
   varKwargs: "kwargs",
   keywords: ["chain", "policy", "save", "save_filename"],
   async run({ name, table, family }, context, { kwargs }) {
     const own = ownArguments(kwargs);
     const chain = needed(own, "chain", "nftables.set_policy");
-    const policy = text(needed(own, "policy", "nftables.set_policy"));
-    const current = text(await context.call("nftables.get_policy", [table, chain, family]) ?? "");
-    const what = `nftables default policy for chain ${text(chain)} on table ${table} for ${family}`;
+    const policy = str(needed(own, "policy", "nftables.set_policy"));
+    const current = str(await context.call("nftables.get_policy", [table, chain, family]) ?? "");
+    const what = `nftables default policy for chain ${str(chain)} on table ${table} for ${family}`;
     if (current.toLowerCase() === policy.toLowerCase()) {
       return stateOutcome(name, true, `${what} already set to ${policy}`);
     }
@@ -249,12 +249,12 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     if (saves) await context.call("nftables.save", [], map({ filename: own.get("save_filename") ?? null, family }));
     return changed(
       name,
-      `${saves ? "Set and saved" : "Set"} default policy for ${text(chain)} to ${policy} family ${family}`,
+      `${saves ? "Set and saved" : "Set"} default policy for ${str(chain)} to ${policy} family ${family}`,
     );
   },
 });
 
-const TABLE = { name: str(), family: str("ipv4") };
+const TABLE = { name: p.str(), family: p.str("ipv4") };
 
 export const table_present: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a table exists.\n\nname\n    The table.${FAMILY}`,

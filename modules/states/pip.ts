@@ -11,7 +11,7 @@ import { wheelRefusal } from "./_pip_options.ts";
 import { CommandError, CommandNotFoundError, messageOf } from "#lib/errors.ts";
 import { normalizedName } from "#lib/host/language_packages/pip_output.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -20,58 +20,58 @@ export const virtual: Virtual = { serves: [{ functions: ["pip.list"], otherwise:
 
 /** Options of `pip install`, which are handed on. */
 const OPTIONS = {
-  requirements: any(null),
-  bin_env: any(null),
-  use_wheel: any(false),
-  no_use_wheel: any(false),
-  log: any(null),
-  proxy: any(null),
-  timeout: any(null),
-  repo: any(null),
-  editable: any(null),
-  find_links: any(null),
-  index_url: any(null),
-  extra_index_url: any(null),
-  no_index: any(false),
-  mirrors: any(null),
-  build: any(null),
-  target: any(null),
-  download: any(null),
-  download_cache: any(null),
-  source: any(null),
-  upgrade: any(false),
-  force_reinstall: any(false),
-  ignore_installed: any(false),
-  exists_action: any(null),
-  no_deps: any(false),
-  no_install: any(false),
-  no_download: any(false),
-  install_options: any(null),
-  global_options: any(null),
-  user: any(null),
-  cwd: any(null),
-  pre_releases: any(false),
-  cert: any(null),
-  allow_all_external: any(false),
-  allow_external: any(null),
-  allow_unverified: any(null),
-  process_dependency_links: any(false),
-  env_vars: any(null),
-  use_vt: any(false),
-  trusted_host: any(null),
-  no_cache_dir: any(false),
-  cache_dir: any(null),
-  no_binary: any(null),
-  extra_args: any(null),
+  requirements: p.any(null),
+  bin_env: p.any(null),
+  use_wheel: p.any(false),
+  no_use_wheel: p.any(false),
+  log: p.any(null),
+  proxy: p.any(null),
+  timeout: p.any(null),
+  repo: p.any(null),
+  editable: p.any(null),
+  find_links: p.any(null),
+  index_url: p.any(null),
+  extra_index_url: p.any(null),
+  no_index: p.any(false),
+  mirrors: p.any(null),
+  build: p.any(null),
+  target: p.any(null),
+  download: p.any(null),
+  download_cache: p.any(null),
+  source: p.any(null),
+  upgrade: p.any(false),
+  force_reinstall: p.any(false),
+  ignore_installed: p.any(false),
+  exists_action: p.any(null),
+  no_deps: p.any(false),
+  no_install: p.any(false),
+  no_download: p.any(false),
+  install_options: p.any(null),
+  global_options: p.any(null),
+  user: p.any(null),
+  cwd: p.any(null),
+  pre_releases: p.any(false),
+  cert: p.any(null),
+  allow_all_external: p.any(false),
+  allow_external: p.any(null),
+  allow_unverified: p.any(null),
+  process_dependency_links: p.any(false),
+  env_vars: p.any(null),
+  use_vt: p.any(false),
+  trusted_host: p.any(null),
+  no_cache_dir: p.any(false),
+  cache_dir: p.any(null),
+  no_binary: p.any(null),
+  extra_args: p.any(null),
 };
 
 /** Arguments of older Salt without effect, which pip.install does not get. */
 const NOT_PASSED = ["cache_dir", "repo"];
 
 const INSTALLED = {
-  name: any(),
-  pkgs: any(null),
-  pip_bin: any(null),
+  name: p.any(),
+  pkgs: p.any(null),
+  pip_bin: p.any(null),
   ...OPTIONS,
 };
 
@@ -313,15 +313,15 @@ async function verified(
 }
 
 const REMOVED = {
-  name: any(),
-  requirements: any(null),
-  bin_env: any(null),
-  log: any(null),
-  proxy: any(null),
-  timeout: any(null),
-  user: any(null),
-  cwd: any(null),
-  use_vt: any(false),
+  name: p.any(),
+  requirements: p.any(null),
+  bin_env: p.any(null),
+  log: p.any(null),
+  proxy: p.any(null),
+  timeout: p.any(null),
+  user: p.any(null),
+  cwd: p.any(null),
+  use_vt: p.any(false),
 };
 
 export const removed: ModuleFunction<StateContext> = stateFn({
@@ -369,7 +369,7 @@ ${WHERE_DOC}
 
 use_vt : False
     Without effect.`,
-  params: { name: any(), bin_env: any(null), user: any(null), cwd: any(null), use_vt: any(false) },
+  params: { name: p.any(), bin_env: p.any(null), user: p.any(null), cwd: p.any(null), use_vt: p.any(false) },
   async run({ name, use_vt, ...where }, context) {
     let upgrades: Value;
     try {

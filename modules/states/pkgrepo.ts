@@ -12,11 +12,11 @@ import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { definedRepository } from "#lib/host/debian_packages/apt_definition.ts";
 import { parseSourceLine } from "#lib/host/debian_packages/apt_sources.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { saltenvOf } from "./_saltenv.ts";
 
 export const virtual: Virtual = { serves: [{ functions: ["pkg.mod_repo"], otherwise: "" }] };
@@ -63,7 +63,7 @@ function understand(
   const family = grains.get("os_family");
   if (family === "Debian") {
     kwargs.set("disabled", !isEnabled);
-    return { repo: ppa === null ? name : `ppa:${text(ppa)}`, kwargs };
+    return { repo: ppa === null ? name : `ppa:${str(ppa)}`, kwargs };
   }
   if (family === "RedHat" || family === "Suse") {
     if (kwargs.has("humanname")) {
@@ -71,7 +71,7 @@ function understand(
       kwargs.delete("humanname");
     }
     kwargs.set("enabled", isEnabled);
-    return { repo: family === "RedHat" && copr !== null ? `copr:${text(copr)}` : name, kwargs };
+    return { repo: family === "RedHat" && copr !== null ? `copr:${str(copr)}` : name, kwargs };
   }
   if (family === "NILinuxRT" || family === "Poky") kwargs.set("enabled", isEnabled);
   return { repo: name, kwargs };
@@ -141,7 +141,7 @@ consolidate : False
     Whether entries of sources.list that differ only in components are merged.
 
 More arguments are passed on to pkg.mod_repo.`,
-  params: { name: str(), ppa: any(null), copr: any(null), aptkey: bool(true) },
+  params: { name: p.str(), ppa: p.any(null), copr: p.any(null), aptkey: p.bool(true) },
   varKwargs: "kwargs",
   async run({ name, aptkey, ...bound }, context, { kwargs: given }) {
     if (!await hasFunction("pkg.get_repo", context)) {
@@ -156,7 +156,7 @@ More arguments are passed on to pkg.mod_repo.`,
       return failed(name, "Only one of enabled/disabled is allowed");
     }
     const keyUrl = given.get("key_url");
-    if (keyUrl !== undefined && text(keyUrl).trim().startsWith("http:")) {
+    if (keyUrl !== undefined && str(keyUrl).trim().startsWith("http:")) {
       if (!truthy(given.get("allow_insecure_key") ?? true)) {
         return failed(name, "Cannot have 'key_url' using http with 'allow_insecure_key' set to True");
       }
@@ -223,7 +223,7 @@ async function configure(
   { aptkey, context }: { readonly aptkey: boolean; readonly context: StateContext },
 ): Promise<StateResult> {
   const { name, repo, kwargs } = wanted;
-  if (truthy(kwargs.get("clean_file"))) await Deno.writeTextFile(text(kwargs.get("file") ?? null), "");
+  if (truthy(kwargs.get("clean_file"))) await Deno.writeTextFile(str(kwargs.get("file") ?? null), "");
   try {
     const own: ValueMap = repoFamily(context.grains.get("os_family")) === "Debian"
       ? map({ saltenv: saltenvOf(context), aptkey })
@@ -251,7 +251,7 @@ function withoutSlash(definition: string): string {
 
 /** The name with exactly one prefix. */
 function prefixed(prefix: string, given: Value): string {
-  const name = text(given);
+  const name = str(given);
   return name.startsWith(prefix) ? name : prefix + name;
 }
 
@@ -274,11 +274,11 @@ keyid_ppa : False
     Whether the key of the personal archive is deleted too.
 
 More arguments are passed on to pkg.del_repo and pkg.del_repo_key.`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name: id }, context, { kwargs: given }) {
     const kwargs = new Map(given);
-    const [os, family] = [context.grains.get("os"), text(context.grains.get("os_family") ?? "")];
+    const [os, family] = [context.grains.get("os"), str(context.grains.get("os_family") ?? "")];
     let name = id;
     if (kwargs.has("ppa") && (os === "Ubuntu" || os === "Mint")) {
       name = prefixed("ppa:", kwargs.get("ppa") ?? null);
@@ -314,7 +314,7 @@ More arguments are passed on to pkg.del_repo and pkg.del_repo_key.`,
 function hasArchitectures(there: ValueMap, definition: string): boolean {
   const wanted = new Set(parseSourceLine(definition)?.architectures ?? []);
   const listed = there.get("architectures");
-  const own = new Set((Array.isArray(listed) ? listed : []).map(text));
+  const own = new Set((Array.isArray(listed) ? listed : []).map(str));
   return wanted.size === own.size && [...wanted].every((one) => own.has(one));
 }
 
@@ -345,7 +345,7 @@ async function remove(
   try {
     const keyid = await context.call("pkg.del_repo_key", [repo], kwargs);
     changes.set("keyid", keyid);
-    return { ...startResult(id), comment: `${comment}, and keyid ${text(keyid)}`, changes };
+    return { ...startResult(id), comment: `${comment}, and keyid ${str(keyid)}`, changes };
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
     return failed(id, `${comment}, but failed to remove key: ${error.message}`, changes);

@@ -6,10 +6,10 @@
 
 import { DB_ARGS, DB_DOC, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text } from "#lib/values/value.ts";
+import { isMap, map, str } from "#lib/values/value.ts";
 
 export const virtual: Virtual = needsPostgres("user_exists");
 
@@ -19,14 +19,14 @@ export const present: ModuleFunction<StateContext> = stateFn({
     "lc_collate, lc_ctype\n    Cannot be changed: the state fails if they differ.\n\nowner_recurse\n    Whether all its objects get the owner " +
     `too.\n\ntemplate\n    The template of a new database.${DB_DOC}`,
   params: {
-    name: str(),
-    tablespace: str(null),
-    encoding: str(null),
-    lc_collate: str(null),
-    lc_ctype: str(null),
-    owner: str(null),
-    owner_recurse: bool(false),
-    template: str(null),
+    name: p.str(),
+    tablespace: p.str(null),
+    encoding: p.str(null),
+    lc_collate: p.str(null),
+    lc_ctype: p.str(null),
+    owner: p.str(null),
+    owner_recurse: p.bool(false),
+    template: p.str(null),
     ...DB_ARGS,
   },
   async run(given, context) {
@@ -35,7 +35,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
     const databases = await context.call("postgres.db_list", [], args);
     const known = isMap(databases) ? databases.get(name) : undefined;
     const differs = (column: string, wanted: string | null, fold = (one: string) => one) =>
-      !!wanted && isMap(known) && fold(text(known.get(column) ?? "")) !== fold(wanted);
+      !!wanted && isMap(known) && fold(str(known.get(column) ?? "")) !== fold(wanted);
     const isFixed = differs("Encoding", encoding, (one) => one.toLowerCase()) || differs("Collate", lc_collate) ||
       differs("Ctype", lc_ctype);
     if (isFixed) return failed(name, `Database ${name} has wrong parameters which couldn't be changed on fly.`);
@@ -70,7 +70,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a database does not exist.\n\nname\n    The database.${DB_DOC}`,
-  params: { name: str(), ...DB_ARGS },
+  params: { name: p.str(), ...DB_ARGS },
   run({ name, ...given }, context) {
     const args = dbArgs(given);
     return removed({

@@ -6,7 +6,7 @@
 
 import { DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map } from "#lib/values/value.ts";
@@ -19,11 +19,11 @@ export const present: ModuleFunction<StateContext> = stateFn({
     "schema\n    The schema in which it is to be.\n\next_version\n    The minimum version.\n\nfrom_version\n    The version to " +
     `update from.${DB_DOC}`,
   params: {
-    name: str(),
-    if_not_exists: any(null),
-    schema: str(null),
-    ext_version: str(null),
-    from_version: str(null),
+    name: p.str(),
+    if_not_exists: p.any(null),
+    schema: p.str(null),
+    ext_version: p.str(null),
+    from_version: p.str(null),
     ...DB_USER_FIRST,
   },
   async run({ name, if_not_exists, schema, ext_version, from_version, ...connection }, context) {
@@ -53,7 +53,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that an extension is not installed.\n\nname\n    The extension.\n\nif_exists, restrict, cascade\n    Parts of the command. " +
     `Default: cascade, dependent objects are removed too.${DB_DOC}`,
-  params: { name: str(), if_exists: any(null), restrict: any(null), cascade: any(null), ...DB_USER_FIRST },
+  params: { name: p.str(), if_exists: p.any(null), restrict: p.any(null), cascade: p.any(null), ...DB_USER_FIRST },
   run({ name, if_exists, restrict, cascade, ...connection }, context) {
     const args = dbArgs(connection);
     return removed({

@@ -7,7 +7,7 @@
 import { DB_ARGS, DB_DOC, needsPostgres } from "./_postgres.ts";
 import { ROLE_DOC, roleAbsent, rolePresent } from "./_postgres_roles.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 
@@ -16,17 +16,17 @@ export const virtual: Virtual = needsPostgres("group_create");
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a group exists with these properties.\n\nname\n    The group.${ROLE_DOC}${DB_DOC}`,
   params: {
-    name: str(),
-    createdb: any(null),
-    createroles: any(null),
-    encrypted: any(null),
-    superuser: any(null),
-    inherit: any(null),
-    login: any(null),
-    replication: any(null),
-    password: any(null),
-    refresh_password: any(null),
-    groups: any(null),
+    name: p.str(),
+    createdb: p.any(null),
+    createroles: p.any(null),
+    encrypted: p.any(null),
+    superuser: p.any(null),
+    inherit: p.any(null),
+    login: p.any(null),
+    replication: p.any(null),
+    password: p.any(null),
+    refresh_password: p.any(null),
+    groups: p.any(null),
     ...DB_ARGS,
   },
   run: (given, context) => rolePresent("group", given, given, context),
@@ -34,6 +34,6 @@ export const present: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a group does not exist.\n\nname\n    The group.${DB_DOC}`,
-  params: { name: str(), ...DB_ARGS },
+  params: { name: p.str(), ...DB_ARGS },
   run: (given, context) => roleAbsent("group", given.name, given, context),
 });

@@ -6,7 +6,7 @@
 
 import { needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map } from "#lib/values/value.ts";
@@ -19,15 +19,15 @@ export const present: ModuleFunction<StateContext> = stateFn({
     "    That user's password.\n\nauth\n    The authentication method of local connections. Default: password.\n\nencoding, locale\n    Of new databases.\n\n" +
     "runas\n    The user of this host who runs the server.\n\nwaldir\n    The directory of the write-ahead log.\n\nchecksums\n    Whether pages have checksums.",
   params: {
-    name: str(),
-    user: str(null),
-    password: str(null),
-    auth: str("password"),
-    encoding: str("UTF8"),
-    locale: any(null),
-    runas: str(null),
-    waldir: str(null),
-    checksums: bool(false),
+    name: p.str(),
+    user: p.str(null),
+    password: p.str(null),
+    auth: p.str("password"),
+    encoding: p.str("UTF8"),
+    locale: p.any(null),
+    runas: p.str(null),
+    waldir: p.str(null),
+    checksums: p.bool(false),
   },
   async run({ name, ...options }, context) {
     const what = `Postgres data directory ${name}`;

@@ -6,7 +6,7 @@
 
 import { dbArgs, needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map } from "#lib/values/value.ts";
@@ -14,13 +14,13 @@ import { isMap, map } from "#lib/values/value.ts";
 export const virtual: Virtual = needsPostgres("language_create");
 
 const LANGUAGE = {
-  name: str(),
-  maintenance_db: str(),
-  user: str(null),
-  db_password: str(null),
-  db_host: str(null),
-  db_port: str(null),
-  db_user: str(null),
+  name: p.str(),
+  maintenance_db: p.str(),
+  user: p.str(null),
+  db_password: p.str(null),
+  db_host: p.str(null),
+  db_port: p.str(null),
+  db_user: p.str(null),
 };
 
 const DOC =

@@ -6,10 +6,10 @@
 
 import { DB_ARGS, DB_DOC, dbArgs, needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { map, str as text, type Value } from "#lib/values/value.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = needsPostgres("privileges_grant");
 
@@ -20,18 +20,18 @@ const DOC =
 
 /** The list as one text; None if there is none. */
 function joined(privileges: readonly Value[] | null): string | null {
-  return privileges === null || privileges.length === 0 ? null : privileges.map(text).join(",");
+  return privileges === null || privileges.length === 0 ? null : privileges.map(str).join(",");
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a role has privileges.${DOC}\n\ngrant_option\n    Whether it may grant them to others.`,
   params: {
-    name: str(),
-    object_name: str(),
-    object_type: str(),
-    privileges: list(null),
-    grant_option: any(null),
-    prepend: str("public"),
+    name: p.str(),
+    object_name: p.str(),
+    object_type: p.str(),
+    privileges: p.list(null),
+    grant_option: p.any(null),
+    prepend: p.str("public"),
     ...DB_ARGS,
   },
   async run({ name, object_name, object_type, privileges, grant_option, prepend, ...connection }, context) {
@@ -55,11 +55,11 @@ export const present: ModuleFunction<StateContext> = stateFn({
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a role does not have privileges.${DOC}`,
   params: {
-    name: str(),
-    object_name: str(),
-    object_type: str(),
-    privileges: list(null),
-    prepend: str("public"),
+    name: p.str(),
+    object_name: p.str(),
+    object_type: p.str(),
+    privileges: p.list(null),
+    prepend: p.str("public"),
     ...DB_ARGS,
   },
   async run({ name, object_name, object_type, privileges, prepend, ...connection }, context) {

@@ -6,7 +6,7 @@
 
 import { needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map } from "#lib/values/value.ts";
@@ -14,11 +14,11 @@ import { map } from "#lib/values/value.ts";
 export const virtual: Virtual = needsPostgres("schema_exists");
 
 const CONNECTION = {
-  user: str(null),
-  db_user: str(null),
-  db_password: str(null),
-  db_host: str(null),
-  db_port: str(null),
+  user: p.str(null),
+  db_user: p.str(null),
+  db_password: p.str(null),
+  db_host: p.str(null),
+  db_port: p.str(null),
 };
 
 const DOC =
@@ -32,7 +32,7 @@ function inDatabase(dbname: string, result: StateResult): StateResult & { readon
 
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a database has a schema.${DOC}\n\nowner\n    Of a new one.`,
-  params: { dbname: str(), name: str(), owner: str(null), ...CONNECTION },
+  params: { dbname: p.str(), name: p.str(), owner: p.str(null), ...CONNECTION },
   async run({ dbname, name, owner, ...connection }, context) {
     const args = map(connection);
     const place = `${name} in database ${dbname}`;
@@ -56,7 +56,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a database has no such schema.${DOC}`,
-  params: { dbname: str(), name: str(), ...CONNECTION },
+  params: { dbname: p.str(), name: p.str(), ...CONNECTION },
   async run({ dbname, name, ...connection }, context) {
     const args = map(connection);
     const report = (result: boolean | null, comment: string) =>

@@ -6,10 +6,10 @@
 
 import { DB_ARGS, DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = needsPostgres("tablespace_exists");
 
@@ -22,7 +22,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that a tablespace exists.\n\nname\n    The tablespace.\n\ndirectory\n    Its location, which cannot be changed.\n\noptions\n    A map: " +
     `seq_page_cost, random_page_cost, ….\n\nowner\n    Its owner.${DB_DOC}`,
-  params: { name: str(), directory: str(), options: dict(null), owner: str(null), ...DB_ARGS },
+  params: { name: p.str(), directory: p.str(), options: p.dict(null), owner: p.str(null), ...DB_ARGS },
   async run({ name, directory, options, owner, ...connection }, context) {
     const args = dbArgs(connection);
     const found = await context.call("postgres.tablespace_list", [], args);
@@ -64,8 +64,8 @@ async function altered(
       result = { ...result, comment: `Tablespace ${name} owner changed` };
     } else return failed(name, `Failed to change the owner of tablespace ${name}`);
   }
-  const there = text(known.get("Opts") ?? "");
-  const missing = [...options ?? []].filter(([key, value]) => !there.includes(`${text(key)}=${text(value)}`));
+  const there = str(known.get("Opts") ?? "");
+  const missing = [...options ?? []].filter(([key, value]) => !there.includes(`${str(key)}=${str(value)}`));
   if (context.test && missing.length > 0) {
     return { ...result, result: null, comment: `Tablespace ${name}${OPTIONS_PLANNED}` };
   }
@@ -87,7 +87,7 @@ async function altered(
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a tablespace does not exist.\n\nname\n    The tablespace.${DB_DOC}`,
-  params: { name: str(), ...DB_USER_FIRST },
+  params: { name: p.str(), ...DB_USER_FIRST },
   run({ name, ...connection }, context) {
     const args = dbArgs(connection);
     return removed({

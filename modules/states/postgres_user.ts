@@ -7,7 +7,7 @@
 import { DB_ARGS, DB_DOC, needsPostgres } from "./_postgres.ts";
 import { ROLE_DOC, roleAbsent, rolePresent } from "./_postgres_roles.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 
@@ -18,19 +18,19 @@ export const present: ModuleFunction<StateContext> = stateFn({
     `Make sure that a user exists with these properties.\n\nname\n    The user.${ROLE_DOC}\n\ndefault_password\n    The password of a new user ` +
     `only.\n\nvalid_until\n    The time at which the password expires.${DB_DOC}`,
   params: {
-    name: str(),
-    createdb: any(null),
-    createroles: any(null),
-    encrypted: any(null),
-    superuser: any(null),
-    replication: any(null),
-    inherit: any(null),
-    login: any(null),
-    password: any(null),
-    default_password: any(null),
-    refresh_password: any(null),
-    valid_until: str(null),
-    groups: any(null),
+    name: p.str(),
+    createdb: p.any(null),
+    createroles: p.any(null),
+    encrypted: p.any(null),
+    superuser: p.any(null),
+    replication: p.any(null),
+    inherit: p.any(null),
+    login: p.any(null),
+    password: p.any(null),
+    default_password: p.any(null),
+    refresh_password: p.any(null),
+    valid_until: p.str(null),
+    groups: p.any(null),
     ...DB_ARGS,
   },
   run: (given, context) => rolePresent("user", given, given, context),
@@ -38,6 +38,6 @@ export const present: ModuleFunction<StateContext> = stateFn({
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a user does not exist.\n\nname\n    The user.${DB_DOC}`,
-  params: { name: str(), ...DB_ARGS },
+  params: { name: p.str(), ...DB_ARGS },
   run: (given, context) => roleAbsent("user", given.name, given, context),
 });

@@ -5,7 +5,7 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { isMap, map, truthy, type Value } from "#lib/values/value.ts";
 
@@ -24,7 +24,7 @@ user
 
 signal
     The number of the signal to send. Default: 15.`,
-  params: { name: str(), user: any(null), signal: any(null) },
+  params: { name: p.str(), user: p.any(null), signal: p.any(null) },
   async run({ name, user, signal }, context) {
     const none = "No matching processes running";
     if (context.test) {

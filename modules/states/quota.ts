@@ -5,7 +5,7 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map } from "#lib/values/value.ts";
@@ -25,7 +25,7 @@ mode
 
 quotatype
     \`user\` or \`group\`: the quotas to check. Both kinds are turned on and off.`,
-  params: { name: str(), mode: bool(), quotatype: str() },
+  params: { name: p.str(), mode: p.bool(), quotatype: p.str() },
   run: async ({ name, mode: wanted, quotatype }, context) => {
     const word = wanted ? "on" : "off";
     const modes = await context.call("quota.get_mode", [name]);

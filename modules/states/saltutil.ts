@@ -6,7 +6,7 @@
 
 import { messageOf } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -18,7 +18,7 @@ function syncing(
 ): ModuleFunction<StateContext> {
   return stateFn({
     doc: `${doc}\n\nname\n    A text, unique in the run. Other arguments are those of saltutil.sync_${family}.`,
-    params: { name: str() },
+    params: { name: p.str() },
     varKwargs: "kwargs",
     run: async ({ name }, context, { kwargs }) => {
       const fun = `saltutil.sync_${family}`;

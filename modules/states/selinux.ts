@@ -6,20 +6,11 @@
 
 import { changesBetween } from "#lib/host/packages/changes.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, declare, dict, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
-import {
-  compareStrings,
-  equals,
-  isMap,
-  map,
-  str as text,
-  truthy,
-  type Value,
-  type ValueMap,
-} from "#lib/values/value.ts";
+import { compareStrings, equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["selinux.getenforce"], otherwise: "selinux module could not be loaded" }],
@@ -35,7 +26,7 @@ function modeOf(given: string): string | undefined {
 
 /** Parses the word for a boolean or a policy module. */
 function switchOf(given: Value, [on, off]: readonly [string, string] = ["on", "off"]): string | undefined {
-  const word = text(given).toLowerCase();
+  const word = str(given).toLowerCase();
   if (["1", "on", "yes", "true"].includes(word)) return on;
   if (["0", "off", "no", "false"].includes(word)) return off;
   return word === on || word === off ? word : undefined;
@@ -46,11 +37,11 @@ const moduleSwitch = (given: Value) => switchOf(given, ["enabled", "disabled"]);
 export const mode: ModuleFunction<StateContext> = stateFn({
   doc:
     "Set the mode of SELinux, now and in its configuration.\n\nname\n    enforcing, permissive or disabled; disabled needs a reboot.",
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     const wanted = modeOf(name);
     if (wanted === undefined) return failed(name, `${name} is not an accepted mode`);
-    const now = text(await context.call("selinux.getenforce"));
+    const now = str(await context.call("selinux.getenforce"));
     const configured = await context.call("selinux.getconfig");
     const old: Value = now === wanted && configured !== wanted ? configured : now;
     if (old === wanted) return { ...startResult(name), comment: `SELinux is already in ${wanted} mode` };
@@ -78,7 +69,7 @@ export const boolean: ModuleFunction<StateContext> = stateFn({
   doc:
     "Set booleans of the policy.\n\nname\n    The boolean, unless `booleans` names them.\n\nvalue\n    on or off.\n\nbooleans\n    A map, or a " +
     "list of names and maps.\n\npersist\n    Whether they also apply after the next boot. Default: False.",
-  params: { name: str(), value: any(null), booleans: any(null), persist: bool(false) },
+  params: { name: p.str(), value: p.any(null), booleans: p.any(null), persist: p.bool(false) },
   async run({ name, value, booleans, persist }, context) {
     const wanted = truthy(booleans) ? wantedBooleans(booleans, value) : new Map<Value, Value>([[name, value]]);
     const existing = await context.call("selinux.list_sebool");
@@ -86,21 +77,21 @@ export const boolean: ModuleFunction<StateContext> = stateFn({
     const [old, now, change]: [ValueMap, ValueMap, ValueMap] = [new Map(), new Map(), new Map()];
     for (const [key, given] of wanted) {
       const known = isMap(existing) ? existing.get(key) : undefined;
-      if (!isMap(known)) return failed(name, `Boolean ${text(key)} is not available`);
+      if (!isMap(known)) return failed(name, `Boolean ${str(key)} is not available`);
       const requested = switchOf(given);
       if (requested === undefined) {
-        return failed(name, `${text(given)} is not a valid value for the boolean ${text(key)}`);
+        return failed(name, `${str(given)} is not a valid value for the boolean ${str(key)}`);
       }
       const [state, usual] = [known.get("State") ?? null, known.get("Default") ?? null];
       if (state === requested && (usual === requested || !persist)) {
-        correct.push(text(key));
+        correct.push(str(key));
         continue;
       }
       old.set(key, persist ? [state, usual] : state);
       now.set(key, persist ? [requested, requested] : requested);
       change.set(key, requested);
     }
-    const names = [...change.keys()].map(text).sort(compareStrings).join(", ");
+    const names = [...change.keys()].map(str).sort(compareStrings).join(", ");
     const comments = correct.length === 0
       ? []
       : [`The following booleans were in the correct state: ${correct.sort(compareStrings).join(", ")}`];
@@ -111,7 +102,7 @@ export const boolean: ModuleFunction<StateContext> = stateFn({
       return { ...startResult(name, null), comment, changes };
     }
     if (!truthy(await context.call("selinux.setsebools", [change, persist]))) {
-      return failed(name, `Failed to set the following booleans: ${text(wanted)}`);
+      return failed(name, `Failed to set the following booleans: ${str(wanted)}`);
     }
     const comment = [...comments, `The following booleans have been changed: ${names}`].join("\n");
     return { ...startResult(name), comment, changes };
@@ -145,7 +136,7 @@ export const module: ModuleFunction<StateContext> = stateFn({
     "Enable or disable a policy module.\n\nname\n    The module.\n\nmodule_state\n    Enabled or Disabled.\n\nversion\n    Accepted without effect: " +
     "newer versions of semodule have no module versions.\n\ninstall\n    Whether it is installed first, from the file `source`.\n\nremove\n    Whether it " +
     "is removed.",
-  params: { name: str(), module_state: any("Enabled"), version: any("any") },
+  params: { name: p.str(), module_state: p.any("Enabled"), version: p.any("any") },
   varKwargs: "opts",
   keywords: ["install", "remove", "source"],
   async run({ name, module_state, version }, context, { kwargs }) {
@@ -154,7 +145,7 @@ export const module: ModuleFunction<StateContext> = stateFn({
     if (removes) return await removeModule(name, context);
     let result = startResult(name);
     if (installs) {
-      result = await installModule(text(kwargs.get("source") ?? name), context);
+      result = await installModule(str(kwargs.get("source") ?? name), context);
       if (result.result !== true) return result;
     }
     const known = (await policyModules(context)).get(name);
@@ -164,20 +155,20 @@ export const module: ModuleFunction<StateContext> = stateFn({
       return {
         ...result,
         result: false,
-        comment: `${text(module_state)} is not a valid state for the ${name} module.`,
+        comment: `${str(module_state)} is not a valid state for the ${name} module.`,
       };
     }
     const installed = known.get("Version") ?? null;
     if (version !== "any" && !equals(installed, version)) {
       const comment =
-        `Module version is ${text(installed)} and does not match the desired version of ${text(version)} or you are ` +
+        `Module version is ${str(installed)} and does not match the desired version of ${str(version)} or you are ` +
         "using semodule >= 2.4";
       return { ...result, result: false, comment };
     }
     if (moduleSwitch(known.get("Enabled") ?? null) === wanted) {
       return { ...result, comment: `Module ${name} is in the desired state` };
     }
-    const shown = text(module_state);
+    const shown = str(module_state);
     if (context.test) return { ...result, result: null, comment: `Module ${name} is set to be toggled to ${shown}` };
     if (truthy(await context.call("selinux.setsemod", [name, wanted]))) {
       return { ...result, comment: `Module ${name} has been set to ${shown}` };
@@ -188,13 +179,13 @@ export const module: ModuleFunction<StateContext> = stateFn({
 
 export const module_install: ModuleFunction<StateContext> = stateFn({
   doc: "Install a policy module.\n\nname\n    The file, of this host or of the master.",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => installModule(name, context),
 });
 
 export const module_remove: ModuleFunction<StateContext> = stateFn({
   doc: "Remove a policy module.\n\nname\n    The module.",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => removeModule(name, context),
 });
 
@@ -211,10 +202,10 @@ export const fcontext_policy_present: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that the list of file contexts has an entry.\n\nname\n    The expression of paths.\n\nsel_type\n    The type.\n\nfiletype\n    a " +
     "for all files, f, d, c, b, s, l, p.\n\nsel_user, sel_level\n    The other parts of the context.",
-  params: { name: str(), sel_type: str(), filetype: str("a"), sel_user: str(null), sel_level: str(null) },
+  params: { name: p.str(), sel_type: p.str(), filetype: p.str("a"), sel_user: p.str(null), sel_level: p.str(null) },
   async run({ name, sel_type, filetype, sel_user, sel_level }, context) {
     const entry = map({ name, filetype, sel_type, sel_user, sel_level });
-    const words = text(await context.call("selinux.filetype_id_to_string", [filetype]));
+    const words = str(await context.call("selinux.filetype_id_to_string", [filetype]));
     const current = await context.call("selinux.fcontext_get_policy", [], entry);
     const known = isMap(current) ? current.get("sel_type") ?? null : undefined;
     if (known === sel_type) {
@@ -224,7 +215,7 @@ export const fcontext_policy_present: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return startResult(name, null);
     const problem = await failure(context, "fcontext_add_policy", entry);
-    if (problem !== undefined) return failed(name, `Error adding new rule: ${text(problem)}`);
+    if (problem !== undefined) return failed(name, `Error adding new rule: ${str(problem)}`);
     const now = known === undefined ? { filetype: words, sel_type } : { sel_type };
     const old = known === undefined ? {} : { [name]: { sel_type: known } };
     return { ...startResult(name), changes: map({ old, new: { [name]: now } }) };
@@ -235,7 +226,7 @@ export const fcontext_policy_absent: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that the list of file contexts does not have an entry.\n\nname\n    The expression of paths.\n\nfiletype\n    a for all files, f, d, " +
     "c, b, s, l, p.\n\nsel_type, sel_user, sel_level\n    The parts of the context.",
-  params: { name: str(), filetype: str("a"), sel_type: str(null), sel_user: str(null), sel_level: str(null) },
+  params: { name: p.str(), filetype: p.str("a"), sel_type: p.str(null), sel_user: p.str(null), sel_level: p.str(null) },
   async run({ name, filetype, sel_type, sel_user, sel_level }, context) {
     const entry = map({ name, filetype, sel_type, sel_user, sel_level });
     const current = await context.call("selinux.fcontext_get_policy", [], entry);
@@ -249,7 +240,7 @@ export const fcontext_policy_absent: ModuleFunction<StateContext> = stateFn({
     if (context.test) return { ...startResult(name, null), changes };
     entry.set("sel_type", sel_type || (current.get("sel_type") ?? null));
     const problem = await failure(context, "fcontext_delete_policy", entry);
-    if (problem !== undefined) return failed(name, `Error removing policy: ${text(problem)}`, changes);
+    if (problem !== undefined) return failed(name, `Error removing policy: ${str(problem)}`, changes);
     return { ...startResult(name), changes };
   },
 });
@@ -257,20 +248,20 @@ export const fcontext_policy_absent: ModuleFunction<StateContext> = stateFn({
 export const fcontext_policy_applied: ModuleFunction<StateContext> = stateFn({
   doc:
     "Make sure that files have the contexts of the list.\n\nname\n    The path.\n\nrecursive\n    Whether everything below it is included.",
-  params: { name: str(), recursive: bool(false) },
+  params: { name: p.str(), recursive: p.bool(false) },
   async run({ name, recursive }, context) {
     if (await context.call("selinux.fcontext_policy_is_applied", [name, recursive]) === "") {
       return { ...startResult(name), comment: `SElinux policies are already applied for filespec "${name}"` };
     }
     if (context.test) return startResult(name, null);
     const answer = await context.call("selinux.fcontext_apply_policy", [name, recursive]);
-    if (!isMap(answer) || answer.get("retcode") !== 0) return failed(name, text(answer));
+    if (!isMap(answer) || answer.get("retcode") !== 0) return failed(name, str(answer));
     const changes = answer.get("changes");
     return { ...startResult(name), changes: isMap(changes) ? changes : new Map() };
   },
 });
 
-const PORT = { protocol: any(null), port: any(null) };
+const PORT = { protocol: p.any(null), port: p.any(null) };
 
 const PORT_DOC =
   "\n\nname\n    The port: tcp/80, udp/1024-1050, unless protocol and port say it.\n\nsel_type\n    The type.\n\nprotocol, port\n    " +
@@ -278,7 +269,7 @@ const PORT_DOC =
 
 export const port_policy_present: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a port has a type.${PORT_DOC}\n\nsel_range\n    The range of levels.`,
-  params: { name: str(), sel_type: str(), ...PORT, sel_range: str(null) },
+  params: { name: p.str(), sel_type: p.str(), ...PORT, sel_range: p.str(null) },
   async run({ name, sel_type, protocol, port, sel_range }, context) {
     const query = map({ name, sel_type, protocol, port });
     if (truthy(await context.call("selinux.port_get_policy", [], query))) {
@@ -288,21 +279,21 @@ export const port_policy_present: ModuleFunction<StateContext> = stateFn({
     const old = await context.call("selinux.port_get_policy", [], map({ name, protocol, port }));
     const fun = truthy(old) ? "port_modify_policy" : "port_add_policy";
     const problem = await failure(context, fun, new Map([...query, ["sel_range", sel_range]]));
-    if (problem !== undefined) return failed(name, `Error adding new policy: ${text(problem)}`);
+    if (problem !== undefined) return failed(name, `Error adding new policy: ${str(problem)}`);
     const now = await context.call("selinux.port_get_policy", [], query);
     return { ...startResult(name), changes: map({ old, new: now }) };
   },
 });
 
 function portComment(word: string, { name, sel_type, protocol, port }: Readonly<Record<string, Value>>): string {
-  return `SELinux policy for "${text(name)}" already ${word} with specified sel_type "${text(sel_type)}", protocol "${
-    text(protocol)
-  }" and port "${text(port)}".`;
+  return `SELinux policy for "${str(name)}" already ${word} with specified sel_type "${str(sel_type)}", protocol "${
+    str(protocol)
+  }" and port "${str(port)}".`;
 }
 
 export const port_policy_absent: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that the list of ports does not have an entry.${PORT_DOC}`,
-  params: { name: str(), sel_type: str(null), ...PORT },
+  params: { name: p.str(), sel_type: p.str(null), ...PORT },
   async run({ name, sel_type, protocol, port }, context) {
     const query = map({ name, sel_type, protocol, port });
     const old = await context.call("selinux.port_get_policy", [], query);
@@ -311,7 +302,7 @@ export const port_policy_absent: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return startResult(name, null);
     const problem = await failure(context, "port_delete_policy", map({ name, protocol, port }));
-    if (problem !== undefined) return failed(name, `Error deleting policy: ${text(problem)}`);
+    if (problem !== undefined) return failed(name, `Error deleting policy: ${str(problem)}`);
     const now = await context.call("selinux.port_get_policy", [], query);
     return { ...startResult(name), changes: map({ old, new: now }) };
   },
@@ -329,7 +320,7 @@ function addBooleans(chunk: ValueMap, into: ValueMap): void {
 
 export const mod_aggregate: ModuleFunction<StateContext> = declare({
   doc: "Aggregates the booleans of all pending states with the same `persist` into the state that runs first.",
-  params: { low: dict(), chunks: list(), running: any() },
+  params: { low: p.dict(), chunks: p.list(), running: p.any() },
   run({ low, chunks, running }) {
     if (low.get("fun") !== "boolean") return low;
     const own: ValueMap = new Map();

@@ -7,7 +7,7 @@
 import { disableService, enableService, maskService } from "./_service_boot.ts";
 import { runDead, runRunning, runWatch } from "./_service_running.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 
@@ -34,7 +34,7 @@ init_delay
 
 ${SYSTEMD}`;
 
-const ARGUMENTS = { name: str(), enable: any(null), sig: any(null), init_delay: float(null) };
+const ARGUMENTS = { name: p.str(), enable: p.any(null), sig: p.any(null), init_delay: p.float(null) };
 
 export const running: ModuleFunction<StateContext> = stateFn({
   doc: `A service runs. If a watched state has changes, it is restarted.
@@ -77,7 +77,7 @@ name
     The service.
 
 ${SYSTEMD}`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
     const result = { ...startResult(name), ...await enableService(name, { started: null }, kwargs, context) };
@@ -94,7 +94,7 @@ name
     The service.
 
 ${SYSTEMD}`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   run: async ({ name }, context, { kwargs }) => ({
     ...startResult(name),
@@ -111,7 +111,7 @@ name
 
 runtime : False
     Whether that lasts only until the next boot.`,
-    params: { name: str(), runtime: bool(false) },
+    params: { name: p.str(), runtime: p.bool(false) },
     run: ({ name, runtime }, context) => maskService(name, { wanted, runtime }, context),
   });
 }
@@ -144,13 +144,13 @@ full_restart : False
 force : False
     Whether a reload is forced.`,
   params: {
-    name: str(),
-    sfun: str(null),
-    sig: any(null),
-    reload: bool(false),
-    full_restart: bool(false),
-    init_delay: float(null),
-    force: bool(false),
+    name: p.str(),
+    sfun: p.str(null),
+    sig: p.any(null),
+    reload: p.bool(false),
+    full_restart: p.bool(false),
+    init_delay: p.float(null),
+    force: p.bool(false),
   },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => runWatch(bound, kwargs, context),

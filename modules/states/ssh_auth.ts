@@ -7,18 +7,18 @@
 import { saltenvOf } from "./_saltenv.ts";
 import { InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 const PARAMS = {
-  user: str(),
-  enc: str("ssh-rsa"),
-  comment: str(""),
-  source: str(""),
-  options: any(null),
-  config: str(".ssh/authorized_keys"),
-  fingerprint_hash_type: str(null),
+  user: p.str(),
+  enc: p.str("ssh-rsa"),
+  comment: p.str(""),
+  source: p.str(""),
+  options: p.any(null),
+  config: p.str(".ssh/authorized_keys"),
+  fingerprint_hash_type: p.str(null),
 };
 
 const DOC = `user
@@ -101,7 +101,7 @@ async function sourceKeys(given: Given, context: StateContext): Promise<[string,
   const args = [given.user, given.source];
   const kwargs = map({ ...where(given), saltenv: saltenvOf(context) });
   const keys = await context.call("ssh.check_key_file", args, kwargs);
-  if (isMap(keys) && keys.size > 0) return [...keys].map(([key, status]) => [text(key), text(status)]);
+  if (isMap(keys) && keys.size > 0) return [...keys].map(([key, status]) => [str(key), str(status)]);
   return `No keys detected in ${given.source}. Is file properly formatted?`;
 }
 
@@ -155,11 +155,11 @@ async function setKey(key: Key, context: StateContext): Promise<string> {
       options: truthy(key.options) ? key.options : [],
       ...where(key),
     };
-    return text(await context.call("ssh.set_auth_key", [key.user, key.key], map(kwargs)));
+    return str(await context.call("ssh.set_auth_key", [key.user, key.key], map(kwargs)));
   }
   if (!await hasSource(key, context)) return "no key";
   const kwargs = { ...where(key), saltenv: saltenvOf(context), options: key.options };
-  return text(await context.call("ssh.set_auth_key_from_file", [key.user, key.source], map(kwargs)));
+  return str(await context.call("ssh.set_auth_key_from_file", [key.user, key.source], map(kwargs)));
 }
 
 async function hasSource({ source }: Given, context: StateContext): Promise<boolean> {
@@ -206,7 +206,7 @@ name
     The key: a line of such a file, or the key without its kind and options.
 
 ${DOC}`,
-  params: { name: str(), ...PARAMS },
+  params: { name: p.str(), ...PARAMS },
   varKwargs: "kwargs",
   run: ({ name, ...given }, context) => presentKey(name, given, context),
 });
@@ -237,11 +237,11 @@ async function absentKey(name: string, given: Given, context: StateContext): Pro
 
 async function removeKey(key: string, given: Given, context: StateContext): Promise<string> {
   if (given.source === "") {
-    return text(await context.call("ssh.rm_auth_key", [given.user, key], map(where(given))));
+    return str(await context.call("ssh.rm_auth_key", [given.user, key], map(where(given))));
   }
   if (!await hasSource(given, context)) return "";
   const kwargs = map({ ...where(given), saltenv: saltenvOf(context) });
-  return text(await context.call("ssh.rm_auth_key_from_file", [given.user, given.source], kwargs));
+  return str(await context.call("ssh.rm_auth_key_from_file", [given.user, given.source], kwargs));
 }
 
 export const absent: ModuleFunction<StateContext> = stateFn({
@@ -251,7 +251,7 @@ name
     The key: a line of such a file, or the key without its kind and options.
 
 ${DOC}`,
-  params: { name: str(), ...PARAMS },
+  params: { name: p.str(), ...PARAMS },
   run: ({ name, ...given }, context) => absentKey(name, given, context),
 });
 
@@ -265,14 +265,14 @@ ssh_keys
     A list of keys.
 
 ${DOC}`,
-  params: { name: str(), ssh_keys: list(), ...PARAMS },
+  params: { name: p.str(), ssh_keys: p.list(), ...PARAMS },
   varKwargs: "kwargs",
   run: async ({ name: _name, ssh_keys, ...given }, context) => {
     const ret = startResult("");
-    const keys = ssh_keys.map(text);
+    const keys = ssh_keys.map(str);
     const words = keys.flatMap((key) => key.split(" "));
     const known = await context.call("ssh.auth_keys", [], map({ user: given.user, ...where(given) }));
-    for (const key of isMap(known) ? [...known.keys()].map(text) : []) {
+    for (const key of isMap(known) ? [...known.keys()].map(str) : []) {
       if (words.includes(key)) continue;
       if (context.test) {
         ret.comment = `${key} Key set for removal`;
@@ -285,7 +285,7 @@ ${DOC}`,
     for (const key of keys) {
       const one = await presentKey(key, given, context);
       for (const [what, change] of one.changes) ret.changes.set(what, change);
-      if (one.changes.size === 0) comments.push(text(one.comment));
+      if (one.changes.size === 0) comments.push(str(one.comment));
       if (one.result === null) ret.result = null;
       else if (!one.result) ret.result = false;
     }

@@ -6,9 +6,9 @@
 
 import { CommandNotFoundError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const DOC = `name
     The host.
@@ -52,7 +52,7 @@ async function predict({ name, user, enc, ...more }: Wanted, context: StateConte
     return failed(name, `ssh.check_known_host error: ${error.message}`);
   }
   const error = isMap(status) ? status.get("error") : undefined;
-  if (error !== undefined) return failed(name, text(error));
+  if (error !== undefined) return failed(name, str(error));
   if (status === "exists") return { ...startResult(name), comment: `Host ${name} is already in ${config}` };
   const comment = status === "add"
     ? `Key for ${name} is set to be added to ${config}`
@@ -64,7 +64,7 @@ async function predict({ name, user, enc, ...more }: Wanted, context: StateConte
 function firstSaved(result: ValueMap, field: string): string {
   const hosts = result.get("new");
   const first = Array.isArray(hosts) ? hosts[0] : undefined;
-  return text(isMap(first) ? first.get(field) ?? null : null);
+  return str(isMap(first) ? first.get(field) ?? null : null);
 }
 
 function savedComment({ name, key, fingerprint, enc, config }: Wanted, result: ValueMap): string {
@@ -100,16 +100,16 @@ timeout : 5
 fingerprint_hash_type
     The digest of the fingerprint.`,
   params: {
-    name: str(),
-    user: str(null),
-    fingerprint: str(null),
-    key: str(null),
-    port: any(null),
-    enc: str(null),
-    config: str(null),
-    hash_known_hosts: bool(true),
-    timeout: any(5),
-    fingerprint_hash_type: str(null),
+    name: p.str(),
+    user: p.str(null),
+    fingerprint: p.str(null),
+    key: p.str(null),
+    port: p.any(null),
+    enc: p.str(null),
+    config: p.str(null),
+    hash_known_hosts: p.bool(true),
+    timeout: p.any(5),
+    fingerprint_hash_type: p.str(null),
   },
   run: async ({ name, config: given, hash_known_hosts, timeout, ...more }, context) => {
     const file = fileOf(more.user, given);
@@ -121,7 +121,7 @@ fingerprint_hash_type
     const result = await context.call("ssh.set_known_host", [], kwargs);
     const of = isMap(result) ? result : new Map<Value, Value>();
     if (of.get("status") === "exists") return { ...startResult(name), comment: `${name} already exists in ${config}` };
-    if (of.get("status") === "error") return failed(name, text(of.get("error") ?? null));
+    if (of.get("status") === "error") return failed(name, str(of.get("error") ?? null));
     const changes = map({ old: of.get("old") ?? null, new: of.get("new") ?? null });
     return { name, result: true, comment: savedComment(wanted, of), changes };
   },
@@ -129,7 +129,7 @@ fingerprint_hash_type
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: `A host's key is not known.\n\n${DOC}`,
-  params: { name: str(), user: str(null), config: str(null) },
+  params: { name: p.str(), user: p.str(null), config: p.str(null) },
   run: async ({ name, user, config: given }, context) => {
     const file = fileOf(user, given);
     if ("problem" in file) return failed(name, file.problem);
@@ -144,8 +144,8 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     }
     const removed = await context.call("ssh.rm_known_host", [], where);
     const of = isMap(removed) ? removed : new Map<Value, Value>();
-    if (of.get("status") === "error") return failed(name, text(of.get("error") ?? null));
+    if (of.get("status") === "error") return failed(name, str(of.get("error") ?? null));
     const changes = map({ old: known, new: null });
-    return { name, result: true, comment: text(of.get("comment") ?? ""), changes };
+    return { name, result: true, comment: str(of.get("comment") ?? ""), changes };
   },
 });

@@ -5,11 +5,11 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { parseFloatText } from "#lib/python/parse_number.ts";
-import { compare, float, isMap, repr, str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
+import { compare, float, isMap, repr, str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** Python's `float(value)`. */
 function numberOf(value: Value): number {
@@ -26,7 +26,7 @@ name
 
 maximum, minimum
     The bounds, as strings.`,
-  params: { name: str(), maximum: any(null), minimum: any(null) },
+  params: { name: p.str(), maximum: p.any(null), minimum: p.any(null) },
   async run({ name, maximum, minimum }, context) {
     const ret: StateResult = { ...startResult(name, false), data: new Map() };
     const loads = await context.call("status.loadavg");
@@ -36,12 +36,12 @@ maximum, minimum
       return { ...ret, comment: "Min must be less than max" };
     }
     const now = numberOf(load);
-    const shown = text(float(now));
+    const shown = str(float(now));
     if (truthy(minimum) && now < numberOf(minimum)) {
-      return { ...ret, data: load, comment: `Load avg is below minimum of ${text(minimum)} at ${shown}` };
+      return { ...ret, data: load, comment: `Load avg is below minimum of ${str(minimum)} at ${shown}` };
     }
     if (truthy(maximum) && now > numberOf(maximum)) {
-      return { ...ret, data: load, comment: `Load avg above maximum of ${text(maximum)} at ${shown}` };
+      return { ...ret, data: load, comment: `Load avg above maximum of ${str(maximum)} at ${shown}` };
     }
     return { ...ret, result: true, data: load, comment: "Load avg in acceptable range" };
   },
@@ -52,7 +52,7 @@ export const process: ModuleFunction<StateContext> = stateFn({
 
 name
     The expression, as for \`status.pid\`.`,
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     const ret: StateResult = { ...startResult(name, false), data: new Map() };
     const found = await context.call("status.pid", [name]);

@@ -6,10 +6,10 @@
 
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { isMap, map, str as text, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["sysctl.show"], otherwise: "sysctl module could not be loaded" }],
@@ -21,13 +21,13 @@ async function prediction(
   context: StateContext,
 ): Promise<string | undefined> {
   const configured = await context.call("sysctl.show", [], map({ config_file: config }));
-  const wanted = text(value);
+  const wanted = str(value);
   if (configured === null) {
     return `Sysctl option ${name} might be changed, we failed to check config file at ${config}. The file is either ` +
       "unreadable, or missing.";
   }
   const isConfigured = isMap(configured) && configured.has(name);
-  const current = text(await context.call("sysctl.get", [name]));
+  const current = str(await context.call("sysctl.get", [name]));
   if (current === "") {
     if (!isConfigured) return `Sysctl option ${name} would be changed to ${wanted}`;
     return `Sysctl value ${name} is present in configuration file but is not present in the running config. ` +
@@ -60,10 +60,10 @@ value
 
 config
     The file for the setting. Default: that of sysctl.default_config.`,
-  params: { name: str(), value: any(), config: str(null) },
+  params: { name: p.str(), value: p.any(), config: p.str(null) },
   run: async ({ name, value, config: given }, context) => {
     const config = given ?? await defaultConfig(context);
-    const already = `Sysctl value ${name} = ${text(value)} is already set`;
+    const already = `Sysctl value ${name} = ${str(value)} is already set`;
     if (context.test) {
       const would = await prediction({ name, value, config }, context);
       return { ...startResult(name, would === undefined ? true : null), comment: would ?? already };
@@ -72,16 +72,16 @@ config
       const update = await context.call("sysctl.persist", [name, value, config]);
       if (update === "Already set") return { ...startResult(name), comment: already };
       if (update !== "Updated") return startResult(name);
-      const comment = `Updated sysctl value ${name} = ${text(value)}`;
+      const comment = `Updated sysctl value ${name} = ${str(value)}`;
       return { name, result: true, comment, changes: map({ [name]: value }) };
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      return failed(name, `Failed to set ${name} to ${text(value)}: ${error.message}`);
+      return failed(name, `Failed to set ${name} to ${str(value)}: ${error.message}`);
     }
   },
 });
 
 async function defaultConfig(context: StateContext): Promise<string> {
   const fun = "sysctl.default_config";
-  return await context.catalogue.get(fun) === undefined ? "/etc/sysctl.conf" : text(await context.call(fun));
+  return await context.catalogue.get(fun) === undefined ? "/etc/sysctl.conf" : str(await context.call(fun));
 }

@@ -5,10 +5,10 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { equals, isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { equals, isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["sysfs.attr"], otherwise: "sysfs module could not be loaded" }],
@@ -22,7 +22,7 @@ function chosen(current: Value): Value {
 export const present: ModuleFunction<StateContext> = stateFn({
   doc: "An attribute has this value, until the next boot.\n\nname\n    The path of the attribute below " +
     "`/sys`, such as `kernel/mm/transparent_hugepage/enabled`.\n\nvalue\n    The value.\n\nconfig\n    Has no effect.",
-  params: { name: str(), value: any(), config: any(null) },
+  params: { name: p.str(), value: p.any(), config: p.any(null) },
   run: async ({ name, value }, context) => {
     const current = await context.call("sysfs.read", [name]);
     if (current === false) return failed(name, `SysFS attribute ${name} doesn't exist.`);
@@ -32,9 +32,9 @@ export const present: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return { ...startResult(name, null), comment: `SysFS attribute ${name} set to be changed.` };
     if (!truthy(await context.call("sysfs.write", [name, value]))) {
-      return failed(name, `Failed to set ${name} to ${text(value)}`);
+      return failed(name, `Failed to set ${name} to ${str(value)}`);
     }
-    const comment = `Updated SysFS attribute ${name} to ${text(value)}`;
+    const comment = `Updated SysFS attribute ${name} to ${str(value)}`;
     return { name, result: true, comment, changes: new Map([[name, value]]) };
   },
 });

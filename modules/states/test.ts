@@ -6,10 +6,10 @@
 
 import { InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { type GivenResult, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
-import { isInt, isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isInt, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The changes of a state that only pretends to change something. */
 function pretended(): ValueMap {
@@ -31,7 +31,7 @@ function constant(
 ): ModuleFunction<StateContext> {
   return stateFn({
     doc: `${doc}\n\nname\n    A text, unique in the run.\n\ncomment\n    The comment of the result.`,
-    params: { name: any() },
+    params: { name: p.any() },
     varKwargs: "kwargs",
     run: ({ name }, context, { kwargs }) => ({ name, ...outcome(context, kwargs) }),
   });
@@ -40,7 +40,7 @@ function constant(
 export const nop: ModuleFunction<StateContext> = stateFn({
   doc:
     "Do nothing: for requisites, and for files that a template may leave empty.\n\nname\n    A text, unique in the run.",
-  params: { name: any() },
+  params: { name: p.any() },
   varKwargs: "kwargs",
   run: ({ name }) => ({ ...startResult(name), comment: "Success!" }),
 });
@@ -80,7 +80,7 @@ export const fail_with_changes: ModuleFunction<StateContext> = constant(
 /** @throws {InvocationError} If it is neither a bool nor the word `random`. */
 function boolOrChance(value: Value, refusal: string): boolean {
   if (typeof value === "boolean") return value;
-  if (text(value).toLowerCase() === "random") return crypto.getRandomValues(new Uint8Array(1))[0] < 128;
+  if (str(value).toLowerCase() === "random") return crypto.getRandomValues(new Uint8Array(1))[0] < 128;
   throw new InvocationError(refusal);
 }
 
@@ -105,12 +105,12 @@ warnings
 allow_test_mode_failure : False
     Whether \`result: False\` is False in test mode too.`,
   params: {
-    name: any(),
-    changes: any(true),
-    result: any(true),
-    comment: any(""),
-    warnings: any(null),
-    allow_test_mode_failure: bool(false),
+    name: p.any(),
+    changes: p.any(true),
+    result: p.any(true),
+    comment: p.any(""),
+    warnings: p.any(null),
+    allow_test_mode_failure: p.bool(false),
   },
   run: ({ name, changes, result, comment, warnings, allow_test_mode_failure }, { test }) => {
     const changed = boolOrChance(
@@ -128,7 +128,7 @@ allow_test_mode_failure : False
       comment,
     };
     if (typeof warnings === "string") ret.warnings = [warnings];
-    else if (Array.isArray(warnings)) ret.warnings = warnings.map(text);
+    else if (Array.isArray(warnings)) ret.warnings = warnings.map(str);
     else if (warnings !== null) {
       throw new InvocationError(
         "You have specified the state option 'warnings' with invalid arguments. It must be a string or a list of strings",
@@ -144,7 +144,7 @@ allow_test_mode_failure : False
 
 export const show_notification: ModuleFunction<StateContext> = stateFn({
   doc: "Show a text as the comment of the result.\n\nname\n    A text, unique in the run.\n\ntext\n    The comment.",
-  params: { name: any(), text: any(null) },
+  params: { name: p.any(), text: p.any(null) },
   varKwargs: "kwargs",
   run: ({ name, text: shown }) => {
     if (!truthy(shown)) throw new InvocationError("Missing required argument text.");
@@ -154,14 +154,14 @@ export const show_notification: ModuleFunction<StateContext> = stateFn({
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
   doc: "Called when a watched state has changes: reports which ones.",
-  params: { name: any(), sfun: str(null) },
+  params: { name: p.any(), sfun: p.str(null) },
   varKwargs: "kwargs",
   run: ({ name }, { low, running }, { kwargs }) => {
     const requisites = low.get("__reqs__");
     const watched = isMap(requisites) ? requisites.get("watch") : undefined;
     const changed = (Array.isArray(watched) ? watched : []).filter(isMap)
       .filter((chunk) => truthy(running.get(chunkTag(chunk))?.get("changes")))
-      .map((chunk) => `${text(chunk.get("state") ?? null)}: ${text(chunk.get("__id__") ?? null)}`);
+      .map((chunk) => `${str(chunk.get("state") ?? null)}: ${str(chunk.get("__id__") ?? null)}`);
     const result = kwargs.get("result") ?? true;
     const changes = kwargs.get("changes");
     return {
@@ -191,7 +191,7 @@ const KINDS = {
 function keysOf(given: Value): string[] {
   if (!truthy(given)) return [];
   if (typeof given === "string") return [given];
-  if (Array.isArray(given)) return given.map(text);
+  if (Array.isArray(given)) return given.map(str);
   throw new InvocationError("A key of pillar, or a list of keys, is wanted");
 }
 
@@ -210,14 +210,14 @@ boolean, integer, string, listing, dictionary
 verbose : False
     Whether the comment lists the keys that passed.`,
   params: {
-    name: any(),
-    present: any(null),
-    boolean: any(null),
-    integer: any(null),
-    string: any(null),
-    listing: any(null),
-    dictionary: any(null),
-    verbose: bool(false),
+    name: p.any(),
+    present: p.any(null),
+    boolean: p.any(null),
+    integer: p.any(null),
+    string: p.any(null),
+    listing: p.any(null),
+    dictionary: p.any(null),
+    verbose: p.bool(false),
   },
   run: async ({ name, present, verbose, ...typed }, context) => {
     if (![present, ...Object.values(typed)].some(truthy)) throw new InvocationError("Missing required argument text.");

@@ -6,10 +6,10 @@
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, truthy } from "#lib/values/value.ts";
+import { str, truthy } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["timezone.get_zone"], otherwise: "timezone module could not be loaded" }],
@@ -23,7 +23,7 @@ name
 
 utc : True
     Whether the hardware clock is set to UTC.`,
-  params: { name: str(), utc: any(true) },
+  params: { name: p.str(), utc: p.any(true) },
   run: async ({ name, utc: given }, context) => {
     const utc = truthy(given);
     let isZone: boolean;
@@ -41,7 +41,7 @@ utc : True
     }
     if (context.test) {
       const lines = isZone ? [] : [`Timezone ${name} needs to be set`];
-      if (setsUtc) lines.push(`UTC needs to be set to ${text(given)}`);
+      if (setsUtc) lines.push(`UTC needs to be set to ${str(given)}`);
       return { ...startResult(name, null), comment: lines.join(", ") };
     }
     const ret = startResult(name, null);
@@ -54,7 +54,7 @@ utc : True
     if (setsUtc) {
       const done = truthy(await context.call("timezone.set_hwclock", ["UTC"]));
       if (done) ret.changes.set("utc", given);
-      lines.push(done ? `Set UTC to ${text(given)}` : `Failed to set UTC to ${text(given)}`);
+      lines.push(done ? `Set UTC to ${str(given)}` : `Failed to set UTC to ${str(given)}`);
       ret.result = done;
     }
     return { ...ret, comment: lines.join(", ") };

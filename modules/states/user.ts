@@ -8,9 +8,9 @@ import { failureText } from "./_execution.ts";
 import { neededChanges, shadowInfo, userInfo, type WantedUser } from "./_user_changes.ts";
 import { addUser, changeUser, shownChanges } from "./_user_setting.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
-import { compareStrings, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
     Whether only the host's own files count, and not a directory's users: for libuser's programs.`;
@@ -20,13 +20,13 @@ const HASHES: Readonly<Record<string, string>> = { "1": "md5", "2a": "blowfish",
 
 /** The hash of a password, with the salt that the user's hash has, so that an equal password has an equal hash. */
 async function hashed(password: string, name: string, context: StateContext): Promise<string> {
-  const now = text((await shadowInfo(name, context))?.get("passwd") ?? "").split("$");
-  if (now.length !== 4) return text(await context.call("shadow.gen_password", [password]));
+  const now = str((await shadowInfo(name, context))?.get("passwd") ?? "").split("$");
+  if (now.length !== 4) return str(await context.call("shadow.gen_password", [password]));
   const [, method, salt] = now;
   if (method === "1") context.log("warning", "Using MD5 for hashing passwords is considered insecure!");
   const how: ValueMap = new Map([["crypt_salt", salt]]);
   if (Object.hasOwn(HASHES, method)) how.set("algorithm", HASHES[method]);
-  return text(await context.call("shadow.gen_password", [password], how));
+  return str(await context.call("shadow.gen_password", [password], how));
 }
 
 /** The existing groups, and the others. */
@@ -37,7 +37,7 @@ async function sortedGroups(groups: readonly string[], context: StateContext) {
 }
 
 function textOrNull(value: Value): string | null {
-  return value === null ? null : text(value);
+  return value === null ? null : str(value);
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
@@ -132,44 +132,44 @@ win_homedrive, win_profile, win_logonscript, win_description
 
 ${LOCAL}`,
   params: {
-    name: str(),
-    uid: int(null),
-    gid: any(null),
-    usergroup: bool(null),
-    groups: list(null),
-    optional_groups: list(null),
-    remove_groups: bool(true),
-    home: str(null),
-    createhome: bool(true),
-    persist_home: bool(false),
-    password: str(null),
-    hash_password: bool(false),
-    enforce_password: bool(true),
-    empty_password: bool(false),
-    shell: str(null),
-    unique: bool(true),
-    system: bool(false),
-    fullname: any(null),
-    roomnumber: any(null),
-    workphone: any(null),
-    homephone: any(null),
-    other: any(null),
-    loginclass: str(null),
-    date: any(null),
-    mindays: int(null),
-    maxdays: int(null),
-    inactdays: int(null),
-    warndays: int(null),
-    expire: any(null),
-    win_homedrive: any(null),
-    win_profile: any(null),
-    win_logonscript: any(null),
-    win_description: any(null),
-    nologinit: bool(false),
-    allow_uid_change: bool(false),
-    allow_gid_change: bool(false),
-    password_lock: bool(null),
-    local: bool(false),
+    name: p.str(),
+    uid: p.int(null),
+    gid: p.any(null),
+    usergroup: p.bool(null),
+    groups: p.list(null),
+    optional_groups: p.list(null),
+    remove_groups: p.bool(true),
+    home: p.str(null),
+    createhome: p.bool(true),
+    persist_home: p.bool(false),
+    password: p.str(null),
+    hash_password: p.bool(false),
+    enforce_password: p.bool(true),
+    empty_password: p.bool(false),
+    shell: p.str(null),
+    unique: p.bool(true),
+    system: p.bool(false),
+    fullname: p.any(null),
+    roomnumber: p.any(null),
+    workphone: p.any(null),
+    homephone: p.any(null),
+    other: p.any(null),
+    loginclass: p.str(null),
+    date: p.any(null),
+    mindays: p.int(null),
+    maxdays: p.int(null),
+    inactdays: p.int(null),
+    warndays: p.int(null),
+    expire: p.any(null),
+    win_homedrive: p.any(null),
+    win_profile: p.any(null),
+    win_logonscript: p.any(null),
+    win_description: p.any(null),
+    nologinit: p.bool(false),
+    allow_uid_change: p.bool(false),
+    allow_gid_change: p.bool(false),
+    password_lock: p.bool(null),
+    local: p.bool(false),
   },
   async run(bound, context) {
     const { name, gid, usergroup, allow_uid_change, allow_gid_change } = bound;
@@ -185,11 +185,11 @@ ${LOCAL}`,
     };
     const split = [gecos.fullname, gecos.roomnumber, gecos.workphone].find((part) => part?.includes(","));
     if (typeof split === "string") return failed(name, `Unsupported char ',' in ${split}`);
-    const { there, missing } = await sortedGroups((bound.groups ?? []).map(text), context);
+    const { there, missing } = await sortedGroups((bound.groups ?? []).map(str), context);
     if (missing.length > 0 && !context.test) {
       return failed(name, `The following group(s) are not present: ${missing.join(",")}`);
     }
-    const optional = await sortedGroups((bound.optional_groups ?? []).map(text), context);
+    const optional = await sortedGroups((bound.optional_groups ?? []).map(str), context);
     for (const group of optional.missing) {
       context.log("debug", `Optional group "${group}" for user "${name}" is not present`);
     }
@@ -218,7 +218,7 @@ ${LOCAL}`,
     }
     if (changes.size === 0) return { ...startResult(name), comment: `User ${name} is present and up to date` };
     if (!context.test) return await changeUser(wanted, changes, bound.persist_home, context);
-    const lines = [...shownChanges(changes)].map(([key, value]) => `${text(key)}: ${text(value)}\n`);
+    const lines = [...shownChanges(changes)].map(([key, value]) => `${str(key)}: ${str(value)}\n`);
     if (missing.length > 0) lines.push(`groups (pending creation): ${missing.join(",")}\n`);
     const comment = `The following user attributes are set to be changed:\n${lines.join("")}`;
     return { ...startResult(name, null), comment };
@@ -238,14 +238,14 @@ force : False
     Whether a user who is logged in is deleted too.
 
 ${LOCAL}`,
-  params: { name: str(), purge: bool(false), force: bool(false), local: bool(false) },
+  params: { name: p.str(), purge: p.bool(false), force: p.bool(false), local: p.bool(false) },
   async run({ name, purge, force, local }, context) {
     if ((await userInfo(name, local, context)).size === 0) {
       return { ...startResult(name), comment: `User ${name} is not present` };
     }
     if (context.test) return { ...startResult(name, null), comment: `User ${name} set for removal` };
     const listed = await context.call("user.list_groups", [name]);
-    const before = (Array.isArray(listed) ? listed : []).map(text);
+    const before = (Array.isArray(listed) ? listed : []).map(str);
     const isDeleted = truthy(await context.call("user.delete", [name, purge, force], map({ local })));
     if (!isDeleted) return failed(name, `Failed to remove user ${name}`);
     const { missing } = await sortedGroups(before.sort(compareStrings), context);

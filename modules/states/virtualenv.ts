@@ -11,7 +11,7 @@ import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
 import { absolutePath, dirName } from "#lib/os/paths.ts";
 import { isThereOrHidden } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -21,37 +21,37 @@ export const virtual: Virtual = {
 };
 
 const MANAGED = {
-  name: any(),
-  venv_bin: any(null),
-  requirements: any(null),
-  system_site_packages: any(false),
-  distribute: any(false),
-  use_wheel: any(false),
-  clear: any(false),
-  python: any(null),
-  extra_search_dir: any(null),
-  never_download: any(null),
-  prompt: any(null),
-  user: any(null),
-  cwd: any(null),
-  index_url: any(null),
-  extra_index_url: any(null),
-  pre_releases: any(false),
-  no_deps: any(false),
-  pip_download: any(null),
-  pip_download_cache: any(null),
-  pip_exists_action: any(null),
-  pip_ignore_installed: any(false),
-  proxy: any(null),
-  use_vt: any(false),
-  env_vars: any(null),
-  no_use_wheel: any(false),
-  pip_upgrade: any(false),
-  pip_pkgs: any(null),
-  pip_no_cache_dir: any(false),
-  pip_cache_dir: any(null),
-  process_dependency_links: any(false),
-  no_binary: any(null),
+  name: p.any(),
+  venv_bin: p.any(null),
+  requirements: p.any(null),
+  system_site_packages: p.any(false),
+  distribute: p.any(false),
+  use_wheel: p.any(false),
+  clear: p.any(false),
+  python: p.any(null),
+  extra_search_dir: p.any(null),
+  never_download: p.any(null),
+  prompt: p.any(null),
+  user: p.any(null),
+  cwd: p.any(null),
+  index_url: p.any(null),
+  extra_index_url: p.any(null),
+  pre_releases: p.any(false),
+  no_deps: p.any(false),
+  pip_download: p.any(null),
+  pip_download_cache: p.any(null),
+  pip_exists_action: p.any(null),
+  pip_ignore_installed: p.any(false),
+  proxy: p.any(null),
+  use_vt: p.any(false),
+  env_vars: p.any(null),
+  no_use_wheel: p.any(false),
+  pip_upgrade: p.any(false),
+  pip_pkgs: p.any(null),
+  pip_no_cache_dir: p.any(false),
+  pip_cache_dir: p.any(null),
+  process_dependency_links: p.any(false),
+  no_binary: p.any(null),
 };
 
 type Given = Bound<typeof MANAGED>;

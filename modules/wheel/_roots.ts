@@ -7,7 +7,7 @@
 
 import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
 import { findFiles, listTree, readFound, rootsOf, writeBelow } from "#lib/files/backends/root_files.ts";
-import { int, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 type RootsOption = "file_roots" | "pillar_roots";
@@ -30,7 +30,7 @@ export function rootsModule(
         `List the files of this path in each directory of an environment, with txt or bin for their contents.${SALTENV}`,
         `${option}.find top.sls`,
       ),
-      params: { path: str(), saltenv: str("base") },
+      params: { path: p.str(), saltenv: p.str("base") },
       run: ({ path, saltenv }, context) =>
         findFiles(roots(context, saltenv) ?? [], path).map((file) => new Map([[file.path, file.kind]])),
     }),
@@ -39,7 +39,7 @@ export function rootsModule(
         `List all files in the directories of an environment: a dictionary for a directory, f for a file.${SALTENV}`,
         `${option}.list_env`,
       ),
-      params: { saltenv: str("base") },
+      params: { saltenv: p.str("base") },
       run: ({ saltenv }, context) => environment(context, saltenv),
     }),
     list_roots: runner({
@@ -56,7 +56,7 @@ export function rootsModule(
         `Return the text of the files of this path in each directory of an environment; other files are left out.${SALTENV}`,
         `${option}.read top.sls`,
       ),
-      params: { path: str(), saltenv: str("base") },
+      params: { path: p.str(), saltenv: p.str("base") },
       run: ({ path, saltenv }, context) =>
         findFiles(roots(context, saltenv) ?? [], path).filter(({ kind }) => kind === "txt")
           .map((file) => new Map([[file.path, readFound(file)]])),
@@ -75,7 +75,7 @@ index : 0
     Which of the environment's directories.`,
         `${option}.write 'base: {}' top.sls`,
       ),
-      params: { data: str(), path: str(), saltenv: str("base"), index: int(0) },
+      params: { data: p.str(), path: p.str(), saltenv: p.str("base"), index: p.int(0) },
       run({ data, path, saltenv, index }, context) {
         const directories = roots(context, saltenv);
         if (directories === undefined) return `Named environment ${saltenv} is not present`;

@@ -8,7 +8,7 @@ import { applyOption, updateConfig } from "#lib/config/write.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { runner, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
-import { any, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
 export const values: RunnerFunction = runner({
   doc: wheelDoc("Return the master's options, as its configuration files set them now.", "config.values"),
@@ -22,7 +22,7 @@ export const apply: RunnerFunction = runner({
 when it starts.`,
     "config.apply worker_threads 8",
   ),
-  params: { key: str(), value: any() },
+  params: { key: p.str(), value: p.any() },
   run({ key, value }, { opts }) {
     applyOption(opts.conf_file, { key, value });
     return null;
@@ -40,7 +40,7 @@ yaml_contents
     The options, a dictionary.`,
     `config.update_config gui '{"timeout": 10}'`,
   ),
-  params: { file_name: str(), yaml_contents: any() },
+  params: { file_name: p.str(), yaml_contents: p.any() },
   run: ({ file_name, yaml_contents }, { opts }) => {
     const directory = opts.default_include.replace(/\/?[^/]*$/, "");
     return updateConfig(`${opts.config_dir}/${directory}`, { name: `${file_name}.conf`, contents: yaml_contents });

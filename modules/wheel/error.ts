@@ -5,13 +5,13 @@
 
 import { failOnPurpose } from "#lib/client/fail_on_purpose.ts";
 import { runner, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
 export const error: RunnerFunction = runner({
   doc: wheelDoc(
     "Fail with an error of this name and message; without a name, return an empty dictionary.",
     "error.error",
   ),
-  params: { name: str(null), message: str("") },
+  params: { name: p.str(null), message: p.str("") },
   run: ({ name, message }) => failOnPurpose(name, message),
 });

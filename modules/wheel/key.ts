@@ -18,7 +18,7 @@ import { KEY_DIRECTORIES, type KeyState } from "#lib/keys/store.ts";
 import { lstatIfExists } from "#lib/os/atomic_file.ts";
 import { findUser } from "#lib/os/users.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
-import { any, bool, dict, int, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Salt's words for the states, by their beginnings. */
@@ -49,7 +49,7 @@ match
     pre, un or unaccepted; acc or accepted; rej or rejected; den or denied; all, which includes the master's own.`,
     "key.list accepted",
   ),
-  params: { match: str() },
+  params: { match: p.str() },
   run({ match }, context) {
     if (match.startsWith("all")) return allKeys(context);
     const state = LISTS.find(([beginning]) => match.startsWith(beginning))?.[1];
@@ -69,17 +69,17 @@ function allKeys({ manager, opts }: RunnerContext): ValueMap {
 
 export const glob_match: RunnerFunction = runner({
   doc: wheelDoc(`List the keys that match, by their state.${MATCH}`, "key.glob_match 'web*'"),
-  params: { match: any() },
+  params: { match: p.any() },
   run: ({ match }, context) => matching(context, globsIn(match)),
 });
 
 export const name_match: RunnerFunction = runner({
   doc: wheelDoc(`The old name of key.glob_match.${MATCH}`, "key.name_match 'web*'"),
-  params: { match: any() },
+  params: { match: p.any() },
   run: ({ match }, context) => matching(context, globsIn(match)),
 });
 
-const ACCEPTING = { include_rejected: bool(false), include_denied: bool(false) };
+const ACCEPTING = { include_rejected: p.bool(false), include_denied: p.bool(false) };
 
 export const accept: RunnerFunction = runner({
   doc: wheelDoc(
@@ -88,7 +88,7 @@ state.${MATCH}`,
     "key.accept 'web*'",
     "key.accept web1 include_rejected=True",
   ),
-  params: { match: any(), ...ACCEPTING },
+  params: { match: p.any(), ...ACCEPTING },
   async run({ match, include_rejected, include_denied }, context) {
     const globs = globsIn(match);
     const from = states({ rejected: include_rejected, denied: include_denied });
@@ -99,7 +99,7 @@ state.${MATCH}`,
 
 export const accept_dict: RunnerFunction = runner({
   doc: wheelDoc(`Accept the named keys, as key.accept does.${BY_STATE}`, `key.accept_dict '{"minions_pre": ["web1"]}'`),
-  params: { match: dict(), ...ACCEPTING },
+  params: { match: p.dict(), ...ACCEPTING },
   async run({ match, include_rejected, include_denied }, context) {
     const from = states({ rejected: include_rejected, denied: include_denied });
     await change(context, named(context, match), { from, to: "accepted" });
@@ -107,7 +107,7 @@ export const accept_dict: RunnerFunction = runner({
   },
 });
 
-const REJECTING = { include_accepted: bool(false), include_denied: bool(false) };
+const REJECTING = { include_accepted: p.bool(false), include_denied: p.bool(false) };
 
 export const reject: RunnerFunction = runner({
   doc: wheelDoc(
@@ -115,7 +115,7 @@ export const reject: RunnerFunction = runner({
 state.${MATCH}`,
     "key.reject 'web*'",
   ),
-  params: { match: any(), ...REJECTING },
+  params: { match: p.any(), ...REJECTING },
   async run({ match, include_accepted, include_denied }, context) {
     const globs = globsIn(match);
     const from = states({ accepted: include_accepted, denied: include_denied });
@@ -126,7 +126,7 @@ state.${MATCH}`,
 
 export const reject_dict: RunnerFunction = runner({
   doc: wheelDoc(`Reject the named keys, as key.reject does.${BY_STATE}`, `key.reject_dict '{"minions_pre": ["web1"]}'`),
-  params: { match: dict(), ...REJECTING },
+  params: { match: p.dict(), ...REJECTING },
   async run({ match, include_accepted, include_denied }, context) {
     const from = states({ accepted: include_accepted, denied: include_denied });
     await change(context, named(context, match), { from, to: "rejected" });
@@ -136,7 +136,7 @@ export const reject_dict: RunnerFunction = runner({
 
 export const delete_: RunnerFunction = runner({
   doc: wheelDoc(`Delete the keys that match, whatever their state.${MATCH}`, "key.delete web1"),
-  params: { match: any() },
+  params: { match: p.any() },
   async run({ match }, context) {
     const globs = globsIn(match);
     await remove(context, context.manager.match(globs));
@@ -149,7 +149,7 @@ export const delete_dict: RunnerFunction = runner({
     `Delete the named keys. Returns those that are left.${BY_STATE}`,
     `key.delete_dict '{"minions": ["web1"]}'`,
   ),
-  params: { match: dict() },
+  params: { match: p.dict() },
   async run({ match }, context) {
     await remove(context, named(context, match));
     return stateOfNamed(context, match);
@@ -158,7 +158,7 @@ export const delete_dict: RunnerFunction = runner({
 
 export const print: RunnerFunction = runner({
   doc: wheelDoc(`Return the public keys that match, by their state.${MATCH}`, "key.print web1"),
-  params: { match: any() },
+  params: { match: p.any() },
   run: ({ match }, context) => ofEach(context, globsIn(match), (pem) => pem),
 });
 
@@ -171,7 +171,7 @@ hash_type
     "key.finger web1",
     "key.finger '*' hash_type=sha512",
   ),
-  params: { match: any(), hash_type: str(null) },
+  params: { match: p.any(), hash_type: p.str(null) },
   run({ match, hash_type }, context) {
     const globs = globsIn(match);
     const digest = (pem: string) => fingerprint(pem, hash_type ?? context.opts.hash_type);
@@ -191,7 +191,7 @@ hash_type
     The digest; the master's option of that name, unless given.`,
     "key.finger_master",
   ),
-  params: { hash_type: str(null) },
+  params: { hash_type: p.str(null) },
   run: ({ hash_type }, { opts }) =>
     map({ local: { "master.pub": fingerprint(masterKey(opts), hash_type ?? opts.hash_type) } }),
 });
@@ -217,7 +217,7 @@ keysize : 2048
     Bits; fewer than 2048 are 2048.`,
     "key.gen",
   ),
-  params: { id_: any(null), keysize: int(MIN_BITS) },
+  params: { id_: p.any(null), keysize: p.int(MIN_BITS) },
   secret: true,
   run: async ({ keysize }) => pairOf(await newKey(keysize)),
 });
@@ -237,7 +237,7 @@ force : False
     Replace an existing key of the minion. Otherwise the result is empty, and nothing is done.`,
     "key.gen_accept web1",
   ),
-  params: { id_: str(), keysize: int(MIN_BITS), force: bool(false) },
+  params: { id_: p.str(), keysize: p.int(MIN_BITS), force: p.bool(false) },
   secret: true,
   async run({ id_, keysize, force }, { keys }) {
     if (!isValidId(id_)) throw new InvocationError("id_ cannot be the id of a minion");
@@ -266,7 +266,7 @@ user
     The owner of new files.`,
     "key.gen_keys keydir=/etc/salt/pki/master/generated keyname=web1",
   ),
-  params: { keydir: str(null), keyname: str(null), keysize: int(null), user: str(null) },
+  params: { keydir: p.str(null), keyname: p.str(null), keysize: p.int(null), user: p.str(null) },
   async run({ keydir, keyname, keysize, user }, { opts }) {
     const { directory, name } = await placeOfPair({ keydir, keyname }, opts);
     const owner = user ? findUser(user) : undefined;
@@ -299,7 +299,7 @@ keysize
     Its bits; the master's option of that name, unless given.`,
     "key.gen_signature '' '' ''  auto_create=True",
   ),
-  params: { priv: any(), pub: any(), signature_path: any(), auto_create: bool(false), keysize: int(null) },
+  params: { priv: p.any(), pub: p.any(), signature_path: p.any(), auto_create: p.bool(false), keysize: p.int(null) },
   async run({ priv, pub, signature_path, auto_create, keysize }, { opts }) {
     const files = { priv: textOrNone(priv), pub: textOrNone(pub), signaturePath: textOrNone(signature_path) };
     await checkSigning(files, opts);

@@ -7,7 +7,7 @@
 import * as rpm from "./rpm.ts";
 import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function rpmFiles(directory: string): string[] {
   if (!isDirectory(directory)) return [];
@@ -51,7 +51,7 @@ export async function diffFiles(
   const found: ValueMap = new Map();
   const owned = new Map<string, string[]>();
   for (const path of paths) {
-    const name = text(await rpm.ownersOf([path], root, context));
+    const name = str(await rpm.ownersOf([path], root, context));
     if (name === "") found.set(path, isAnything(path) ? "Not managed" : "N/A");
     else owned.set(name, [...owned.get(name) ?? [], path]);
   }

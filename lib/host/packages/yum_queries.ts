@@ -15,12 +15,12 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { compareLooseVersions } from "#lib/text/loose_version.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A list, or the parts of a text between commas. */
 function names(value: Value | undefined): string[] {
   if (!truthy(value)) return [];
-  return (Array.isArray(value) ? value.map(text) : text(value ?? "").split(",")).map((one) => one.trim());
+  return (Array.isArray(value) ? value.map(str) : str(value ?? "").split(",")).map((one) => one.trim());
 }
 
 /** The repositories to query: the named ones, or all that are enabled. */
@@ -30,7 +30,7 @@ function requestedRepositories(kwargs: ValueMap): string[] {
   const all = repositories.listRepositories(repositories.placeOf(null, kwargs));
   const [enabled, disabled] = [names(kwargs.get("enablerepo")), names(kwargs.get("disablerepo"))];
   return [...all].filter(([name, options]) =>
-    enabled.includes(name) || (!disabled.includes(name) && text(options.get("enabled") ?? "1") === "1")
+    enabled.includes(name) || (!disabled.includes(name) && str(options.get("enabled") ?? "1") === "1")
   ).map(([name]) => name);
 }
 

@@ -15,10 +15,10 @@ import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import { withoutEpochs } from "#lib/host/packages/version_match.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "#modules/execution/_pkg_keywords.ts";
 
 export const virtual: Virtual = {
@@ -35,14 +35,14 @@ export const normalize_name: ModuleFunction<JobContext> = fn({
     "pkg.normalize_name zsh:amd64",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => apt.normalizeName(name, context),
 });
 
 export const parse_arch: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name and the architecture of a package's name, as a map.", "pkg.parse_arch zsh:amd64"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }) => apt.parseArch(name),
 });
 
@@ -53,7 +53,7 @@ const LATEST = {
   varKwargs: "kwargs",
   async run(_bound: unknown, context: JobContext, { args, kwargs }: { args: Value[]; kwargs: ValueMap }) {
     if (kwargs.has("repo")) throw new InvocationError("The 'repo' argument is invalid, use 'fromrepo' instead");
-    const names = args.map(text);
+    const names = args.map(str);
     if (names.length === 0) return "";
     await apt.refreshIfAsked(kwargs, context, kwargs.get("refresh") ?? true);
     return await apt.latestVersions(names, context, {
@@ -88,7 +88,7 @@ export const refresh_db: ModuleFunction<JobContext> = fn({
     "pkg.refresh_db",
   ),
   permissions: "all",
-  params: { cache_valid_time: int(0), failhard: bool(false) },
+  params: { cache_valid_time: p.int(0), failhard: p.bool(false) },
   varKwargs: "kwargs",
   run: ({ cache_valid_time, failhard }, context, { kwargs }) =>
     apt.refreshPackages(context, { cacheValidTime: cache_valid_time, failhard, timeout: kwargs.get("timeout") }),
@@ -107,17 +107,17 @@ export const install: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(null),
-    refresh: bool(false),
-    fromrepo: str(null),
-    skip_verify: bool(false),
-    debconf: str(null),
-    pkgs: any(null),
-    sources: any(null),
-    reinstall: bool(false),
-    downloadonly: bool(false),
-    ignore_epoch: bool(false),
-    normalize: bool(true),
+    name: p.str(null),
+    refresh: p.bool(false),
+    fromrepo: p.str(null),
+    skip_verify: p.bool(false),
+    debconf: p.str(null),
+    pkgs: p.any(null),
+    sources: p.any(null),
+    reinstall: p.bool(false),
+    downloadonly: p.bool(false),
+    ignore_epoch: p.bool(false),
+    normalize: p.bool(true),
   },
   varKwargs: "kwargs",
   watchedKeywords: CHANGE_KEYWORDS,
@@ -150,7 +150,7 @@ function uninstall(action: "remove" | "purge", what: string): ModuleFunction<Job
       `pkg.${action} pkgs='["foo", "bar"]'`,
     ),
     permissions: "all",
-    params: { name: str(null), pkgs: any(null) },
+    params: { name: p.str(null), pkgs: p.any(null) },
     varKwargs: "kwargs",
     watchedKeywords: CHANGE_KEYWORDS,
     async run({ name, pkgs }, context, { kwargs }) {
@@ -179,7 +179,7 @@ export const autoremove: ModuleFunction<JobContext> = fn({
     "pkg.autoremove purge=True",
   ),
   permissions: "all",
-  params: { list_only: bool(false), purge: bool(false) },
+  params: { list_only: p.bool(false), purge: p.bool(false) },
   run: ({ list_only, purge }, context) => apt.autoremovePackages(context, { listOnly: list_only, purge }),
 });
 
@@ -190,7 +190,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
     "pkg.upgrade",
   ),
   permissions: "all",
-  params: { refresh: bool(true), dist_upgrade: bool(false) },
+  params: { refresh: p.bool(true), dist_upgrade: p.bool(false) },
   varKwargs: "kwargs",
   watchedKeywords: CHANGE_KEYWORDS,
   async run({ refresh, dist_upgrade }, context, { kwargs }) {
@@ -215,7 +215,7 @@ function holding(action: "hold" | "unhold", doc: string): ModuleFunction<JobCont
   return fn({
     doc,
     permissions: "all",
-    params: { name: str(null), pkgs: any(null), sources: any(null) },
+    params: { name: p.str(null), pkgs: p.any(null), sources: p.any(null) },
     varKwargs: "kwargs",
     async run({ name, pkgs, sources }, context) {
       const results: ValueMap = new Map();
@@ -258,7 +258,7 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
     "pkg.list_pkgs versions_as_list=True",
   ),
   permissions: "all",
-  params: { versions_as_list: bool(false), removed: bool(false), purge_desired: bool(false) },
+  params: { versions_as_list: p.bool(false), removed: p.bool(false), purge_desired: p.bool(false) },
   varKwargs: "kwargs",
   async run({ versions_as_list, removed, purge_desired }, context) {
     const packages = await apt.debianPackages(context);
@@ -274,7 +274,7 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
 export const list_upgrades: ModuleFunction<JobContext> = fn({
   doc: describe("Return the packages that an upgrade would bring, with their new versions.", "pkg.list_upgrades"),
   permissions: "all",
-  params: { refresh: bool(true), dist_upgrade: bool(true) },
+  params: { refresh: p.bool(true), dist_upgrade: p.bool(true) },
   varKwargs: "kwargs",
   async run({ refresh, dist_upgrade }, context, { kwargs }) {
     await apt.refreshIfAsked(kwargs, context, refresh);
@@ -294,7 +294,7 @@ export const version_cmp: ModuleFunction<JobContext> = fn({
     "pkg.version_cmp '0.2.4-0ubuntu1' '0.2.4.1-0ubuntu1'",
   ),
   permissions: "all",
-  params: { pkg1: str(), pkg2: str(), ignore_epoch: bool(false) },
+  params: { pkg1: p.str(), pkg2: p.str(), ignore_epoch: p.bool(false) },
   varKwargs: "kwargs",
   run: ({ pkg1, pkg2, ignore_epoch }) =>
     (ignore_epoch ? withoutEpochs(compareDebianVersions) : compareDebianVersions)(pkg1, pkg2),
@@ -310,5 +310,5 @@ export const list_repo_pkgs: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
-  run: (_bound, context, { args }) => apt.repositoryPackages(args.map(text), context),
+  run: (_bound, context, { args }) => apt.repositoryPackages(args.map(str), context),
 });

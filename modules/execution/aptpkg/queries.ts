@@ -15,10 +15,10 @@ import { parseSelections, parseServicesToRestart, parseShow } from "#lib/host/de
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { splitInput } from "#lib/values/split_input.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 
 export const file_list: ModuleFunction<JobContext> = fn({
@@ -31,7 +31,7 @@ export const file_list: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "packages",
   varKwargs: "kwargs",
-  run: async (_bound, context, { args }) => dpkg.asFileList(await dpkg.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFileList(await dpkg.packageFiles(args.map(str), context)),
 });
 
 export const file_dict: ModuleFunction<JobContext> = fn({
@@ -44,7 +44,7 @@ export const file_dict: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "packages",
   varKwargs: "kwargs",
-  run: async (_bound, context, { args }) => dpkg.asFilesByPackage(await dpkg.packageFiles(args.map(text), context)),
+  run: async (_bound, context, { args }) => dpkg.asFilesByPackage(await dpkg.packageFiles(args.map(str), context)),
 });
 
 export const get_selections: ModuleFunction<JobContext> = fn({
@@ -55,7 +55,7 @@ export const get_selections: ModuleFunction<JobContext> = fn({
     "pkg.get_selections state=hold",
   ),
   permissions: "all",
-  params: { pattern: str(null), state: str(null) },
+  params: { pattern: p.str(null), state: p.str(null) },
   async run({ pattern, state }, context) {
     const states = await dpkg.selections(context, pattern ?? "*");
     return state ? map({ [state]: states.get(state) ?? [] }) : new Map(states);
@@ -74,7 +74,7 @@ export const set_selections: ModuleFunction<JobContext> = fn({
     "pkg.set_selections /path/to/file clear=True",
   ),
   permissions: "all",
-  params: { path: str(null), selection: any(null), clear: bool(false), saltenv: str("base") },
+  params: { path: p.str(null), selection: p.any(null), clear: p.bool(false), saltenv: p.str("base") },
   async run({ path, selection, clear, saltenv }, context) {
     if (!path && !truthy(selection)) return {};
     if (path && truthy(selection)) {
@@ -96,15 +96,15 @@ export const set_selections: ModuleFunction<JobContext> = fn({
 });
 
 async function selectionFile(path: string, saltenv: string, context: JobContext): Promise<Map<string, string[]>> {
-  const local = path.startsWith("/") ? path : text(await context.call("cp.cache_file", [path], map({ saltenv })));
+  const local = path.startsWith("/") ? path : str(await context.call("cp.cache_file", [path], map({ saltenv })));
   return parseSelections(await Deno.readTextFile(local));
 }
 
 function selectionMap(given: Value): Map<string, string[]> {
   const value = typeof given === "string" ? loadYaml(given) : given;
-  if (!isMap(value)) throw new InvocationError(`Improperly-formatted selection: ${text(given)}`);
+  if (!isMap(value)) throw new InvocationError(`Improperly-formatted selection: ${str(given)}`);
   return new Map(
-    [...value].map(([state, names]) => [text(state), (Array.isArray(names) ? names : [names]).map(text)]),
+    [...value].map(([state, names]) => [str(state), (Array.isArray(names) ? names : [names]).map(str)]),
   );
 }
 
@@ -120,7 +120,7 @@ export const owner: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run(_bound, context, { args }) {
     const owners: ValueMap = new Map();
-    for (const path of args.map(text)) {
+    for (const path of args.map(str)) {
       const { stdout } = await runProgram(["dpkg", "-S", checkedWord(path, "path")], context);
       const name = stdout.split(":", 1)[0];
       owners.set(path, name.toLowerCase().includes("no path found") ? "" : name);
@@ -146,7 +146,7 @@ export const show: ModuleFunction<JobContext> = fn({
     if (args.length === 0) return {};
     const filter = kwargs.get("filter");
     const wanted = filter === undefined ? [] : splitInput(filter).map((field) => field.toLowerCase());
-    const names = args.map((name) => checkedWord(text(name), "package name"));
+    const names = args.map((name) => checkedWord(str(name), "package name"));
     return parseShow((await runApt(["apt-cache", "show", ...names], context, { scope: false })).stdout, wanted);
   },
 });
@@ -188,13 +188,13 @@ export const info_installed: ModuleFunction<JobContext> = fn({
     refuseOtherKeywords(kwargs, ["failhard"]);
     const failhard = isTrue(kwargs.get("failhard") ?? true);
     const shown: ValueMap = new Map();
-    for (const info of await dpkg.packageInfo(args.map(text), context, failhard)) {
-      const name = text(info.get("package") ?? "");
-      if (text(info.get("status") ?? "ii")[1] !== "i") continue;
-      const fields = [...info].filter(([key]) => !NOT_SHOWN.includes(text(key)));
+    for (const info of await dpkg.packageInfo(args.map(str), context, failhard)) {
+      const name = str(info.get("package") ?? "");
+      if (str(info.get("status") ?? "ii")[1] !== "i") continue;
+      const fields = [...info].filter(([key]) => !NOT_SHOWN.includes(str(key)));
       const licence = dpkg.licenceOf(name);
       if (licence !== "") fields.push(["license", licence]);
-      shown.set(name, new Map(fields.map(([key, value]) => [INFO_NAMES[text(key)] ?? key, value])));
+      shown.set(name, new Map(fields.map(([key, value]) => [INFO_NAMES[str(key)] ?? key, value])));
     }
     return shown;
   },
@@ -206,7 +206,7 @@ export const list_downloaded: ModuleFunction<JobContext> = fn({
     "pkg.list_downloaded",
   ),
   permissions: "all",
-  params: { root: str(null) },
+  params: { root: p.str(null) },
   varKwargs: "kwargs",
   async run({ root }, context) {
     const found = new Map<string, ValueMap>();
@@ -262,7 +262,7 @@ export const which: ModuleFunction<JobContext> = fn({
     "pkg.which <file name>",
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   async run({ path }, context) {
     if (!path.startsWith("/") || !isAnything(path)) return false;
     const { stdout } = await runApt(["dpkg", "-S", checkedWord(path, "path")], context);

@@ -23,9 +23,9 @@ import * as repositories from "#lib/host/debian_packages/apt_repositories.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const list_repos: ModuleFunction<JobContext> = fn({
   doc: describe("Return the repositories by their address, those that are disabled among them.", "pkg.list_repos"),
@@ -41,7 +41,7 @@ export const get_repo: ModuleFunction<JobContext> = fn({
     'pkg.get_repo "deb http://deb.debian.org/debian trixie main"',
   ),
   permissions: "all",
-  params: { repo: str() },
+  params: { repo: p.str() },
   varKwargs: "kwargs",
   run: ({ repo }, context, { kwargs }) =>
     repositories.getRepository(hasArchives(context.grains) ? archiveLine(repo, context, kwargs) : repo),
@@ -54,7 +54,7 @@ export const del_repo: ModuleFunction<JobContext> = fn({
     'pkg.del_repo "deb http://deb.debian.org/debian trixie main"',
   ),
   permissions: "all",
-  params: { repo: str() },
+  params: { repo: p.str() },
   varKwargs: "kwargs",
   async run({ repo }, context, { kwargs }) {
     // Without personal archives none is there.
@@ -75,7 +75,7 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
     'pkg.mod_repo "deb [signed-by=/etc/apt/keyrings/x.gpg] https://example.com/debian trixie main" file=/etc/apt/sources.list.d/x.list',
   ),
   permissions: "all",
-  params: { repo: str(), saltenv: str("base"), aptkey: bool(true) },
+  params: { repo: p.str(), saltenv: p.str("base"), aptkey: p.bool(true) },
   varKwargs: "kwargs",
   async run({ repo, saltenv, aptkey }, context, { kwargs }) {
     const options = new Map(ownKeywords(kwargs));
@@ -94,7 +94,7 @@ async function preparePersonalArchive(repo: string, { grains }: JobContext, opti
   const [, owner, name] = /^ppa:([^/]+)\/(.+)$/.exec(repo) ?? [];
   const result = await personalArchive(owner, name);
   if (!options.has("file")) {
-    options.set("file", `/etc/apt/sources.list.d/${owner}-${name}-${text(grains.get("oscodename") ?? "")}.list`);
+    options.set("file", `/etc/apt/sources.list.d/${owner}-${name}-${str(grains.get("oscodename") ?? "")}.list`);
   }
   if (options.has("ppa_auth") && result.get("private") !== true) {
     throw new CommandError(`PPA is not private but auth credentials passed: ${repo}`);
@@ -121,7 +121,7 @@ async function importKey(
   if (ids !== undefined && (!truthy(given) || !truthy(server))) {
     throw new InvocationError("both keyserver and keyid options required.");
   }
-  const keys: Keys = { ids, server: text(server ?? ""), url: options.get("key_url"), text: options.get("key_text") };
+  const keys: Keys = { ids, server: str(server ?? ""), url: options.get("key_url"), text: options.get("key_text") };
   if (aptkey) return await importByAptKey(keys, saltenv, context);
   const signedBy = /signed-by=([^\s\]]+)/.exec(line)?.[1];
   const keydir = signedBy === undefined ? null : signedBy.replace(/\/[^/]*$/, "");
@@ -132,8 +132,8 @@ async function importKey(
     throw new CommandError(`Error: Could not add key: ${what}`);
   };
   if (ids !== undefined) { for (const id of ids) await add({ keyid: id, keyserver: keys.server }, id); }
-  else if (keys.url !== undefined) await add({ path: text(keys.url) }, text(keys.url));
-  else if (keys.text !== undefined) await add({ text: text(keys.text) }, text(keys.text));
+  else if (keys.url !== undefined) await add({ path: str(keys.url) }, str(keys.url));
+  else if (keys.text !== undefined) await add({ text: str(keys.text) }, str(keys.text));
 }
 
 /** The keys that the keywords name, in one of three ways. */
@@ -146,7 +146,7 @@ interface Keys {
 
 /** YAML makes a number of `0xAB12`. */
 function keyId(given: Value): string {
-  return typeof given === "number" || typeof given === "bigint" ? `0x${given.toString(16)}` : text(given);
+  return typeof given === "number" || typeof given === "bigint" ? `0x${given.toString(16)}` : str(given);
 }
 
 /** @throws {CommandError} If apt-key does not take a key. */
@@ -163,17 +163,17 @@ async function importByAptKey(keys: Keys, saltenv: string, context: JobContext):
       if (retcode !== 0) throw new CommandError(`Error: key retrieval failed: ${stdout}`);
     }
   } else if (keys.url !== undefined) {
-    const url = text(keys.url);
+    const url = str(keys.url);
     const file = await context.call("cp.cache_file", [url, saltenv]);
     if (typeof file !== "string" || file === "") throw new CommandError(`Error: file not found: ${url}`);
     if (!isTaken(await output(["add", file]))) throw new CommandError(`Error: failed to add key from ${url}`);
   } else if (keys.text !== undefined) {
-    const key = text(keys.text);
+    const key = str(keys.text);
     if (!isTaken(await output(["add", "-"], key))) throw new CommandError(`Error: failed to add key:\n${key}`);
   }
 }
 
-const KEY_PLACE = { aptkey: bool(true), keydir: str(null) };
+const KEY_PLACE = { aptkey: p.bool(true), keydir: p.str(null) };
 
 export const get_repo_keys: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -195,14 +195,14 @@ export const add_repo_key: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    path: str(null),
-    text: str(null),
-    keyserver: str(null),
-    keyid: str(null),
-    saltenv: str("base"),
-    aptkey: bool(true),
-    keydir: str(null),
-    keyfile: str(null),
+    path: p.str(null),
+    text: p.str(null),
+    keyserver: p.str(null),
+    keyid: p.str(null),
+    saltenv: p.str("base"),
+    aptkey: p.bool(true),
+    keydir: p.str(null),
+    keyfile: p.str(null),
   },
   run: ({ aptkey, keydir, ...key }, context) => addKey(key, { aptkey, keydir }, context),
 });
@@ -214,7 +214,7 @@ export const del_repo_key: ModuleFunction<JobContext> = fn({
     "pkg.del_repo_key name='ppa:foo/bar' keyid_ppa=True",
   ),
   permissions: "all",
-  params: { name: str(null), ...KEY_PLACE },
+  params: { name: p.str(null), ...KEY_PLACE },
   varKwargs: "kwargs",
   async run({ name, aptkey, keydir }, context, { kwargs }) {
     let keyid = kwargs.get("keyid");
@@ -224,6 +224,6 @@ export const del_repo_key: ModuleFunction<JobContext> = fn({
       keyid = String((await personalArchive(owner, archive)).get("signing_key_fingerprint") ?? "").slice(-8);
     }
     if (keyid === undefined) throw new InvocationError("keyid or keyid_ppa and PPA name must be passed");
-    return await deleteKey(text(keyid), { aptkey, keydir }, context);
+    return await deleteKey(str(keyid), { aptkey, keydir }, context);
   },
 });

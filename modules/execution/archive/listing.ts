@@ -18,10 +18,10 @@ import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { compareStrings, isInt, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { compareStrings, isInt, map, str, truthy, type Value } from "#lib/values/value.ts";
 
-const SOURCE = { saltenv: str("base"), source_hash: any(null), use_etag: bool(false) };
+const SOURCE = { saltenv: p.str("base"), source_hash: p.any(null), use_etag: p.bool(false) };
 
 export const is_encrypted: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -29,7 +29,7 @@ export const is_encrypted: ModuleFunction<JobContext> = fn({
     "archive.is_encrypted /path/to/myfile.zip",
   ),
   permissions: "all",
-  params: { name: str(), clean: bool(false), ...SOURCE },
+  params: { name: p.str(), clean: p.bool(false), ...SOURCE },
   run: ({ name, clean, ...source }, context) =>
     withArchive(name, { ...source, clean, context }, (path) => {
       const members = readZipDirectory(path);
@@ -54,12 +54,12 @@ export const list: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    archive_format: str(null),
-    options: str(null),
-    strip_components: any(null),
-    clean: bool(false),
-    verbose: bool(false),
+    name: p.str(),
+    archive_format: p.str(null),
+    options: p.str(null),
+    strip_components: p.any(null),
+    clean: p.bool(false),
+    verbose: p.bool(false),
     ...SOURCE,
   },
   run: ({ name, ...given }, context) =>
@@ -93,7 +93,7 @@ async function withArchive<T>(
   { saltenv, source_hash, use_etag: useEtag, clean, context }: ArchiveSource,
   act: (path: string) => T | Promise<T>,
 ): Promise<T> {
-  const sourceHash = truthy(source_hash) ? text(source_hash) : undefined;
+  const sourceHash = truthy(source_hash) ? str(source_hash) : undefined;
   const path = await sourcePath(name, { saltenv, files: sourceFiles(context), sourceHash, useEtag });
   if (path === undefined) throw new CommandError(`Failed to cache ${name}`);
   try {
@@ -133,7 +133,7 @@ async function listing(
 
 function stripCount(given: Value): number {
   if (!truthy(given)) return 0;
-  const count = isInt(given) ? Number(given) : /^\d+$/.test(text(given)) ? Number(text(given)) : -1;
+  const count = isInt(given) ? Number(given) : /^\d+$/.test(str(given)) ? Number(str(given)) : -1;
   if (count <= 0) throw new CommandError("'strip_components' must be a positive integer");
   return count;
 }

@@ -16,12 +16,12 @@ import { needOneOf, needPrograms } from "#lib/programs/run_program.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
+import { str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
-const RUN = { template: str(null), runas: str(null) };
+const RUN = { template: p.str(null), runas: p.str(null) };
 
 /**
  * Runs a program, and gives the lines that it wrote. `template` names what renders its words and its directory.
@@ -67,20 +67,20 @@ async function renderedPath(path: string, engine: string | null, context: JobCon
 /** Sources as they are given, each rendered if there is an engine. */
 async function renderedSources(sources: Value, engine: string | null, context: JobContext): Promise<Value> {
   if (!engine || sources === null) return sources;
-  const rendered = (source: Value) => renderedPath(text(source), engine, context);
+  const rendered = (source: Value) => renderedPath(str(source), engine, context);
   return Array.isArray(sources) ? await Promise.all(sources.map(rendered)) : await rendered(sources);
 }
 
 /** Sources as they are given, a list or text with commas, with globs made paths. */
 function expandSources(sources: Value): string[] {
   if (sources === null) return [];
-  const listed = Array.isArray(sources) ? sources.map(text) : text(sources).split(",").map((one) => one.trim());
+  const listed = Array.isArray(sources) ? sources.map(str) : str(sources).split(",").map((one) => one.trim());
   return listed.flatMap((source) => /[*?[]/.test(source) ? globAny(source) : [source]);
 }
 
 function namesOf(excludes: Value): string[] | undefined {
   if (excludes === null) return undefined;
-  return Array.isArray(excludes) ? excludes.map(text) : text(excludes).split(",").map((one) => one.trim());
+  return Array.isArray(excludes) ? excludes.map(str) : str(excludes).split(",").map((one) => one.trim());
 }
 
 /** A list cut to 100 names, or to so many. */
@@ -97,7 +97,7 @@ export const tar: ModuleFunction<JobContext> = fn({
     "archive.tar xf foo.tar dest=/target/directory",
   ),
   permissions: "all",
-  params: { options: str(), tarfile: str(), sources: any(null), dest: str(null), cwd: str(null), ...RUN },
+  params: { options: p.str(), tarfile: p.str(), sources: p.any(null), dest: p.str(null), cwd: p.str(null), ...RUN },
   run: ({ options, tarfile, sources, dest, cwd, template, runas }, context) => {
     if (options === "") throw new InvocationError("Tar options can not be empty");
     const words = options.split(/\s+/).filter((word) => word !== "");
@@ -121,7 +121,7 @@ function compressor(
       `archive.${program} /tmp/sourcefile.txt`,
     ),
     permissions: "all",
-    params: { [argument]: str(), ...RUN, options: str(null) },
+    params: { [argument]: p.str(), ...RUN, options: p.str(null) },
     run: (bound, context) => {
       const given: { readonly [name: string]: unknown } = bound;
       const option = (name: string) => typeof given[name] === "string" && given[name] !== "" ? given[name] : null;
@@ -141,7 +141,7 @@ export const cmd_zip: ModuleFunction<JobContext> = fn({
     "archive.cmd_zip /tmp/zipfile.zip /tmp/sourcefile1,/tmp/sourcefile2",
   ),
   permissions: "all",
-  params: { zip_file: str(), sources: any(), template: str(null), cwd: str(null), runas: str(null) },
+  params: { zip_file: p.str(), sources: p.any(), template: p.str(null), cwd: p.str(null), runas: p.str(null) },
   run: ({ zip_file, sources, template, cwd, runas }, context) =>
     lines(["zip", "-r", zip_file, ...expandSources(sources)], { context, cwd, template, runas }),
 });
@@ -154,12 +154,12 @@ export const zip: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    zip_file: str(),
-    sources: any(),
-    template: str(null),
-    cwd: str(null),
-    runas: str(null),
-    zip64: bool(false),
+    zip_file: p.str(),
+    sources: p.any(),
+    template: p.str(null),
+    cwd: p.str(null),
+    runas: p.str(null),
+    zip64: p.bool(false),
   },
   run: async ({ zip_file: givenFile, sources: given, template, cwd, runas, zip64 }, context) => {
     if (runas) return await lines(["zip", "-r", givenFile, ...expandSources(given)], { context, cwd, template, runas });
@@ -195,13 +195,13 @@ function zipEntries(source: string, cwd: string | null): ZipEntry[] {
 }
 
 const UNZIP = {
-  zip_file: str(),
-  dest: str(),
-  excludes: any(null),
-  options: str(null),
+  zip_file: p.str(),
+  dest: p.str(),
+  excludes: p.any(null),
+  options: p.str(null),
   ...RUN,
-  trim_output: any(false),
-  password: any(null),
+  trim_output: p.any(false),
+  password: p.any(null),
 };
 
 interface UnzipArguments {
@@ -221,7 +221,7 @@ async function runUnzip(given: UnzipArguments, context: JobContext): Promise<str
   const excludes = namesOf(given.excludes);
   const words = [
     "unzip",
-    ...truthy(given.password) ? ["-P", text(given.password)] : [],
+    ...truthy(given.password) ? ["-P", str(given.password)] : [],
     ...given.options ? shlexSplit(given.options) : [],
     given.zip_file,
     "-d",
@@ -232,7 +232,7 @@ async function runUnzip(given: UnzipArguments, context: JobContext): Promise<str
   const { template, runas } = given;
   const more = new Map<Value, Value>([["template", template], ["runas", runas], ["output_loglevel", level]]);
   const result = await callRunAll(context, words, { joined: true, more });
-  const stdout = text(result.get("stdout") ?? "");
+  const stdout = str(result.get("stdout") ?? "");
   if (result.get("retcode") !== 0) throw new CommandError(stdout);
   return trimmed(splitLines(stdout), given.trim_output);
 }
@@ -254,14 +254,14 @@ export const unzip: ModuleFunction<JobContext> = fn({
     "archive.unzip /tmp/zipfile.zip /home/strongbad/ excludes=file_1,file_2",
   ),
   permissions: "all",
-  params: { ...UNZIP, extract_perms: bool(true) },
+  params: { ...UNZIP, extract_perms: p.bool(true) },
   run: async (given, context) => {
     if (given.runas) return await runUnzip(given, context);
     const { template } = given;
     const archive = await renderedPath(given.zip_file, template, context);
     const dest = await renderedPath(given.dest, template, context);
     const excludes = namesOf(given.excludes) ?? [];
-    const password = truthy(given.password) ? new TextEncoder().encode(text(given.password)) : undefined;
+    const password = truthy(given.password) ? new TextEncoder().encode(str(given.password)) : undefined;
     try {
       const members = membersOf(archive).filter(({ name }) => !excludes.includes(name));
       for (const member of members) {
@@ -294,7 +294,7 @@ export const rar: ModuleFunction<JobContext> = fn({
     "archive.rar /tmp/rarfile.rar /tmp/sourcefile1,/tmp/sourcefile2",
   ),
   permissions: "all",
-  params: { rarfile: str(), sources: any(), template: str(null), cwd: str(null), runas: str(null) },
+  params: { rarfile: p.str(), sources: p.any(), template: p.str(null), cwd: p.str(null), runas: p.str(null) },
   run: ({ rarfile, sources, template, cwd, runas }, context) =>
     lines(["rar", "a", "-idp", rarfile, ...expandSources(sources)], { context, cwd, template, runas }),
 });
@@ -305,7 +305,7 @@ export const unrar: ModuleFunction<JobContext> = fn({
     "archive.unrar /tmp/rarfile.rar /home/strongbad/ excludes=file_1,file_2",
   ),
   permissions: "all",
-  params: { rarfile: str(), dest: str(), excludes: any(null), ...RUN, trim_output: any(false) },
+  params: { rarfile: p.str(), dest: p.str(), excludes: p.any(null), ...RUN, trim_output: p.any(false) },
   run: async ({ rarfile, dest, excludes, template, runas, trim_output }, context) => {
     const program = needOneOf("unrar", "rar");
     const without = (namesOf(excludes) ?? []).flatMap((each) => ["-x", each]);

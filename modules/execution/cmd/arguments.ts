@@ -12,41 +12,41 @@ import { describe } from "#lib/plugins/docs.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type Bound, float, type Parameters, type Rest, str } from "#lib/plugins/module.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { type Bound, p, type Parameters, type Rest } from "#lib/plugins/module.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 /** Every argument of `cmd.*` beside the command itself. */
 export const CMD_ARGUMENTS = {
-  cwd: str(null),
-  stdin: any(null),
-  runas: str(null),
-  group: str(null),
-  shell: str(DEFAULT_SHELL),
-  python_shell: bool(null),
-  env: any(null),
-  clean_env: bool(false),
-  template: str(null),
-  rstrip: bool(true),
-  umask: any(null),
-  output_encoding: str(null),
-  output_loglevel: str("debug"),
-  log_callback: any(null),
-  hide_output: bool(false),
-  timeout: float(null),
-  reset_system_locale: bool(true),
-  ignore_retcode: bool(false),
-  saltenv: str(null),
-  use_vt: bool(false),
-  redirect_stderr: bool(true),
-  bg: bool(false),
-  password: any(null),
-  encoded_cmd: bool(false),
-  raise_err: bool(false),
-  prepend_path: str(null),
-  success_retcodes: any(null),
-  success_stdout: any(null),
-  success_stderr: any(null),
-  stdin_raw_newlines: bool(false),
+  cwd: p.str(null),
+  stdin: p.any(null),
+  runas: p.str(null),
+  group: p.str(null),
+  shell: p.str(DEFAULT_SHELL),
+  python_shell: p.bool(null),
+  env: p.any(null),
+  clean_env: p.bool(false),
+  template: p.str(null),
+  rstrip: p.bool(true),
+  umask: p.any(null),
+  output_encoding: p.str(null),
+  output_loglevel: p.str("debug"),
+  log_callback: p.any(null),
+  hide_output: p.bool(false),
+  timeout: p.float(null),
+  reset_system_locale: p.bool(true),
+  ignore_retcode: p.bool(false),
+  saltenv: p.str(null),
+  use_vt: p.bool(false),
+  redirect_stderr: p.bool(true),
+  bg: p.bool(false),
+  password: p.any(null),
+  encoded_cmd: p.bool(false),
+  raise_err: p.bool(false),
+  prepend_path: p.str(null),
+  success_retcodes: p.any(null),
+  success_stdout: p.any(null),
+  success_stderr: p.any(null),
+  stdin_raw_newlines: p.bool(false),
 };
 
 /** The type of the table. */
@@ -150,11 +150,11 @@ async function rendered(given: Given, engine: string, context: JobContext): Prom
   const { renderNames } = await import("#modules/execution/_templates.ts");
   const saltenv = given.saltenv || context.opts.saltenv || "base";
   const render = async (each: Value): Promise<Value> => {
-    const [made] = await renderNames([text(each)], { engine, saltenv, variables: new Map() }, context);
+    const [made] = await renderNames([str(each)], { engine, saltenv, variables: new Map() }, context);
     return made;
   };
   const cmd = Array.isArray(given.cmd) ? await Promise.all(given.cmd.map(render)) : await render(given.cmd);
-  const cwd = given.cwd ? text(await render(given.cwd)) : given.cwd;
+  const cwd = given.cwd ? str(await render(given.cwd)) : given.cwd;
   return { ...given, cmd, cwd, template: null };
 }
 
@@ -167,7 +167,7 @@ const WITHOUT_EFFECT: readonly string[] = ["pillar", "pillarenv"];
  */
 function refuseUnknown(rest: Rest, name: string): void {
   const known = [...Object.keys(CMD_ARGUMENTS), ...WITHOUT_EFFECT];
-  for (const key of [...rest.kwargs.keys()].map(text)) {
+  for (const key of [...rest.kwargs.keys()].map(str)) {
     // Salt's own fields: __pub_jid, __env__.
     if (key.startsWith("__") || known.includes(key)) continue;
     throw new InvocationError(
@@ -181,7 +181,7 @@ function refuseUnknown(rest: Rest, name: string): void {
 export function knownKeywords({ args, kwargs }: Rest): Rest {
   const known = (key: string) =>
     key.startsWith("__") || Object.hasOwn(CMD_ARGUMENTS, key) || WITHOUT_EFFECT.includes(key);
-  return { args, kwargs: new Map([...kwargs].filter(([key]) => known(text(key)))) };
+  return { args, kwargs: new Map([...kwargs].filter(([key]) => known(str(key)))) };
 }
 
 function undeclared(rest: Rest, name: string): Partial<Bound<CmdArguments>> {
@@ -196,7 +196,7 @@ function undeclared(rest: Rest, name: string): Partial<Bound<CmdArguments>> {
 
 /** The options `cmd_whitelist_glob` and `cmd_blacklist_glob`. */
 function refuseForbidden(cmd: Value, context: JobContext): void {
-  const line = Array.isArray(cmd) ? cmd.map((word) => text(word)).join(" ") : text(cmd);
+  const line = Array.isArray(cmd) ? cmd.map((word) => str(word)).join(" ") : str(cmd);
   const { cmd_whitelist_glob: allowed, cmd_blacklist_glob: forbidden } = context.opts;
   const matches = (glob: string) => matchesGlob(glob, line);
   if (forbidden.some(matches) || (allowed.length > 0 && !allowed.some(matches))) {

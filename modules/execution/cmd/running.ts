@@ -12,10 +12,10 @@ import { asMap, BEFORE_SHELL, document, executeCommand, pick, SUCCESS } from "./
 import { CommandError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p, type Parameters } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { str as text, truthy } from "#lib/values/value.ts";
+import { str, truthy } from "#lib/values/value.ts";
 import { which as find } from "#lib/programs/which.ts";
 
 const THE_COMMAND = { cmd: "The command: a line, or a list of words." };
@@ -25,7 +25,7 @@ const LOGGING = pick("rstrip", "umask", "output_encoding", "output_loglevel", "l
 const RUNNING = pick("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt");
 
 const RUN = {
-  cmd: any(),
+  cmd: p.any(),
   ...BEFORE_SHELL,
   ...pick("python_shell", "env", "clean_env", "template"),
   ...LOGGING,
@@ -57,7 +57,7 @@ export const run: ModuleFunction<JobContext> = fn({
 });
 
 const SHELL = {
-  cmd: any(),
+  cmd: p.any(),
   ...BEFORE_SHELL,
   ...pick("env", "clean_env", "template"),
   ...LOGGING,
@@ -85,7 +85,7 @@ export const shell: ModuleFunction<JobContext> = fn({
 });
 
 const RUN_STDOUT = {
-  cmd: any(),
+  cmd: p.any(),
   ...BEFORE_SHELL,
   ...pick("python_shell", "env", "clean_env", "template"),
   ...LOGGING,
@@ -127,12 +127,12 @@ export const run_stderr: ModuleFunction<JobContext> = fn({
 });
 
 const RUN_ALL = {
-  cmd: any(),
+  cmd: p.any(),
   ...BEFORE_SHELL,
   ...pick("python_shell", "env", "clean_env", "template"),
   ...LOGGING,
   ...RUNNING,
-  redirect_stderr: bool(false),
+  redirect_stderr: p.bool(false),
   ...pick("password", "encoded_cmd", "prepend_path"),
   ...SUCCESS,
 };
@@ -152,7 +152,7 @@ export const run_all: ModuleFunction<JobContext> = fn({
 });
 
 const RETCODE = {
-  cmd: any(),
+  cmd: p.any(),
   ...BEFORE_SHELL,
   ...pick("python_shell", "env", "clean_env", "template", "umask", "output_encoding", "output_loglevel"),
   ...pick("log_callback"),
@@ -176,7 +176,7 @@ export const retcode: ModuleFunction<JobContext> = fn({
 });
 
 const RUN_BG = {
-  cmd: any(),
+  cmd: p.any(),
   ...pick("cwd", "runas", "group", "shell", "python_shell", "env", "clean_env", "template", "umask", "timeout"),
   ...pick("output_encoding", "output_loglevel", "log_callback", "reset_system_locale", "ignore_retcode", "saltenv"),
   ...pick("password", "prepend_path"),
@@ -202,13 +202,13 @@ export const run_bg: ModuleFunction<JobContext> = fn({
 });
 
 const RUN_CHROOT = {
-  root: str(),
-  cmd: any(),
+  root: p.str(),
+  cmd: p.any(),
   ...BEFORE_SHELL,
-  python_shell: bool(true),
-  binds: any(null),
+  python_shell: p.bool(true),
+  binds: p.any(null),
   ...pick("env", "clean_env", "template", "rstrip", "umask", "output_encoding"),
-  output_loglevel: str("quiet"),
+  output_loglevel: p.str("quiet"),
   ...pick("log_callback", "hide_output", "timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "bg"),
   ...SUCCESS,
 };
@@ -252,7 +252,7 @@ export const shell_info: ModuleFunction<JobContext> = fn({
     "cmd.shell_info bash",
   ),
   permissions: "all",
-  params: { shell: str(), list_modules: bool(false) },
+  params: { shell: p.str(), list_modules: p.bool(false) },
   async run({ shell }, context) {
     const { shellInfo } = await import("#lib/programs/shell_info.ts");
     return await shellInfo(shell, context);
@@ -260,16 +260,16 @@ export const shell_info: ModuleFunction<JobContext> = fn({
 });
 
 const POWERSHELL = {
-  cmd: any(),
+  cmd: p.any(),
   ...pick("cwd", "stdin", "runas"),
-  shell: str("powershell"),
+  shell: p.str("powershell"),
   ...pick("env", "clean_env", "template", "rstrip", "umask", "output_encoding", "output_loglevel"),
 };
 
 const AFTER_OUTPUT = {
   ...pick("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "password"),
-  depth: any(null),
-  encode_cmd: bool(false),
+  depth: p.any(null),
+  encode_cmd: p.bool(false),
 };
 
 /** PowerShell on Linux is not a part of any distribution, and Salt asks Windows' registry for its version. */
@@ -293,16 +293,16 @@ export const powershell: ModuleFunction<JobContext> = powershellFunction("powers
 
 export const powershell_all: ModuleFunction<JobContext> = powershellFunction("powershell_all", {
   ...POWERSHELL,
-  quiet: bool(false),
+  quiet: p.bool(false),
   ...AFTER_OUTPUT,
-  force_list: bool(false),
+  force_list: p.bool(false),
   ...SUCCESS,
 });
 
 export const which: ModuleFunction<JobContext> = fn({
   doc: describe("Return the path of an executable in PATH, or None.", "cmd.which cat"),
   permissions: SEARCH,
-  params: { cmd: str() },
+  params: { cmd: p.str() },
   run: ({ cmd }) => find(cmd) ?? null,
 });
 
@@ -312,14 +312,14 @@ export const which_bin: ModuleFunction<JobContext> = fn({
     "cmd.which_bin '[pip2, pip, pip-python]'",
   ),
   permissions: SEARCH,
-  params: { cmds: any() },
-  run: ({ cmds }) => (Array.isArray(cmds) ? cmds : [cmds]).flatMap((cmd) => find(text(cmd)) ?? []).at(0) ?? null,
+  params: { cmds: p.any() },
+  run: ({ cmds }) => (Array.isArray(cmds) ? cmds : [cmds]).flatMap((cmd) => find(str(cmd)) ?? []).at(0) ?? null,
 });
 
 export const has_exec: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether an executable is found in PATH.", "cmd.has_exec cat"),
   permissions: SEARCH,
-  params: { cmd: str() },
+  params: { cmd: p.str() },
   run: ({ cmd }) => find(cmd) !== undefined,
 });
 
@@ -341,7 +341,7 @@ export const shells: ModuleFunction<JobContext> = fn({
 export const tty: ModuleFunction<JobContext> = fn({
   doc: describe("Write text to a terminal of the host.", "cmd.tty tty0 'This is a test'", "cmd.tty pts3 'And this'"),
   permissions: "all",
-  params: { device: str(), echo: str("") },
+  params: { device: p.str(), echo: p.str("") },
   async run({ device, echo }) {
     if (!/^(tty|pts)\/?\w*$/.test(device)) return { Error: "The specified device is not a valid TTY" };
     const path = `/dev/${device.replace(/^pts\/?/, "pts/")}`;

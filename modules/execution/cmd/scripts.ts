@@ -7,15 +7,15 @@
 import { asMap, BEFORE_SHELL, document, executeCommand, knownKeywords, pick, SUCCESS } from "./arguments.ts";
 import { CommandError } from "#lib/errors.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { copyScript } from "#lib/programs/script_source.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { findUser } from "#lib/os/users.ts";
-import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const SCRIPT = {
-  source: str(),
-  args: any(null),
+  source: p.str(),
+  args: p.any(null),
   ...BEFORE_SHELL,
   ...pick("python_shell", "env", "template", "umask", "output_encoding", "output_loglevel", "log_callback"),
   ...pick("hide_output", "timeout", "reset_system_locale", "saltenv", "use_vt", "bg", "password"),
@@ -96,11 +96,11 @@ export const script: ModuleFunction<JobContext> = fn({
 });
 
 const SCRIPT_RETCODE = {
-  source: str(),
-  args: any(null),
+  source: p.str(),
+  args: p.any(null),
   ...BEFORE_SHELL,
   ...pick("python_shell", "env"),
-  template: str("jinja"),
+  template: p.str("jinja"),
   ...pick("umask", "timeout", "reset_system_locale", "saltenv", "output_encoding", "output_loglevel", "log_callback"),
   ...pick("use_vt", "password"),
   ...SUCCESS,
@@ -126,7 +126,7 @@ export const script_retcode: ModuleFunction<JobContext> = fn({
   },
 });
 
-const EXEC_CODE = { lang: str(), code: str(), cwd: str(null), args: any(null) };
+const EXEC_CODE = { lang: p.str(), code: p.str(), cwd: p.str(null), args: p.any(null) };
 
 const CODE_MEANING = {
   lang: "The interpreter: bash, python3, perl, …",
@@ -149,7 +149,7 @@ export const exec_code_all: ModuleFunction<JobContext> = fn({
     try {
       await Deno.writeTextFile(path, code);
       const runas = rest.kwargs.get("runas") ?? null;
-      const user = runas === null ? undefined : findUser(text(runas));
+      const user = runas === null ? undefined : findUser(str(runas));
       if (user !== undefined && user.uid !== Deno.uid()) await Deno.chown(path, user.uid, null);
       const words: Value[] = Array.isArray(args) ? args : args === null ? [] : [args];
       const request = { cmd: [lang, path, ...words], cwd, python_shell: false };

@@ -10,21 +10,21 @@ import { cachedCopy, cacheDestination } from "#lib/files/client/cache_paths.ts";
 import { cachedFiles, cacheLocalFile } from "#lib/files/client/local_cache.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { describe } from "#lib/plugins/docs.ts";
-import { any, bool, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 /** Patterns of a list, or one. */
 function patterns(given: Value): string | string[] | undefined {
   if (given === null) return undefined;
-  return Array.isArray(given) ? given.map(text) : text(given);
+  return Array.isArray(given) ? given.map(str) : str(given);
 }
 
 const CACHE_FILE = {
-  path: str(),
+  path: p.str(),
   ...SALTENV,
-  source_hash: str(null),
-  verify_ssl: bool(true),
-  use_etag: bool(false),
+  source_hash: p.str(null),
+  verify_ssl: p.bool(true),
+  use_etag: p.bool(false),
 };
 
 const CACHE_FILE_DOC =
@@ -69,11 +69,11 @@ ${SALTENV_DOC}`,
     "cp.cache_files salt://pathto/file1,salt://pathto/file2",
   ),
   permissions: FILE_CLIENT,
-  params: { paths: list(), ...SALTENV },
+  params: { paths: p.list(), ...SALTENV },
   async run({ paths, saltenv }, context) {
     const copies: Value[] = [];
     const client = fileClientOf(context), env = environment(saltenv, context);
-    for (const path of paths) copies.push(await client.cacheFile(text(path), env) ?? false);
+    for (const path of paths) copies.push(await client.cacheFile(str(path), env) ?? false);
     return copies;
   },
 });
@@ -93,7 +93,13 @@ include_pat, exclude_pat
     "cp.cache_dir salt://path/to/dir include_pat='E@*.py$'",
   ),
   permissions: FILE_CLIENT,
-  params: { path: str(), ...SALTENV, include_empty: bool(false), include_pat: any(null), exclude_pat: any(null) },
+  params: {
+    path: p.str(),
+    ...SALTENV,
+    include_empty: p.bool(false),
+    include_pat: p.any(null),
+    exclude_pat: p.any(null),
+  },
   run: ({ path, saltenv, include_empty, include_pat, exclude_pat }, context) =>
     fileClientOf(context).cacheDir(path, environment(saltenv, context), {
       includeEmpty: include_empty,
@@ -119,7 +125,7 @@ export const cache_local_file: ModuleFunction<JobContext> = fn({
     "cp.cache_local_file /etc/hosts",
   ),
   permissions: FILE_CLIENT,
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }, context) => cacheLocalFile(path, placeOf(null, context)),
 });
 
@@ -128,7 +134,7 @@ export const cache_dest: ModuleFunction<JobContext> = fn({
     `Return the path in the cache that cp.cache_file would give a file, whether it is there or not.\n\n${SALTENV_DOC}`,
     "cp.cache_dest salt://my/file",
   ),
-  params: { url: str(), ...SALTENV },
+  params: { url: p.str(), ...SALTENV },
   run: ({ url, saltenv }, context) => cacheDestination(url, placeOf(saltenv, context)),
 });
 
@@ -138,7 +144,7 @@ export const is_cached: ModuleFunction<JobContext> = fn({
     "cp.is_cached salt://path/to/file",
   ),
   permissions: { read: ["{cachedir}"] },
-  params: { path: str(), ...SALTENV },
+  params: { path: p.str(), ...SALTENV },
   run: ({ path, saltenv }, context) => cachedCopy(path, placeOf(saltenv, context)),
 });
 

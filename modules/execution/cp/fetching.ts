@@ -9,7 +9,7 @@ import { withoutPassword } from "#lib/files/client/downloads.ts";
 import { fetchedByJob, fileClientOf } from "#lib/files/client/open.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
 /** The environment, or the default one. */
 export function environment(saltenv: string | null, { opts }: JobContext): string {
@@ -21,7 +21,7 @@ export function placeOf(saltenv: string | null, context: JobContext): CachePlace
   return { cachedir: context.opts.cachedir, saltenv: environment(saltenv, context) };
 }
 
-export const SALTENV = { saltenv: str(null) };
+export const SALTENV = { saltenv: p.str(null) };
 
 export const URL_DOC =
   `A path on the file server (salt://a/b, salt://a/b?saltenv=dev), http://, https://, file://, or a path of this host.`;

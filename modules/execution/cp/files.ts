@@ -15,7 +15,7 @@ import { withoutPassword } from "#lib/files/client/downloads.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { describe } from "#lib/plugins/docs.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const get_file: ModuleFunction<JobContext> = fn({
@@ -43,7 +43,14 @@ gzip
   ),
   // A template of the paths may call any function.
   permissions: "all",
-  params: { path: str(), dest: str(), ...SALTENV, makedirs: bool(false), template: str(null), gzip: int(null) },
+  params: {
+    path: p.str(),
+    dest: p.str(),
+    ...SALTENV,
+    makedirs: p.bool(false),
+    template: p.str(null),
+    gzip: p.int(null),
+  },
   varKwargs: "kwargs",
   watchedKeywords: [],
   async run({ saltenv, makedirs, gzip, ...given }, context, { kwargs }) {
@@ -69,7 +76,7 @@ gzip
   ),
   // A template of the paths may call any function.
   permissions: "all",
-  params: { path: str(), dest: str(), ...SALTENV, template: str(null), gzip: int(null) },
+  params: { path: p.str(), dest: p.str(), ...SALTENV, template: p.str(null), gzip: p.int(null) },
   varKwargs: "kwargs",
   watchedKeywords: [],
   async run({ saltenv, gzip, ...given }, context, { kwargs }) {
@@ -101,7 +108,7 @@ makedirs
   ),
   // A template may call any function.
   permissions: "all",
-  params: { path: str(), dest: str(), template: str("jinja"), ...SALTENV, makedirs: bool(false) },
+  params: { path: p.str(), dest: p.str(), template: p.str("jinja"), ...SALTENV, makedirs: p.bool(false) },
   varKwargs: "kwargs",
   async run({ path, dest, template, saltenv, makedirs }, context, { kwargs }) {
     const env = environment(saltenv, context);
@@ -159,7 +166,7 @@ source_hash
     "cp.get_url https://example.org/index.html /tmp/index.html",
   ),
   permissions: FILE_CLIENT_ANYWHERE,
-  params: { path: str(), dest: any(""), ...SALTENV, makedirs: bool(false), source_hash: str(null) },
+  params: { path: p.str(), dest: p.any(""), ...SALTENV, makedirs: p.bool(false), source_hash: p.str(null) },
   async run({ path, dest, saltenv, makedirs, source_hash }, context) {
     const client = fileClientOf(context), env = environment(saltenv, context);
     const sourceHash = source_hash ?? undefined;
@@ -193,14 +200,14 @@ ${SALTENV_DOC}`,
     "cp.get_file_str salt://my/file",
   ),
   permissions: FILE_CLIENT,
-  params: { path: str(), ...SALTENV },
+  params: { path: p.str(), ...SALTENV },
   async run({ path, saltenv }, context) {
     const copy = await cached(path, saltenv, {}, context);
     return copy === undefined || !isFile(copy) ? false : textIfUtf8(await Deno.readFile(copy));
   },
 });
 
-const LIST = { ...SALTENV, prefix: str("") };
+const LIST = { ...SALTENV, prefix: p.str("") };
 
 const LIST_DOC = `${SALTENV_DOC}\n\nprefix\n    Only what lies below this directory.`;
 
@@ -242,7 +249,7 @@ export const envs: ModuleFunction<JobContext> = fn({
   run: (_bound, context) => fileClientOf(context).envs(),
 });
 
-const HASH_FILE = { path: str(), ...SALTENV };
+const HASH_FILE = { path: p.str(), ...SALTENV };
 
 const HASH_FILE_DOC =
   `Return a file's digest, a map of hsum and hash_type: of a file of the file server behind salt://, else of this host. Empty text: the file server
@@ -283,7 +290,7 @@ octal
     "cp.stat_file salt://path/to/file",
   ),
   permissions: FILE_CLIENT,
-  params: { path: str(), ...SALTENV, octal: bool(true) },
+  params: { path: p.str(), ...SALTENV, octal: p.bool(true) },
   async run({ path, saltenv, octal }, context) {
     const { mode } = await fileClientOf(context).statFile(path, environment(saltenv, context));
     if (mode === undefined) return null;

@@ -12,9 +12,9 @@ import { messageOf } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { describe } from "#lib/plugins/docs.ts";
-import { any, bool, dict, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { gunzip } from "#lib/values/gzip.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 /** Salt's answer if a file cannot be written there. */
 const UNAVAILABLE = "Destination unavailable";
@@ -31,14 +31,14 @@ dest
     "cp.recv",
   ),
   permissions: { read: true, write: true },
-  params: { files: dict(), dest: str() },
+  params: { files: p.dict(), dest: p.str() },
   run({ files, dest }) {
     const written = new Map<Value, Value>();
     for (const [path, data] of files) {
-      const final = destination(text(path), dest);
+      const final = destination(str(path), dest);
       if (final === undefined) return UNAVAILABLE;
       try {
-        writeWithUmask(final, data instanceof Uint8Array ? data : new TextEncoder().encode(text(data)));
+        writeWithUmask(final, data instanceof Uint8Array ? data : new TextEncoder().encode(str(data)));
         written.set(final, true);
       } catch {
         written.set(final, false);
@@ -69,11 +69,11 @@ mode
     "cp.recv_chunked",
   ),
   permissions: "all",
-  params: { dest: str(), chunk: any(), append: bool(false), compressed: bool(true), mode: int(null) },
+  params: { dest: p.str(), chunk: p.any(), append: p.bool(false), compressed: p.bool(true), mode: p.int(null) },
   async run({ dest, chunk, append, compressed, mode }, context) {
     try {
       if (chunk === null) return makeDirectory(dest);
-      const bytes = Uint8Array.fromBase64(chunk instanceof Uint8Array ? new TextDecoder().decode(chunk) : text(chunk));
+      const bytes = Uint8Array.fromBase64(chunk instanceof Uint8Array ? new TextDecoder().decode(chunk) : str(chunk));
       const piece = compressed ? await gunzip(bytes) : bytes;
       using file = openIn(dest, append);
       for (let at = 0; at < piece.length;) at += await file.write(piece.subarray(at));
@@ -153,7 +153,7 @@ remove_source
     "cp.push /etc/fstab upload_path='/new/path/fstab'",
   ),
   permissions: { read: true, write: true },
-  params: { path: str(), keep_symlinks: bool(false), upload_path: str(null), remove_source: bool(false) },
+  params: { path: p.str(), keep_symlinks: p.bool(false), upload_path: p.str(null), remove_source: p.bool(false) },
   run: async ({ path, keep_symlinks: keepSymlinks, upload_path, remove_source: removeSource }, context) =>
     judged(
       await pushFile(path, { keepSymlinks, uploadPath: upload_path ?? undefined, removeSource }, pushHost(context)),
@@ -173,7 +173,7 @@ upload_path
     "cp.push_dir /etc/modprobe.d/ glob='*.conf'",
   ),
   permissions: { read: true },
-  params: { path: str(), glob: str(null), upload_path: str(null) },
+  params: { path: p.str(), glob: p.str(null), upload_path: p.str(null) },
   run: async ({ path, glob, upload_path }, context) =>
     judged(
       await pushDirectory(path, { glob: glob ?? undefined, uploadPath: upload_path ?? undefined }, pushHost(context)),

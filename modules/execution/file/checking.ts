@@ -27,8 +27,8 @@ import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { CommandError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const check_perms: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -38,13 +38,13 @@ export const check_perms: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    ret: any(),
-    user: any(),
-    group: any(),
-    mode: any(),
-    attrs: str(null),
-    follow_symlinks: bool(false),
+    name: p.str(),
+    ret: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: p.str(null),
+    follow_symlinks: p.bool(false),
     ...SELINUX,
   },
   run: async ({ name, ret, follow_symlinks: follow, ...wanted }, context) => {
@@ -59,22 +59,22 @@ export const check_perms: ModuleFunction<JobContext> = fn({
 });
 
 const CHECK_MANAGED = {
-  name: str(),
-  source: any(),
-  source_hash: any(),
-  source_hash_name: any(),
-  user: any(),
-  group: any(),
-  mode: any(),
-  attrs: str(null),
-  template: any(),
-  context: any(),
-  defaults: any(),
-  saltenv: any(),
+  name: p.str(),
+  source: p.any(),
+  source_hash: p.any(),
+  source_hash_name: p.any(),
+  user: p.any(),
+  group: p.any(),
+  mode: p.any(),
+  attrs: p.str(null),
+  template: p.any(),
+  context: p.any(),
+  defaults: p.any(),
+  saltenv: p.any(),
 };
 
 /** `attrs` has no default where Salt's has none. */
-const ATTRS = any();
+const ATTRS = p.any();
 
 interface CheckArguments {
   readonly name: string;
@@ -147,9 +147,9 @@ async function checkManaged(
       verifySsl: given.verify_ssl,
       name: given.name,
       source: textOr(source),
-      sourceHash: truthy(hash) ? text(hash) : null,
-      sourceHashName: truthy(given.source_hash_name) ? text(given.source_hash_name) : null,
-      template: truthy(given.template) ? text(given.template) : null,
+      sourceHash: truthy(hash) ? str(hash) : null,
+      sourceHashName: truthy(given.source_hash_name) ? str(given.source_hash_name) : null,
+      template: truthy(given.template) ? str(given.template) : null,
       skipVerify: given.skip_verify,
       checkHashFile: hashFileCheck(kwargs, place, context),
     });
@@ -184,10 +184,10 @@ export const check_managed: ModuleFunction<JobContext> = fn({
   params: {
     ...CHECK_MANAGED,
     attrs: ATTRS,
-    contents: any(null),
-    skip_verify: bool(false),
+    contents: p.any(null),
+    skip_verify: p.bool(false),
     ...SELINUX,
-    follow_symlinks: bool(false),
+    follow_symlinks: p.bool(false),
   },
   varKwargs: "kwargs",
   run: async (given, context, { kwargs }) => {
@@ -198,7 +198,7 @@ export const check_managed: ModuleFunction<JobContext> = fn({
     const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
     if (given.name.startsWith(temporary)) { for (const key of ["user", "group", "mode"]) changes.delete(key); }
     if (changes.size === 0) return [true, `The file ${given.name} is in the correct state`];
-    const lines = [...changes].map(([key, value]) => `${text(key)}: ${text(value)}\n`);
+    const lines = [...changes].map(([key, value]) => `${str(key)}: ${str(value)}\n`);
     return [null, ["The following values are set to be changed:\n", ...lines].join("")];
   },
 });
@@ -212,14 +212,14 @@ export const check_managed_changes: ModuleFunction<JobContext> = fn({
   params: {
     ...CHECK_MANAGED,
     attrs: ATTRS,
-    contents: any(null),
-    skip_verify: bool(false),
-    keep_mode: bool(false),
+    contents: p.any(null),
+    skip_verify: p.bool(false),
+    keep_mode: p.bool(false),
     ...SELINUX,
-    verify_ssl: bool(true),
-    follow_symlinks: bool(false),
+    verify_ssl: p.bool(true),
+    follow_symlinks: p.bool(false),
     ...IGNORING,
-    new_file_diff: bool(false),
+    new_file_diff: p.bool(false),
   },
   varKwargs: "kwargs",
   run: async (given, context, { kwargs }) => {
@@ -237,21 +237,21 @@ export const check_file_meta: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    sfn: any(),
-    source: any(),
-    source_sum: any(),
-    user: any(),
-    group: any(),
-    mode: any(),
-    attrs: any(),
-    saltenv: any(),
-    contents: any(null),
+    name: p.str(),
+    sfn: p.any(),
+    source: p.any(),
+    source_sum: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: p.any(),
+    saltenv: p.any(),
+    contents: p.any(null),
     ...SELINUX,
-    verify_ssl: bool(true),
-    follow_symlinks: bool(false),
+    verify_ssl: p.bool(true),
+    follow_symlinks: p.bool(false),
     ...IGNORING,
-    new_file_diff: bool(false),
+    new_file_diff: p.bool(false),
   },
   run: async (given, context) => {
     const ignoring = ignoringOf(given);
@@ -278,14 +278,14 @@ export const get_diff: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    file1: str(),
-    file2: str(),
-    saltenv: str("base"),
-    show_filenames: bool(true),
-    show_changes: bool(true),
-    template: bool(false),
-    source_hash_file1: any(null),
-    source_hash_file2: any(null),
+    file1: p.str(),
+    file2: p.str(),
+    saltenv: p.str("base"),
+    show_filenames: p.bool(true),
+    show_changes: p.bool(true),
+    template: p.bool(false),
+    source_hash_file1: p.any(null),
+    source_hash_file2: p.any(null),
     ...IGNORING,
   },
   run: async (given, context) => {
@@ -295,7 +295,7 @@ export const get_diff: ModuleFunction<JobContext> = fn({
       const [file, hash] of [[given.file1, given.source_hash_file1], [given.file2, given.source_hash_file2]] as const
     ) {
       try {
-        const path = await sourcePath(file, { ...place, sourceHash: truthy(hash) ? text(hash) : undefined });
+        const path = await sourcePath(file, { ...place, sourceHash: truthy(hash) ? str(hash) : undefined });
         if (path === undefined) problems.push(`File ${file} not found`);
         else paths.push(path);
       } catch (error) {

@@ -17,11 +17,11 @@ import { which } from "#lib/programs/which.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
-import { str as text, truthy, type Value } from "#lib/values/value.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 export const line: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -46,17 +46,17 @@ indent
   ),
   permissions: "all",
   params: {
-    path: str(),
-    content: str(null),
-    match: str(null),
-    mode: str(null),
-    location: str(null),
-    before: str(null),
-    after: str(null),
-    show_changes: bool(true),
-    backup: bool(false),
-    quiet: bool(false),
-    indent: bool(true),
+    path: p.str(),
+    content: p.str(null),
+    match: p.str(null),
+    mode: p.str(null),
+    location: p.str(null),
+    before: p.str(null),
+    after: p.str(null),
+    show_changes: p.bool(true),
+    backup: p.bool(false),
+    quiet: p.bool(false),
+    indent: p.bool(true),
   },
   run: ({ path, show_changes, backup, quiet, mode, ...edit }, context) => {
     const real = followForChange(home(path), realPath);
@@ -87,7 +87,7 @@ export const append: ModuleFunction<JobContext> = fn({
     "file.append /etc/motd args='cheese=spam'",
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
@@ -100,7 +100,7 @@ export const append: ModuleFunction<JobContext> = fn({
       file.readSync(last);
     }
     const start = size > 0 && last[0] !== 0x0a ? "\n" : "";
-    const bytes = new TextEncoder().encode(start + lines.map((each) => `${text(each)}\n`).join(""));
+    const bytes = new TextEncoder().encode(start + lines.map((each) => `${str(each)}\n`).join(""));
     file.seekSync(0, Deno.SeekMode.End);
     for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
     return `Wrote ${lines.length} lines to "${home(path)}"`;
@@ -113,13 +113,13 @@ export const prepend: ModuleFunction<JobContext> = fn({
     'file.prepend /etc/motd "With all thine offerings thou shalt offer salt."',
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
     const lines = linesOf(rest), real = followForChange(home(path), realPath);
     const old = isFile(real) ? readForChange(real) : new Uint8Array();
-    const added = new TextEncoder().encode(lines.map((each) => `${text(each)}\n`).join(""));
+    const added = new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join(""));
     const all = new Uint8Array(added.length + old.length);
     all.set(added);
     all.set(old, added.length);
@@ -134,12 +134,12 @@ export const write: ModuleFunction<JobContext> = fn({
     'file.write /etc/motd "With all thine offerings thou shalt offer salt."',
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
     const lines = linesOf(rest);
-    overwriteFile(home(path), new TextEncoder().encode(lines.map((each) => `${text(each)}\n`).join("")));
+    overwriteFile(home(path), new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join("")));
     return `Wrote ${lines.length} lines to "${home(path)}"`;
   },
 });
@@ -152,24 +152,24 @@ export const sed: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    path: str(),
-    before: any(),
-    after: any(),
-    limit: str(""),
-    backup: any(".bak"),
-    options: str("-r -e"),
-    flags: str("g"),
-    escape_all: bool(false),
-    negate_match: bool(false),
+    path: p.str(),
+    before: p.any(),
+    after: p.any(),
+    limit: p.str(""),
+    backup: p.any(".bak"),
+    options: p.str("-r -e"),
+    flags: p.str("g"),
+    escape_all: p.bool(false),
+    negate_match: p.bool(false),
   },
   run: (given, context) => {
     const path = home(given.path);
     if (!isAnything(path)) return false;
-    const escape = (value: Value) => sedEscape(text(value), given.escape_all);
+    const escape = (value: Value) => sedEscape(str(value), given.escape_all);
     const limit = escape(given.limit);
     const command = `${limit === "" ? "" : `/${limit}/ `}${given.negate_match ? "!" : ""}s/${escape(given.before)}/` +
       `${escape(given.after)}/${given.flags}`;
-    const inPlace = truthy(given.backup) ? `-i${text(given.backup)}` : "-i";
+    const inPlace = truthy(given.backup) ? `-i${str(given.backup)}` : "-i";
     return callRunAll(context, ["sed", inPlace, ...shlexSplit(given.options), command, path]);
   },
 });
@@ -180,12 +180,12 @@ export const sed_contains: ModuleFunction<JobContext> = fn({
     "file.sed_contains /etc/crontab 'mymaintenance.sh'",
   ),
   permissions: "all",
-  params: { path: str(), text: any(), limit: any(""), flags: str("g") },
+  params: { path: p.str(), text: p.any(), limit: p.any(""), flags: p.str("g") },
   run: async ({ path: given, text: wanted, limit, flags }, context) => {
     const path = home(given);
     if (!isAnything(path)) return false;
-    const lines = sedEscape(text(limit), false);
-    const command = `${lines === "" ? "" : `/${lines}/ `}s/${sedEscape(text(wanted), false)}/$/p${flags}`;
+    const lines = sedEscape(str(limit), false);
+    const command = `${lines === "" ? "" : `/${lines}/ `}s/${sedEscape(str(wanted), false)}/$/p${flags}`;
     const { stdout } = await runTool(context, ["sed", "-n", "-r", "-e", command, path], { joined: true });
     return stdout !== "";
   },
@@ -199,20 +199,20 @@ export const psed: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    path: str(),
-    before: any(),
-    after: any(),
-    limit: str(""),
-    backup: str(".bak"),
-    flags: str("gMS"),
-    escape_all: bool(false),
-    multi: bool(false),
+    path: p.str(),
+    before: p.any(),
+    after: p.any(),
+    limit: p.str(""),
+    backup: p.str(".bak"),
+    flags: p.str("gMS"),
+    escape_all: p.bool(false),
+    multi: p.bool(false),
   },
   run: ({ path: given, before, after, limit, backup, flags, escape_all, multi }) => {
     const path = followForChange(home(given), realPath);
     const edit = {
-      before: sedEscape(text(before), escape_all),
-      after: text(after),
+      before: sedEscape(str(before), escape_all),
+      after: str(after),
       limit: sedEscape(limit, escape_all),
       flags,
     };
@@ -231,13 +231,13 @@ export const patch: ModuleFunction<JobContext> = fn({
     "file.patch /opt /tmp/many.patch options=-p1",
   ),
   permissions: "all",
-  params: { originalfile: str(), patchfile: str(), options: any(""), dry_run: bool(false) },
+  params: { originalfile: p.str(), patchfile: p.str(), options: p.any(""), dry_run: p.bool(false) },
   run: ({ originalfile, patchfile, options, dry_run }, context) => {
     const program = which("patch");
     if (program === undefined) {
       throw new CommandError("patch executable not found. Is the distribution's patch package installed?");
     }
-    const given = Array.isArray(options) ? options.map(text) : shlexSplit(text(options));
+    const given = Array.isArray(options) ? options.map(str) : shlexSplit(str(options));
     const words = [program, ...given, ...dry_run ? ["--dry-run"] : []];
     if (!words.includes("-N") && !words.includes("--forward")) words.push("--forward");
     if (!words.some((word) => word === "-r" || word.startsWith("-r ") || word.startsWith("--reject-file"))) {
@@ -260,11 +260,11 @@ export const seek_write: ModuleFunction<JobContext> = fn({
     "file.seek_write /path/to/file 'some data' 4096",
   ),
   permissions: "all",
-  params: { path: str(), data: any(), offset: int() },
+  params: { path: p.str(), data: p.any(), offset: p.int() },
   run: ({ path, data, offset }) => {
     using file = openThere(home(path), { write: true });
     file.seekSync(offset, Deno.SeekMode.Start);
-    const bytes = data instanceof Uint8Array ? data : new TextEncoder().encode(text(data));
+    const bytes = data instanceof Uint8Array ? data : new TextEncoder().encode(str(data));
     const written = file.writeSync(bytes);
     file.syncSync();
     return written;
@@ -274,7 +274,7 @@ export const seek_write: ModuleFunction<JobContext> = fn({
 export const truncate: ModuleFunction<JobContext> = fn({
   doc: describe("Set the length of a file: it is cut, or filled with zeros.", "file.truncate /path/to/file 512"),
   permissions: "all",
-  params: { path: str(), length: int() },
+  params: { path: p.str(), length: p.int() },
   run: ({ path, length }) => {
     using file = openThere(home(path), { read: true, write: true });
     file.truncateSync(length);

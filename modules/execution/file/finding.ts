@@ -13,13 +13,13 @@ import { systemError } from "#lib/os/deno_texts.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { found } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { withoutLeading } from "#lib/host/filesystem/text_replacing.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 import { strip } from "#lib/values/python_text.ts";
 
 export const find: ModuleFunction<JobContext> = fn({
@@ -40,7 +40,7 @@ Depths:
     "file.find /var/log name=\\*.[0-9] mtime=+30d size=+10m delete",
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   run: async ({ path }, context, { args, kwargs }) => {
@@ -82,15 +82,15 @@ export const grep: ModuleFunction<JobContext> = fn({
     "file.grep /etc/sysconfig/network-scripts/ifcfg-eth0 ipaddr -- -i",
   ),
   permissions: "all",
-  params: { path: str(), pattern: str() },
+  params: { path: p.str(), pattern: p.str() },
   varArgs: "opts",
   run: ({ path, pattern }, context, { args }) => {
     const options = args.flatMap((option) => {
-      const words = shlexSplit(text(option));
+      const words = shlexSplit(str(option));
       if (words.length > 1) {
         throw new InvocationError(
           "Passing multiple command line arguments in a single string is not supported, please pass the following " +
-            `arguments separately: ${text(option)}`,
+            `arguments separately: ${str(option)}`,
         );
       }
       return words;
@@ -115,9 +115,9 @@ function inFile(path: string, test: (path: string) => boolean): boolean {
 export const contains: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a file contains a text.", "file.contains /etc/crontab 'mymaintenance.sh'"),
   permissions: "all",
-  params: { path: str(), text: any() },
+  params: { path: p.str(), text: p.any() },
   run: ({ path, text: given }) => {
-    const wanted = strip(text(given));
+    const wanted = strip(str(given));
     return inFile(path, (file) => textWindows(file).some((window) => window.includes(wanted)));
   },
 });
@@ -128,7 +128,7 @@ export const contains_regex: ModuleFunction<JobContext> = fn({
     "file.contains_regex /etc/crontab",
   ),
   permissions: "all",
-  params: { path: str(), regex: str(), lchar: str("") },
+  params: { path: p.str(), regex: p.str(), lchar: p.str("") },
   run: ({ path, regex, lchar }) => {
     const compiled = pythonRegex(regex, { search: true });
     return inFile(
@@ -141,7 +141,7 @@ export const contains_regex: ModuleFunction<JobContext> = fn({
 export const contains_glob: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether the contents of a file match a glob.", "file.contains_glob /etc/foobar '*cheese*'"),
   permissions: "all",
-  params: { path: str(), glob_expr: str() },
+  params: { path: p.str(), glob_expr: p.str() },
   run: ({ path, glob_expr }) => {
     const matches = compileGlob(glob_expr);
     return inFile(path, (file) => textWindows(file).some(matches));

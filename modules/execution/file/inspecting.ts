@@ -26,8 +26,8 @@ import { deviceNumbers, fileSystemFacts } from "#lib/libc/inodes.ts";
 import { mayAccess } from "#lib/libc/files.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { float, map, str as text } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { float, map, str } from "#lib/values/value.ts";
 
 export const stats: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -36,7 +36,7 @@ export const stats: ModuleFunction<JobContext> = fn({
     "file.stats /etc/passwd",
   ),
   permissions: "all",
-  params: { path: str(), hash_type: str(null), follow_symlinks: bool(true) },
+  params: { path: p.str(), hash_type: p.str(null), follow_symlinks: p.bool(true) },
   run: ({ path, hash_type, follow_symlinks: follow }) => {
     const { atime, mtime, ctime, size, mode, type, target, ...ids } = fileStatus(home(path), { follow });
     return map({
@@ -59,7 +59,7 @@ export const lstat: ModuleFunction<JobContext> = fn({
     "file.lstat /path/to/file",
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => {
     mustBeAbsolute(home(path), "Path to file must be absolute.");
     if (!isAnything(home(path))) return new Map();
@@ -78,19 +78,19 @@ export const lstat: ModuleFunction<JobContext> = fn({
   },
 });
 
-const DIGEST_FORM = str("sha256");
+const DIGEST_FORM = p.str("sha256");
 
 export const get_sum: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a file, or `File not found`.", "file.get_sum /etc/passwd sha512"),
   permissions: "all",
-  params: { path: str(), form: DIGEST_FORM },
+  params: { path: p.str(), form: DIGEST_FORM },
   run: ({ path, form }) => isFile(home(path)) ? hashFile(home(path), form) : "File not found",
 });
 
 export const get_hash: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a file.", "file.get_hash /etc/shadow"),
   permissions: "all",
-  params: { path: str(), form: DIGEST_FORM, chunk_size: int(65536) },
+  params: { path: p.str(), form: DIGEST_FORM, chunk_size: p.int(65536) },
   run: ({ path, form }) => hashFile(home(path), form),
 });
 
@@ -100,7 +100,7 @@ export const check_hash: ModuleFunction<JobContext> = fn({
     "file.check_hash /etc/fstab sha256=fe05bcdcdc4928012781a5f1a2a77cbb5398e106",
   ),
   permissions: "all",
-  params: { path: str(), file_hash: any() },
+  params: { path: p.str(), file_hash: p.any() },
   run: ({ path, file_hash }) => hasHash(home(path), hashText(file_hash)),
 });
 
@@ -112,11 +112,11 @@ export const extract_hash: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    hash_fn: str(),
-    hash_type: str("sha256"),
-    file_name: str(""),
-    source: str(""),
-    source_hash_name: str(null),
+    hash_fn: p.str(),
+    hash_type: p.str("sha256"),
+    file_name: p.str(""),
+    source: p.str(""),
+    source_hash_name: p.str(null),
   },
   run: ({ hash_fn, hash_type, file_name: fileName, source, source_hash_name: sourceHashName }) =>
     extractHash(hash_fn, { hashType: hash_type, fileName, source, sourceHashName }),
@@ -129,14 +129,14 @@ export const get_source_sum: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    file_name: str(""),
-    source: str(""),
-    source_hash: str(null),
-    source_hash_name: str(null),
-    saltenv: str("base"),
-    verify_ssl: bool(true),
+    file_name: p.str(""),
+    source: p.str(""),
+    source_hash: p.str(null),
+    source_hash_name: p.str(null),
+    saltenv: p.str("base"),
+    verify_ssl: p.bool(true),
     ...SIGNATURES,
-    sig_backend: str("gpg"),
+    sig_backend: p.str("gpg"),
   },
   run: async ({ file_name: fileName, source, source_hash, ...given }, context) => {
     const place = { saltenv: given.saltenv, files: sourceFiles(context), verifySsl: given.verify_ssl };
@@ -152,35 +152,35 @@ export const get_source_sum: ModuleFunction<JobContext> = fn({
 export const directory_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path leads to a directory.", "file.directory_exists /etc"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => isDirectory(home(path)),
 });
 
 export const file_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path leads to a regular file.", "file.file_exists /etc/passwd"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => isFile(home(path)),
 });
 
 export const path_exists_glob: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path exists that matches a glob.", "file.path_exists_glob '/etc/pam*/pass*'"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => globAny(home(path)).length > 0,
 });
 
 export const is_link: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path is a symbolic link.", "file.is_link /path/to/link"),
   permissions: "all",
-  params: { path: str(), nostat: bool(false) },
+  params: { path: p.str(), nostat: p.bool(false) },
   run: ({ path, nostat }) => isLink(nostat ? path : home(path)),
 });
 
 export const is_hardlink: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a file has more than one hard link.", "file.is_hardlink /path/to/link"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => {
     mustBeAbsolute(home(path), "Path to file must be absolute.");
     // As in Salt, a missing file gives an empty map.
@@ -197,7 +197,7 @@ function kindTest(
   return fn({
     doc: describe(`Return whether a path leads to ${what}.`, `file.${name} /path`),
     permissions: "all",
-    params: { name: str() },
+    params: { name: p.str() },
     run: ({ name: path }) => isThere(home(path)) && test(Deno.statSync(home(path))) === true,
   });
 }
@@ -229,7 +229,7 @@ export const is_fifo: ModuleFunction<JobContext> = kindTest("is_fifo", "a FIFO",
 export const get_devmm: ModuleFunction<JobContext> = fn({
   doc: describe("Return the major and minor number of a device; [0, 0] for other files.", "file.get_devmm /dev/chr"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }) => {
     const info = isThere(home(name)) ? Deno.statSync(home(name)) : undefined;
     const device = info?.isCharDevice === true || info?.isBlockDevice === true;
@@ -243,7 +243,7 @@ export const access: ModuleFunction<JobContext> = fn({
     "file.access /path/to/file f",
   ),
   permissions: "all",
-  params: { path: str(), mode: any() },
+  params: { path: p.str(), mode: p.any() },
   run: ({ path, mode }) => {
     mustBeAbsolute(home(path), "Path to link must be absolute.");
     const modes: Readonly<Record<string, number>> = { f: 0, r: 4, w: 2, x: 1 };
@@ -259,7 +259,7 @@ export const readlink: ModuleFunction<JobContext> = fn({
     "file.readlink /path/to/link",
   ),
   permissions: "all",
-  params: { path: str(), canonicalize: bool(false) },
+  params: { path: p.str(), canonicalize: p.bool(false) },
   run: ({ path, canonicalize }) => {
     const full = expandVariables(home(path));
     mustBeAbsolute(full, `Path to link must be absolute: ${full}`);
@@ -272,7 +272,7 @@ export const readlink: ModuleFunction<JobContext> = fn({
 export const readdir: ModuleFunction<JobContext> = fn({
   doc: describe("Return the names in a directory, `.` and `..` among them.", "file.readdir /path/to/dir/"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => {
     mustBeAbsolute(home(path), "Dir path must be absolute.");
     if (!isDirectory(home(path))) throw new InvocationError(`A valid directory was not specified: ${home(path)}`);
@@ -283,7 +283,7 @@ export const readdir: ModuleFunction<JobContext> = fn({
 export const statvfs: ModuleFunction<JobContext> = fn({
   doc: describe("Return the figures of the file system of a path (statvfs).", "file.statvfs /path/to/file"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => {
     mustBeAbsolute(home(path), "File path must be absolute.");
     const facts = fileSystemFacts(home(path));
@@ -307,7 +307,7 @@ export const statvfs: ModuleFunction<JobContext> = fn({
 export const diskusage: ModuleFunction<JobContext> = fn({
   doc: describe("Return the bytes of a file, or of all files below a directory.", "file.diskusage /path/to/check"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => diskUsage(path),
 });
 
@@ -317,7 +317,7 @@ export const open_files: ModuleFunction<JobContext> = fn({
     "file.open_files",
   ),
   permissions: "all",
-  params: { by_pid: bool(false) },
+  params: { by_pid: p.bool(false) },
   run: ({ by_pid }) => openFiles(by_pid),
 });
 
@@ -332,19 +332,19 @@ export const normpath: ModuleFunction<JobContext> = fn({
     "Return a normalized path, without empty parts, `.` and `..`. No file is read.",
     "file.normpath 'a/b/c/..'",
   ),
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => normalPath(path),
 });
 
 export const basename: ModuleFunction<JobContext> = fn({
   doc: describe("Return the part of a path after its last slash.", "file.basename 'test/test.config'"),
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => baseName(path),
 });
 
 export const dirname: ModuleFunction<JobContext> = fn({
   doc: describe("Return the part of a path before its last slash.", "file.dirname 'test/path/filename.config'"),
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => dirName(path),
 });
 
@@ -356,7 +356,7 @@ export const join: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   run: (_bound, _context, { args }) => {
-    const [first, ...more] = args.map(text);
+    const [first, ...more] = args.map(str);
     if (first === undefined) throw new InvocationError("join() missing 1 required positional argument: 'a'");
     return joinPath(first, ...more);
   },
@@ -365,7 +365,7 @@ export const join: ModuleFunction<JobContext> = fn({
 export const seek_read: ModuleFunction<JobContext> = fn({
   doc: describe("Return `size` bytes of a file from `offset` on.", "file.seek_read /path/to/file 4096 0"),
   permissions: "all",
-  params: { path: str(), size: int(), offset: int() },
+  params: { path: p.str(), size: p.int(), offset: p.int() },
   run: ({ path, size, offset }) => {
     using file = Deno.openSync(home(path));
     file.seekSync(offset, Deno.SeekMode.Start);
@@ -377,7 +377,7 @@ export const seek_read: ModuleFunction<JobContext> = fn({
 export const read: ModuleFunction<JobContext> = fn({
   doc: describe("Return the contents of a file, as text or with `binary` as bytes.", "file.read /path/to/file"),
   permissions: "all",
-  params: { path: str(), binary: bool(false) },
+  params: { path: p.str(), binary: p.bool(false) },
   run: ({ path, binary }) => {
     try {
       return binary ? Deno.readFileSync(path) : readText(path);

@@ -9,17 +9,17 @@ import { type Ignoring } from "#lib/host/filesystem/diffs.ts";
 import { type ManagedRequest } from "#lib/host/filesystem/sources.ts";
 import { CommandError } from "#lib/errors.ts";
 import { type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, str } from "#lib/plugins/module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { p } from "#lib/plugins/module.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of SELinux contexts. */
-export const SELINUX = { seuser: str(null), serole: str(null), setype: str(null), serange: str(null) };
+export const SELINUX = { seuser: p.str(null), serole: p.str(null), setype: p.str(null), serange: p.str(null) };
 
 /** The arguments about ignored differences. */
 export const IGNORING = {
-  ignore_ordering: bool(false),
-  ignore_whitespace: bool(false),
-  ignore_comment_characters: any(null),
+  ignore_ordering: p.bool(false),
+  ignore_whitespace: p.bool(false),
+  ignore_comment_characters: p.any(null),
 };
 
 export interface IgnoringArguments {
@@ -34,14 +34,14 @@ export function ignoringOf(given: IgnoringArguments): Ignoring {
   return {
     ordering: given.ignore_ordering,
     whitespace: given.ignore_whitespace,
-    comments: !truthy(comments) ? [] : Array.isArray(comments) ? comments.map(text) : [text(comments)],
+    comments: !truthy(comments) ? [] : Array.isArray(comments) ? comments.map(str) : [str(comments)],
   };
 }
 
 /** A map `hash_type`, `hsum`; `undefined` for None and an empty one. */
 export function sumOf(given: Value): SourceSum | undefined {
   if (!isMap(given) || !given.has("hsum")) return undefined;
-  return { hash_type: text(given.get("hash_type") ?? "sha256"), hsum: text(given.get("hsum") ?? "") };
+  return { hash_type: str(given.get("hash_type") ?? "sha256"), hsum: str(given.get("hsum") ?? "") };
 }
 
 /** A digest as functions return it: a map, empty if there is none. */
@@ -51,13 +51,13 @@ export function sumMap(sum: SourceSum | undefined): Value {
 
 /** A value as text; `fallback` if it is empty. */
 export function textOr(value: Value, fallback = ""): string {
-  return truthy(value) ? text(value) : fallback;
+  return truthy(value) ? str(value) : fallback;
 }
 
 /** Contents as the library takes them; `null`: none were given. */
 export function contentsOf(contents: Value): string | Uint8Array | null {
   if (contents === null || contents instanceof Uint8Array) return contents;
-  return text(contents);
+  return str(contents);
 }
 
 /** The variables of `defaults`, and over them those of `context`. */

@@ -24,8 +24,8 @@ import { readResult, resultMap } from "#lib/host/filesystem/permission_check.ts"
 import { chooseSource, findManaged } from "#lib/host/filesystem/sources.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { map, str as text, truthy } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { map, str, truthy } from "#lib/values/value.ts";
 
 export const source_list: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -33,7 +33,7 @@ export const source_list: ModuleFunction<JobContext> = fn({
     "file.source_list salt://http/httpd.conf '{hash_type: 'md5', 'hsum': <md5sum>}' base",
   ),
   permissions: "all",
-  params: { source: any(), source_hash: any(), saltenv: str() },
+  params: { source: p.any(), source_hash: p.any(), saltenv: p.str() },
   run: async ({ source, source_hash, saltenv }, context) => {
     const chosen = await chooseSource(source, source_hash, { saltenv, files: sourceFiles(context) });
     return [chosen.source, chosen.hash];
@@ -47,14 +47,14 @@ export const apply_template_on_contents: ModuleFunction<JobContext> = fn({
   ),
   // A template may call any function.
   permissions: "all",
-  params: { contents: any(), template: any(), context: any(), defaults: any(), saltenv: any() },
+  params: { contents: p.any(), template: p.any(), context: p.any(), defaults: p.any(), saltenv: p.any() },
   async run({ contents, template, context: more, defaults, saltenv }, context) {
     const { isEngine, renderText } = await import("#modules/execution/_templates.ts");
-    const engine = text(template);
+    const engine = str(template);
     if (!isEngine(engine)) {
       return map({ result: false, comment: `Specified template format ${engine} is not supported` });
     }
-    const source = contents instanceof Uint8Array ? new TextDecoder().decode(contents) : text(contents);
+    const source = contents instanceof Uint8Array ? new TextDecoder().decode(contents) : str(contents);
     const variables = laidOver(defaults, more);
     return await renderText(source, { engine, saltenv: textOr(saltenv, "base"), variables }, context);
   },
@@ -67,24 +67,24 @@ export const get_managed: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    template: any(),
-    source: any(),
-    source_hash: any(),
-    source_hash_name: any(),
-    user: any(),
-    group: any(),
-    mode: any(),
-    attrs: any(),
-    saltenv: any(),
-    context: any(),
-    defaults: any(),
-    skip_verify: bool(false),
-    verify_ssl: bool(true),
-    use_etag: bool(false),
+    name: p.str(),
+    template: p.any(),
+    source: p.any(),
+    source_hash: p.any(),
+    source_hash_name: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: p.any(),
+    saltenv: p.any(),
+    context: p.any(),
+    defaults: p.any(),
+    skip_verify: p.bool(false),
+    verify_ssl: p.bool(true),
+    use_etag: p.bool(false),
     ...SIGNATURES,
     ...IGNORING,
-    sig_backend: str("gpg"),
+    sig_backend: p.str("gpg"),
   },
   varKwargs: "kwargs",
   run: async (given, context, { kwargs }) => {
@@ -95,9 +95,9 @@ export const get_managed: ModuleFunction<JobContext> = fn({
       useEtag: given.use_etag,
       name: given.name,
       source: textOr(given.source),
-      sourceHash: truthy(given.source_hash) ? text(given.source_hash) : null,
-      sourceHashName: truthy(given.source_hash_name) ? text(given.source_hash_name) : null,
-      template: truthy(given.template) ? text(given.template) : null,
+      sourceHash: truthy(given.source_hash) ? str(given.source_hash) : null,
+      sourceHashName: truthy(given.source_hash_name) ? str(given.source_hash_name) : null,
+      template: truthy(given.template) ? str(given.template) : null,
       skipVerify: given.skip_verify,
       saltenv: textOr(given.saltenv, "base"),
       checkHashFile: signatureCheck(given.source_hash_sig, given, context),
@@ -113,35 +113,35 @@ export const manage_file: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    sfn: any(),
-    ret: any(),
-    source: any(),
-    source_sum: any(),
-    user: any(),
-    group: any(),
-    mode: any(),
-    attrs: any(),
-    saltenv: any(),
-    backup: any(),
-    makedirs: bool(false),
-    template: any(null),
-    show_changes: bool(true),
-    contents: any(null),
-    dir_mode: any(null),
-    follow_symlinks: bool(true),
-    skip_verify: bool(false),
-    keep_mode: bool(false),
-    encoding: str(null),
-    encoding_errors: str("strict"),
+    name: p.str(),
+    sfn: p.any(),
+    ret: p.any(),
+    source: p.any(),
+    source_sum: p.any(),
+    user: p.any(),
+    group: p.any(),
+    mode: p.any(),
+    attrs: p.any(),
+    saltenv: p.any(),
+    backup: p.any(),
+    makedirs: p.bool(false),
+    template: p.any(null),
+    show_changes: p.bool(true),
+    contents: p.any(null),
+    dir_mode: p.any(null),
+    follow_symlinks: p.bool(true),
+    skip_verify: p.bool(false),
+    keep_mode: p.bool(false),
+    encoding: p.str(null),
+    encoding_errors: p.str("strict"),
     ...SELINUX,
-    verify_ssl: bool(true),
-    use_etag: bool(false),
-    signature: any(null),
+    verify_ssl: p.bool(true),
+    use_etag: p.bool(false),
+    signature: p.any(null),
     ...SIGNATURES,
     ...IGNORING,
-    new_file_diff: bool(false),
-    sig_backend: str("gpg"),
+    new_file_diff: p.bool(false),
+    sig_backend: p.str("gpg"),
   },
   varKwargs: "kwargs",
   run: async (given, context) => {
@@ -157,7 +157,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         saltenv: textOr(given.saltenv, "base"),
         sum: sumOf(given.source_sum),
         attrs: attributeLetters(given.attrs),
-        backup: text(mode),
+        backup: str(mode),
         dirMode: given.dir_mode,
         showChanges: given.show_changes,
         contents: contentsOf(given.contents),

@@ -16,10 +16,10 @@ import { changeOwner, gidToGroup, groupToGid, setMode, uidToUser, userToUid } fr
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { isInt, str as text, truthy } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { isInt, str, truthy } from "#lib/values/value.ts";
 
-const FOLLOW = { path: str(), follow_symlinks: bool(true) };
+const FOLLOW = { path: p.str(), follow_symlinks: p.bool(true) };
 
 export const get_uid: ModuleFunction<JobContext> = fn({
   doc: describe("Return the number of a file's owner.", "file.get_uid /etc/passwd"),
@@ -62,7 +62,7 @@ const LOOK_UP = { read: ["/etc/passwd", "/etc/group"], run: ["getent"], sys: ["u
 export const gid_to_group: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of the group of a number, or the number if there is none.", "file.gid_to_group 0"),
   permissions: LOOK_UP,
-  params: { gid: any() },
+  params: { gid: p.any() },
   run: ({ gid }) => {
     const number = typeof gid === "string" && /^\s*\d+\s*$/.test(gid)
       ? Number(gid)
@@ -76,14 +76,14 @@ export const gid_to_group: ModuleFunction<JobContext> = fn({
 export const group_to_gid: ModuleFunction<JobContext> = fn({
   doc: describe("Return the number of a group; empty text if there is none.", "file.group_to_gid root"),
   permissions: LOOK_UP,
-  params: { group: any() },
+  params: { group: p.any() },
   run: ({ group }) => groupToGid(group),
 });
 
 export const uid_to_user: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of the user of a number, or the number if there is none.", "file.uid_to_user 0"),
   permissions: LOOK_UP,
-  params: { uid: int() },
+  params: { uid: p.int() },
   run: ({ uid }) => uidToUser(uid),
 });
 
@@ -93,14 +93,14 @@ export const user_to_uid: ModuleFunction<JobContext> = fn({
     "file.user_to_uid root",
   ),
   permissions: LOOK_UP,
-  params: { user: any() },
+  params: { user: p.any() },
   run: ({ user }) => userToUid(user),
 });
 
 export const set_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Set the mode of a file, and return it.", "file.set_mode /etc/passwd 0644"),
   permissions: "all",
-  params: { path: str(), mode: any() },
+  params: { path: p.str(), mode: p.any() },
   run: ({ path, mode }) => setMode(home(path), mode),
 });
 
@@ -110,21 +110,21 @@ export const chown: ModuleFunction<JobContext> = fn({
     "file.chown /etc/passwd root root",
   ),
   permissions: "all",
-  params: { path: str(), user: any(), group: any() },
+  params: { path: p.str(), user: p.any(), group: p.any() },
   run: ({ path, user, group }) => changeOwner(home(path), { user, group }),
 });
 
 export const lchown: ModuleFunction<JobContext> = fn({
   doc: describe("Set the owner and group of a file, or of a link itself.", "file.lchown /etc/passwd root root"),
   permissions: "all",
-  params: { path: str(), user: any(), group: any() },
+  params: { path: p.str(), user: p.any(), group: p.any() },
   run: ({ path, user, group }) => changeOwner(home(path), { user, group, link: true }),
 });
 
 export const chgrp: ModuleFunction<JobContext> = fn({
   doc: describe("Set the group of a file.", "file.chgrp /etc/passwd root"),
   permissions: "all",
-  params: { path: str(), group: any() },
+  params: { path: p.str(), group: p.any() },
   run: ({ path, group }) => changeOwner(home(path), { user: fileStatus(home(path)).user, group }),
 });
 
@@ -134,7 +134,7 @@ export const lsattr: ModuleFunction<JobContext> = fn({
     "file.lsattr foo1.txt",
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }, context) => listAttributes(path, fileHost(context)),
 });
 
@@ -155,10 +155,10 @@ export const chattr: ModuleFunction<JobContext> = fn({
       throw new InvocationError("Need an operator: 'add' or 'remove' to modify attributes.");
     }
     if (attributes === null) throw new InvocationError("Need attributes: [aAcCdDeijPsStTu]");
-    const optional = (name: string) => truthy(kwargs.get(name)) ? text(kwargs.get(name) ?? null) : undefined;
-    return changeAttributes(args.map(text), {
+    const optional = (name: string) => truthy(kwargs.get(name)) ? str(kwargs.get(name) ?? null) : undefined;
+    return changeAttributes(args.map(str), {
       operator,
-      attributes: text(attributes),
+      attributes: str(attributes),
       flags: optional("flags"),
       version: optional("version"),
     }, fileHost(context));
@@ -171,7 +171,7 @@ export const restorecon: ModuleFunction<JobContext> = fn({
     "file.restorecon /home/user/.ssh/authorized_keys",
   ),
   permissions: "all",
-  params: { path: str(), recursive: bool(false) },
+  params: { path: p.str(), recursive: p.bool(false) },
   run: async ({ path, recursive }, context) =>
     (await runTool(context, ["restorecon", recursive ? "-FR" : "-F", path])).retcode === 0,
 });
@@ -179,7 +179,7 @@ export const restorecon: ModuleFunction<JobContext> = fn({
 export const get_selinux_context: ModuleFunction<JobContext> = fn({
   doc: describe("Return the SELinux context of a file.", "file.get_selinux_context /etc/hosts"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }, context) => selinuxContext(path, fileHost(context)),
 });
 
@@ -190,7 +190,14 @@ export const set_selinux_context: ModuleFunction<JobContext> = fn({
     "file.set_selinux_context path user=system_u",
   ),
   permissions: "all",
-  params: { path: str(), user: str(null), role: str(null), type: str(null), range: str(null), persist: bool(false) },
+  params: {
+    path: p.str(),
+    user: p.str(null),
+    role: p.str(null),
+    type: p.str(null),
+    range: p.str(null),
+    persist: p.bool(false),
+  },
   run: async ({ path, user, role, type, range, persist }, context) => {
     if (!user && !role && !type && !range) return false;
     const host = fileHost(context);

@@ -30,11 +30,11 @@ import { systemReason } from "#lib/os/deno_texts.ts";
 import { isAnything, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { encodeText, textDecoder } from "#lib/text/encoding.ts";
 import { byteText, MULTILINE, regexFlags, textBytes } from "#lib/regex/replace.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
-import { str as text, truthy, type Value } from "#lib/values/value.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Gives a file that was written again what the old one had. */
 async function restore(
@@ -46,23 +46,23 @@ async function restore(
 }
 
 const REPLACE = {
-  path: str(),
-  pattern: str(),
-  repl: any(),
-  count: int(0),
-  flags: any(MULTILINE),
-  bufsize: any(1),
-  append_if_not_found: bool(false),
-  prepend_if_not_found: bool(false),
-  not_found_content: str(null),
-  backup: any(".bak"),
-  dry_run: bool(false),
-  search_only: bool(false),
-  show_changes: bool(true),
-  ignore_if_missing: bool(false),
-  preserve_inode: bool(true),
-  backslash_literal: bool(false),
-  encoding: str(null),
+  path: p.str(),
+  pattern: p.str(),
+  repl: p.any(),
+  count: p.int(0),
+  flags: p.any(MULTILINE),
+  bufsize: p.any(1),
+  append_if_not_found: p.bool(false),
+  prepend_if_not_found: p.bool(false),
+  not_found_content: p.str(null),
+  backup: p.any(".bak"),
+  dry_run: p.bool(false),
+  search_only: p.bool(false),
+  show_changes: p.bool(true),
+  ignore_if_missing: p.bool(false),
+  preserve_inode: p.bool(true),
+  backslash_literal: p.bool(false),
+  encoding: p.str(null),
 };
 
 export const replace: ModuleFunction<JobContext> = fn({
@@ -136,7 +136,7 @@ async function replaceInFile(given: string, request: ReplaceRequest, context: Jo
   if (append && prepend) throw new InvocationError("Only one of append and prepend_if_not_found is permitted");
   const replacing: Replacing = {
     pattern: request.pattern,
-    repl: text(request.repl),
+    repl: str(request.repl),
     count: request.count,
     flags: regexFlags(request.flags),
     appendIfNotFound: append,
@@ -150,7 +150,7 @@ async function replaceInFile(given: string, request: ReplaceRequest, context: Jo
   const { before, after, changed } = replaceIn(old, replacing, kind);
   if (changed && !request.dry_run) {
     const status = fileStatus(path);
-    if (truthy(request.backup)) backUp(given, path, text(request.backup));
+    if (truthy(request.backup)) backUp(given, path, str(request.backup));
     const bytes = encoding === null ? textBytes(after.join("")) : encodeText(after.join(""), encoding);
     if (request.preserve_inode) overwriteFile(path, bytes);
     else replaceFile(path, bytes);
@@ -205,12 +205,12 @@ export const search: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    path: str(),
-    pattern: str(),
-    flags: any(MULTILINE),
-    bufsize: any(1),
-    ignore_if_missing: bool(false),
-    multiline: bool(false),
+    path: p.str(),
+    pattern: p.str(),
+    flags: p.any(MULTILINE),
+    bufsize: p.any(1),
+    ignore_if_missing: p.bool(false),
+    multiline: p.bool(false),
   },
   run: ({ path, pattern, flags, ignore_if_missing, multiline }, context) =>
     replaceInFile(path, {
@@ -252,18 +252,18 @@ backup
   ),
   permissions: "all",
   params: {
-    path: str(),
-    marker_start: str("#-- start managed zone --"),
-    marker_end: str("#-- end managed zone --"),
-    content: str(""),
-    append_if_not_found: bool(false),
-    prepend_if_not_found: bool(false),
-    backup: any(".bak"),
-    dry_run: bool(false),
-    show_changes: bool(true),
-    append_newline: any(false),
-    insert_before_match: any(null),
-    insert_after_match: any(null),
+    path: p.str(),
+    marker_start: p.str("#-- start managed zone --"),
+    marker_end: p.str("#-- end managed zone --"),
+    content: p.str(""),
+    append_if_not_found: p.bool(false),
+    prepend_if_not_found: p.bool(false),
+    backup: p.any(".bak"),
+    dry_run: p.bool(false),
+    show_changes: p.bool(true),
+    append_newline: p.any(false),
+    insert_before_match: p.any(null),
+    insert_after_match: p.any(null),
   },
   run: async (given, context) => {
     const { insert_before_match: beforeMatch, insert_after_match: afterMatch, content } = given;
@@ -296,7 +296,7 @@ backup
     const diff = unifiedDiff(before, after).join("");
     if (diff !== "" && !given.dry_run) {
       const status = fileStatus(path);
-      if (given.backup !== false) copyKeeping(path, path + text(given.backup), { owner: true });
+      if (given.backup !== false) copyKeeping(path, path + str(given.backup), { owner: true });
       replaceFile(path, encodeText(after.join(""), encoding ?? "utf-8"));
       await restore(path, status, context);
     }
@@ -304,7 +304,7 @@ backup
   },
 });
 
-const COMMENT = { path: str(), regex: str(), char: str("#"), backup: any(".bak") };
+const COMMENT = { path: p.str(), regex: p.str(), char: p.str("#"), backup: p.any(".bak") };
 
 async function commentInFile(
   { path: given, regex, char, backup, cmnt }: {
@@ -322,7 +322,7 @@ async function commentInFile(
   const commented = commentLines(readText(path), { regex, char, comment: cmnt });
   if (commented === undefined) return false;
   const status = fileStatus(path);
-  if (truthy(backup)) copyKeeping(path, path + text(backup), { owner: true });
+  if (truthy(backup)) copyKeeping(path, path + str(backup), { owner: true });
   replaceFile(path, new TextEncoder().encode(commented.text));
   await restore(path, status, context);
   return unifiedDiff(commented.before, commented.after).join("");
@@ -336,7 +336,7 @@ export const comment_line: ModuleFunction<JobContext> = fn({
     "file.comment_line /etc/modules pcspkr '#' cmnt=False",
   ),
   permissions: "all",
-  params: { path: str(), regex: str(), char: str("#"), cmnt: bool(true), backup: any(".bak") },
+  params: { path: p.str(), regex: p.str(), char: p.str("#"), cmnt: p.bool(true), backup: p.any(".bak") },
   run: (given, context) => commentInFile(given, context),
 });
 

@@ -5,16 +5,16 @@
 
 import { checkSignature, type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { any } from "#lib/plugins/module.ts";
-import { str as text, truthy, type Value } from "#lib/values/value.ts";
+import { p } from "#lib/plugins/module.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Parameters of signatures. */
 export const SIGNATURES = {
-  source_hash_sig: any(null),
-  signed_by_any: any(null),
-  signed_by_all: any(null),
-  keyring: any(null),
-  gnupghome: any(null),
+  source_hash_sig: p.any(null),
+  signed_by_any: p.any(null),
+  signed_by_all: p.any(null),
+  keyring: p.any(null),
+  gnupghome: p.any(null),
 };
 
 /** Checks a signature of files from elsewhere; `undefined` if there is none to check. */
@@ -24,7 +24,7 @@ export function signatureCheck(
   context: JobContext,
 ): ((path: string) => Promise<void>) | undefined {
   if (!truthy(signature)) return undefined;
-  const saltenv = truthy(given.saltenv) ? text(given.saltenv) : "base";
+  const saltenv = truthy(given.saltenv) ? str(given.saltenv) : "base";
   return (path) =>
     checkSignature({ path, signature, saltenv, verifySsl: given.verify_ssl ?? true }, signersOf(given), context);
 }

@@ -32,7 +32,7 @@ import { isAnything, isDirectory, pathExists } from "#lib/os/file_kind.ts";
 import { makeNode, type Node } from "#lib/libc/inodes.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { map, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** Owner, group and mode of new files and directories. */
@@ -49,12 +49,12 @@ function owned(wanted: Owned, context: JobContext): (path: string) => Promise<vo
   };
 }
 
-const DIRECTORY = { user: any(null), group: any(null), mode: any(null) };
+const DIRECTORY = { user: p.any(null), group: p.any(null), mode: p.any(null) };
 
 export const mkdir: ModuleFunction<JobContext> = fn({
   doc: describe("Create a directory and its parents, unless it exists.", "file.mkdir /opt/jetty/context"),
   permissions: "all",
-  params: { dir_path: str(), ...DIRECTORY },
+  params: { dir_path: p.str(), ...DIRECTORY },
   run: async ({ dir_path, ...wanted }, context) => {
     await makeDirectory(home(dir_path), owned(wanted, context));
     return true;
@@ -67,7 +67,7 @@ export const makedirs: ModuleFunction<JobContext> = fn({
     "file.makedirs /opt/code/",
   ),
   permissions: "all",
-  params: { path: str(), ...DIRECTORY },
+  params: { path: p.str(), ...DIRECTORY },
   run: ({ path, ...wanted }, context) => makeParents(home(path), owned(wanted, context)),
 });
 
@@ -77,7 +77,7 @@ export const makedirs_perms: ModuleFunction<JobContext> = fn({
     "file.makedirs_perms /opt/code",
   ),
   permissions: "all",
-  params: { name: str(), user: any(null), group: any(null), mode: any("0755") },
+  params: { name: p.str(), user: p.any(null), group: p.any(null), mode: p.any("0755") },
   run: async ({ name, ...wanted }, context) => {
     await makeDirectories(home(name), owned(wanted, context));
     return null;
@@ -90,7 +90,7 @@ export const touch: ModuleFunction<JobContext> = fn({
     "file.touch /var/log/emptyfile",
   ),
   permissions: "all",
-  params: { name: str(), atime: any(null), mtime: any(null) },
+  params: { name: p.str(), atime: p.any(null), mtime: p.any(null) },
   run: ({ name, atime, mtime }) => {
     const path = home(name);
     const time = (given: Value) => {
@@ -120,7 +120,7 @@ function setTimes(path: string, times: readonly [number, number]): void {
 export const link: ModuleFunction<JobContext> = fn({
   doc: describe("Make a hard link to a file.", "file.link /path/to/file /path/to/link"),
   permissions: "all",
-  params: { src: str(), path: str() },
+  params: { src: p.str(), path: p.str() },
   run: ({ src, path }) => {
     mustBeAbsolute(home(src), "File path must be absolute.");
     try {
@@ -140,7 +140,7 @@ export const symlink: ModuleFunction<JobContext> = fn({
     "file.symlink /path/to/file /path/to/link",
   ),
   permissions: "all",
-  params: { src: str(), path: str(), force: bool(false), atomic: bool(false), follow_symlinks: bool(true) },
+  params: { src: p.str(), path: p.str(), force: p.bool(false), atomic: p.bool(false), follow_symlinks: p.bool(true) },
   run: ({ src, path: given, force, atomic, follow_symlinks }) => {
     const path = home(given);
     mustBeAbsolute(path, `Link path must be absolute: ${path}`);
@@ -199,7 +199,7 @@ function replaceByLink(src: string, path: string): void {
 export const rename: ModuleFunction<JobContext> = fn({
   doc: describe("Rename a file or directory.", "file.rename /path/to/src /path/to/dst"),
   permissions: "all",
-  params: { src: str(), dst: str() },
+  params: { src: p.str(), dst: p.str() },
   run: ({ src, dst }) => renamePath(home(src), home(dst)),
 });
 
@@ -220,7 +220,7 @@ export const move: ModuleFunction<JobContext> = fn({
     "file.move /path/to/src /path/to/dst",
   ),
   permissions: "all",
-  params: { src: str(), dst: str(), disallow_copy_and_unlink: bool(false) },
+  params: { src: p.str(), dst: p.str(), disallow_copy_and_unlink: p.bool(false) },
   run: ({ src, dst, disallow_copy_and_unlink }) => {
     const [from, to] = [home(src), home(dst)];
     if (disallow_copy_and_unlink) return renamePath(from, to);
@@ -244,7 +244,7 @@ export const copy: ModuleFunction<JobContext> = fn({
     "file.copy /path/to/src_dir /path/to/dst_dir recurse=True remove_existing=True",
   ),
   permissions: "all",
-  params: { src: str(), dst: str(), recurse: bool(false), remove_existing: bool(false) },
+  params: { src: p.str(), dst: p.str(), recurse: p.bool(false), remove_existing: p.bool(false) },
   run: async ({ src, dst, recurse, remove_existing }, context) => {
     const [from, to] = [home(src), home(dst)];
     mustBeAbsolute(from, "File path must be absolute.");
@@ -277,7 +277,7 @@ export const remove: ModuleFunction<JobContext> = fn({
     "file.remove /tmp/foo",
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   varKwargs: "kwargs",
   run: ({ path: given }) => {
     const path = home(given);
@@ -297,7 +297,7 @@ export const rmdir: ModuleFunction<JobContext> = fn({
     "file.rmdir /tmp/foo/",
   ),
   permissions: "all",
-  params: { path: str(), recurse: bool(false), verbose: bool(false), older_than: any(null) },
+  params: { path: p.str(), recurse: p.bool(false), verbose: p.bool(false), older_than: p.any(null) },
   run: ({ path: given, recurse, verbose, older_than }, context) => {
     const path = home(given);
     mustBeAbsolute(path, "File path must be absolute.");
@@ -338,12 +338,12 @@ async function makeSpecial(
   return map({ name: path, changes, comment: "", result: true });
 }
 
-const NODE_OWNER = { user: any(null), group: any(null), mode: any("0660") };
+const NODE_OWNER = { user: p.any(null), group: p.any(null), mode: p.any("0660") };
 
 export const mknod_chrdev: ModuleFunction<JobContext> = fn({
   doc: describe("Make a character device.", "file.mknod_chrdev /dev/chr 180 31"),
   permissions: "all",
-  params: { name: str(), major: int(), minor: int(), ...NODE_OWNER },
+  params: { name: p.str(), major: p.int(), minor: p.int(), ...NODE_OWNER },
   run: ({ name, major, minor, ...wanted }, context) =>
     makeSpecial(home(name), { node: { kind: "char", major, minor }, wanted, context }),
 });
@@ -351,7 +351,7 @@ export const mknod_chrdev: ModuleFunction<JobContext> = fn({
 export const mknod_blkdev: ModuleFunction<JobContext> = fn({
   doc: describe("Make a block device.", "file.mknod_blkdev /dev/blk 8 999"),
   permissions: "all",
-  params: { name: str(), major: int(), minor: int(), ...NODE_OWNER },
+  params: { name: p.str(), major: p.int(), minor: p.int(), ...NODE_OWNER },
   run: ({ name, major, minor, ...wanted }, context) =>
     makeSpecial(home(name), { node: { kind: "block", major, minor }, wanted, context }),
 });
@@ -359,7 +359,7 @@ export const mknod_blkdev: ModuleFunction<JobContext> = fn({
 export const mknod_fifo: ModuleFunction<JobContext> = fn({
   doc: describe("Make a FIFO.", "file.mknod_fifo /dev/fifo"),
   permissions: "all",
-  params: { name: str(), ...NODE_OWNER },
+  params: { name: p.str(), ...NODE_OWNER },
   run: ({ name, ...wanted }, context) => makeSpecial(home(name), { node: { kind: "fifo" }, wanted, context }),
 });
 
@@ -371,13 +371,13 @@ export const mknod: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    ntype: str(),
-    major: int(0),
-    minor: int(0),
-    user: any(null),
-    group: any(null),
-    mode: any("0600"),
+    name: p.str(),
+    ntype: p.str(),
+    major: p.int(0),
+    minor: p.int(0),
+    user: p.any(null),
+    group: p.any(null),
+    mode: p.any("0600"),
   },
   run: async ({ name, ntype, major, minor, ...wanted }, context) => {
     await makeParents(home(name), owned({ ...wanted, mode: null }, context));

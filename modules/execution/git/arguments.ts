@@ -7,17 +7,17 @@
 import { optionWords } from "#lib/host/git/options.ts";
 import { gitOutput, type GitRun, userPath } from "#lib/host/git/run_git.ts";
 import { type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p, type Parameters } from "#lib/plugins/module.ts";
 import { type Value, type ValueMap } from "#lib/values/value.ts";
 
-export const WHO = { user: str(null), password: str(null) };
-export const ENCODING = { output_encoding: str(null) };
-export const RETCODE = { ignore_retcode: bool(false) };
+export const WHO = { user: p.str(null), password: p.str(null) };
+export const ENCODING = { output_encoding: p.str(null) };
+export const RETCODE = { ignore_retcode: p.bool(false) };
 export const RUN = { ...WHO, ...RETCODE, ...ENCODING };
-export const OPTIONS = { opts: any(""), git_opts: any("") };
-export const IDENTITY = { identity: any(null) };
-export const HTTPS = { https_user: str(null), https_pass: str(null) };
-export const SALTENV = { saltenv: str("base") };
+export const OPTIONS = { opts: p.any(""), git_opts: p.any("") };
+export const IDENTITY = { identity: p.any(null) };
+export const HTTPS = { https_user: p.str(null), https_pass: p.str(null) };
+export const SALTENV = { saltenv: p.str("base") };
 
 /** Arguments that most functions have. */
 export interface Common {

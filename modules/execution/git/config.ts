@@ -12,17 +12,17 @@ import { type GitRun, runGit, userPath } from "#lib/host/git/run_git.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const RUN = {
-  cwd: str(null),
-  user: str(null),
-  password: str(null),
-  ignore_retcode: bool(false),
-  output_encoding: str(null),
+  cwd: p.str(null),
+  user: p.str(null),
+  password: p.str(null),
+  ignore_retcode: p.bool(false),
+  output_encoding: p.str(null),
 };
 
 /** The arguments of all these functions. */
@@ -74,7 +74,7 @@ export const config_get: ModuleFunction<JobContext> = fn({
     "git.config_get core.gitproxy cwd=/path/to/repo all=True",
   ),
   permissions: "all",
-  params: { key: str(), ...RUN },
+  params: { key: p.str(), ...RUN },
   varKwargs: "kwargs",
   async run({ key, ...bound }, context, { kwargs }) {
     refuseOtherKeywords(kwargs, ["all", "global"]);
@@ -90,7 +90,7 @@ export const config_get_regexp: ModuleFunction<JobContext> = fn({
     "git.config_get_regexp '^foo\\.' baz global=True",
   ),
   permissions: "all",
-  params: { key: str(), value_regex: str(null), ...RUN },
+  params: { key: p.str(), value_regex: p.str(null), ...RUN },
   varKwargs: "kwargs",
   async run({ key, value_regex, ...bound }, context, { kwargs }) {
     refuseOtherKeywords(kwargs, ["global"]);
@@ -113,7 +113,7 @@ export const config_set: ModuleFunction<JobContext> = fn({
     "git.config_set user.email foo@bar.com global=True",
   ),
   permissions: "all",
-  params: { key: str(), value: str(null), multivar: any(null), ...RUN },
+  params: { key: p.str(), value: p.str(null), multivar: p.any(null), ...RUN },
   varKwargs: "kwargs",
   async run({ key, value, multivar, ...bound }, context, { kwargs }) {
     refuseOtherKeywords(kwargs, ["add", "global"]);
@@ -146,7 +146,7 @@ export const config_unset: ModuleFunction<JobContext> = fn({
     "git.config_unset /path/to/repo foo.bar all=True",
   ),
   permissions: "all",
-  params: { key: str(), value_regex: str(null), ...RUN },
+  params: { key: p.str(), value_regex: p.str(null), ...RUN },
   varKwargs: "kwargs",
   async run({ key, value_regex, ...bound }, context, { kwargs }) {
     refuseOtherKeywords(kwargs, ["all", "global"]);
@@ -163,7 +163,7 @@ export const config_unset: ModuleFunction<JobContext> = fn({
     }
     // Salt looks without `global`, and so asks for a directory.
     const there = await values(key, { bound, kwargs: bound.cwd === null ? kwargs : new Map(), context });
-    if (there === null) throw new CommandError(`Key '${text(key)}' does not exist`);
+    if (there === null) throw new CommandError(`Key '${str(key)}' does not exist`);
     const also = value_regex === null ? "" : " and value_regex matches multiple values";
     throw new CommandError(`Multiple values exist for key '${key}'${also}`);
   },

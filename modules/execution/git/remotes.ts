@@ -30,10 +30,10 @@ import { isAnything } from "#lib/os/file_kind.ts";
 import { describe as document } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { hideCredentials, withCredentials } from "#lib/text/url_credentials.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, type ValueMap } from "#lib/values/value.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 export const clone: ModuleFunction<JobContext> = fn({
   doc: document(
@@ -43,9 +43,9 @@ export const clone: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    url: str(null),
-    name: str(null),
+    cwd: p.str(),
+    url: p.str(null),
+    name: p.str(null),
     ...OPTIONS,
     ...WHO,
     ...IDENTITY,
@@ -77,10 +77,10 @@ export const fetch: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    remote: str(null),
-    force: bool(false),
-    refspecs: any(null),
+    cwd: p.str(),
+    remote: p.str(null),
+    force: p.bool(false),
+    refspecs: p.any(null),
     ...OPTIONS,
     ...WHO,
     ...IDENTITY,
@@ -110,9 +110,9 @@ export const ls_remote: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(null),
-    remote: str("origin"),
-    ref: str(null),
+    cwd: p.str(null),
+    remote: p.str("origin"),
+    ref: p.str(null),
     ...OPTIONS,
     ...WHO,
     ...IDENTITY,
@@ -134,7 +134,7 @@ export const pull: ModuleFunction<JobContext> = printing(
     "Pull from the branch that is followed, and return what git says.",
     "git.pull /path/to/repo opts='--rebase origin master'",
   ),
-  { cwd: str(), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...SALTENV, ...ENCODING },
+  { cwd: p.str(), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...SALTENV, ...ENCODING },
   (bound) => words(given(bound), "pull"),
 );
 
@@ -145,9 +145,9 @@ export const push: ModuleFunction<JobContext> = printing(
     "git.push /path/to/repo origin issue21:upstream/issue21",
   ),
   {
-    cwd: str(),
-    remote: str(null),
-    ref: str(null),
+    cwd: p.str(),
+    remote: p.str(null),
+    ref: p.str(null),
     ...OPTIONS,
     ...WHO,
     ...IDENTITY,
@@ -169,7 +169,7 @@ export const remote_get: ModuleFunction<JobContext> = fn({
     "git.remote_get /path/to/repo upstream",
   ),
   permissions: "all",
-  params: { cwd: str(), remote: str("origin"), ...WHO, redact_auth: bool(true), ...RETCODE, ...ENCODING },
+  params: { cwd: p.str(), remote: p.str("origin"), ...WHO, redact_auth: p.bool(true), ...RETCODE, ...ENCODING },
   run: async ({ remote, redact_auth, ...bound }, context) =>
     urlsOf(remote, redact_auth ? shown(await remotesOf(bound, context)) : await wholeRemotes(bound, context), bound),
 });
@@ -204,9 +204,9 @@ export const remote_refs: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    url: str(),
-    heads: bool(false),
-    tags: bool(false),
+    url: p.str(),
+    heads: p.bool(false),
+    tags: p.bool(false),
     ...WHO,
     ...IDENTITY,
     ...HTTPS,
@@ -237,14 +237,14 @@ export const remote_set: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    url: str(),
-    remote: str("origin"),
+    cwd: p.str(),
+    url: p.str(),
+    remote: p.str("origin"),
     ...WHO,
     ...HTTPS,
-    push_url: str(null),
-    push_https_user: str(null),
-    push_https_pass: str(null),
+    push_url: p.str(null),
+    push_https_user: p.str(null),
+    push_https_pass: p.str(null),
     ...RETCODE,
     ...ENCODING,
   },
@@ -272,7 +272,7 @@ export const remotes: ModuleFunction<JobContext> = fn({
     "git.remotes /path/to/repo",
   ),
   permissions: "all",
-  params: { cwd: str(), ...WHO, redact_auth: bool(true), ...RETCODE, ...ENCODING },
+  params: { cwd: p.str(), ...WHO, redact_auth: p.bool(true), ...RETCODE, ...ENCODING },
   run: async ({ redact_auth, ...bound }, context) => {
     const found = redact_auth ? shown(await remotesOf(bound, context)) : await wholeRemotes(bound, context);
     return new Map([...found].map(([name, urls]) => [name, new Map(urls)]));
@@ -286,8 +286,8 @@ export const submodule: ModuleFunction<JobContext> = printing(
     "git.submodule /path/to/repo update opts='--init'",
   ),
   {
-    cwd: str(),
-    command: str(),
+    cwd: p.str(),
+    command: p.str(),
     ...OPTIONS,
     ...WHO,
     ...IDENTITY,
@@ -303,7 +303,7 @@ export const submodule: ModuleFunction<JobContext> = printing(
           "argument and set 'command' to 'update'.",
       );
     }
-    return words(given(bound), "submodule", revisionWord(text(bound.command), "command"));
+    return words(given(bound), "submodule", revisionWord(str(bound.command), "command"));
   },
   { varKwargs: "kwargs" },
 );

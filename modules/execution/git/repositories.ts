@@ -25,12 +25,12 @@ import { gitOutput, type GitRun, gitVersion, runGit, userPath } from "#lib/host/
 import { describe as document } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { isInt, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isInt, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["git"], otherwise: "The git execution module cannot be loaded: git unavailable." }],
@@ -43,10 +43,10 @@ export const add: ModuleFunction<JobContext> = printing(
     "git.add /path/to/repo foo/bar.py",
     "git.add /path/to/repo foo/bar.py opts='--dry-run'",
   ),
-  { cwd: str(), filename: str(), ...OPTIONS, ...RUN },
+  { cwd: p.str(), filename: p.str(), ...OPTIONS, ...RUN },
   (bound) => {
     const options = optionWords(bound.opts).filter((one) => one !== "-v" && one !== "--verbose");
-    return [...optionWords(bound.git_opts), "add", "--verbose", ...options, "--", text(bound.filename)];
+    return [...optionWords(bound.git_opts), "add", "--verbose", ...options, "--", str(bound.filename)];
   },
 );
 
@@ -57,7 +57,7 @@ export const archive: ModuleFunction<JobContext> = fn({
     "git.archive /path/to/repo /path/to/archive.tar",
   ),
   permissions: "all",
-  params: { cwd: str(), output: str(), rev: str("HEAD"), prefix: str(null), git_opts: any(""), ...RUN },
+  params: { cwd: p.str(), output: p.str(), rev: p.str("HEAD"), prefix: p.str(null), git_opts: p.any(""), ...RUN },
   varKwargs: "kwargs",
   async run(bound, context, { kwargs }) {
     refuseOtherKeywords(kwargs, ["format"]);
@@ -68,7 +68,7 @@ export const archive: ModuleFunction<JobContext> = fn({
       ...optionWords(bound.git_opts),
       "archive",
       ...prefix === undefined ? [] : ["--prefix", prefix],
-      ...truthy(format) ? ["--format", text(format)] : [],
+      ...truthy(format) ? ["--format", str(format)] : [],
       "--output",
       userPath(bound.output, bound.user),
       revisionWord(bound.rev),
@@ -85,7 +85,7 @@ export const branch: ModuleFunction<JobContext> = fn({
     "git.branch /path/to/repo newbranch opts='-m oldbranch'",
   ),
   permissions: "all",
-  params: { cwd: str(), name: str(null), ...OPTIONS, ...RUN },
+  params: { cwd: p.str(), name: p.str(null), ...OPTIONS, ...RUN },
   async run(bound, context) {
     const name = bound.name === null ? [] : [revisionWord(bound.name, "branch")];
     await runGit([...words(bound, "branch"), ...name], runOf(bound), context);
@@ -100,7 +100,7 @@ export const checkout: ModuleFunction<JobContext> = printing(
     "git.checkout /path/to/repo opts='testbranch -- conf/file1 file2'",
     "git.checkout /path/to/repo rev=origin/mybranch opts='-b newbranch'",
   ),
-  { cwd: str(), rev: str(null), force: bool(false), ...OPTIONS, ...RUN },
+  { cwd: p.str(), rev: p.str(null), force: p.bool(false), ...OPTIONS, ...RUN },
   (bound) => {
     const options = optionWords(bound.opts);
     if (bound.rev === null && !options.includes("-b") && !options.includes("-B")) {
@@ -111,7 +111,7 @@ export const checkout: ModuleFunction<JobContext> = printing(
       "checkout",
       ...bound.force === true ? ["--force"] : [],
       ...options,
-      ...bound.rev === null ? [] : [revisionWord(text(bound.rev))],
+      ...bound.rev === null ? [] : [revisionWord(str(bound.rev))],
     ];
   },
   { joined: true },
@@ -123,27 +123,27 @@ export const commit: ModuleFunction<JobContext> = printing(
     "git.commit /path/to/repo 'The commit message'",
     "git.commit /path/to/repo 'The commit message' filename=foo/bar.py",
   ),
-  { cwd: str(), message: str(), ...OPTIONS, ...WHO, filename: str(null), ...RETCODE, ...ENCODING },
+  { cwd: p.str(), message: p.str(), ...OPTIONS, ...WHO, filename: p.str(null), ...RETCODE, ...ENCODING },
   (bound) => [
     ...optionWords(bound.git_opts),
     "commit",
     "-m",
-    text(bound.message),
+    str(bound.message),
     ...optionWords(bound.opts),
-    ...truthy(bound.filename) ? ["--", text(bound.filename)] : [],
+    ...truthy(bound.filename) ? ["--", str(bound.filename)] : [],
   ],
 );
 
 export const current_branch: ModuleFunction<JobContext> = printing(
   document("Return the name of the branch that is checked out; HEAD if none is.", "git.current_branch /path/to/repo"),
-  { cwd: str(), ...RUN },
+  { cwd: p.str(), ...RUN },
   () => ["rev-parse", "--abbrev-ref", "HEAD"],
 );
 
 export const describe: ModuleFunction<JobContext> = printing(
   document("Return git's description of a revision, by the tag before it.", "git.describe /path/to/repo develop"),
-  { cwd: str(), rev: str("HEAD"), ...RUN },
-  (bound) => ["describe", "--always", revisionWord(text(bound.rev))],
+  { cwd: p.str(), rev: p.str("HEAD"), ...RUN },
+  (bound) => ["describe", "--always", revisionWord(str(bound.rev))],
 );
 
 export const diff: ModuleFunction<JobContext> = fn({
@@ -156,14 +156,14 @@ export const diff: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    item1: str(null),
-    item2: str(null),
+    cwd: p.str(),
+    item1: p.str(null),
+    item2: p.str(null),
     ...OPTIONS,
     ...WHO,
-    no_index: bool(false),
-    cached: bool(false),
-    paths: any(null),
+    no_index: p.bool(false),
+    cached: p.bool(false),
+    paths: p.any(null),
     ...ENCODING,
   },
   run({ item1, item2, no_index, cached, paths, ...bound }, context) {
@@ -193,8 +193,8 @@ export const discard_local_changes: ModuleFunction<JobContext> = printing(
     "git.discard_local_changes /path/to/repo",
     "git.discard_local_changes /path/to/repo path=foo",
   ),
-  { cwd: str(), path: str("."), ...RUN },
-  (bound) => ["checkout", "--", text(bound.path)],
+  { cwd: p.str(), path: p.str("."), ...RUN },
+  (bound) => ["checkout", "--", str(bound.path)],
   { joined: true },
 );
 
@@ -206,16 +206,16 @@ export const init: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    bare: bool(false),
-    template: str(null),
-    separate_git_dir: str(null),
-    shared: any(null),
+    cwd: p.str(),
+    bare: p.bool(false),
+    template: p.str(null),
+    separate_git_dir: p.str(null),
+    shared: p.any(null),
     ...OPTIONS,
     ...RUN,
   },
   run({ template, separate_git_dir, shared, ...bound }, context) {
-    const mode = isInt(shared) ? `0${text(shared)}` : typeof shared === "string" ? shared : text(shared).toLowerCase();
+    const mode = isInt(shared) ? `0${str(shared)}` : typeof shared === "string" ? shared : str(shared).toLowerCase();
     const command = [
       ...optionWords(bound.git_opts),
       "init",
@@ -237,7 +237,7 @@ export const list_branches: ModuleFunction<JobContext> = fn({
     "git.list_branches /path/to/repo remote=True",
   ),
   permissions: "all",
-  params: { cwd: str(), remote: bool(false), ...RUN },
+  params: { cwd: p.str(), remote: p.bool(false), ...RUN },
   run: async (bound, context) => {
     const place = bound.remote ? "refs/remotes/" : "refs/heads/";
     return splitLines(
@@ -249,7 +249,7 @@ export const list_branches: ModuleFunction<JobContext> = fn({
 export const list_tags: ModuleFunction<JobContext> = fn({
   doc: document("Return the tags.", "git.list_tags /path/to/repo"),
   permissions: "all",
-  params: { cwd: str(), ...RUN },
+  params: { cwd: p.str(), ...RUN },
   run: async (bound, context) =>
     splitLines(
       await gitOutput(["for-each-ref", "--format", "%(refname:short)", "refs/tags/"], runOf(bound), context),
@@ -262,7 +262,7 @@ export const merge: ModuleFunction<JobContext> = printing(
     "git.merge /path/to/repo",
     "git.merge /path/to/repo rev=upstream/foo",
   ),
-  { cwd: str(), rev: str(null), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...ENCODING },
+  { cwd: p.str(), rev: p.str(null), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...ENCODING },
   (bound, kwargs) => {
     refuseOtherKeywords(kwargs);
     return [...words(given(bound), "merge"), ...revisionWords(bound.rev)];
@@ -281,12 +281,12 @@ export const merge_base: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    refs: any(null),
-    octopus: bool(false),
-    is_ancestor: bool(false),
-    independent: bool(false),
-    fork_point: str(null),
+    cwd: p.str(),
+    refs: p.any(null),
+    octopus: p.bool(false),
+    is_ancestor: p.bool(false),
+    independent: p.bool(false),
+    fork_point: p.str(null),
     ...OPTIONS,
     ...RUN,
   },
@@ -347,7 +347,7 @@ export const merge_tree: ModuleFunction<JobContext> = fn({
     "git.merge_tree /path/to/repo HEAD upstream/dev base=aaf3c3d",
   ),
   permissions: "all",
-  params: { cwd: str(), ref1: str(), ref2: str(), base: str(null), ...RUN },
+  params: { cwd: p.str(), ref1: p.str(), ref2: p.str(), base: p.str(null), ...RUN },
   async run({ ref1, ref2, base, ...bound }, context) {
     const run = runOf(bound);
     const found = base ?? await commonAncestor([ref1, ref2], run, context);
@@ -375,13 +375,13 @@ export const rebase: ModuleFunction<JobContext> = printing(
     "git.rebase /path/to/repo master",
     "git.rebase /path/to/repo 'origin master' opts='--onto newbranch'",
   ),
-  { cwd: str(), rev: str("master"), ...OPTIONS, ...RUN },
+  { cwd: p.str(), rev: p.str("master"), ...OPTIONS, ...RUN },
   (bound) => {
     const options = optionWords(bound.opts);
     if (options.includes("-i") || options.includes("--interactive")) {
       throw new InvocationError("Interactive rebases are not supported");
     }
-    return [...words(given(bound), "rebase"), ...shlexSplit(text(bound.rev)).map((one) => revisionWord(one))];
+    return [...words(given(bound), "rebase"), ...shlexSplit(str(bound.rev)).map((one) => revisionWord(one))];
   },
 );
 
@@ -390,7 +390,7 @@ export const reset: ModuleFunction<JobContext> = printing(
     "Reset to a revision that opts names, and return what git says.",
     "git.reset /path/to/repo opts='--hard origin/master'",
   ),
-  { cwd: str(), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...ENCODING },
+  { cwd: p.str(), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...ENCODING },
   (bound) => words(given(bound), "reset"),
 );
 
@@ -400,14 +400,14 @@ export const rev_parse: ModuleFunction<JobContext> = printing(
     "git.rev_parse /path/to/repo HEAD",
     "git.rev_parse /path/to/repo opts='--is-bare-repository'",
   ),
-  { cwd: str(), rev: str(null), ...OPTIONS, ...RUN },
-  (bound) => [...words(given(bound), "rev-parse"), ...bound.rev === null ? [] : [revisionWord(text(bound.rev))]],
+  { cwd: p.str(), rev: p.str(null), ...OPTIONS, ...RUN },
+  (bound) => [...words(given(bound), "rev-parse"), ...bound.rev === null ? [] : [revisionWord(str(bound.rev))]],
 );
 
 export const revision: ModuleFunction<JobContext> = printing(
   document("Return the hash of a revision, with short=True its beginning.", "git.revision /path/to/repo mybranch"),
-  { cwd: str(), rev: str("HEAD"), short: bool(false), ...RUN },
-  (bound) => ["rev-parse", ...bound.short === true ? ["--short"] : [], revisionWord(text(bound.rev))],
+  { cwd: p.str(), rev: p.str("HEAD"), short: p.bool(false), ...RUN },
+  (bound) => ["rev-parse", ...bound.short === true ? ["--short"] : [], revisionWord(str(bound.rev))],
 );
 
 export const rm: ModuleFunction<JobContext> = printing(
@@ -416,8 +416,8 @@ export const rm: ModuleFunction<JobContext> = printing(
     "git.rm /path/to/repo foo/bar.py",
     "git.rm /path/to/repo foo/baz opts='-r'",
   ),
-  { cwd: str(), filename: str(), ...OPTIONS, ...RUN },
-  (bound) => [...words(given(bound), "rm"), "--", text(bound.filename)],
+  { cwd: p.str(), filename: p.str(), ...OPTIONS, ...RUN },
+  (bound) => [...words(given(bound), "rm"), "--", str(bound.filename)],
 );
 
 export const stash: ModuleFunction<JobContext> = printing(
@@ -426,8 +426,8 @@ export const stash: ModuleFunction<JobContext> = printing(
     "git.stash /path/to/repo save opts='work in progress'",
     "git.stash /path/to/repo drop opts='stash@{1}'",
   ),
-  { cwd: str(), action: str("save"), ...OPTIONS, ...RUN },
-  (bound) => words(given(bound), "stash", revisionWord(text(bound.action), "action")),
+  { cwd: p.str(), action: p.str("save"), ...OPTIONS, ...RUN },
+  (bound) => words(given(bound), "stash", revisionWord(str(bound.action), "action")),
 );
 
 export const status: ModuleFunction<JobContext> = fn({
@@ -436,7 +436,7 @@ export const status: ModuleFunction<JobContext> = fn({
     "git.status /path/to/repo",
   ),
   permissions: "all",
-  params: { cwd: str(), ...RUN },
+  params: { cwd: p.str(), ...RUN },
   run: async (bound, context) => parseStatus(await gitOutput(["status", "-z", "--porcelain"], runOf(bound), context)),
 });
 
@@ -446,13 +446,13 @@ export const symbolic_ref: ModuleFunction<JobContext> = printing(
     "git.symbolic_ref /path/to/repo HEAD",
     "git.symbolic_ref /path/to/repo HEAD refs/heads/mybranch",
   ),
-  { cwd: str(), ref: str(), value: str(null), ...OPTIONS, ...RUN },
+  { cwd: p.str(), ref: p.str(), value: p.str(null), ...OPTIONS, ...RUN },
   (bound) => {
     const options = optionWords(bound.opts);
     if (bound.value !== null && (options.includes("-d") || options.includes("--delete"))) {
       throw new InvocationError("Value cannot be set for symbolic ref if -d/--delete is included in opts");
     }
-    return [...words(given(bound), "symbolic-ref"), revisionWord(text(bound.ref)), ...revisionWords(bound.value)];
+    return [...words(given(bound), "symbolic-ref"), revisionWord(str(bound.ref)), ...revisionWords(bound.value)];
   },
 );
 
@@ -462,7 +462,7 @@ export const tag: ModuleFunction<JobContext> = printing(
     "git.tag /path/to/repo v1.2",
     "git.tag /path/to/repo v1.2 3b4a0c5 message='Version 1.2'",
   ),
-  { cwd: str(), name: str(), ref: str("HEAD"), message: str(null), ...OPTIONS, ...RUN },
+  { cwd: p.str(), name: p.str(), ref: p.str("HEAD"), message: p.str(null), ...OPTIONS, ...RUN },
   (bound) => {
     const options = optionWords(bound.opts).filter((one) => one !== "-a" && one !== "--annotate");
     if (options.some((one) => one === "-m" || one.includes("--message"))) {
@@ -471,10 +471,10 @@ export const tag: ModuleFunction<JobContext> = printing(
     return [
       ...optionWords(bound.git_opts),
       "tag",
-      ...bound.message === null ? [] : ["-a", "-m", text(bound.message)],
+      ...bound.message === null ? [] : ["-a", "-m", str(bound.message)],
       ...options,
-      revisionWord(text(bound.name), "tag"),
-      ...options.includes("-d") || options.includes("--delete") ? [] : [revisionWord(text(bound.ref))],
+      revisionWord(str(bound.name), "tag"),
+      ...options.includes("-d") || options.includes("--delete") ? [] : [revisionWord(str(bound.ref))],
     ];
   },
   { joined: true },
@@ -487,7 +487,7 @@ export const version: ModuleFunction<JobContext> = fn({
     "git.version versioninfo=True",
   ),
   permissions: "all",
-  params: { versioninfo: bool(false) },
+  params: { versioninfo: p.bool(false) },
   async run({ versioninfo }, context) {
     const found = await gitVersion(context);
     return versioninfo ? found.split(".").map((part) => /^\d+$/.test(part) ? Number(part) : part) : found;

@@ -14,14 +14,14 @@ import { isAnything } from "#lib/os/file_kind.ts";
 import { describe as document } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, truthy } from "#lib/values/value.ts";
+import { str, truthy } from "#lib/values/value.ts";
 
 export const is_worktree: ModuleFunction<JobContext> = fn({
   doc: document("Return whether a directory is a worktree of a repository elsewhere.", "git.is_worktree /path/to/repo"),
   permissions: "all",
-  params: { cwd: str(), ...WHO, ...ENCODING },
+  params: { cwd: p.str(), ...WHO, ...ENCODING },
   run: (bound, context) => isWorktree(runOf(bound), context),
 });
 
@@ -33,7 +33,7 @@ export const list_worktrees: ModuleFunction<JobContext> = fn({
     "git.list_worktrees /path/to/repo all=True",
   ),
   permissions: "all",
-  params: { cwd: str(), stale: bool(false), ...WHO, ...ENCODING },
+  params: { cwd: p.str(), stale: p.bool(false), ...WHO, ...ENCODING },
   varKwargs: "kwargs",
   async run({ stale, ...bound }, context, { kwargs }) {
     await requireWorktrees(context);
@@ -53,12 +53,12 @@ export const worktree_add: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    worktree_path: str(),
-    ref: str(null),
-    reset_branch: any(null),
-    force: any(null),
-    detach: bool(false),
+    cwd: p.str(),
+    worktree_path: p.str(),
+    ref: p.str(null),
+    reset_branch: p.any(null),
+    force: p.any(null),
+    detach: p.bool(false),
     ...OPTIONS,
     ...RUN,
   },
@@ -71,7 +71,7 @@ export const worktree_add: ModuleFunction<JobContext> = fn({
     if (bound.detach && truthy(bound.force)) {
       context.log("warning", "'force' argument to git.worktree_add is ignored when detach=True");
     }
-    const branchName = truthy(named) ? text(named) : baseName(bound.worktree_path);
+    const branchName = truthy(named) ? str(named) : baseName(bound.worktree_path);
     const how = bound.detach ? ["--detach"] : [
       truthy(bound.reset_branch) ? "-B" : "-b",
       revisionWord(branchName, "branch"),
@@ -98,10 +98,10 @@ export const worktree_prune: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    cwd: str(),
-    dry_run: bool(false),
-    verbose: bool(true),
-    expire: str(null),
+    cwd: p.str(),
+    dry_run: p.bool(false),
+    verbose: p.bool(true),
+    expire: p.str(null),
     ...OPTIONS,
     ...RUN,
   },
@@ -124,7 +124,7 @@ export const worktree_prune: ModuleFunction<JobContext> = fn({
 export const worktree_rm: ModuleFunction<JobContext> = fn({
   doc: document("Remove the directory of a worktree. Return True.", "git.worktree_rm /path/to/worktree"),
   permissions: "all",
-  params: { cwd: str(), user: str(null), ...ENCODING },
+  params: { cwd: p.str(), user: p.str(null), ...ENCODING },
   async run({ cwd, user, output_encoding }, context) {
     await requireWorktrees(context);
     const path = userPath(cwd, user);

@@ -10,8 +10,8 @@ import { Gpg } from "#lib/host/gnupg/gpg.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { any, str } from "#lib/plugins/module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { p } from "#lib/plugins/module.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments that select the keys. */
 export interface Keychain {
@@ -21,10 +21,10 @@ export interface Keychain {
 }
 
 /** Parameters of a {@linkcode Keychain} in the order that most functions have them. */
-export const KEYCHAIN = { user: str(null), gnupghome: str(null), keyring: any(null) };
+export const KEYCHAIN = { user: p.str(null), gnupghome: p.str(null), keyring: p.any(null) };
 
 async function userInfo(user: string | null, context: JobContext): Promise<ValueMap> {
-  const name = truthy(user) ? user : text(await context.call("config.option", ["user"]));
+  const name = truthy(user) ? user : str(await context.call("config.option", ["user"]));
   const info = await context.call("user.info", [name]);
   if (isMap(info) && info.size > 0) return info;
   // The user `salt` is the minion's own user if the host has no user of that name.
@@ -33,18 +33,18 @@ async function userInfo(user: string | null, context: JobContext): Promise<Value
 }
 
 async function homeOf(user: string | null, context: JobContext): Promise<string> {
-  if (user === "salt") return `${text(await context.call("config.get", ["config_dir"]))}/gpgkeys`;
+  if (user === "salt") return `${str(await context.call("config.get", ["config_dir"]))}/gpgkeys`;
   let home: string;
-  if (user === null) home = text(await context.call("environ.get", ["GNUPGHOME"]));
+  if (user === null) home = str(await context.call("environ.get", ["GNUPGHOME"]));
   else {
     const kwargs = map({ python_shell: true, runas: user });
-    home = text(await context.call("cmd.run_stdout", ['echo -n "$GNUPGHOME"'], kwargs)).trim();
+    home = str(await context.call("cmd.run_stdout", ['echo -n "$GNUPGHOME"'], kwargs)).trim();
     if (home.startsWith("~")) {
       context.log("warning", "Found GNUPGHOME beginning with tilde, ignoring");
       home = "";
     }
   }
-  return home || `${text((await userInfo(user, context)).get("home") ?? "")}/.gnupg`;
+  return home || `${str((await userInfo(user, context)).get("home") ?? "")}/.gnupg`;
 }
 
 /** gpg with the selected keys; the home directory is created if it is missing. */
@@ -93,7 +93,7 @@ export async function withOwnership<T>(
 /** What is in the pillar as `gpg_passphrase`; `undefined` if nothing does. */
 export async function passphraseOf(context: JobContext): Promise<string | undefined> {
   const found = await context.call("pillar.get", ["gpg_passphrase"], map({ unmask: true }));
-  return truthy(found) ? text(found) : undefined;
+  return truthy(found) ? str(found) : undefined;
 }
 
 /**

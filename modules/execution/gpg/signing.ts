@@ -12,9 +12,9 @@ import { asCommandError } from "#lib/os/command_error.ts";
 import { pathExists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, truthy, type Value } from "#lib/values/value.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -76,12 +76,12 @@ use_passphrase : False
   ),
   permissions: "all",
   params: {
-    user: str(null),
-    keyid: str(null),
-    text: str(null),
-    filename: str(null),
-    output: str(null),
-    use_passphrase: bool(false),
+    user: p.str(null),
+    keyid: p.str(null),
+    text: p.str(null),
+    filename: p.str(null),
+    output: p.str(null),
+    use_passphrase: p.bool(false),
     gnupghome: KEYCHAIN.gnupghome,
     keyring: KEYCHAIN.keyring,
   },
@@ -120,15 +120,15 @@ signed_by_all
   ),
   permissions: "all",
   params: {
-    text: str(null),
-    user: str(null),
-    filename: str(null),
-    gnupghome: str(null),
-    signature: str(null),
-    trustmodel: str(null),
-    signed_by_any: any(null),
-    signed_by_all: any(null),
-    keyring: any(null),
+    text: p.str(null),
+    user: p.str(null),
+    filename: p.str(null),
+    gnupghome: p.str(null),
+    signature: p.str(null),
+    trustmodel: p.str(null),
+    signed_by_any: p.any(null),
+    signed_by_all: p.any(null),
+    keyring: p.any(null),
   },
   run: async (given, context) => {
     const { text: input, filename, signature, trustmodel, signed_by_any, signed_by_all, ...keychain } = given;
@@ -166,7 +166,7 @@ function signersAnswer(found: readonly Signature[], anyOf: Value, allOf: Value):
       Object.entries({ username, key_id: keyid, fingerprint, trust_level: trustLevel, status }),
     )
   );
-  const listOf = (given: Value) => truthy(given) ? (Array.isArray(given) ? given : [given]).map(text) : [];
+  const listOf = (given: Value) => truthy(given) ? (Array.isArray(given) ? given : [given]).map(str) : [];
   const has = (signer: string) => found.some((one) => one.trustLevel !== null && one.fingerprint === signer);
   const answer = (res: boolean, message: string) => ({ res, message, signatures });
   if (truthy(anyOf) && !listOf(anyOf).some(has)) {
@@ -226,17 +226,17 @@ bare : False
   ),
   permissions: "all",
   params: {
-    user: str(null),
-    recipients: any(null),
-    text: str(null),
-    filename: str(null),
-    output: str(null),
-    sign: any(null),
-    use_passphrase: bool(false),
-    always_trust: bool(false),
-    gnupghome: str(null),
-    bare: bool(false),
-    keyring: any(null),
+    user: p.str(null),
+    recipients: p.any(null),
+    text: p.str(null),
+    filename: p.str(null),
+    output: p.str(null),
+    sign: p.any(null),
+    use_passphrase: p.bool(false),
+    always_trust: p.bool(false),
+    gnupghome: p.str(null),
+    bare: p.bool(false),
+    keyring: p.any(null),
   },
   run: async (given, context) => {
     const { recipients, text: input, filename, output, sign: signer, use_passphrase, always_trust, bare } = given;
@@ -248,10 +248,10 @@ bare : False
     }
     const words = [
       "--encrypt",
-      ...(Array.isArray(recipients) ? recipients : [recipients]).flatMap((one) => ["--recipient", text(one)]),
+      ...(Array.isArray(recipients) ? recipients : [recipients]).flatMap((one) => ["--recipient", str(one)]),
       "--armor",
       ...outputWords(output),
-      ...truthy(signer) ? ["--sign", ...signer === true ? [] : ["--default-key", text(signer)]] : [],
+      ...truthy(signer) ? ["--sign", ...signer === true ? [] : ["--default-key", str(signer)]] : [],
       ...always_trust ? ["--trust-model", "always"] : [],
     ];
     const { status, stdout, stderr } = await gpg.run(words, { ...passphrase, ...what });
@@ -281,14 +281,14 @@ bare : False
   ),
   permissions: "all",
   params: {
-    user: str(null),
-    text: str(null),
-    filename: str(null),
-    output: str(null),
-    use_passphrase: bool(false),
-    gnupghome: str(null),
-    bare: bool(false),
-    keyring: any(null),
+    user: p.str(null),
+    text: p.str(null),
+    filename: p.str(null),
+    output: p.str(null),
+    use_passphrase: p.bool(false),
+    gnupghome: p.str(null),
+    bare: p.bool(false),
+    keyring: p.any(null),
   },
   run: async ({ text: input, filename, output, use_passphrase, bare, ...keychain }, context) => {
     const passphrase = await withPassphrase({}, use_passphrase, context);

@@ -14,7 +14,7 @@ import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { isAnything, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import {
   mountPointOf,
   parseActiveMounts,
@@ -25,7 +25,7 @@ import {
 } from "#lib/host/storage/mounts.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options with the numbers of users and groups in place of their names. */
 async function numbered(opts: readonly string[], { call }: JobContext): Promise<string[]> {
@@ -34,7 +34,7 @@ async function numbered(opts: readonly string[], { call }: JobContext): Promise<
     if (kind === undefined || /^\d+$/.test(who)) return opt;
     const found = await call(kind === "uid" ? "user.info" : "group.info", [who]);
     const id = isMap(found) ? found.get(kind) : undefined;
-    return `${kind}=${id === undefined ? who : text(id)}`;
+    return `${kind}=${id === undefined ? who : str(id)}`;
   }));
 }
 
@@ -72,14 +72,14 @@ export const active: ModuleFunction<JobContext> = fn({
     "mount.active",
   ),
   permissions: "all",
-  params: { extended: bool(false) },
+  params: { extended: p.bool(false) },
   run: ({ extended }, context) => activeMounts(extended, context),
 });
 
 export const is_mounted: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether something is mounted at a mount point.", "mount.is_mounted /mnt/share"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: async ({ name }, context) => (await activeMounts(false, context)).has(name),
 });
 
@@ -107,7 +107,7 @@ interface MountArguments {
 }
 
 function optionList(opts: Value): string[] | undefined {
-  return opts === null ? undefined : Array.isArray(opts) ? opts.map(text) : text(opts).split(",");
+  return opts === null ? undefined : Array.isArray(opts) ? opts.map(str) : str(opts).split(",");
 }
 
 /** File systems whose mount program reads a password from its environment, where not every process can read it. */
@@ -125,7 +125,7 @@ function mountCall(
     "mount",
     ...shown === undefined || shown.length === 0 ? [] : ["-o", checkedWord(shown.join(","), "options")],
     ...fstype === "" ? [] : ["-t", checkedWord(fstype, "type")],
-    checkedWord(text(device), "device"),
+    checkedWord(str(device), "device"),
     place,
   ];
   return secret === undefined ? { words } : { words, password: secret.slice(secret.indexOf("=") + 1) };
@@ -138,7 +138,7 @@ async function mountNow(given: MountArguments, context: JobContext): Promise<tru
   return await runMount(mountCall(given, optionList(given.opts)), given.user, context);
 }
 
-const MOUNTING = { mkmnt: bool(false), fstype: str(""), opts: any("defaults"), user: str(null) };
+const MOUNTING = { mkmnt: p.bool(false), fstype: p.str(""), opts: p.any("defaults"), user: p.str(null) };
 
 export const mount: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -146,7 +146,7 @@ export const mount: ModuleFunction<JobContext> = fn({
     "mount.mount /mnt/foo /dev/sdz1 True",
   ),
   permissions: "all",
-  params: { name: str(), device: any(false), ...MOUNTING, util: str("mount") },
+  params: { name: p.str(), device: p.any(false), ...MOUNTING, util: p.str("mount") },
   async run({ util, ...given }, context) {
     if (util === "guestfs") return await context.call("guestfs.mount", [given.name], map({ root: given.device }));
     if (util === "qemu_nbd") {
@@ -163,7 +163,7 @@ export const remount: ModuleFunction<JobContext> = fn({
     "mount.remount /mnt/foo /dev/sdz1 True",
   ),
   permissions: "all",
-  params: { name: str(), device: any(), ...MOUNTING },
+  params: { name: p.str(), device: p.any(), ...MOUNTING },
   async run(given, context) {
     if (!(await activeMounts(false, context)).has(given.name)) return await mountNow(given, context);
     const opts = optionList(given.opts) ?? [];
@@ -183,7 +183,7 @@ export const umount: ModuleFunction<JobContext> = fn({
     "mount.umount /mnt/foo /dev/xvdc1",
   ),
   permissions: "all",
-  params: { name: str(), device: str(null), user: str(null), util: str("mount"), lazy: bool(false) },
+  params: { name: p.str(), device: p.str(null), user: p.str(null), util: p.str("mount"), lazy: p.bool(false) },
   async run({ name, device, user, util, lazy }, context) {
     if (util === "guestfs") {
       await context.call("guestfs.umount", [name], map({ disk: device }));
@@ -198,7 +198,7 @@ export const umount: ModuleFunction<JobContext> = fn({
 export const is_fuse_exec: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a program is linked with libfuse.", "mount.is_fuse_exec sshfs"),
   permissions: "all",
-  params: { cmd: str() },
+  params: { cmd: p.str() },
   async run({ cmd }, context) {
     const path = which(cmd);
     if (path === undefined) return false;
@@ -224,11 +224,11 @@ export const swapon: ModuleFunction<JobContext> = fn({
     "mount.swapon /root/swapfile",
   ),
   permissions: "all",
-  params: { name: str(), priority: any(null) },
+  params: { name: p.str(), priority: p.any(null) },
   async run({ name, priority }, context) {
     const before = swapSpace().get(name);
     if (before !== undefined) return { stats: { ...before }, new: false };
-    const order = truthy(priority) ? ["-p", checkedWord(text(priority), "priority")] : [];
+    const order = truthy(priority) ? ["-p", checkedWord(str(priority), "priority")] : [];
     await runTool(context, ["swapon", checkedWord(name, "name"), ...order], { joined: true });
     const stats = swapSpace().get(name);
     return stats === undefined ? {} : { stats: { ...stats }, new: true };
@@ -241,7 +241,7 @@ export const swapoff: ModuleFunction<JobContext> = fn({
     "mount.swapoff /root/swapfile",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   async run({ name }, context) {
     if (!swapSpace().has(name)) return null;
     await runTool(context, ["swapoff", checkedWord(name, "name")], { joined: true });
@@ -255,14 +255,14 @@ export const get_mount_from_path: ModuleFunction<JobContext> = fn({
     "mount.get_mount_from_path /opt/some/nested/path",
   ),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: ({ path }) => mountPointOf(realPath(absolutePath(path))),
 });
 
 export const get_device_from_path: ModuleFunction<JobContext> = fn({
   doc: describe("Return the device of a path's file system; None if it is not known.", "mount.get_device_from_path /"),
   permissions: "all",
-  params: { path: str() },
+  params: { path: p.str() },
   run: async ({ path }, context) =>
     (await activeMounts(false, context)).get(mountPointOf(realPath(absolutePath(path))))?.device ?? null,
 });
@@ -298,14 +298,14 @@ const CACHE = { read: ["{cachedir}"], write: ["{cachedir}"] } as const;
 export const read_mount_cache: ModuleFunction<JobContext> = fn({
   doc: describe("Return the cached data of a mount.", "mount.read_mount_cache /mnt/share"),
   permissions: CACHE,
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => cachedMounts(readCache(context)).get(name) ?? new Map(),
 });
 
 export const write_mount_cache: ModuleFunction<JobContext> = fn({
   doc: describe("Cache how something was mounted.", "mount.write_mount_cache /mnt/share /dev/sda1 False ext4 defaults"),
   permissions: CACHE,
-  params: { real_name: str(), device: any(), mkmnt: any(), fstype: any(), mount_opts: any() },
+  params: { real_name: p.str(), device: p.any(), mkmnt: p.any(), fstype: p.any(), mount_opts: p.any() },
   run({ real_name, device, mkmnt, fstype, mount_opts }, context) {
     const cache = readCache(context);
     const mounts = cachedMounts(cache).set(real_name, map({ device, fstype, mkmnt, opts: mount_opts }));
@@ -317,7 +317,7 @@ export const write_mount_cache: ModuleFunction<JobContext> = fn({
 export const delete_mount_cache: ModuleFunction<JobContext> = fn({
   doc: describe("Delete the cached data of a mount.", "mount.delete_mount_cache /mnt/share"),
   permissions: CACHE,
-  params: { real_name: str() },
+  params: { real_name: p.str() },
   run({ real_name }, context) {
     const cache = readCache(context);
     if (cachedMounts(cache).delete(real_name)) writeCache(cache, context);

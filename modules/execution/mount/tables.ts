@@ -10,17 +10,17 @@ import { CommandError } from "#lib/errors.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Rest, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p, type Rest } from "#lib/plugins/module.ts";
 import { automounts, automountWords, removeAutomount, setAutomount } from "#lib/host/storage/automounts.ts";
 import { FSTAB, removeEntry, setEntry, tableEntries, type TableForm, VFSTAB } from "#lib/host/storage/fstab.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, truthy, type Value } from "#lib/values/value.ts";
+import { str, truthy, type Value } from "#lib/values/value.ts";
 
 function tableFunction(name: string, file: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Return the entries of ${file}, by where they are mounted.`, `mount.${name}`),
     permissions: { read: true },
-    params: { config: str(file) },
+    params: { config: p.str(file) },
     run: ({ config }) => tableEntries(config),
   });
 }
@@ -33,9 +33,9 @@ function removingFunction(name: string, file: string): ModuleFunction<JobContext
   return fn({
     doc: describe(`Remove the entries with that name and device from ${file}.`, `mount.${name} /mnt/foo /dev/sdg`),
     permissions: "all",
-    params: { name: str(), device: any(), config: str(file) },
+    params: { name: p.str(), device: p.any(), config: p.str(file) },
     run({ name, device, config }) {
-      removeEntry(config, { name, device: device === null ? null : text(device) });
+      removeEntry(config, { name, device: device === null ? null : str(device) });
       return true;
     },
   });
@@ -47,11 +47,11 @@ export const rm_vfstab: ModuleFunction<JobContext> = removingFunction("rm_vfstab
 
 /** Whether nothing is to be written: `test`, in whatever spelling. */
 function isTest(test: boolean, { kwargs }: Rest): boolean {
-  return test || [...kwargs].some(([key, value]) => text(key).toLowerCase() === "test" && isTrue(value));
+  return test || [...kwargs].some(([key, value]) => str(key).toLowerCase() === "test" && isTrue(value));
 }
 
 function joined(opts: Value): string {
-  return Array.isArray(opts) ? opts.map(text).join(",") : text(opts);
+  return Array.isArray(opts) ? opts.map(str).join(",") : str(opts);
 }
 
 interface Settings {
@@ -69,7 +69,7 @@ function set(form: TableForm, entry: Record<string, string>, settings: Settings,
   return setEntry(config, {
     form,
     entry,
-    matchOn: match_on === "auto" ? "auto" : Array.isArray(match_on) ? match_on.map(text) : [match_on],
+    matchOn: match_on === "auto" ? "auto" : Array.isArray(match_on) ? match_on.map(str) : [match_on],
     notChange: not_change,
     test: isTest(settings.test, rest),
   });
@@ -80,7 +80,7 @@ const SETTING_DOC =
   "device, or the name of a file system that has none. With not_change=True a line that is there stays as it is, with test=True\n" +
   "nothing is written.";
 
-const MATCHING = { test: bool(false), match_on: any("auto"), not_change: bool(false) };
+const MATCHING = { test: p.bool(false), match_on: p.any("auto"), not_change: p.bool(false) };
 
 export const set_fstab: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -89,13 +89,13 @@ export const set_fstab: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    device: str(),
-    fstype: str(),
-    opts: any("defaults"),
-    dump: any(0),
-    pass_num: any(0),
-    config: str("/etc/fstab"),
+    name: p.str(),
+    device: p.str(),
+    fstype: p.str(),
+    opts: p.any("defaults"),
+    dump: p.any(0),
+    pass_num: p.any(0),
+    config: p.str("/etc/fstab"),
     ...MATCHING,
   },
   varKwargs: "kwargs",
@@ -108,8 +108,8 @@ export const set_fstab: ModuleFunction<JobContext> = fn({
         device: spaced(device),
         fstype,
         opts: spaced(joined(opts)),
-        dump: text(dump),
-        pass_num: text(pass_num),
+        dump: str(dump),
+        pass_num: str(pass_num),
       },
       settings,
       rest,
@@ -124,14 +124,14 @@ export const set_vfstab: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    device: str(),
-    fstype: str(),
-    opts: any("-"),
-    device_fsck: str("-"),
-    pass_fsck: any("-"),
-    mount_at_boot: any("yes"),
-    config: str("/etc/vfstab"),
+    name: p.str(),
+    device: p.str(),
+    fstype: p.str(),
+    opts: p.any("-"),
+    device_fsck: p.str("-"),
+    pass_fsck: p.any("-"),
+    mount_at_boot: p.any("yes"),
+    config: p.str("/etc/vfstab"),
     ...MATCHING,
   },
   varKwargs: "kwargs",
@@ -143,7 +143,7 @@ export const set_vfstab: ModuleFunction<JobContext> = fn({
       fstype,
       opts: joined(opts),
       device_fsck,
-      pass_fsck: text(pass_fsck),
+      pass_fsck: str(pass_fsck),
       mount_at_boot: boot,
     };
     return set(VFSTAB, entry, settings, rest);
@@ -153,7 +153,7 @@ export const set_vfstab: ModuleFunction<JobContext> = fn({
 export const automaster: ModuleFunction<JobContext> = fn({
   doc: describe("Return the entries of the automounter's map, by where they are mounted.", "mount.automaster"),
   permissions: { read: true },
-  params: { config: str("/etc/auto_salt") },
+  params: { config: p.str("/etc/auto_salt") },
   run: ({ config }) => automounts(config),
 });
 
@@ -163,9 +163,9 @@ export const rm_automaster: ModuleFunction<JobContext> = fn({
     "mount.rm_automaster /mnt/foo /dev/sdg",
   ),
   permissions: "all",
-  params: { name: str(), device: any(), config: str("/etc/auto_salt") },
+  params: { name: p.str(), device: p.any(), config: p.str("/etc/auto_salt") },
   async run({ name, device, config }, context) {
-    const removed = removeAutomount(config, { name, device: truthy(device) ? text(device) : "" });
+    const removed = removeAutomount(config, { name, device: truthy(device) ? str(device) : "" });
     if (removed) await runTool(context, ["automount", "-cv"], { joined: true });
     return true;
   },
@@ -179,13 +179,13 @@ export const set_automaster: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    device: str(),
-    fstype: str(),
-    opts: any(""),
-    config: str("/etc/auto_salt"),
-    test: bool(false),
-    not_change: bool(false),
+    name: p.str(),
+    device: p.str(),
+    fstype: p.str(),
+    opts: p.any(""),
+    config: p.str("/etc/auto_salt"),
+    test: p.bool(false),
+    not_change: p.bool(false),
   },
   varKwargs: "kwargs",
   async run({ name, device, fstype, opts, config, test, not_change }, { call }, rest) {
@@ -203,19 +203,19 @@ export const set_automaster: ModuleFunction<JobContext> = fn({
 /** Of AIX alone. */
 export const filesystems: ModuleFunction<JobContext> = fn({
   doc: describe("Return an empty map: /etc/filesystems is a file of AIX.", "mount.filesystems"),
-  params: { config: str("/etc/filesystems") },
+  params: { config: p.str("/etc/filesystems") },
   run: () => new Map(),
 });
 
 export const set_filesystems: ModuleFunction<JobContext> = fn({
   doc: describe("Return None: /etc/filesystems is a file of AIX.", "mount.set_filesystems /mnt/foo /dev/sdz1 jfs2"),
   params: {
-    name: str(),
-    device: str(),
-    vfstype: str(),
-    opts: any("-"),
-    mount: any("true"),
-    config: str("/etc/filesystems"),
+    name: p.str(),
+    device: p.str(),
+    vfstype: p.str(),
+    opts: p.any("-"),
+    mount: p.any("true"),
+    config: p.str("/etc/filesystems"),
     ...MATCHING,
   },
   varKwargs: "kwargs",
@@ -224,6 +224,6 @@ export const set_filesystems: ModuleFunction<JobContext> = fn({
 
 export const rm_filesystems: ModuleFunction<JobContext> = fn({
   doc: describe("Return False: /etc/filesystems is a file of AIX.", "mount.rm_filesystems /mnt/foo /dev/sdg"),
-  params: { name: str(), device: str(), config: str("/etc/filesystems") },
+  params: { name: p.str(), device: p.str(), config: p.str("/etc/filesystems") },
   run: () => false,
 });

@@ -21,9 +21,9 @@ import {
 } from "#lib/host/network/interfaces.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type Bound, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { hasIpProperty, ipInterfaceText } from "#lib/text/ip_network.ts";
-import { repr, str as text } from "#lib/values/value.ts";
+import { repr, str } from "#lib/values/value.ts";
 
 /** A map of maps, as results are. */
 function asMaps(all: Interfaces): Map<string, Record<string, unknown>> {
@@ -42,7 +42,7 @@ function ofInterface(
       `network.${name} eth0`,
     ),
     permissions: "all",
-    params: { iface: str() },
+    params: { iface: p.str() },
     async run({ iface }, context) {
       const all = await readInterfaces(context);
       const one = all.get(iface);
@@ -92,7 +92,7 @@ export const subnets: ModuleFunction<JobContext> = fn({
     "network.subnets interfaces=eth1",
   ),
   permissions: "all",
-  params: { interfaces: any(null) },
+  params: { interfaces: p.any(null) },
   async run({ interfaces }, context) {
     const all = await readInterfaces(context);
     const wanted = interfaces === null ? undefined : Array.isArray(interfaces) ? interfaces : [interfaces];
@@ -117,7 +117,7 @@ function anyIn(cidr: string, addresses: readonly string[], context: JobContext):
 export const in_subnet: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether the host has an address in a network.", "network.in_subnet 10.0.0.0/16"),
   permissions: "all",
-  params: { cidr: str() },
+  params: { cidr: p.str() },
   async run({ cidr }, context) {
     const all = await readInterfaces(context);
     return anyIn(cidr, [...hostAddresses(all, "inet", false), ...hostAddresses(all, "inet6", false)], context);
@@ -129,8 +129,8 @@ export const ip_in_subnet: ModuleFunction<JobContext> = fn({
     "Return whether an address, or one of a list, is in a network.",
     "network.ip_in_subnet 172.17.0.4 172.16.0.0/12",
   ),
-  params: { ip_addr: any(), cidr: str() },
-  run: ({ ip_addr, cidr }, context) => anyIn(cidr, (Array.isArray(ip_addr) ? ip_addr : [ip_addr]).map(text), context),
+  params: { ip_addr: p.any(), cidr: p.str() },
+  run: ({ ip_addr, cidr }, context) => anyIn(cidr, (Array.isArray(ip_addr) ? ip_addr : [ip_addr]).map(str), context),
 });
 
 export const convert_cidr: ModuleFunction<JobContext> = fn({
@@ -138,7 +138,7 @@ export const convert_cidr: ModuleFunction<JobContext> = fn({
     "Return the `network`, the `netmask` and the `broadcast` address of an address with its prefix.",
     "network.convert_cidr 172.31.0.0/16",
   ),
-  params: { cidr: str() },
+  params: { cidr: p.str() },
   run: ({ cidr }) => networkParts(networkAround(cidr, null)),
 });
 
@@ -148,11 +148,11 @@ export const calc_net: ModuleFunction<JobContext> = fn({
     "network.calc_net 172.17.0.5 255.255.255.240",
     "network.calc_net 2a02:f6e:a000:80:84d8:8332:7866:4e07/64",
   ),
-  params: { ip_addr: str(), netmask: str(null) },
+  params: { ip_addr: p.str(), netmask: p.str(null) },
   run: ({ ip_addr, netmask }) => ipInterfaceText(networkAround(ip_addr, netmask)),
 });
 
-const ADDRESSES = { interface: any(null), include_loopback: bool(false), cidr: str(null) };
+const ADDRESSES = { interface: p.any(null), include_loopback: p.bool(false), cidr: p.str(null) };
 
 type AddressArguments = Bound<typeof ADDRESSES>;
 
@@ -174,7 +174,7 @@ function addressFunction(name: string): ModuleFunction<JobContext> {
       `network.${name} interface='eth*' cidr=10.0.0.0/8`,
     ),
     permissions: "all",
-    params: { ...ADDRESSES, type: str(null) },
+    params: { ...ADDRESSES, type: p.str(null) },
     async run({ type, ...bound }, context) {
       const found = await ownAddresses(bound, "inet", context);
       if (bound.cidr || (type !== "public" && type !== "private")) return found;
@@ -208,7 +208,7 @@ export const ipaddrs6: ModuleFunction<JobContext> = address6Function("ipaddrs6")
 function propertyFunction(name: string, property: "private" | "loopback", example: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Return whether an address is a ${property} one.`, `network.${name} ${example}`),
-    params: { ip_addr: str() },
+    params: { ip_addr: p.str() },
     run: ({ ip_addr }) => hasIpProperty(ipAddress(ip_addr), property),
   });
 }
@@ -219,14 +219,14 @@ export const is_loopback: ModuleFunction<JobContext> = propertyFunction("is_loop
 
 export const reverse_ip: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name for the reverse look-up of an address.", "network.reverse_ip 172.17.0.4"),
-  params: { ip_addr: str() },
+  params: { ip_addr: p.str() },
   run: ({ ip_addr }) => reversePointer(ip_addr),
 });
 
 export const ifacestartswith: ModuleFunction<JobContext> = fn({
   doc: describe("Return the interfaces that have an address with this prefix.", "network.ifacestartswith 10.0"),
   permissions: "all",
-  params: { cidr: str() },
+  params: { cidr: p.str() },
   run: async ({ cidr }, context) =>
     [...await readInterfaces(context)].flatMap(([name, { inet = [] }]) =>
       inet.filter(({ address }) => address.startsWith(cidr)).map(({ label }) => label ?? name)
@@ -235,7 +235,7 @@ export const ifacestartswith: ModuleFunction<JobContext> = fn({
 
 export const iphexval: ModuleFunction<JobContext> = fn({
   doc: describe("Return an IPv4 address as hexadecimal digits.", "network.iphexval 10.0.0.1"),
-  params: { ip: str() },
+  params: { ip: p.str() },
   run: ({ ip }) =>
     ip.split(".").map((part) => {
       if (!/^\s*[+-]?\d+\s*$/.test(part)) {
@@ -255,7 +255,7 @@ function networkFunction(name: string, family: "inet" | "inet6"): ModuleFunction
       `network.${name} interface=docker0,enp*`,
     ),
     permissions: "all",
-    params: { interface: any(null), include_loopback: bool(false), verbose: bool(false) },
+    params: { interface: p.any(null), include_loopback: p.bool(false), verbose: p.bool(false) },
     async run({ interface: globs, include_loopback, verbose }, context) {
       const networks = hostNetworks(chosenInterfaces(await readInterfaces(context), globs), family, include_loopback);
       if (!verbose) return networks.map(ipInterfaceText);

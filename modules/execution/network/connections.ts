@@ -24,8 +24,8 @@ import { wakeUp } from "#lib/host/network/wake_up.ts";
 import { isThere } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { str as text, toNumber, truthy, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 export const wol: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -34,9 +34,9 @@ export const wol: ModuleFunction<JobContext> = fn({
     "network.wol 080027136977 255.255.255.255 7",
   ),
   permissions: "all",
-  params: { mac: str(), bcast: str("255.255.255.255"), destport: any(9) },
+  params: { mac: p.str(), bcast: p.str("255.255.255.255"), destport: p.any(9) },
   run({ mac, bcast, destport }) {
-    wakeUp(mac, bcast, toNumber(destport) ?? Number(text(destport)));
+    wakeUp(mac, bcast, toNumber(destport) ?? Number(str(destport)));
     return true;
   },
 });
@@ -50,9 +50,9 @@ export const ping: ModuleFunction<JobContext> = fn({
     "network.ping archlinux.org timeout=3",
   ),
   permissions: "all",
-  params: { host: str(), timeout: any(false), return_boolean: any(false) },
+  params: { host: p.str(), timeout: p.any(false), return_boolean: p.any(false) },
   async run({ host, timeout, return_boolean }, context) {
-    const wait = truthy(timeout) ? ["-W", checkedWord(text(timeout), "timeout")] : [];
+    const wait = truthy(timeout) ? ["-W", checkedWord(str(timeout), "timeout")] : [];
     const words = ["ping", ...wait, "-c", "4", checkedWord(sanitizeHost(host), "host")];
     if (truthy(return_boolean)) return (await runTool(context, words)).retcode === 0;
     return await output(words, context);
@@ -93,7 +93,7 @@ export const traceroute: ModuleFunction<JobContext> = fn({
     "network.traceroute archlinux.org",
   ),
   permissions: "all",
-  params: { host: str() },
+  params: { host: p.str() },
   async run({ host }, context) {
     needPrograms("traceroute");
     const hops = await output(
@@ -109,7 +109,7 @@ export const traceroute: ModuleFunction<JobContext> = fn({
 export const dig: ModuleFunction<JobContext> = fn({
   doc: describe("Return the output of `dig` for a name.", "network.dig archlinux.org"),
   permissions: "all",
-  params: { host: str() },
+  params: { host: p.str() },
   run({ host }, context) {
     needPrograms("dig");
     return output(["dig", checkedWord(sanitizeHost(host), "host")], context);
@@ -141,10 +141,10 @@ export const mod_hostname: ModuleFunction<JobContext> = fn({
     "network.mod_hostname master.saltstack.com",
   ),
   permissions: "all",
-  params: { hostname: any() },
+  params: { hostname: p.any() },
   async run({ hostname }, context) {
     if (hostname === null) return false;
-    const given = text(hostname);
+    const given = str(hostname);
     const name = checkedWord(/\s/.test(given) ? "" : given, "host name");
     const hostnamectl = which("hostnamectl");
     let old: string | undefined;
@@ -181,14 +181,14 @@ export const connect: ModuleFunction<JobContext> = fn({
     "network.connect google-public-dns-a.google.com port=53 proto=udp timeout=3",
   ),
   permissions: "all",
-  params: { host: str(), port: any(null) },
+  params: { host: p.str(), port: p.any(null) },
   varKwargs: "kwargs",
   async run({ host, port }, context, { kwargs }) {
     const missing = host === "" ? "host" : !truthy(port) ? "port" : undefined;
     if (missing !== undefined) return { result: false, comment: `Required argument, ${missing}, is missing.` };
     const proto = kwargs.get("proto") === "udp" ? "udp" : "tcp";
-    const seconds = Number(text(kwargs.get("timeout") ?? 5));
-    return await connectTo({ host, name: sanitizeHost(host), port: text(port), proto }, {
+    const seconds = Number(str(kwargs.get("timeout") ?? 5));
+    return await connectTo({ host, name: sanitizeHost(host), port: str(port), proto }, {
       family: kwargs.get("family") ?? null,
       timeoutMs: (Number.isFinite(seconds) ? seconds : 5) * 1000,
       signal: context.signal,
@@ -202,7 +202,7 @@ const ETHTOOL = "/sbin/ethtool";
 export const get_bufsize: ModuleFunction<JobContext> = fn({
   doc: describe("Return the sizes of an interface's buffers, from `ethtool`.", "network.get_bufsize eth0"),
   permissions: "all",
-  params: { iface: str() },
+  params: { iface: p.str() },
   run: async ({ iface }, context) =>
     isThere(ETHTOOL) ? parseBuffers(await output([ETHTOOL, "-g", checkedWord(iface, "interface")], context)) : {},
 });
@@ -213,16 +213,16 @@ export const mod_bufsize: ModuleFunction<JobContext> = fn({
     "network.mod_bufsize eth0 tx=256 rx=256 rx-mini=0 rx-jumbo=0",
   ),
   permissions: "all",
-  params: { iface: str() },
+  params: { iface: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ iface }, context, { args, kwargs }) {
     if (!isThere(ETHTOOL)) return false;
     const usage = "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>";
-    if (args.length > 0) return { result: false, comment: `Unknown arguments: ${args.map(text).join(" ")}` };
+    if (args.length > 0) return { result: false, comment: `Unknown arguments: ${args.map(str).join(" ")}` };
     const sizes = ["rx", "tx", "rx-mini", "rx-jumbo"].flatMap((name) => {
       const value = kwargs.get(name) ?? null;
-      return value === null ? [] : [name, checkedWord(text(value), "size")];
+      return value === null ? [] : [name, checkedWord(str(value), "size")];
     });
     if (sizes.length === 0) return { result: false, comment: usage };
     const printed = await output([ETHTOOL, "-G", checkedWord(iface, "interface"), ...sizes], context);
@@ -252,7 +252,7 @@ export const fqdns: ModuleFunction<JobContext> = fn({
     const late = AbortSignal.timeout(LOOK_UP_MS);
     const end = new Promise<string[]>((resolve) => late.addEventListener("abort", () => resolve([])));
     const addresses: Value[] = [...hostAddresses(all, "inet", false), ...hostAddresses(all, "inet6", false)];
-    const found = await Promise.all(addresses.map((one) => Promise.race([look(text(one)), end])));
+    const found = await Promise.all(addresses.map((one) => Promise.race([look(str(one)), end])));
     return { fqdns: [...new Set(found.flat())].sort() };
   },
 });

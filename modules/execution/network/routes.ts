@@ -20,7 +20,7 @@ import {
 } from "#lib/host/network/routes.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { repr } from "#lib/values/value.ts";
 
 export const arp: ModuleFunction<JobContext> = fn({
@@ -73,7 +73,7 @@ async function readRoutes(family: string | null, context: JobContext): Promise<R
 export const routes: ModuleFunction<JobContext> = fn({
   doc: describe("Return the routes, of one family (inet, inet6) or of both.", "network.routes"),
   permissions: "all",
-  params: { family: str(null) },
+  params: { family: p.str(null) },
   run: ({ family }, context) => readRoutes(family, context),
 });
 
@@ -82,7 +82,7 @@ const DEFAULTS = { inet: ["0.0.0.0", "default"], inet6: ["::/0", "default"] };
 export const default_route: ModuleFunction<JobContext> = fn({
   doc: describe("Return the default routes, of one family (inet, inet6) or of both.", "network.default_route"),
   permissions: "all",
-  params: { family: str(null) },
+  params: { family: p.str(null) },
   async run({ family }, context) {
     const all = await readRoutes(family, context);
     const wanted = family === "inet"
@@ -100,7 +100,7 @@ export const get_route: ModuleFunction<JobContext> = fn({
     "network.get_route 10.10.10.10",
   ),
   permissions: "all",
-  params: { ip: str() },
+  params: { ip: p.str() },
   async run({ ip }, context) {
     const printed = await output(["ip", "route", "get", checkedWord(ip, "address")], context);
     const found = parseRouteTo(printed);

@@ -22,10 +22,10 @@ import { Requirements } from "#lib/host/language_packages/pip_requirements.ts";
 import { changesBetween } from "#lib/host/packages/changes.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compareLooseVersions } from "#lib/text/loose_version.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -34,7 +34,7 @@ export const version: ModuleFunction<JobContext> = fn({
     "pip.version",
   ),
   permissions: "all",
-  params: { bin_env: str(null), cwd: str(null), user: str(null) },
+  params: { bin_env: p.str(null), cwd: p.str(null), user: p.str(null) },
   run: (pip, context) => versionOf(pip, context),
 });
 
@@ -43,7 +43,7 @@ export const normalize: ModuleFunction<JobContext> = fn({
     "Return the normalized name of a package, which is equal for all its spellings.",
     "pip.normalize Zope.Interface",
   ),
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }) => normalizedName(name),
 });
 
@@ -126,51 +126,51 @@ export const install: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    pkgs: any(null),
-    requirements: any(null),
-    bin_env: str(null),
-    use_wheel: bool(false),
-    no_use_wheel: bool(false),
-    log: str(null),
-    proxy: any(null),
-    timeout: any(null),
-    editable: any(null),
-    find_links: any(null),
-    index_url: str(null),
-    extra_index_url: str(null),
-    no_index: bool(false),
-    mirrors: any(null),
-    build: str(null),
-    target: str(null),
-    download: str(null),
-    download_cache: str(null),
-    source: str(null),
-    upgrade: bool(false),
-    force_reinstall: bool(false),
-    ignore_installed: bool(false),
-    exists_action: str(null),
-    no_deps: bool(false),
-    no_install: bool(false),
-    no_download: bool(false),
-    global_options: any(null),
-    install_options: any(null),
-    user: str(null),
-    cwd: str(null),
-    pre_releases: bool(false),
-    cert: str(null),
-    allow_all_external: bool(false),
-    allow_external: any(null),
-    allow_unverified: any(null),
-    process_dependency_links: bool(false),
-    saltenv: str("base"),
-    env_vars: any(null),
-    use_vt: bool(false),
-    trusted_host: str(null),
-    no_cache_dir: bool(false),
-    extra_args: any(null),
-    cache_dir: str(null),
-    no_binary: any(null),
-    disable_version_check: bool(false),
+    pkgs: p.any(null),
+    requirements: p.any(null),
+    bin_env: p.str(null),
+    use_wheel: p.bool(false),
+    no_use_wheel: p.bool(false),
+    log: p.str(null),
+    proxy: p.any(null),
+    timeout: p.any(null),
+    editable: p.any(null),
+    find_links: p.any(null),
+    index_url: p.str(null),
+    extra_index_url: p.str(null),
+    no_index: p.bool(false),
+    mirrors: p.any(null),
+    build: p.str(null),
+    target: p.str(null),
+    download: p.str(null),
+    download_cache: p.str(null),
+    source: p.str(null),
+    upgrade: p.bool(false),
+    force_reinstall: p.bool(false),
+    ignore_installed: p.bool(false),
+    exists_action: p.str(null),
+    no_deps: p.bool(false),
+    no_install: p.bool(false),
+    no_download: p.bool(false),
+    global_options: p.any(null),
+    install_options: p.any(null),
+    user: p.str(null),
+    cwd: p.str(null),
+    pre_releases: p.bool(false),
+    cert: p.str(null),
+    allow_all_external: p.bool(false),
+    allow_external: p.any(null),
+    allow_unverified: p.any(null),
+    process_dependency_links: p.bool(false),
+    saltenv: p.str("base"),
+    env_vars: p.any(null),
+    use_vt: p.bool(false),
+    trusted_host: p.str(null),
+    no_cache_dir: p.bool(false),
+    extra_args: p.any(null),
+    cache_dir: p.str(null),
+    no_binary: p.any(null),
+    disable_version_check: p.bool(false),
   },
   varKwargs: "kwargs",
   async run(bound, context, { kwargs }) {
@@ -242,17 +242,17 @@ export const uninstall: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    pkgs: any(null),
-    requirements: any(null),
-    bin_env: str(null),
-    log: str(null),
-    proxy: any(null),
-    timeout: any(null),
-    user: str(null),
-    cwd: str(null),
-    saltenv: str("base"),
-    use_vt: bool(false),
-    extra_args: any(null),
+    pkgs: p.any(null),
+    requirements: p.any(null),
+    bin_env: p.str(null),
+    log: p.str(null),
+    proxy: p.any(null),
+    timeout: p.any(null),
+    user: p.str(null),
+    cwd: p.str(null),
+    saltenv: p.str("base"),
+    use_vt: p.bool(false),
+    extra_args: p.any(null),
   },
   async run(bound, context) {
     using requirements = new Requirements();
@@ -285,14 +285,14 @@ export const upgrade: ModuleFunction<JobContext> = fn({
     "pip.upgrade",
   ),
   permissions: "all",
-  params: { ...WHERE, use_vt: bool(false) },
+  params: { ...WHERE, use_vt: p.bool(false) },
   async run(pip, context) {
     const before = await packagesOf(null, pip, new Map(), context);
     let [result, comment] = [true, ""];
     for (const name of (await upgradesOf(pip, context)).keys()) {
-      const upgraded = await runPip(["install", "-U", "--disable-pip-version-check", text(name)], pip, { context });
+      const upgraded = await runPip(["install", "-U", "--disable-pip-version-check", str(name)], pip, { context });
       if (upgraded.get("retcode") !== 0) result = false;
-      comment += text(upgraded.get("stderr") ?? "");
+      comment += str(upgraded.get("stderr") ?? "");
     }
     forgetVersion(pip, context);
     const changes = changesBetween(before, await packagesOf(null, pip, new Map(), context));

@@ -10,8 +10,8 @@ import { checkedUrl } from "#lib/host/language_packages/pip_command.ts";
 import { parseVersions } from "#lib/host/language_packages/pip_output.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { map, str as text } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { map, str } from "#lib/values/value.ts";
 
 export const freeze: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -19,12 +19,12 @@ export const freeze: ModuleFunction<JobContext> = fn({
     "pip.freeze bin_env=/home/code/path/to/virtualenv/",
   ),
   permissions: "all",
-  params: { ...WHERE, use_vt: bool(false), env_vars: any(null) },
+  params: { ...WHERE, use_vt: p.bool(false), env_vars: p.any(null) },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => frozen(bound, kwargs, context),
 });
 
-const LISTING = { prefix: str(null), ...WHERE, env_vars: any(null) };
+const LISTING = { prefix: p.str(null), ...WHERE, env_vars: p.any(null) };
 
 export const list_freeze_parse: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -58,17 +58,17 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
 export const is_installed: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a package is installed.", "pip.is_installed salt"),
   permissions: "all",
-  params: { pkgname: str(), ...WHERE },
+  params: { pkgname: p.str(), ...WHERE },
   run: async ({ pkgname, ...pip }, context) =>
     [...(await packagesOf(pkgname, pip, new Map(), context)).keys()].some((one) =>
-      text(one).toLowerCase() === pkgname.toLowerCase()
+      str(one).toLowerCase() === pkgname.toLowerCase()
     ),
 });
 
 export const upgrade_available: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a newer version of a package.", "pip.upgrade_available <package name>"),
   permissions: "all",
-  params: { pkg: str(), ...WHERE },
+  params: { pkg: p.str(), ...WHERE },
   run: async ({ pkg, ...pip }, context) => (await upgradesOf(pip, context)).has(pkg),
 });
 
@@ -80,15 +80,15 @@ export const list_all_versions: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    pkg: str(),
-    bin_env: str(null),
-    include_alpha: bool(false),
-    include_beta: bool(false),
-    include_rc: bool(false),
-    user: str(null),
-    cwd: str(null),
-    index_url: str(null),
-    extra_index_url: str(null),
+    pkg: p.str(),
+    bin_env: p.str(null),
+    include_alpha: p.bool(false),
+    include_beta: p.bool(false),
+    include_rc: p.bool(false),
+    user: p.str(null),
+    cwd: p.str(null),
+    index_url: p.str(null),
+    extra_index_url: p.str(null),
   },
   async run({ pkg, include_alpha, include_beta, include_rc, index_url, extra_index_url, ...pip }, context) {
     const version = await versionOf(pip, context);
@@ -103,7 +103,7 @@ export const list_all_versions: ModuleFunction<JobContext> = fn({
     const result = await runPip(words, pip, { context, more, joined: true });
     const left = [...include_alpha ? [] : ["a"], ...include_beta ? [] : ["b"], ...include_rc ? [] : ["rc"]];
     const isWanted = (one: string) => !left.some((word) => one.includes(word));
-    const versions = parseVersions(text(result.get("stdout") ?? ""), isWanted);
+    const versions = parseVersions(str(result.get("stdout") ?? ""), isWanted);
     return versions.length === 0 ? null : versions;
   },
 });

@@ -8,7 +8,7 @@ import { isBelow, outputOf, type Pip, versionOf } from "./running.ts";
 import { normalizedName, parseFreeze, parseList, parseOutdated } from "#lib/host/language_packages/pip_output.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { str as text, type ValueMap } from "#lib/values/value.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The lines of `pip freeze`. */
 export async function frozen(pip: Pip, more: ValueMap, context: JobContext): Promise<string[]> {
@@ -45,8 +45,8 @@ export async function packagesOf(
   const words = ["list", "--format=json", "--disable-pip-version-check"];
   const all = await outputOf(words, pip, { context, more, read: parseList });
   const named = all.map((one): [string, string] => [
-    normalizedName(text(one.get("name") ?? "")),
-    text(one.get("version") ?? ""),
+    normalizedName(str(one.get("name") ?? "")),
+    str(one.get("version") ?? ""),
   ]);
   return beginning(new Map(named), prefix);
 }
@@ -61,7 +61,7 @@ export async function upgradesOf(pip: Pip, context: JobContext): Promise<ValueMa
     return await outputOf(words, pip, { context, read: (listed) => parseOutdated(listed, { isOldest }) });
   }
   const listed = await outputOf(words, pip, { context, read: parseList });
-  const field = (one: ValueMap, name: string) => text(one.get(name) ?? null);
+  const field = (one: ValueMap, name: string) => str(one.get(name) ?? null);
   return new Map(
     listed.map((one) => [
       field(one, "name"),

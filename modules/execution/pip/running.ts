@@ -12,9 +12,9 @@ import { parseVersion } from "#lib/host/language_packages/pip_output.ts";
 import { changeFailure } from "#lib/host/packages/changes.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { compareLooseVersions } from "#lib/text/loose_version.ts";
-import { str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Which pip runs, as whom, and where. */
 export interface Pip {
@@ -24,7 +24,7 @@ export interface Pip {
   readonly env_vars?: Value;
 }
 
-export const WHERE = { bin_env: str(null), user: str(null), cwd: str(null) };
+export const WHERE = { bin_env: p.str(null), user: p.str(null), cwd: p.str(null) };
 
 /**
  * Runs pip by `cmd.run_all`; no password in a URL is among its arguments.
@@ -62,14 +62,14 @@ export async function outputOf<T>(
   },
 ): Promise<T> {
   const result = await runPip(words, pip, options);
-  if (result.get("retcode") !== 0) throw failure(text(result.get("stderr") ?? ""), result);
-  const parsed = options.read(text(result.get("stdout") ?? ""));
+  if (result.get("retcode") !== 0) throw failure(str(result.get("stderr") ?? ""), result);
+  const parsed = options.read(str(result.get("stdout") ?? ""));
   if (parsed === undefined) throw failure("Invalid JSON", result);
   return parsed;
 }
 
 function failure(message: string, result: ValueMap): CommandError {
-  return changeFailure(message, Object.fromEntries([...result].map(([key, value]) => [text(key), value])));
+  return changeFailure(message, Object.fromEntries([...result].map(([key, value]) => [str(key), value])));
 }
 
 /** The versions that a job has asked for, by what `bin_env` names. */
@@ -93,7 +93,7 @@ export function forgetVersion({ bin_env }: Pip, context: JobContext): void {
 async function askVersion(pip: Pip, context: JobContext): Promise<string | null> {
   const result = await runPip(["--version"], { ...pip, env_vars: null, bin_env: pip.bin_env }, { context });
   if (result.get("retcode") !== 0) throw new CommandNotFoundError("Could not find a `pip` binary");
-  return parseVersion(text(result.get("stdout") ?? "")) ?? null;
+  return parseVersion(str(result.get("stdout") ?? "")) ?? null;
 }
 
 /** Whether this version of pip is older than `min`; not if it is not known. */

@@ -23,9 +23,9 @@ import { checkedWord } from "#lib/programs/run_program.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { str as text, truthy } from "#lib/values/value.ts";
+import { str, truthy } from "#lib/values/value.ts";
 
 export const virtual: Virtual = { serves: [{ programs: ["psql"], otherwise: "psql was not found" }] };
 
@@ -36,7 +36,7 @@ export const version: ModuleFunction<JobContext> = fn({
   async run(connection, context) {
     const query = "SELECT setting FROM pg_catalog.pg_settings WHERE name = 'server_version'";
     const result = await psql(["-c", query, "-t"], connection, context);
-    return text(result.get("stdout") ?? "").split("\n")[0] || null;
+    return str(result.get("stdout") ?? "").split("\n")[0] || null;
   },
 });
 
@@ -46,7 +46,7 @@ export const psql_query: ModuleFunction<JobContext> = fn({
     "postgres.psql_query 'select * from pg_stat_activity'",
   ),
   permissions: "all",
-  params: { query: str(), ...CONNECTION, write: bool(false) },
+  params: { query: p.str(), ...CONNECTION, write: p.bool(false) },
   run: ({ query, write, ...connection }, context) => rowsOf(query, connection, context, write),
 });
 
@@ -71,7 +71,7 @@ export const db_list: ModuleFunction<JobContext> = fn({
 export const db_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a database.", "postgres.db_exists 'dbname'"),
   permissions: "all",
-  params: { name: str(), ...CONNECTION },
+  params: { name: p.str(), ...CONNECTION },
   run: async ({ name, ...connection }, context) => (await databases(connection, context)).has(name),
 });
 
@@ -83,15 +83,15 @@ export const db_create: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
+    name: p.str(),
     ...withoutRunas(),
-    tablespace: str(null),
-    encoding: str(null),
-    lc_collate: str(null),
-    lc_ctype: str(null),
-    owner: str(null),
-    template: str(null),
-    runas: str(null),
+    tablespace: p.str(null),
+    encoding: p.str(null),
+    lc_collate: p.str(null),
+    lc_ctype: p.str(null),
+    owner: p.str(null),
+    template: p.str(null),
+    runas: p.str(null),
   },
   async run({ name, tablespace, encoding, lc_collate, lc_ctype, owner, template, ...connection }, context) {
     const options = Object.entries({
@@ -121,12 +121,12 @@ export const db_alter: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
+    name: p.str(),
     ...withoutRunas(),
-    tablespace: str(null),
-    owner: str(null),
-    owner_recurse: bool(false),
-    runas: str(null),
+    tablespace: p.str(null),
+    owner: p.str(null),
+    owner_recurse: p.bool(false),
+    runas: p.str(null),
   },
   async run({ name, tablespace, owner, owner_recurse, ...connection }, context) {
     if (owner && owner_recurse) return (await ownAll(name, owner, connection, context)).get("retcode") === 0;
@@ -145,7 +145,7 @@ export const db_alter: ModuleFunction<JobContext> = fn({
 export const db_remove: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a database, after its sessions are ended. Return True.", "postgres.db_remove 'dbname'"),
   permissions: "all",
-  params: { name: str(), ...CONNECTION },
+  params: { name: p.str(), ...CONNECTION },
   async run({ name, ...connection }, context) {
     const commands = [
       `REVOKE CONNECT ON DATABASE ${identifier(name)} FROM public;`,
@@ -156,7 +156,7 @@ export const db_remove: ModuleFunction<JobContext> = fn({
     ];
     for (const command of commands) {
       const result = await psql(["-c", command], connection, context);
-      if (result.get("retcode") !== 0) throw new CommandError(`Failed: ret=${text(result)}`);
+      if (result.get("retcode") !== 0) throw new CommandError(`Failed: ret=${str(result)}`);
     }
     return true;
   },
@@ -180,7 +180,7 @@ export const tablespace_list: ModuleFunction<JobContext> = fn({
 export const tablespace_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a tablespace.", "postgres.tablespace_exists 'dbname'"),
   permissions: "all",
-  params: { name: str(), ...CONNECTION },
+  params: { name: p.str(), ...CONNECTION },
   run: async ({ name, ...connection }, context) => (await tablespaces(connection, context)).has(name),
 });
 
@@ -190,10 +190,10 @@ export const tablespace_create: ModuleFunction<JobContext> = fn({
     "postgres.tablespace_create tablespacename '/path/datadir'",
   ),
   permissions: "all",
-  params: { name: str(), location: str(), options: dict(null), owner: str(null), ...CONNECTION },
+  params: { name: p.str(), location: p.str(), options: p.dict(null), owner: p.str(null), ...CONNECTION },
   async run({ name, location, options, owner, ...connection }, context) {
     const owned = owner ? `OWNER ${identifier(owner)}` : "";
-    const pairs = [...options ?? []].map(([key, value]) => `${text(key)} = ${text(value)}`).join(", ");
+    const pairs = [...options ?? []].map(([key, value]) => `${str(key)} = ${str(value)}`).join(", ");
     const clause = pairs === "" ? "" : `WITH ( ${pairs} )`;
     const query = `CREATE TABLESPACE ${identifier(name)} ${owned} LOCATION ${quoted(location)} ${clause}`;
     return await execute(query, connection, context);
@@ -209,20 +209,20 @@ export const tablespace_alter: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
+    name: p.str(),
     ...withoutRunas(),
-    new_name: str(null),
-    new_owner: str(null),
-    set_option: dict(null),
-    reset_option: str(null),
-    runas: str(null),
+    new_name: p.str(null),
+    new_owner: p.str(null),
+    set_option: p.dict(null),
+    reset_option: p.str(null),
+    runas: p.str(null),
   },
   async run({ name, new_name, new_owner, set_option, reset_option, ...connection }, context) {
     const [option] = set_option ?? [];
     const changes = [
       ...new_name ? [`RENAME TO ${identifier(new_name)}`] : [],
       ...new_owner ? [`OWNER TO ${identifier(new_owner)}`] : [],
-      ...option === undefined ? [] : [`SET (${text(option[0])} = ${text(option[1])})`],
+      ...option === undefined ? [] : [`SET (${str(option[0])} = ${str(option[1])})`],
       ...reset_option ? [`RESET (${reset_option})`] : [],
     ];
     for (const change of changes) {
@@ -235,7 +235,7 @@ export const tablespace_alter: ModuleFunction<JobContext> = fn({
 export const tablespace_remove: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a tablespace. Return whether it succeeded.", "postgres.tablespace_remove tsname"),
   permissions: "all",
-  params: { name: str(), ...CONNECTION },
+  params: { name: p.str(), ...CONNECTION },
   run: ({ name, ...connection }, context) => execute(`DROP TABLESPACE ${identifier(name)}`, connection, context),
 });
 
@@ -286,13 +286,13 @@ export const owner_to: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    dbname: str(),
-    ownername: str(),
-    user: str(null),
-    host: str(null),
-    port: str(null),
-    password: str(null),
-    runas: str(null),
+    dbname: p.str(),
+    ownername: p.str(),
+    user: p.str(null),
+    host: p.str(null),
+    port: p.str(null),
+    password: p.str(null),
+    runas: p.str(null),
   },
   run: ({ dbname, ownername, ...connection }, context) =>
     ownAll(dbname, ownername, { ...connection, maintenance_db: dbname }, context),
@@ -308,7 +308,7 @@ export const datadir_exists: ModuleFunction<JobContext> = fn({
     "postgres.datadir_exists '/var/lib/pgsql/data'",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }) => isDataDirectory(name),
 });
 
@@ -319,15 +319,15 @@ export const datadir_init: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    auth: str("password"),
-    user: str(null),
-    password: str(null),
-    encoding: str("UTF8"),
-    locale: any(null),
-    waldir: str(null),
-    checksums: any(false),
-    runas: str(null),
+    name: p.str(),
+    auth: p.str("password"),
+    user: p.str(null),
+    password: p.str(null),
+    encoding: p.str("UTF8"),
+    locale: p.any(null),
+    waldir: p.str(null),
+    checksums: p.any(false),
+    runas: p.str(null),
   },
   async run({ name, auth, user, password, encoding, locale, waldir, checksums, runas: given }, context) {
     if (isDataDirectory(name)) return false;
@@ -338,7 +338,7 @@ export const datadir_init: ModuleFunction<JobContext> = fn({
       `--username=${user ?? runas}`,
       `--auth=${auth}`,
       `--encoding=${encoding}`,
-      ...locale === null ? [] : [`--locale=${text(locale)}`],
+      ...locale === null ? [] : [`--locale=${str(locale)}`],
       ...waldir === null ? [] : ["-X", waldir],
       ...truthy(checksums) ? ["--data-checksums"] : [],
     ];

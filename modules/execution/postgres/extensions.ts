@@ -9,7 +9,7 @@ import { identifier, type Row } from "#lib/host/postgres/psql.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compareLooseVersions } from "#lib/text/loose_version.ts";
 import { truthy } from "#lib/values/value.ts";
 
@@ -39,7 +39,7 @@ export const installed_extensions: ModuleFunction<JobContext> = fn({
   run: installed,
 });
 
-const NAMED = { name: str(), ...CONNECTION };
+const NAMED = { name: p.str(), ...CONNECTION };
 
 export const get_available_extension: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -110,7 +110,7 @@ export const create_metadata: ModuleFunction<JobContext> = fn({
     "postgres.create_metadata adminpack",
   ),
   permissions: "all",
-  params: { name: str(), ext_version: str(null), schema: str(null), ...CONNECTION },
+  params: { name: p.str(), ext_version: p.str(null), schema: p.str(null), ...CONNECTION },
   run: ({ name, ext_version, schema, ...connection }, context) =>
     situation({ name, ext_version, schema }, connection, context),
 });
@@ -121,7 +121,7 @@ export const drop_extension: ModuleFunction<JobContext> = fn({
     "postgres.drop_extension 'adminpack'",
   ),
   permissions: "all",
-  params: { name: str(), if_exists: any(null), restrict: any(null), cascade: any(null), ...CONNECTION },
+  params: { name: p.str(), if_exists: p.any(null), restrict: p.any(null), cascade: p.any(null), ...CONNECTION },
   async run({ name, if_exists, restrict, cascade, ...connection }, context) {
     const words = [
       "DROP EXTENSION",
@@ -173,11 +173,11 @@ export const create_extension: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    if_not_exists: any(null),
-    schema: str(null),
-    ext_version: str(null),
-    from_version: str(null),
+    name: p.str(),
+    if_not_exists: p.any(null),
+    schema: p.str(null),
+    ext_version: p.str(null),
+    from_version: p.str(null),
     ...CONNECTION,
   },
   async run({ name, if_not_exists, schema, ext_version, from_version, ...connection }, context) {

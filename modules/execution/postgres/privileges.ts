@@ -19,17 +19,17 @@ import {
 import { identifier } from "#lib/host/postgres/psql.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { truthy } from "#lib/values/value.ts";
 
 const CONNECTION = {
-  prepend: str("public"),
-  maintenance_db: str(null),
-  user: str(null),
-  host: str(null),
-  port: str(null),
-  password: str(null),
-  runas: str(null),
+  prepend: p.str("public"),
+  maintenance_db: p.str(null),
+  user: p.str(null),
+  host: p.str(null),
+  port: p.str(null),
+  password: p.str(null),
+  runas: p.str(null),
 };
 
 export const privileges_list: ModuleFunction<JobContext> = fn({
@@ -39,7 +39,7 @@ export const privileges_list: ModuleFunction<JobContext> = fn({
     "postgres.privileges_list table_name table maintenance_db=db_name",
   ),
   permissions: "all",
-  params: { name: str(), object_type: str(), ...CONNECTION },
+  params: { name: p.str(), object_type: p.str(), ...CONNECTION },
   async run({ name, object_type, prepend, ...connection }, context) {
     const kind = checkedKind(object_type);
     const rows = await rowsOf(privilegesQuery({ name, kind, schema: prepend }), connection, context);
@@ -71,7 +71,7 @@ async function isGranted(
   return granted !== undefined && covers(granted, object.kind, { words: privilegeWords(privileges), grantOption });
 }
 
-const OBJECT = { name: str(), object_name: str(), object_type: str(), privileges: str(null) };
+const OBJECT = { name: p.str(), object_name: p.str(), object_type: p.str(), privileges: p.str(null) };
 
 export const has_privileges: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -79,7 +79,7 @@ export const has_privileges: ModuleFunction<JobContext> = fn({
     "postgres.has_privileges user_name table_name table SELECT,INSERT maintenance_db=db_name",
   ),
   permissions: "all",
-  params: { ...OBJECT, grant_option: any(null), ...CONNECTION },
+  params: { ...OBJECT, grant_option: p.any(null), ...CONNECTION },
   run({ name, object_name, object_type, privileges, grant_option, prepend, ...connection }, context) {
     const object = { name: object_name, kind: checkedKind(object_type), schema: prepend };
     return isGranted({ role: name, object, privileges, grantOption: truthy(grant_option) }, connection, context);
@@ -106,7 +106,7 @@ export const privileges_grant: ModuleFunction<JobContext> = fn({
     "postgres.privileges_grant user_name table_name table SELECT,UPDATE maintenance_db=db_name",
   ),
   permissions: "all",
-  params: { ...OBJECT, grant_option: any(null), ...CONNECTION },
+  params: { ...OBJECT, grant_option: p.any(null), ...CONNECTION },
   async run({ name, object_name, object_type, privileges, grant_option, prepend, ...connection }, context) {
     const object = { name: object_name, kind: checkedKind(object_type), schema: prepend };
     if (await isGranted({ role: name, object, privileges, grantOption: false }, connection, context)) return false;

@@ -8,17 +8,17 @@ import { callRunAll } from "#modules/execution/_file_host.ts";
 import { parseRows, passwordLine, type PsqlPlace, psqlWords, type Row, rowsCommand } from "#lib/host/postgres/psql.ts";
 import { which } from "#lib/programs/which.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { str } from "#lib/plugins/module.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { p } from "#lib/plugins/module.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The parameters of most functions: which server, which database to be connected to, and as whom. */
 export const CONNECTION = {
-  user: str(null),
-  host: str(null),
-  port: str(null),
-  maintenance_db: str(null),
-  password: str(null),
-  runas: str(null),
+  user: p.str(null),
+  host: p.str(null),
+  port: p.str(null),
+  maintenance_db: p.str(null),
+  password: p.str(null),
+  runas: p.str(null),
 };
 
 /** Where psql connects to, and as which user of this host it runs. */
@@ -38,7 +38,7 @@ export function connectionOf({ user, host, port, maintenance_db, password, runas
 
 async function option(context: JobContext, name: string): Promise<string | undefined> {
   const value = await context.call("config.option", [`postgres.${name}`]);
-  return truthy(value) ? text(value) : undefined;
+  return truthy(value) ? str(value) : undefined;
 }
 
 /** The program's path in the option `postgres.bins_dir`, or its name. */
@@ -141,7 +141,7 @@ export async function rowsOf(
   write = false,
 ): Promise<Row[]> {
   const result = await psql(["-v", "datestyle=ISO,MDY", "-c", rowsCommand(query, write)], connection, context);
-  return result.get("retcode") === 0 ? parseRows(text(result.get("stdout") ?? ""), write) : [];
+  return result.get("retcode") === 0 ? parseRows(str(result.get("stdout") ?? ""), write) : [];
 }
 
 /** Rows by one of their columns, which is left out of them. */

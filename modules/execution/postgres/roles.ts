@@ -16,8 +16,8 @@ import {
 import { identifier } from "#lib/host/postgres/psql.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameters, str } from "#lib/plugins/module.ts";
-import { map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type ModuleFunction, p, type Parameters } from "#lib/plugins/module.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const { runas, ...PLACE } = CONNECTION;
 
@@ -47,7 +47,7 @@ export const user_list: ModuleFunction<JobContext> = fn({
     "postgres.user_list",
   ),
   permissions: "all",
-  params: { ...CONNECTION, return_password: bool(false) },
+  params: { ...CONNECTION, return_password: p.bool(false) },
   run: async ({ return_password, ...connection }, context) =>
     await roles(connection, context, return_password) ?? false,
 });
@@ -55,14 +55,14 @@ export const user_list: ModuleFunction<JobContext> = fn({
 export const role_get: ModuleFunction<JobContext> = fn({
   doc: describe("Return information about a role, or None.", "postgres.role_get postgres"),
   permissions: "all",
-  params: { name: str(), ...CONNECTION, return_password: bool(false) },
+  params: { name: p.str(), ...CONNECTION, return_password: p.bool(false) },
   run: ({ name, return_password, ...connection }, context) => roleOf(name, connection, context, return_password),
 });
 
 export const user_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether there is a role.", "postgres.user_exists 'username'"),
   permissions: "all",
-  params: { name: str(), ...CONNECTION },
+  params: { name: p.str(), ...CONNECTION },
   run: async ({ name, ...connection }, context) => isRole(await roleOf(name, connection, context)),
 });
 
@@ -92,7 +92,7 @@ async function changeRole(
   return await executeSecret(`${verb} ROLE ${identifier(name)} WITH ${clause}`, connection, context);
 }
 
-const FLAG = any(null);
+const FLAG = p.any(null);
 
 /** A function that makes or changes roles of a kind, with its parameters in Salt's order. */
 function changing<P extends Parameters>(
@@ -114,7 +114,7 @@ function changing<P extends Parameters>(
     run(bound, context) {
       const given = new Map(Object.entries(bound)) as ReadonlyMap<string, Value>;
       const flag = (key: string): Value => given.get(key) ?? null;
-      const word = (key: string): string | null => flag(key) === null ? null : text(flag(key));
+      const word = (key: string): string | null => flag(key) === null ? null : str(flag(key));
       const options: RoleOptions = {
         createdb: flag("createdb"),
         createroles: flag("createroles"),
@@ -144,7 +144,7 @@ function changing<P extends Parameters>(
 const LAST = { replication: FLAG, rolepassword: FLAG };
 
 export const user_create: ModuleFunction<JobContext> = changing("user", "create", "Make a user.", {
-  username: str(),
+  username: p.str(),
   ...PLACE,
   createdb: FLAG,
   createroles: FLAG,
@@ -160,7 +160,7 @@ export const user_create: ModuleFunction<JobContext> = changing("user", "create"
 });
 
 export const user_update: ModuleFunction<JobContext> = changing("user", "update", "Change a user.", {
-  username: str(),
+  username: p.str(),
   ...PLACE,
   createdb: FLAG,
   createroles: FLAG,
@@ -176,7 +176,7 @@ export const user_update: ModuleFunction<JobContext> = changing("user", "update"
 });
 
 export const group_create: ModuleFunction<JobContext> = changing("group", "create", "Make a group.", {
-  groupname: str(),
+  groupname: p.str(),
   ...PLACE,
   createdb: FLAG,
   createroles: FLAG,
@@ -190,7 +190,7 @@ export const group_create: ModuleFunction<JobContext> = changing("group", "creat
 });
 
 export const group_update: ModuleFunction<JobContext> = changing("group", "update", "Change a group.", {
-  groupname: str(),
+  groupname: p.str(),
   ...PLACE,
   createdb: FLAG,
   createroles: FLAG,
@@ -222,7 +222,7 @@ export const user_remove: ModuleFunction<JobContext> = fn({
     "postgres.user_remove 'username'",
   ),
   permissions: "all",
-  params: { username: str(), ...CONNECTION },
+  params: { username: p.str(), ...CONNECTION },
   run: ({ username, ...connection }, context) => removeRole(username, connection, context),
 });
 
@@ -232,6 +232,6 @@ export const group_remove: ModuleFunction<JobContext> = fn({
     "postgres.group_remove 'groupname'",
   ),
   permissions: "all",
-  params: { groupname: str(), ...CONNECTION },
+  params: { groupname: p.str(), ...CONNECTION },
   run: ({ groupname, ...connection }, context) => removeRole(groupname, connection, context),
 });

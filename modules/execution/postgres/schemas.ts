@@ -9,15 +9,15 @@ import { identifier, type Row } from "#lib/host/postgres/psql.ts";
 import { CommandError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 
 /** The parameters of functions of schemas, in which `user` runs psql. */
 const SCHEMA_CONNECTION = {
-  user: str(null),
-  db_user: str(null),
-  db_password: str(null),
-  db_host: str(null),
-  db_port: str(null),
+  user: p.str(null),
+  db_user: p.str(null),
+  db_password: p.str(null),
+  db_host: p.str(null),
+  db_port: p.str(null),
 };
 
 type SchemaConnection = Readonly<Record<keyof typeof SCHEMA_CONNECTION, string | null>>;
@@ -40,11 +40,11 @@ async function schemas(connection: Connection, context: JobContext): Promise<Map
 export const schema_list: ModuleFunction<JobContext> = fn({
   doc: describe("Return the schemas of a database by name, with owner and privileges.", "postgres.schema_list dbname"),
   permissions: "all",
-  params: { dbname: str(), ...SCHEMA_CONNECTION },
+  params: { dbname: p.str(), ...SCHEMA_CONNECTION },
   run: ({ dbname, ...connection }, context) => schemas(inDatabase(dbname, connection), context),
 });
 
-const SCHEMA = { dbname: str(), name: str(), ...SCHEMA_CONNECTION };
+const SCHEMA = { dbname: p.str(), name: p.str(), ...SCHEMA_CONNECTION };
 
 export const schema_get: ModuleFunction<JobContext> = fn({
   doc: describe("Return the owner and the privileges of a schema, or None.", "postgres.schema_get dbname name"),
@@ -68,7 +68,7 @@ export const schema_create: ModuleFunction<JobContext> = fn({
     "postgres.schema_create dbname name owner='owner'",
   ),
   permissions: "all",
-  params: { dbname: str(), name: str(), owner: str(null), ...SCHEMA_CONNECTION },
+  params: { dbname: p.str(), name: p.str(), owner: p.str(null), ...SCHEMA_CONNECTION },
   async run({ dbname, name, owner, ...connection }, context) {
     const place = inDatabase(dbname, connection);
     if ((await schemas(place, context)).has(name)) return false;
@@ -94,12 +94,12 @@ export const schema_remove: ModuleFunction<JobContext> = fn({
 
 /** The parameters of functions of languages, which are a database's. */
 const LANGUAGE_CONNECTION = {
-  maintenance_db: str(),
-  user: str(null),
-  host: str(null),
-  port: str(null),
-  password: str(null),
-  runas: str(null),
+  maintenance_db: p.str(),
+  user: p.str(null),
+  host: p.str(null),
+  port: p.str(null),
+  password: p.str(null),
+  runas: p.str(null),
 };
 
 async function languages(connection: Connection, context: JobContext): Promise<Map<string, string>> {
@@ -114,7 +114,7 @@ export const language_list: ModuleFunction<JobContext> = fn({
   run: languages,
 });
 
-const LANGUAGE = { name: str(), ...LANGUAGE_CONNECTION };
+const LANGUAGE = { name: p.str(), ...LANGUAGE_CONNECTION };
 
 export const language_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a database has a language.", "postgres.language_exists plpgsql dbname"),

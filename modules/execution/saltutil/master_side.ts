@@ -14,12 +14,12 @@ import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { operatorCommand } from "#lib/runtime/self_command.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { parseJson } from "#lib/values/json_read.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const NOT_LOCAL = "This command can only be executed on a minion that is located on the master.";
 
@@ -53,7 +53,7 @@ async function runRunner(
   // JSON is YAML, which salt-run reads arguments as: so each arrives as it is.
   const words = [
     ...args.map((value) => dumpJson(value)),
-    ...[...kwargs].map(([key, value]) => `${text(key)}=${dumpJson(value)}`),
+    ...[...kwargs].map(([key, value]) => `${str(key)}=${dumpJson(value)}`),
   ];
   const options = ["-c", config, "--out=json", "--out-indent=-1", "--log-level=quiet", "--no-color"];
   const env = startedBy(context.job.user);
@@ -76,7 +76,7 @@ async function resultOf(
   context: JobContext,
 ): Promise<Value> {
   const { ok, return: result } = await runRunner(name, given, context);
-  if (!ok) throw new CommandError(text(result));
+  if (!ok) throw new CommandError(str(result));
   return result;
 }
 
@@ -93,12 +93,12 @@ export const runner: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(),
-    arg: any(null),
-    kwarg: any(null),
-    full_return: any(false),
-    saltenv: str("base"),
-    jid: any(null),
+    name: p.str(),
+    arg: p.any(null),
+    kwarg: p.any(null),
+    full_return: p.any(false),
+    saltenv: p.str("base"),
+    jid: p.any(null),
   },
   varKwargs: "kwargs",
   async run({ name, arg, kwarg, full_return }, context, { kwargs }) {
@@ -125,7 +125,7 @@ export const wheel: ModuleFunction<JobContext> = fn({
     "saltutil.wheel minions.connected",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ name }, context, { args, kwargs }) {
@@ -136,14 +136,14 @@ export const wheel: ModuleFunction<JobContext> = fn({
 });
 
 const JOB = {
-  tgt: any(),
-  fun: str(),
-  arg: any([]),
-  timeout: any(null),
-  tgt_type: str("glob"),
-  ret: str(""),
-  kwarg: any(null),
-  ssh: any(false),
+  tgt: p.any(),
+  fun: p.str(),
+  arg: p.any([]),
+  timeout: p.any(null),
+  tgt_type: p.str("glob"),
+  ret: p.str(""),
+  kwarg: p.any(null),
+  ssh: p.any(false),
 };
 
 /** Keyword arguments that steer Salt's clients and are none of the function's. */
@@ -162,7 +162,7 @@ async function onMinions(
   const options: ValueMap = map({ arg: listOf(arg), tgt_type, ret });
   if (timeout !== null) options.set("timeout", toNumber(timeout) ?? null);
   if (isMap(kwarg)) options.set("kwarg", kwarg);
-  for (const [key, value] of ownKeywords(kwargs)) if (!OF_CLIENTS.includes(text(key))) options.set(key, value);
+  for (const [key, value] of ownKeywords(kwargs)) if (!OF_CLIENTS.includes(str(key))) options.set(key, value);
   const found = await resultOf("salt.returns", { args: [tgt, fun], kwargs: options }, context);
   return isMap(found) ? found : new Map();
 }

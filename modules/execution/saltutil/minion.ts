@@ -12,7 +12,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
 import { fn, type JobContext, type RunningJob } from "#lib/plugins/job_context.ts";
 import { keptReturn, keptReturns } from "#lib/jobs/kept_returns.ts";
-import { any, bool, float, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
 import { isMap, map, type ValueMap } from "#lib/values/value.ts";
@@ -41,7 +41,7 @@ export const is_running: ModuleFunction<JobContext> = fn({
     "Return the running jobs whose function a glob matches.",
     "saltutil.is_running state.highstate",
   ),
-  params: { fun: str() },
+  params: { fun: p.str() },
   run: async ({ fun }, context) => (await others(context)).filter((job) => matchesGlob(fun, job.fun)).map(asMap),
 });
 
@@ -50,7 +50,7 @@ export const find_job: ModuleFunction<JobContext> = fn({
     "Return the job with that id if it runs on this minion, else an empty map.",
     "saltutil.find_job <job id>",
   ),
-  params: { jid: str() },
+  params: { jid: p.str() },
   async run({ jid }, context) {
     const found = (await others(context)).find((job) => job.jid === jid);
     return found === undefined ? new Map() : asMap(found);
@@ -79,19 +79,19 @@ export const signal_job: ModuleFunction<JobContext> = fn({
       "empty text if there is no such job.",
     "saltutil.signal_job <job id> 15",
   ),
-  params: { jid: str(), sig: int() },
+  params: { jid: p.str(), sig: p.int() },
   run: ({ jid, sig }, context) => sendTo(jid, sig, context),
 });
 
 export const term_job: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGTERM (15) to the job with that id.", "saltutil.term_job <job id>"),
-  params: { jid: str() },
+  params: { jid: p.str() },
   run: ({ jid }, context) => sendTo(jid, SIGTERM, context),
 });
 
 export const kill_job: ModuleFunction<JobContext> = fn({
   doc: describe("Send SIGKILL (9) to the job with that id, which ends it.", "saltutil.kill_job <job id>"),
-  params: { jid: str() },
+  params: { jid: p.str() },
   run: ({ jid }, context) => sendTo(jid, SIGKILL, context),
 });
 
@@ -113,7 +113,7 @@ export const refresh_grains: ModuleFunction<JobContext> = fn({
       "clean_pillar_cache is accepted: the master's pillar_cache is cleaned in any case.",
     "saltutil.refresh_grains",
   ),
-  params: { refresh_pillar: bool(true), clean_pillar_cache: bool(false) },
+  params: { refresh_pillar: p.bool(true), clean_pillar_cache: p.bool(false) },
   async run({ refresh_pillar }, { outside }) {
     await outside.refresh("grains");
     await outside.refresh(refresh_pillar ? "pillar" : "modules");
@@ -155,7 +155,7 @@ export const mmodule: ModuleFunction<JobContext> = fn({
     "saltutil.mmodule base test.ping",
   ),
   permissions: "all",
-  params: { saltenv: str(), fun: str() },
+  params: { saltenv: p.str(), fun: p.str() },
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ fun }, { call }, { args, kwargs }) =>
@@ -168,7 +168,7 @@ export const update: ModuleFunction<JobContext> = fn({
     "saltutil.update",
     "saltutil.update 0.10.3",
   ),
-  params: { version: any(null) },
+  params: { version: p.any(null) },
   run: () => map({ _error: "Esky not available as import" }),
 });
 
@@ -214,7 +214,7 @@ export const refresh_modules: ModuleFunction<JobContext> = fn({
       "ignored.",
     "saltutil.refresh_modules",
   ),
-  params: { async: bool(true) },
+  params: { async: p.bool(true) },
   run: (_bound, { outside }) => outside.refresh("modules"),
 });
 
@@ -222,7 +222,7 @@ export const refresh_modules: ModuleFunction<JobContext> = fn({
 function refreshingPillar(doc: string): ModuleFunction<JobContext> {
   return fn({
     doc,
-    params: { wait: bool(false), timeout: float(30), clean_cache: bool(true) },
+    params: { wait: p.bool(false), timeout: p.float(30), clean_cache: p.bool(true) },
     run: ({ wait, timeout, clean_cache }, { outside }) =>
       clean_cache
         ? outside.refresh("pillar", { waitS: wait ? timeout : 0 })
@@ -273,7 +273,7 @@ export const clear_job_cache: ModuleFunction<JobContext> = fn({
     "saltutil.clear_job_cache hours=12",
   ),
   permissions: JOBS_CACHE,
-  params: { hours: float(24) },
+  params: { hours: p.float(24) },
   run({ hours }, context) {
     const directory = `${context.opts.cachedir}/minion_jobs`;
     const oldest = Date.now() - hours * 3_600_000;
@@ -297,7 +297,7 @@ export const find_cached_job: ModuleFunction<JobContext> = fn({
     "saltutil.find_cached_job <job id>",
   ),
   permissions: JOBS_CACHE,
-  params: { jid: str() },
+  params: { jid: p.str() },
   run({ jid }, { opts }) {
     const directory = `${opts.cachedir}/minion_jobs/${jid}`;
     const bytes = /^\w+$/.test(jid) ? readFileIfExists(`${directory}/return.p`) : undefined;
@@ -344,7 +344,7 @@ export const kept_return: ModuleFunction<JobContext> = fn({
     "saltutil.kept_return <job id> offset=16384 size=16384",
   ),
   permissions: KEPT_RETURNS,
-  params: { jid: str(), offset: int(0), size: int(16_384) },
+  params: { jid: p.str(), offset: p.int(0), size: p.int(16_384) },
   run({ jid, offset, size }, { opts }) {
     const kept = keptReturn(opts.cachedir, jid);
     if (kept === undefined) throw new CommandError(`Nothing is kept of a return of job ${jid}`);
@@ -359,7 +359,7 @@ export const revoke_auth: ModuleFunction<JobContext> = fn({
       "master keeps its cached data of the minion. Returns False if the master did not answer, or did not delete it.",
     "saltutil.revoke_auth",
   ),
-  params: { preserve_minion_cache: bool(false) },
+  params: { preserve_minion_cache: p.bool(false) },
   async run({ preserve_minion_cache }, { opts, outside }) {
     try {
       const answer = await outside.request(map({ cmd: "revoke_auth", id: opts.id, preserve_minion_cache }));

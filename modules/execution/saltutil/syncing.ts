@@ -7,8 +7,8 @@
 import { CommandError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext, type Refresh } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction } from "#lib/plugins/module.ts";
-import { isMap, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** The refreshes after changes of a family. */
 type Reloads = readonly Refresh[] | { readonly event: string };
@@ -68,8 +68,8 @@ const FAMILIES = {
 
 type FamilyName = keyof typeof FAMILIES;
 
-const LISTS = { extmod_whitelist: any(null), extmod_blacklist: any(null) };
-const CLEAN_PILLAR = { clean_pillar_cache: bool(false) };
+const LISTS = { extmod_whitelist: p.any(null), extmod_blacklist: p.any(null) };
+const CLEAN_PILLAR = { clean_pillar_cache: p.bool(false) };
 
 interface SyncArguments {
   readonly saltenv?: Value;
@@ -94,11 +94,11 @@ refresh
 
 /** The environments of a call. */
 async function environments(saltenv: Value | undefined, context: JobContext): Promise<string[]> {
-  if (Array.isArray(saltenv)) return saltenv.map(text);
-  if (truthy(saltenv)) return text(saltenv ?? "").split(",");
+  if (Array.isArray(saltenv)) return saltenv.map(str);
+  if (truthy(saltenv)) return str(saltenv ?? "").split(",");
   if (await context.catalogue.get("state.show_top") === undefined) return ["base"];
   const top = await context.call("state.show_top");
-  const envs = isMap(top) ? [...top.keys()].map(text) : [];
+  const envs = isMap(top) ? [...top.keys()].map(str) : [];
   return envs.length > 0 ? envs : ["base"];
 }
 
@@ -142,8 +142,8 @@ function syncing(name: FamilyName, refresh?: boolean): ModuleFunction<JobContext
     // The top file, which names the environments, is a template, and may call any function.
     permissions: "all",
     params: {
-      saltenv: any(null),
-      ...refresh !== undefined && { refresh: bool(refresh) },
+      saltenv: p.any(null),
+      ...refresh !== undefined && { refresh: p.bool(refresh) },
       ...LISTS,
       ...["grains", "pillar"].includes(name) && CLEAN_PILLAR,
     },
@@ -210,7 +210,7 @@ export const sync_all: ModuleFunction<JobContext> = fn({
     "saltutil.sync_all saltenv=base,dev",
   ),
   permissions: "all",
-  params: { saltenv: any(null), refresh: bool(true), ...LISTS, ...CLEAN_PILLAR },
+  params: { saltenv: p.any(null), refresh: p.bool(true), ...LISTS, ...CLEAN_PILLAR },
   async run(bound, context) {
     const local = context.opts.file_client === "local";
     const names: FamilyName[] = [

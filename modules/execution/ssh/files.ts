@@ -16,9 +16,9 @@ import { inDirectoryOf } from "#lib/os/held_path.ts";
 import { isTrustedPath } from "#lib/os/trusted_path.ts";
 import { createDirectory } from "#lib/os/new_files.ts";
 import { findUser, type User } from "#lib/os/users.ts";
-import { str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 
-export const HASH = { fingerprint_hash_type: str(null) };
+export const HASH = { fingerprint_hash_type: p.str(null) };
 
 /** @throws {CommandError} If there is no such digest. */
 export function fingerprints(hashType: string | null): Fingerprint {

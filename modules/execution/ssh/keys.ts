@@ -26,9 +26,9 @@ import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { findUser, hostUsers } from "#lib/os/users.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["ssh"], otherwise: "The module requires the ssh binary." }],
@@ -69,10 +69,10 @@ export const auth_keys: ModuleFunction<JobContext> = fn({
     "ssh.auth_keys user='[user1, user2]'",
   ),
   permissions: "all",
-  params: { user: any(null), config: str(CONFIG), ...HASH },
+  params: { user: p.any(null), config: p.str(CONFIG), ...HASH },
   run: ({ user, config, fingerprint_hash_type: hashType }) => {
-    const names = !truthy(user) ? hostUsers() : Array.isArray(user) ? user.map(text) : undefined;
-    if (names === undefined) return keyMap(keysOfUser(text(user), config, hashType) ?? new Map());
+    const names = !truthy(user) ? hostUsers() : Array.isArray(user) ? user.map(str) : undefined;
+    if (names === undefined) return keyMap(keysOfUser(str(user), config, hashType) ?? new Map());
     return new Map(names.flatMap((name): [Value, Value][] => {
       const keys = keysOfUser(name, config, hashType);
       return keys === undefined ? [] : [[name, keyMap(keys)]];
@@ -98,7 +98,7 @@ function checkKey(user: string, request: KeyRequest): "add" | "update" | "exists
 
 function optionsOf(options: Value): string[] {
   if (!truthy(options)) return [];
-  return Array.isArray(options) ? options.map(text) : [text(options)];
+  return Array.isArray(options) ? options.map(str) : [str(options)];
 }
 
 export const check_key: ModuleFunction<JobContext> = fn({
@@ -108,20 +108,20 @@ export const check_key: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    user: str(),
-    key: str(),
-    enc: str(),
-    comment: str(),
-    options: any(),
-    config: str(CONFIG),
-    cache_keys: any(null),
+    user: p.str(),
+    key: p.str(),
+    enc: p.str(),
+    comment: p.str(),
+    options: p.any(),
+    config: p.str(CONFIG),
+    cache_keys: p.any(null),
     ...HASH,
   },
   run: ({ user, key, enc, comment, options, config, fingerprint_hash_type: hashType }) =>
     checkKey(user, { key, enc, comment, options: optionsOf(options), config, hashType }),
 });
 
-const SOURCE = { user: str(), source: str(), config: str(CONFIG), saltenv: str("base"), ...HASH };
+const SOURCE = { user: p.str(), source: p.str(), config: p.str(CONFIG), saltenv: p.str("base"), ...HASH };
 
 /** The keys in a source; none are said in the log. */
 async function sourceKeys(
@@ -161,7 +161,7 @@ export const rm_auth_key: ModuleFunction<JobContext> = fn({
     "ssh.rm_auth_key <user> <key>",
   ),
   permissions: "all",
-  params: { user: str(), key: str(), config: str(CONFIG), ...HASH },
+  params: { user: p.str(), key: p.str(), config: p.str(CONFIG), ...HASH },
   run: ({ user, key, config, fingerprint_hash_type: hashType }) => removeFrom(user, { key, config, hashType }),
 });
 
@@ -208,13 +208,13 @@ export const set_auth_key: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    user: str(),
-    key: str(),
-    enc: str("ssh-rsa"),
-    comment: str(""),
-    options: any(null),
-    config: str(CONFIG),
-    cache_keys: any(null),
+    user: p.str(),
+    key: p.str(),
+    enc: p.str("ssh-rsa"),
+    comment: p.str(""),
+    options: p.any(null),
+    config: p.str(CONFIG),
+    cache_keys: p.any(null),
     ...HASH,
   },
   run: ({ user, key, enc, comment, options, config, fingerprint_hash_type: hashType }) =>
@@ -247,7 +247,7 @@ export const host_keys: ModuleFunction<JobContext> = fn({
     "ssh.host_keys keydir=/etc/ssh private=False",
   ),
   permissions: "all",
-  params: { keydir: str(null), private: bool(true), certs: bool(true) },
+  params: { keydir: p.str(null), private: p.bool(true), certs: p.bool(true) },
   run: ({ keydir, private: withPrivate, certs }) => {
     const directory = keydir || "/etc/ssh";
     const keys = new Map<Value, Value>();
@@ -272,11 +272,11 @@ export const user_keys: ModuleFunction<JobContext> = fn({
     "ssh.user_keys user=user1 pubfile=/home/user1/.ssh/id_rsa.pub prvfile=False",
   ),
   permissions: "all",
-  params: { user: any(null), pubfile: any(null), prvfile: any(null) },
+  params: { user: p.any(null), pubfile: p.any(null), prvfile: p.any(null) },
   run: ({ user, pubfile, prvfile }) => {
-    const names = !truthy(user) ? hostUsers() : Array.isArray(user) ? user.map(text) : [text(user)];
+    const names = !truthy(user) ? hostUsers() : Array.isArray(user) ? user.map(str) : [str(user)];
     const choose = (given: Value, usual: readonly string[]) =>
-      truthy(given) ? [text(given)] : given === false ? [] : usual;
+      truthy(given) ? [str(given)] : given === false ? [] : usual;
     const files = [...choose(pubfile, USER_KEYS.map((name) => `${name}.pub`)), ...choose(prvfile, USER_KEYS)];
     return new Map(names.flatMap((name): [Value, Value][] => {
       const home = findUser(name)?.home;
@@ -296,7 +296,7 @@ export const key_is_encrypted: ModuleFunction<JobContext> = fn({
     "ssh.key_is_encrypted /root/id_rsa",
   ),
   permissions: "all",
-  params: { key: str() },
+  params: { key: p.str() },
   run: ({ key }) => {
     if (!isFile(key)) throw new CommandError(`${key} does not exist`);
     const data = readText(key);

@@ -15,8 +15,8 @@ import { isFile } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { map, str, truthy, type Value } from "#lib/values/value.ts";
 
 const DEFAULT_PORT = 22;
 
@@ -35,10 +35,10 @@ function knownHostsPath(config: string | null, user: string | null): string | Ma
 }
 
 function hostPort(hostname: string, port: Value): string {
-  return !truthy(port) || text(port) === String(DEFAULT_PORT) ? hostname : `[${hostname}]:${text(port)}`;
+  return !truthy(port) || str(port) === String(DEFAULT_PORT) ? hostname : `[${hostname}]:${str(port)}`;
 }
 
-const KNOWN = { config: str(null), port: any(null), ...HASH };
+const KNOWN = { config: p.str(null), port: p.any(null), ...HASH };
 
 interface KnownRequest {
   readonly path: string;
@@ -66,9 +66,9 @@ export const get_known_host_entries: ModuleFunction<JobContext> = fn({
     "ssh.get_known_host_entries <user> <hostname>",
   ),
   permissions: "all",
-  params: { user: any(), hostname: str(), ...KNOWN },
+  params: { user: p.any(), hostname: p.str(), ...KNOWN },
   run: async ({ user, hostname, config, port, fingerprint_hash_type: hashType }, context) => {
-    const path = knownHostsPath(config, truthy(user) ? text(user) : null);
+    const path = knownHostsPath(config, truthy(user) ? str(user) : null);
     if (typeof path !== "string") return path;
     return hostMaps(await storedHosts({ path, hostname, port, hashType }, context));
   },
@@ -88,11 +88,11 @@ const ATTEMPTS = 5;
 async function scanHost(hostname: string, request: ScanRequest, context: JobContext): Promise<KnownHost[]> {
   const words = [
     "ssh-keyscan",
-    ...truthy(request.port) ? ["-p", text(request.port)] : [],
+    ...truthy(request.port) ? ["-p", str(request.port)] : [],
     ...request.enc ? ["-t", request.enc] : [],
     ...request.hash ? ["-H"] : [],
     "-T",
-    text(request.timeout),
+    str(request.timeout),
     // ssh-keyscan has options that read files.
     checkedWord(hostname, "host name"),
   ];
@@ -109,7 +109,14 @@ export const recv_known_host_entries: ModuleFunction<JobContext> = fn({
     "ssh.recv_known_host_entries <hostname> enc=<enc> port=<port>",
   ),
   permissions: "all",
-  params: { hostname: str(), enc: str(null), port: any(null), hash_known_hosts: bool(true), timeout: any(5), ...HASH },
+  params: {
+    hostname: p.str(),
+    enc: p.str(null),
+    port: p.any(null),
+    hash_known_hosts: p.bool(true),
+    timeout: p.any(5),
+    ...HASH,
+  },
   run: async ({ hostname, enc, port, hash_known_hosts: hash, timeout, fingerprint_hash_type: hashType }, context) =>
     hostMaps(await scanHost(hostname, { enc, port, hash, timeout, hashType }, context)),
 });
@@ -120,7 +127,7 @@ export const check_known_host: ModuleFunction<JobContext> = fn({
     "ssh.check_known_host <user> <hostname> key='AAAA...FAaQ=='",
   ),
   permissions: "all",
-  params: { user: str(null), hostname: str(null), key: str(null), fingerprint: str(null), ...KNOWN },
+  params: { user: p.str(null), hostname: p.str(null), key: p.str(null), fingerprint: p.str(null), ...KNOWN },
   run: async ({ user, hostname, key, fingerprint, config, port, fingerprint_hash_type: hashType }, context) => {
     if (!hostname) return failure("hostname argument required");
     const path = knownHostsPath(config, user);
@@ -167,7 +174,7 @@ async function rewriteKnown(
 export const rm_known_host: ModuleFunction<JobContext> = fn({
   doc: describe("Remove all keys of a host from the known hosts.", "ssh.rm_known_host <user> <hostname>"),
   permissions: "all",
-  params: { user: str(null), hostname: str(null), config: str(null), port: any(null) },
+  params: { user: p.str(null), hostname: p.str(null), config: p.str(null), port: p.any(null) },
   run: async ({ user, hostname, config, port }, context) => {
     if (!hostname) return failure("hostname argument required");
     const path = knownHostsPath(config, user);
@@ -181,7 +188,7 @@ export const rm_known_host: ModuleFunction<JobContext> = fn({
 export const hash_known_hosts: ModuleFunction<JobContext> = fn({
   doc: describe("Replace the names of known hosts by digests.", "ssh.hash_known_hosts"),
   permissions: "all",
-  params: { user: str(null), config: str(null) },
+  params: { user: p.str(null), config: p.str(null) },
   run: async ({ user, config }, context) => {
     const path = knownHostsPath(config, user);
     if (typeof path !== "string") return path;
@@ -197,22 +204,22 @@ export const set_known_host: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    user: str(null),
-    hostname: str(null),
-    fingerprint: str(null),
-    key: str(null),
-    port: any(null),
-    enc: str(null),
-    config: str(null),
-    hash_known_hosts: bool(true),
-    timeout: any(5),
+    user: p.str(null),
+    hostname: p.str(null),
+    fingerprint: p.str(null),
+    key: p.str(null),
+    port: p.any(null),
+    enc: p.str(null),
+    config: p.str(null),
+    hash_known_hosts: p.bool(true),
+    timeout: p.any(5),
     ...HASH,
   },
   run: async (given, context) => {
     const { user, hostname, fingerprint, key, port, enc, hash_known_hosts: hash, fingerprint_hash_type: hashType } =
       given;
     if (!hostname) return failure("hostname argument required");
-    if (port !== null && text(port) !== String(DEFAULT_PORT) && hash) {
+    if (port !== null && str(port) !== String(DEFAULT_PORT) && hash) {
       return failure("argument port can not be used in conjunction with argument hash_known_hosts");
     }
     const path = knownHostsPath(given.config, user);
@@ -245,7 +252,7 @@ export const set_known_host: ModuleFunction<JobContext> = fn({
 
 /** Whether a host's name is in its line without the port. */
 function isBare(name: string, { hash, port }: { readonly hash: boolean; readonly port: Value }): boolean {
-  return hash || !truthy(port) || text(port) === String(DEFAULT_PORT) || name.includes(":");
+  return hash || !truthy(port) || str(port) === String(DEFAULT_PORT) || name.includes(":");
 }
 
 async function addKnown(
@@ -271,7 +278,7 @@ async function addKnown(
   }
   for (const host of fresh) {
     const name = String(host.hostname);
-    lines.push(`${isBare(name, { hash, port }) ? name : `[${name}]:${text(port)}`} ${host.enc} ${host.key}\n`);
+    lines.push(`${isBare(name, { hash, port }) ? name : `[${name}]:${str(port)}`} ${host.enc} ${host.key}\n`);
   }
   makeUsersDirectory(dirName(path), owner);
   writeUsers(path, lines.join(""), owner);

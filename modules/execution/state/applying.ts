@@ -6,7 +6,7 @@
 
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { applyHigh, applyHighstate, applySls, applyTopFile } from "#lib/states/run/apply.ts";
 import { RUN_KEYWORDS } from "#lib/states/run/call_keywords.ts";
 import { survivingCommands } from "#lib/states/control/interrupted_run.ts";
@@ -36,7 +36,7 @@ async function applied(
   return await unlessConflict({ queue, kwargs, context }, () => run({ context, test, kwargs, commands }));
 }
 
-const SLS_PARAMS = { exclude: any(null), sync_mods: any(null) };
+const SLS_PARAMS = { exclude: p.any(null), sync_mods: p.any(null) };
 
 export const sls: ModuleFunction<JobContext> = fn({
   ...RUNS,
@@ -46,12 +46,12 @@ export const sls: ModuleFunction<JobContext> = fn({
     "state.sls core exclude=\"[{'id': 'id_to_exclude'}, {'sls': 'sls_to_exclude'}]\"",
   ),
   params: {
-    mods: any(),
-    test: any(null),
-    exclude: any(null),
-    queue: any(null),
-    sync_mods: any(null),
-    state_events: any(null),
+    mods: p.any(),
+    test: p.any(null),
+    exclude: p.any(null),
+    queue: p.any(null),
+    sync_mods: p.any(null),
+    state_events: p.any(null),
   },
   run: ({ mods, test, queue, ...more }, context, { kwargs }) =>
     applied({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applySls(mods, call)),
@@ -75,13 +75,13 @@ ${RUN_ARGUMENTS}`,
     "state.highstate",
     "state.highstate exclude=sls_to_exclude",
   ),
-  params: { test: any(null), queue: any(null), state_events: any(null) },
+  params: { test: p.any(null), queue: p.any(null), state_events: p.any(null) },
   run: ({ test, queue, ...more }, context, { kwargs }) =>
     applied({ test, queue, kwargs: withGiven(kwargs, more) }, context, applyHighstate),
 });
 
 /** The arguments of `state.apply`, which are those of what it calls. */
-const APPLY = { mods: any(null), test: any(null), queue: any(null), state_events: any(null), ...SLS_PARAMS };
+const APPLY = { mods: p.any(null), test: p.any(null), queue: p.any(null), state_events: p.any(null), ...SLS_PARAMS };
 
 export const apply: ModuleFunction<JobContext> = fn({
   ...RUNS,
@@ -91,7 +91,7 @@ export const apply: ModuleFunction<JobContext> = fn({
     "state.apply",
     "state.apply core,edit.vim test=True",
   ),
-  params: { ...APPLY, plan: str(null) },
+  params: { ...APPLY, plan: p.str(null) },
   run: ({ mods, test, queue, plan, ...more }, context, { kwargs }) =>
     applied(
       { mods, test, queue, kwargs: withGiven(kwargs, more) },
@@ -133,7 +133,7 @@ export const top: ModuleFunction<JobContext> = fn({
     `Run the states that another top file gives to this minion.\n\ntopfn\n    The file's name.\n${RUN_ARGUMENTS}`,
     "state.top reverse_top.sls",
   ),
-  params: { topfn: str(), test: any(null), queue: any(null) },
+  params: { topfn: p.str(), test: p.any(null), queue: p.any(null) },
   run: ({ topfn, test, queue }, context, { kwargs }) =>
     applied({ test, queue, kwargs }, context, (call) => applyTopFile(topfn, call)),
 });
@@ -156,7 +156,7 @@ test
 ${ARGUMENTS}`,
     "state.single pkg.installed name=vim",
   ),
-  params: { fun: str(), name: any(), test: any(null), queue: any(null) },
+  params: { fun: p.str(), name: p.any(), test: p.any(null), queue: p.any(null) },
   run: ({ fun, name, test, queue }, context, { kwargs }) =>
     applied({ test, queue, kwargs }, context, (call) => applySingle(fun, name, call)),
 });
@@ -168,7 +168,7 @@ export const low: ModuleFunction<JobContext> = fn({
     "Run one low chunk.\n\ndata\n    A map with `state`, `fun`, `name` and arguments.",
     `state.low '{"state": "pkg", "fun": "installed", "name": "vi"}'`,
   ),
-  params: { data: dict(), queue: any(null) },
+  params: { data: p.dict(), queue: p.any(null) },
   run: ({ data, queue }, context, { kwargs }) =>
     applied({ test: null, queue, kwargs }, context, (call) => applyLow(data, call)),
 });
@@ -180,7 +180,7 @@ export const high: ModuleFunction<JobContext> = fn({
     `Run high data.\n\ndata\n    A map of IDs.\n\ntest\n    Only say what would be changed.\n${ARGUMENTS}`,
     `state.high '{"vim": {"pkg": ["installed"]}}'`,
   ),
-  params: { data: dict(), test: any(null), queue: any(null) },
+  params: { data: p.dict(), test: p.any(null), queue: p.any(null) },
   run: ({ data, test, queue }, context, { kwargs }) =>
     applied({ test, queue, kwargs }, context, (call) => applyHigh(data, call)),
 });
@@ -191,7 +191,7 @@ export const template: ModuleFunction<JobContext> = fn({
     `Run the states of a file of this host.\n\ntem\n    Its path; \`.sls\` may be left out.\n${ARGUMENTS}`,
     "state.template /srv/try/web.sls",
   ),
-  params: { tem: str(), queue: any(null) },
+  params: { tem: p.str(), queue: p.any(null) },
   run: ({ tem, queue }, context, { kwargs }) =>
     applied({ test: null, queue, kwargs }, context, (call) => applyTemplate(tem, call)),
 });
@@ -202,7 +202,7 @@ export const template_str: ModuleFunction<JobContext> = fn({
     `Run the states of a text, which is rendered as an SLS file is.\n\ntem\n    The text.\n${ARGUMENTS}`,
     "state.template_str '{a: test.nop}'",
   ),
-  params: { tem: str(), queue: any(null) },
+  params: { tem: p.str(), queue: p.any(null) },
   run: ({ tem, queue }, context, { kwargs }) =>
     applied({ test: null, queue, kwargs }, context, (call) => applyTemplateText(tem, call)),
 });
@@ -222,7 +222,7 @@ test
 ${ARGUMENTS}`,
     "state.sls_id my_state my_module,a_common_module",
   ),
-  params: { id_: str(), mods: any(), test: any(null), queue: any(null), state_events: any(null) },
+  params: { id_: p.str(), mods: p.any(), test: p.any(null), queue: p.any(null), state_events: p.any(null) },
   run: ({ id_, mods, test, queue, ...more }, context, { kwargs }) =>
     applied({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyId(id_, mods, call)),
 });
@@ -240,7 +240,7 @@ ${RUN_ARGUMENTS}`,
     "state.request",
     "state.request core,edit.vim",
   ),
-  params: { ...APPLY, name: str("default") },
+  params: { ...APPLY, name: p.str("default") },
   run: ({ mods, queue, test: _test, name, ...more }, context, { kwargs }) => {
     const given = withGiven(kwargs, more);
     return applied({ mods, test: true, queue, kwargs: given }, context, async (call) => {
@@ -257,7 +257,7 @@ export const run_request: ModuleFunction<JobContext> = fn({
     "Run a request of `state.request`.\n\nname : default\n    The name of the request. More arguments replace those of the request.",
     "state.run_request",
   ),
-  params: { name: str("default") },
+  params: { name: p.str("default") },
   run: async ({ name }, context, { kwargs }) => {
     const { cachedir } = context.opts;
     const request = requestNamed(cachedir, name);

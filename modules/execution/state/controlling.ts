@@ -7,7 +7,7 @@
 import { runningStates } from "#lib/states/tree/conflicts.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, float, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { disabledRuns, setDisabledRuns } from "#lib/states/control/disabling.ts";
 import { clearHigh } from "#lib/states/run/high_cache.ts";
 import { lastRun } from "#lib/states/control/last_run.ts";
@@ -24,7 +24,7 @@ export const running: ModuleFunction<JobContext> = fn({
     "List the other state functions that run on this minion.\n\nconcurrent : False\n    With True nothing is listed.",
     "state.running",
   ),
-  params: { concurrent: bool(false) },
+  params: { concurrent: p.bool(false) },
   run: ({ concurrent }, context) => concurrent ? [] : runningStates(context),
 });
 
@@ -35,7 +35,7 @@ export const pause: ModuleFunction<JobContext> = fn({
     "state.pause 20171130110407769519 vim 20",
   ),
   permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
-  params: { jid: str(), state_id: str(null), duration: float(null) },
+  params: { jid: p.str(), state_id: p.str(null), duration: p.float(null) },
   run: ({ jid, state_id, duration }, { opts }) =>
     pauseRun(opts.cachedir, jid, {
       id: state_id ?? ALL_STATES,
@@ -50,7 +50,7 @@ export const soft_kill: ModuleFunction<JobContext> = fn({
     "state.soft_kill 20171130110407769519 vim",
   ),
   permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
-  params: { jid: str(), state_id: str(null) },
+  params: { jid: p.str(), state_id: p.str(null) },
   run: ({ jid, state_id }, { opts }) => pauseRun(opts.cachedir, jid, { id: state_id ?? ALL_STATES, kill: true }),
 });
 
@@ -61,7 +61,7 @@ export const resume: ModuleFunction<JobContext> = fn({
     "state.resume 20171130110407769519 vim",
   ),
   permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
-  params: { jid: str(), state_id: str(null) },
+  params: { jid: p.str(), state_id: p.str(null) },
   run: ({ jid, state_id }, { opts }) => resumeRun(opts.cachedir, jid, state_id ?? ALL_STATES),
 });
 
@@ -71,7 +71,7 @@ export const get_pauses: ModuleFunction<JobContext> = fn({
     "state.get_pauses",
   ),
   permissions: { read: ["{cachedir}"] },
-  params: { jid: any(null) },
+  params: { jid: p.any(null) },
   run: ({ jid }, context) => knownPauses(jid, context),
 });
 
@@ -82,7 +82,7 @@ export const disable: ModuleFunction<JobContext> = fn({
     "state.disable bind.config,test.succeed_without_changes",
   ),
   permissions: "all",
-  params: { states: any() },
+  params: { states: p.any() },
   run: ({ states }, context) => setDisabledRuns(states, true, context),
 });
 
@@ -92,7 +92,7 @@ export const enable: ModuleFunction<JobContext> = fn({
     "state.enable highstate",
   ),
   permissions: "all",
-  params: { states: any() },
+  params: { states: p.any() },
   run: ({ states }, context) => setDisabledRuns(states, false, context),
 });
 
@@ -111,14 +111,14 @@ export const check_request: ModuleFunction<JobContext> = fn({
     "state.check_request",
   ),
   permissions: { read: ["{cachedir}"] },
-  params: { name: str(null) },
+  params: { name: p.str(null) },
   run: ({ name }, { opts }) => readRequests(opts.cachedir, name),
 });
 
 export const clear_request: ModuleFunction<JobContext> = fn({
   doc: describe("Delete a request without running it.\n\nname\n    Its name. Default: all.", "state.clear_request"),
   permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
-  params: { name: str(null) },
+  params: { name: p.str(null) },
   run: ({ name }, { opts }) => clearRequest(opts.cachedir, name),
 });
 
@@ -143,7 +143,7 @@ jid
   ),
   permissions: { read: ["{cachedir}"] },
   outputter: "highstate",
-  params: { jid: str(null) },
+  params: { jid: p.str(null) },
   run: ({ jid }, context) => lastRun(jid, context),
 });
 
@@ -172,12 +172,12 @@ node : minion
   ),
   permissions: "all",
   params: {
-    tagmatch: str("*"),
-    count: int(-1),
-    quiet: bool(false),
-    sock_dir: str(null),
-    pretty: bool(false),
-    node: str("minion"),
+    tagmatch: p.str("*"),
+    count: p.int(-1),
+    quiet: p.bool(false),
+    sock_dir: p.str(null),
+    pretty: p.bool(false),
+    node: p.str("minion"),
   },
   run: (bound, context) => awaitEvents(bound, context),
 });

@@ -8,7 +8,7 @@
 import { lint as lintStates } from "#lib/states/tree/lint.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { ARGUMENTS, COMMON } from "./arguments.ts";
 
 export const lint: ModuleFunction<JobContext> = fn({
@@ -30,7 +30,7 @@ ${ARGUMENTS}`,
     "state.lint",
     "state.lint web,db pillar_file=tests/pillar.yaml grains_file=tests/debian12.yaml",
   ),
-  params: { mods: any(null), pillar_file: str(null), grains_file: str(null) },
+  params: { mods: p.any(null), pillar_file: p.str(null), grains_file: p.str(null) },
   run: ({ mods, pillar_file, grains_file }, context, { kwargs }) =>
     lintStates({ context, mods, kwargs, pillarFile: pillar_file, grainsFile: grains_file }),
 });

@@ -7,7 +7,7 @@
 import * as show from "#lib/states/tree/show.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Value } from "#lib/values/value.ts";
 import { ARGUMENTS, checkNames, COMMON, testWord, unlessConflict as orConflict } from "./arguments.ts";
 
@@ -21,7 +21,7 @@ function ofSls(doc: string, run: OfSls, ...examples: readonly [string, ...string
       `${doc}\n\nmods\n    Names of SLS files, with commas or as a list; globs.\n${ARGUMENTS}`,
       ...examples,
     ),
-    params: { mods: any(), test: any(null), queue: any(null) },
+    params: { mods: p.any(), test: p.any(null), queue: p.any(null) },
     run: ({ mods, test, queue }, context, { kwargs }) => {
       checkNames(mods);
       return unlessConflict(queue, callOf(context, kwargs, testWord(test, { ofSls: true })), (call) => run(mods, call));
@@ -38,7 +38,7 @@ function ofTop(
   return fn({
     ...COMMON,
     doc: describe(`${doc}\n${ARGUMENTS}`, ...examples),
-    params: { queue: any(null) },
+    params: { queue: p.any(null) },
     run: ({ queue }, context, { kwargs }) => unlessConflict(queue, callOf(context, kwargs, null), run),
   });
 }
@@ -85,7 +85,7 @@ export const id_exists: ModuleFunction<JobContext> = fn({
     `Whether SLS files have all of these IDs.\n\nids\n    IDs, with commas or as a list.\n\nmods\n    Names of SLS files.\n${ARGUMENTS}`,
     "state.id_exists create_myfile,update_template filestate saltenv=dev",
   ),
-  params: { ids: any(), mods: any(), test: any(null), queue: any(null) },
+  params: { ids: p.any(), mods: p.any(), test: p.any(null), queue: p.any(null) },
   run: ({ ids, mods, test, queue }, context, { kwargs }) =>
     unlessConflict(queue, callOf(context, kwargs, test), (call) => show.idExists(ids, mods, call)),
 });

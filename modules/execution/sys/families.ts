@@ -9,10 +9,10 @@ import { argspecsOf, functionsOf, modulesOf } from "./selecting.ts";
 import type { Argspec } from "#lib/plugins/call.ts";
 import { asDocstring, collectDocs, describe, selects } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { compareStrings, isMap, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { RENDERER_DOCS } from "#modules/renderers/_docs.ts";
 
 /** Where a family's functions are from. */
@@ -40,17 +40,17 @@ async function fromRunner(context: JobContext, name: string): Promise<ValueMap> 
 /** The entries of a map by full names that words choose. */
 function selected(all: ValueMap, wanted: readonly string[]): ValueMap {
   const tests = wanted.map(selects);
-  return new Map([...all].filter(([name]) => tests.length === 0 || tests.some((test) => test(text(name)))));
+  return new Map([...all].filter(([name]) => tests.length === 0 || tests.some((test) => test(str(name)))));
 }
 
 const RUNNERS: Source = {
-  names: async (context) => [...(await fromRunner(context, "doc.argspec")).keys()].map(text).sort(compareStrings),
+  names: async (context) => [...(await fromRunner(context, "doc.argspec")).keys()].map(str).sort(compareStrings),
   docs: async (context, wanted) => selected(await fromRunner(context, "doc.runner"), wanted),
   argspecs: async (context, module) =>
     Object.fromEntries(
       [...selected(await fromRunner(context, "doc.argspec"), module === "" ? [] : [module])].map((
         [name, spec],
-      ) => [text(name), spec]),
+      ) => [str(name), spec]),
     ),
 };
 
@@ -76,7 +76,7 @@ function listing(
     params: {},
     varArgs: "args",
     ...varKwargs !== undefined && { varKwargs },
-    run: async (_bound, context, { args }) => choose(await source.names(context), args.map(text)),
+    run: async (_bound, context, { args }) => choose(await source.names(context), args.map(str)),
   });
 }
 
@@ -99,7 +99,7 @@ function documentation(source: Source, name: string, what: string): ModuleFuncti
     permissions: source === RUNNERS ? "all" : SEARCH_PATH,
     params: {},
     varArgs: "args",
-    run: (_bound, context, { args }) => source.docs(context, args.map(text)),
+    run: (_bound, context, { args }) => source.docs(context, args.map(str)),
   });
 }
 
@@ -107,7 +107,7 @@ function specs(source: Source, name: string, what: string): ModuleFunction<JobCo
   return fn({
     doc: describe(`Return the arguments of functions of ${what}, as sys.argspec does.`, `sys.${name}`),
     permissions: source === RUNNERS ? "all" : SEARCH_PATH,
-    params: { module: str("") },
+    params: { module: p.str("") },
     run: ({ module }, context) => source.argspecs(context, module),
   });
 }
@@ -146,7 +146,7 @@ export const list_renderers: ModuleFunction<JobContext> = fn({
   ),
   params: {},
   varArgs: "args",
-  run: (_bound, _context, { args }) => rendererNames(args.map(text)),
+  run: (_bound, _context, { args }) => rendererNames(args.map(str)),
 });
 
 export const renderer_doc: ModuleFunction<JobContext> = fn({
@@ -158,7 +158,7 @@ export const renderer_doc: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   run: (_bound, _context, { args }) =>
-    Object.fromEntries(rendererNames(args.map(text)).map((name) => [name, asDocstring(RENDERER_DOCS[name])])),
+    Object.fromEntries(rendererNames(args.map(str)).map((name) => [name, asDocstring(RENDERER_DOCS[name])])),
 });
 
 /** A parameter may have any of these types in a schema. */
@@ -190,7 +190,7 @@ export const state_schema: ModuleFunction<JobContext> = fn({
     "sys.state_schema pkg.installed",
   ),
   permissions: SEARCH_PATH,
-  params: { module: str("") },
+  params: { module: p.str("") },
   run: async ({ module }, { catalogue }) =>
     Object.entries(argspecsOf(await catalogue.states.all(), module)).map(([name, spec]) => schemaOf(name, spec)),
 });

@@ -8,9 +8,9 @@
 import { argspecsOf, functionsOf, modulesOf } from "./selecting.ts";
 import { collectDocs, describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
-import { str as text } from "#lib/values/value.ts";
+import { str } from "#lib/values/value.ts";
 
 export const doc: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -24,7 +24,7 @@ export const doc: ModuleFunction<JobContext> = fn({
   permissions: SEARCH_PATH,
   params: {},
   varArgs: "args",
-  run: async (_bound, { catalogue }, rest) => collectDocs(await catalogue.all(), rest.args.map(text)),
+  run: async (_bound, { catalogue }, rest) => collectDocs(await catalogue.all(), rest.args.map(str)),
 });
 
 export const list_functions: ModuleFunction<JobContext> = fn({
@@ -38,7 +38,7 @@ export const list_functions: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "args",
   varKwargs: "kwargs",
-  run: async (_bound, context, rest) => functionsOf(await functionNames(context), rest.args.map(text)),
+  run: async (_bound, context, rest) => functionsOf(await functionNames(context), rest.args.map(str)),
 });
 
 export const list_modules: ModuleFunction<JobContext> = fn({
@@ -50,7 +50,7 @@ export const list_modules: ModuleFunction<JobContext> = fn({
   permissions: SEARCH_PATH,
   params: {},
   varArgs: "args",
-  run: async (_bound, context, rest) => modulesOf(await functionNames(context), rest.args.map(text)),
+  run: async (_bound, context, rest) => modulesOf(await functionNames(context), rest.args.map(str)),
 });
 
 export const argspec: ModuleFunction<JobContext> = fn({
@@ -61,7 +61,7 @@ export const argspec: ModuleFunction<JobContext> = fn({
     "sys.argspec 'test.arg*'",
   ),
   permissions: SEARCH_PATH,
-  params: { module: str("") },
+  params: { module: p.str("") },
   run: async ({ module }, { catalogue }) => argspecsOf(await catalogue.all(), module),
 });
 

@@ -12,8 +12,8 @@ import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { pathExists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, type Parameter, str } from "#lib/plugins/module.ts";
-import { str as textOf, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type ModuleFunction, p, type Parameter } from "#lib/plugins/module.ts";
+import { str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import {
   planCertificate,
   planList,
@@ -77,7 +77,7 @@ function listOf(given: Value): Value[] {
 }
 
 function text(given: Value, otherwise: string): string {
-  return given === null ? otherwise : textOf(given);
+  return given === null ? otherwise : str(given);
 }
 
 export const encode_certificate: ModuleFunction<JobContext> = fn({
@@ -88,15 +88,15 @@ export const encode_certificate: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    certificate: any(),
-    encoding: str("pem"),
-    append_certs: any(null),
-    private_key: any(null),
-    private_key_passphrase: str(null),
-    pkcs12_passphrase: str(null),
-    pkcs12_encryption_compat: any(false),
-    pkcs12_friendlyname: str(null),
-    raw: bool(false),
+    certificate: p.any(),
+    encoding: p.str("pem"),
+    append_certs: p.any(null),
+    private_key: p.any(null),
+    private_key_passphrase: p.str(null),
+    pkcs12_passphrase: p.str(null),
+    pkcs12_encryption_compat: p.any(false),
+    pkcs12_friendlyname: p.str(null),
+    raw: p.bool(false),
   },
   run: ({ certificate, encoding, append_certs, private_key, raw }) => {
     checkEncoding(encoding, CERTIFICATE_ENCODINGS);
@@ -121,7 +121,7 @@ async function remoteCertificate(
   const key = given.get("private_key") ?? null;
   if (truthy(key)) {
     const passphrase = given.get("private_key_passphrase") ?? null;
-    kwargs.set("public_key", spkiOf(loadPrivateKey(referenceOf(key), passphrase === null ? null : textOf(passphrase))));
+    kwargs.set("public_key", spkiOf(loadPrivateKey(referenceOf(key), passphrase === null ? null : str(passphrase))));
   } else if (truthy(given.get("public_key") ?? null)) {
     kwargs.set("public_key", spkiOf(loadPublicKey(referenceOf(given.get("public_key") ?? null))));
   }
@@ -134,7 +134,7 @@ async function remoteCertificate(
     return loadCertificate(referenceOf(answer));
   } catch (error) {
     if (!(error instanceof InvocationError)) throw error;
-    throw new CommandError(`ca_server did not return a certificate: ${textOf(answer)}`, { cause: error });
+    throw new CommandError(`ca_server did not return a certificate: ${str(answer)}`, { cause: error });
   }
 }
 
@@ -148,22 +148,22 @@ export async function localCertificate(given: ValueMap): Promise<Certificate> {
     // Another minion may have chosen the name: it leads to no other folder.
     const prefix = cn === undefined ? "" : `${cn.replaceAll("/", "_")}-`;
     const name = `${prefix}${certificate.serial.toString(16)}.crt`;
-    writePem(pemOf("CERTIFICATE", certificate.der), `${textOf(copies)}/${name}`, true, "CERTIFICATE");
+    writePem(pemOf("CERTIFICATE", certificate.der), `${str(copies)}/${name}`, true, "CERTIFICATE");
   }
   return certificate;
 }
 
 const CERTIFICATE_PARAMS = {
-  ca_server: str(null),
-  signing_policy: any(null),
-  encoding: str("pem"),
-  append_certs: any(null),
-  pkcs12_passphrase: str(null),
-  pkcs12_encryption_compat: any(false),
-  pkcs12_friendlyname: str(null),
-  path: str(null),
-  overwrite: bool(true),
-  raw: bool(false),
+  ca_server: p.str(null),
+  signing_policy: p.any(null),
+  encoding: p.str("pem"),
+  append_certs: p.any(null),
+  pkcs12_passphrase: p.str(null),
+  pkcs12_encryption_compat: p.any(false),
+  pkcs12_friendlyname: p.str(null),
+  path: p.str(null),
+  overwrite: p.bool(true),
+  raw: p.bool(false),
 } as const satisfies Record<string, Parameter>;
 
 /** The arguments of a certificate with today's names and Salt's defaults. */
@@ -274,17 +274,17 @@ extensions
   ),
   permissions: "all",
   params: {
-    signing_private_key: any(),
-    revoked: any(),
-    signing_cert: any(null),
-    signing_private_key_passphrase: str(null),
-    include_expired: any(false),
-    days_valid: any(null),
-    digest: str("sha256"),
-    encoding: str("pem"),
-    extensions: any(null),
-    path: str(null),
-    raw: bool(false),
+    signing_private_key: p.any(),
+    revoked: p.any(),
+    signing_cert: p.any(null),
+    signing_private_key_passphrase: p.str(null),
+    include_expired: p.any(false),
+    days_valid: p.any(null),
+    digest: p.str("sha256"),
+    encoding: p.str("pem"),
+    extensions: p.any(null),
+    path: p.str(null),
+    raw: p.bool(false),
   },
   varKwargs: "kwargs",
   run: async ({ digest, encoding, path, raw, ...given }, context, { kwargs }) => {
@@ -305,7 +305,7 @@ extensions
 
 /** @throws {InvocationError} For unknown arguments. */
 function refuseUnknown(kwargs: ValueMap, ignored: readonly string[]): void {
-  const unknown = [...kwargs.keys()].map(textOf).filter((name) => !ignored.includes(name) && !name.startsWith("_"));
+  const unknown = [...kwargs.keys()].map(str).filter((name) => !ignored.includes(name) && !name.startsWith("_"));
   if (unknown.length > 0) {
     throw new InvocationError(`Unrecognized keyword arguments: [${unknown.map((name) => `'${name}'`).join(", ")}]`);
   }
@@ -317,7 +317,7 @@ export const encode_crl: ModuleFunction<JobContext> = fn({
     "x509.encode_crl /etc/pki/my.crl der",
   ),
   permissions: "all",
-  params: { crl: any(), encoding: str("pem"), raw: bool(false) },
+  params: { crl: p.any(), encoding: p.str("pem"), raw: p.bool(false) },
   run: ({ crl, encoding, raw }) => {
     checkEncoding(encoding, PLAIN_ENCODINGS);
     return encoded(loadRevocationList(referenceOf(crl)).found.der, { encoding, label: "X509 CRL", raw });
@@ -338,12 +338,12 @@ digest : sha256, encoding : pem
   ),
   permissions: "all",
   params: {
-    private_key: any(),
-    private_key_passphrase: str(null),
-    digest: str("sha256"),
-    encoding: str("pem"),
-    path: str(null),
-    raw: bool(false),
+    private_key: p.any(),
+    private_key_passphrase: p.str(null),
+    digest: p.str("sha256"),
+    encoding: p.str("pem"),
+    path: p.str(null),
+    raw: p.bool(false),
   },
   varKwargs: "kwargs",
   run: async ({ private_key, private_key_passphrase, digest, encoding, path, raw }, _context, { kwargs }) => {
@@ -365,7 +365,7 @@ export const encode_csr: ModuleFunction<JobContext> = fn({
     "x509.encode_csr /etc/pki/my.csr der",
   ),
   permissions: "all",
-  params: { csr: any(), encoding: str("pem"), raw: bool(false) },
+  params: { csr: p.any(), encoding: p.str("pem"), raw: p.bool(false) },
   run: ({ csr, encoding, raw }) => {
     checkEncoding(encoding, PLAIN_ENCODINGS);
     return encoded(loadSigningRequest(referenceOf(csr)).found.der, { encoding, label: "CERTIFICATE REQUEST", raw });
@@ -426,13 +426,13 @@ passphrase, encoding : pem
   ),
   permissions: "all",
   params: {
-    algo: str("rsa"),
-    keysize: any(null),
-    passphrase: str(null),
-    encoding: str("pem"),
-    pkcs12_encryption_compat: any(false),
-    path: str(null),
-    raw: bool(false),
+    algo: p.str("rsa"),
+    keysize: p.any(null),
+    passphrase: p.str(null),
+    encoding: p.str("pem"),
+    pkcs12_encryption_compat: p.any(false),
+    path: p.str(null),
+    raw: p.bool(false),
   },
   varKwargs: "kwargs",
   run: ({ algo, keysize, passphrase, encoding, path, raw }, _context, { kwargs }) => {
@@ -458,12 +458,12 @@ export const encode_private_key: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    private_key: any(),
-    encoding: str("pem"),
-    passphrase: str(null),
-    private_key_passphrase: str(null),
-    pkcs12_encryption_compat: any(false),
-    raw: bool(false),
+    private_key: p.any(),
+    encoding: p.str("pem"),
+    passphrase: p.str(null),
+    private_key_passphrase: p.str(null),
+    pkcs12_encryption_compat: p.any(false),
+    raw: p.bool(false),
   },
   run: ({ private_key, encoding, passphrase, private_key_passphrase, raw }) => {
     checkEncoding(encoding, KEY_ENCODINGS);

@@ -7,7 +7,7 @@
 import { textOf, writePem } from "./common.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { referenceOf } from "#lib/host/x509/loading.ts";
 
 export {
@@ -46,6 +46,6 @@ export const write_pem: ModuleFunction<JobContext> = fn({
     "x509.write_pem '-----BEGIN CERTIFICATE-----MIIGMzCCBBug…' path=/etc/pki/mycert.crt",
   ),
   permissions: "all",
-  params: { text: any(), path: str(), overwrite: bool(true), pem_type: str(null) },
+  params: { text: p.any(), path: p.str(), overwrite: p.bool(true), pem_type: p.str(null) },
   run: ({ text, path, overwrite, pem_type }) => writePem(textOf(referenceOf(text)), path, overwrite, pem_type),
 });

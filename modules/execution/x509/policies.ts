@@ -9,8 +9,8 @@ import { localCertificate } from "./creating.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { isMap, map, str as textOf, type Value } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { isMap, map, str, type Value } from "#lib/values/value.ts";
 import { loadCertificate, pemOf, referenceOf } from "#lib/host/x509/loading.ts";
 import { currentNames, withPolicy } from "#lib/host/x509/old_names.ts";
 
@@ -20,7 +20,7 @@ export const get_signing_policy: ModuleFunction<JobContext> = fn({
     "x509.get_signing_policy www",
   ),
   permissions: "all",
-  params: { signing_policy: any(), ca_server: str(null) },
+  params: { signing_policy: p.any(), ca_server: p.str(null) },
   run: async ({ signing_policy, ca_server }, context) => {
     if (ca_server === null) return currentNames(await localPolicy(signing_policy, context));
     const query = { policy: signing_policy, kwargs: new Map<Value, Value>(), policyOnly: true };
@@ -54,7 +54,7 @@ export const sign_remote_certificate: ModuleFunction<JobContext> = fn({
     "x509.sign_remote_certificate www kwargs=\"{'public_key': '/etc/pki/www.key'}\"",
   ),
   permissions: "all",
-  params: { signing_policy: any(), kwargs: dict(), get_signing_policy_only: bool(false) },
+  params: { signing_policy: p.any(), kwargs: p.dict(), get_signing_policy_only: p.bool(false) },
   varKwargs: "more_kwargs",
   run: async ({ signing_policy, kwargs, get_signing_policy_only }, context, { kwargs: more }) => {
     const refused = (...errors: string[]) => map({ data: null, errors });
@@ -67,7 +67,7 @@ export const sign_remote_certificate: ModuleFunction<JobContext> = fn({
       if (minions !== undefined) {
         const minion = more.get("__pub_id");
         if (minion === undefined) return refused("minion sending this request could not be identified");
-        if (!await isPermitted(textOf(minions), textOf(minion), context)) {
+        if (!await isPermitted(str(minions), str(minion), context)) {
           return refused("minion not permitted to use specified signing policy");
         }
         policy.delete("minions");

@@ -12,7 +12,7 @@ import { globAny } from "#lib/os/disk_paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { keyKind, type Signed } from "#lib/host/x509/documents.ts";
 import {
@@ -88,7 +88,7 @@ export const read_certificate: ModuleFunction<JobContext> = fn({
     "x509.read_certificate /etc/pki/mycert.crt",
   ),
   permissions: "all",
-  params: { certificate: any() },
+  params: { certificate: p.any() },
   run: ({ certificate }, context) => shownCertificate(certificate, context),
 });
 
@@ -104,14 +104,14 @@ export const read_certificates: ModuleFunction<JobContext> = fn({
     "x509.read_certificates '/etc/pki/*.crt'",
   ),
   permissions: "all",
-  params: { glob_path: str() },
+  params: { glob_path: p.str() },
   run: ({ glob_path }, context) => ofFiles(glob_path, (path) => shownCertificate(path, context)),
 });
 
 export const read_crl: ModuleFunction<JobContext> = fn({
   doc: describe("Return the fields of a revocation list.", "x509.read_crl /etc/pki/my.crl"),
   permissions: "all",
-  params: { crl: any() },
+  params: { crl: p.any() },
   run: ({ crl }) => {
     const list = loadRevocationList(referenceOf(crl)).found;
     const revoked = list.revoked.map(({ serial, date, extensions }): [string, Value] => [
@@ -132,7 +132,7 @@ export const read_crl: ModuleFunction<JobContext> = fn({
 export const read_csr: ModuleFunction<JobContext> = fn({
   doc: describe("Return the fields of a signing request.", "x509.read_csr /etc/pki/mycert.csr"),
   permissions: "all",
-  params: { csr: any() },
+  params: { csr: p.any() },
   run: ({ csr }) => {
     const request = loadSigningRequest(referenceOf(csr)).found;
     const { type, size } = keyKind(request.spki);
@@ -156,7 +156,7 @@ function endsWithin(given: Value, days: Value): boolean {
 export const expires: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a certificate expires within a number of days.", "x509.expires /etc/pki/my.crt days=7"),
   permissions: "all",
-  params: { certificate: any(), days: any(0) },
+  params: { certificate: p.any(), days: p.any(0) },
   run: ({ certificate, days }) => endsWithin(certificate, days),
 });
 
@@ -175,7 +175,7 @@ export const expired: ModuleFunction<JobContext> = fn({
     "x509.expired /etc/pki/mycert.crt",
   ),
   permissions: "all",
-  params: { certificate: any() },
+  params: { certificate: p.any() },
   run: ({ certificate }) => map({ ...identity(certificate), expired: endsWithin(certificate, 0) }),
 });
 
@@ -185,7 +185,7 @@ export const will_expire: ModuleFunction<JobContext> = fn({
     "x509.will_expire /etc/pki/mycert.crt days=30",
   ),
   permissions: "all",
-  params: { certificate: any(), days: any() },
+  params: { certificate: p.any(), days: p.any() },
   run: ({ certificate, days }) =>
     map({ check_days: days, ...identity(certificate), will_expire: endsWithin(certificate, days) }),
 });
@@ -196,7 +196,7 @@ export const get_pem_entry: ModuleFunction<JobContext> = fn({
     "x509.get_pem_entry '-----BEGIN CERTIFICATE REQUEST-----\\nMIICyzCC…\\n-----END CERTIFICATE REQUEST-----'",
   ),
   permissions: "all",
-  params: { text: any(), pem_type: str(null) },
+  params: { text: p.any(), pem_type: p.str(null) },
   run: ({ text, pem_type }) => new TextEncoder().encode(pemEntry(textOf(referenceOf(text)), pem_type)),
 });
 
@@ -206,7 +206,7 @@ export const get_pem_entries: ModuleFunction<JobContext> = fn({
     "x509.get_pem_entries '/etc/pki/*.crt'",
   ),
   permissions: "all",
-  params: { glob_path: str() },
+  params: { glob_path: p.str() },
   run: ({ glob_path }) =>
     ofFiles(glob_path, (path) => {
       const text = textOrUndefined(path);
@@ -220,7 +220,7 @@ export const get_private_key_size: ModuleFunction<JobContext> = fn({
     "x509.get_private_key_size /etc/pki/mycert.key",
   ),
   permissions: "all",
-  params: { private_key: any(), passphrase: str(null) },
+  params: { private_key: p.any(), passphrase: p.str(null) },
   run: ({ private_key, passphrase }) => keyKind(spkiOf(loadPrivateKey(referenceOf(private_key), passphrase))).size,
 });
 
@@ -230,7 +230,7 @@ export const get_public_key: ModuleFunction<JobContext> = fn({
     "x509.get_public_key /etc/pki/mycert.crt",
   ),
   permissions: "all",
-  params: { key: any(), passphrase: str(null), asObj: any(null) },
+  params: { key: p.any(), passphrase: p.str(null), asObj: p.any(null) },
   run: ({ key, passphrase }) => pemOf("PUBLIC KEY", publicKeyOf(referenceOf(key), passphrase)),
 });
 
@@ -240,7 +240,7 @@ export const verify_crl: ModuleFunction<JobContext> = fn({
     "x509.verify_crl crl=/etc/pki/my.crl cert=/etc/pki/my.crt",
   ),
   permissions: "all",
-  params: { crl: any(), cert: any() },
+  params: { crl: p.any(), cert: p.any() },
   run: ({ crl, cert }) => isSignedBy(loadRevocationList(referenceOf(crl)).found, publicKeyOf(referenceOf(cert), null)),
 });
 
@@ -250,7 +250,7 @@ export const verify_private_key: ModuleFunction<JobContext> = fn({
     "x509.verify_private_key private_key=/etc/pki/myca.key public_key=/etc/pki/myca.crt",
   ),
   permissions: "all",
-  params: { private_key: any(), public_key: any(), passphrase: str(null) },
+  params: { private_key: p.any(), public_key: p.any(), passphrase: p.str(null) },
   run: ({ private_key, public_key, passphrase }) => {
     const key = loadPrivateKey(referenceOf(private_key), passphrase);
     return isPair(publicKeyOf(referenceOf(public_key), null), key);
@@ -263,7 +263,7 @@ export const verify_signature: ModuleFunction<JobContext> = fn({
     "x509.verify_signature /etc/pki/mycert.pem signing_pub_key=/etc/pki/myca.crt",
   ),
   permissions: "all",
-  params: { certificate: any(), signing_pub_key: any(null), signing_pub_key_passphrase: str(null) },
+  params: { certificate: p.any(), signing_pub_key: p.any(null), signing_pub_key_passphrase: p.str(null) },
   run: ({ certificate, signing_pub_key, signing_pub_key_passphrase }) => {
     const signer = signing_pub_key === null || signing_pub_key === "" ? certificate : signing_pub_key;
     const spki = publicKeyOf(referenceOf(signer), signing_pub_key_passphrase);

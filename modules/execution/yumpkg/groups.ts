@@ -11,8 +11,8 @@ import { yumOptions, yumProgram } from "#lib/host/packages/yum.ts";
 import { GROUP_KINDS, parseDnf5Groups, parseGroup, parseGroups } from "#lib/host/packages/yum_output.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
-import { compareStrings, map, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { compareStrings, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const group_list: ModuleFunction<JobContext> = fn({
   doc: describe("Return the groups of packages: installed, available, environments, languages.", "pkg.group_list"),
@@ -66,13 +66,13 @@ async function anyGroup(name: string, asking: Asking): Promise<ValueMap> {
 }
 
 function listOf(value: Value | undefined): string[] {
-  return Array.isArray(value) ? value.map(text) : [];
+  return Array.isArray(value) ? value.map(str) : [];
 }
 
 /** Options for the keywords that say where groups are looked for. */
 function placeOptions(kwargs: ValueMap): string[] {
   const known = ["fromrepo", "enablerepo", "disablerepo"];
-  return yumOptions(new Map([...kwargs].filter(([key]) => known.includes(text(key)))));
+  return yumOptions(new Map([...kwargs].filter(([key]) => known.includes(str(key)))));
 }
 
 export const group_info: ModuleFunction<JobContext> = fn({
@@ -82,7 +82,7 @@ export const group_info: ModuleFunction<JobContext> = fn({
     "pkg.group_info 'Perl Support'",
   ),
   permissions: "all",
-  params: { name: str(), expand: bool(false), ignore_groups: any(null) },
+  params: { name: p.str(), expand: p.bool(false), ignore_groups: p.any(null) },
   varKwargs: "kwargs",
   run: ({ name, expand, ignore_groups }, context, { kwargs }) =>
     groupInfo(name, { options: placeOptions(kwargs), expand, done: listOf(ignore_groups), context }),
@@ -94,7 +94,7 @@ export const group_diff: ModuleFunction<JobContext> = fn({
     "pkg.group_diff 'Perl Support'",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
     const installed = await installedRpms(context);
@@ -111,7 +111,7 @@ export const group_diff: ModuleFunction<JobContext> = fn({
 
 function wordList(given: Value, name: string): string[] {
   if (typeof given === "string") return given.split(",");
-  if (Array.isArray(given)) return given.map(text);
+  if (Array.isArray(given)) return given.map(str);
   throw new InvocationError(`'${name}' must be a list`);
 }
 
@@ -124,7 +124,7 @@ export const group_install: ModuleFunction<JobContext> = fn({
     "pkg.group_install 'My Group' skip='foo,bar' include='baz'",
   ),
   permissions: "all",
-  params: { name: any(), skip: any([]), include: any([]) },
+  params: { name: p.any(), skip: p.any([]), include: p.any([]) },
   varKwargs: "kwargs",
   async run({ name, skip, include }, context, { kwargs }) {
     const groups = wordList(name, "groups");

@@ -32,11 +32,11 @@ import { downloadedPackages } from "#lib/host/packages/rpm_files.ts";
 import { availableVersions, patches } from "#lib/host/packages/yum_queries.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { splitInput } from "#lib/values/split_input.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "#modules/execution/_pkg_keywords.ts";
 
 export const virtual: Virtual = {
@@ -56,14 +56,14 @@ export const normalize_name: ModuleFunction<JobContext> = fn({
     "pkg.normalize_name zsh.x86_64",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => normalizedName(name, ownArchitecture(context)),
 });
 
 export const parse_arch: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name and the architecture of a package's name, as a map.", "pkg.parse_arch zsh.x86_64"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }) => splitArchitecture(name),
 });
 
@@ -88,7 +88,7 @@ export const latest_version: ModuleFunction<JobContext> = fn({
   params: {},
   varArgs: "names",
   varKwargs: "kwargs",
-  run: (_bound, context, { args, kwargs }) => latest(args.map(text), kwargs, context),
+  run: (_bound, context, { args, kwargs }) => latest(args.map(str), kwargs, context),
 });
 
 export const available_version: ModuleFunction<JobContext> = availableVersion(latest_version);
@@ -110,7 +110,7 @@ export const version_cmp: ModuleFunction<JobContext> = fn({
     "pkg.version_cmp '0.2-001' '0.2.0.1-002'",
   ),
   permissions: "all",
-  params: { pkg1: str(), pkg2: str(), ignore_epoch: bool(false) },
+  params: { pkg1: p.str(), pkg2: p.str(), ignore_epoch: p.bool(false) },
   varKwargs: "kwargs",
   run: ({ pkg1, pkg2, ignore_epoch }) => rpmOrder(ignore_epoch)(pkg1, pkg2),
 });
@@ -124,7 +124,7 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
     'pkg.list_pkgs attr=\'["version", "arch"]\'',
   ),
   permissions: "all",
-  params: { versions_as_list: bool(false) },
+  params: { versions_as_list: p.bool(false) },
   varKwargs: "kwargs",
   async run({ versions_as_list }, context, { kwargs }) {
     if (isTrue(kwargs.get("removed")) || isTrue(kwargs.get("purge_desired"))) return {};
@@ -168,17 +168,17 @@ export const install: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(null),
-    refresh: bool(false),
-    skip_verify: bool(false),
-    pkgs: any(null),
-    sources: any(null),
-    downloadonly: bool(false),
-    reinstall: bool(false),
-    normalize: bool(true),
-    update_holds: bool(false),
-    saltenv: str("base"),
-    ignore_epoch: bool(false),
+    name: p.str(null),
+    refresh: p.bool(false),
+    skip_verify: p.bool(false),
+    pkgs: p.any(null),
+    sources: p.any(null),
+    downloadonly: p.bool(false),
+    reinstall: p.bool(false),
+    normalize: p.bool(true),
+    update_holds: p.bool(false),
+    saltenv: p.str("base"),
+    ignore_epoch: p.bool(false),
   },
   varKwargs: "kwargs",
   watchedKeywords: CHANGE_KEYWORDS,
@@ -263,12 +263,12 @@ async function upgradeAll(bound: Upgrade, kwargs: ValueMap, context: JobContext)
 }
 
 const UPGRADE = {
-  name: str(null),
-  pkgs: any(null),
-  refresh: bool(true),
-  skip_verify: bool(false),
-  normalize: bool(true),
-  minimal: bool(false),
+  name: p.str(null),
+  pkgs: p.any(null),
+  refresh: p.bool(true),
+  skip_verify: p.bool(false),
+  normalize: p.bool(true),
+  minimal: p.bool(false),
 };
 
 export const upgrade: ModuleFunction<JobContext> = fn({
@@ -280,7 +280,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
     "pkg.upgrade security=True",
   ),
   permissions: "all",
-  params: { ...UPGRADE, obsoletes: bool(true), diff_attr: any(null) },
+  params: { ...UPGRADE, obsoletes: p.bool(true), diff_attr: p.any(null) },
   varKwargs: "kwargs",
   watchedKeywords: CHANGE_KEYWORDS,
   run: (bound, context, { kwargs }) => upgradeAll(bound, kwargs, context),
@@ -289,7 +289,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
 export const update: ModuleFunction<JobContext> = fn({
   doc: describe("The same as pkg.upgrade with obsoletes=False.", "pkg.update", "pkg.update security=True"),
   permissions: "all",
-  params: { ...UPGRADE, obsoletes: bool(false) },
+  params: { ...UPGRADE, obsoletes: p.bool(false) },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => upgradeAll(bound, kwargs, context),
 });
@@ -319,7 +319,7 @@ export const hold: ModuleFunction<JobContext> = fn({
     `pkg.hold pkgs='["foo", "bar"]'`,
   ),
   permissions: "all",
-  params: { name: str(null), pkgs: any(null), sources: any(null), normalize: bool(true) },
+  params: { name: p.str(null), pkgs: p.any(null), sources: p.any(null), normalize: p.bool(true) },
   varKwargs: "kwargs",
   async run({ name, pkgs, sources }, context) {
     await requireVersionlock(context);
@@ -334,7 +334,7 @@ export const unhold: ModuleFunction<JobContext> = fn({
     `pkg.unhold pkgs='["foo", "bar"]'`,
   ),
   permissions: "all",
-  params: { name: str(null), pkgs: any(null), sources: any(null) },
+  params: { name: p.str(null), pkgs: p.any(null), sources: p.any(null) },
   varKwargs: "kwargs",
   async run({ name, pkgs, sources }, context) {
     await requireVersionlock(context);
@@ -349,7 +349,7 @@ export const list_holds: ModuleFunction<JobContext> = fn({
     "pkg.list_holds full=False",
   ),
   permissions: "all",
-  params: { pattern: str(HOLD_PATTERN), full: bool(true) },
+  params: { pattern: p.str(HOLD_PATTERN), full: p.bool(true) },
   async run({ pattern, full }, context) {
     await requireVersionlock(context);
     return await heldPackages({ full, pattern }, context);

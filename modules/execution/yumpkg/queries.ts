@@ -15,9 +15,9 @@ import * as repositories from "#lib/host/packages/yum_repositories.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text } from "#lib/values/value.ts";
+import { str } from "#lib/values/value.ts";
 
 export const list_repo_pkgs: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -32,7 +32,7 @@ export const list_repo_pkgs: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   async run(_bound, context, { args, kwargs }) {
-    const globs = args.map(text);
+    const globs = args.map(str);
     if (!isTrue(kwargs.get("byrepo"))) return await availableVersions(globs, kwargs, context);
     return (await offeredPackages(globs, kwargs, context)).byRepository();
   },
@@ -45,7 +45,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
     "pkg.list_upgrades",
   ),
   permissions: "all",
-  params: { refresh: bool(true) },
+  params: { refresh: p.bool(true) },
   varKwargs: "kwargs",
   async run({ refresh }, context, { kwargs }) {
     const options = yumOptions(kwargs);
@@ -94,7 +94,7 @@ export const list_patches: ModuleFunction<JobContext> = fn({
     "pkg.list_patches",
   ),
   permissions: "all",
-  params: { refresh: bool(false) },
+  params: { refresh: p.bool(false) },
   varKwargs: "kwargs",
   async run({ refresh }, context) {
     if (refresh) await refreshYum(new Map(), context);
@@ -120,7 +120,7 @@ export const list_repos: ModuleFunction<JobContext> = fn({
     "pkg.list_repos basedir=/path/to/dir",
     "pkg.list_repos basedir=/path/to/dir,/path/to/another/dir",
   ),
-  params: { basedir: any(null) },
+  params: { basedir: p.any(null) },
   run: ({ basedir }, _context, { kwargs }) => repositories.listRepositories(repositories.placeOf(basedir, kwargs)),
 });
 
@@ -131,7 +131,7 @@ export const get_repo: ModuleFunction<JobContext> = fn({
     "pkg.get_repo myrepo",
     "pkg.get_repo copr:mymaintainer/myrepo",
   ),
-  params: { repo: str(), basedir: any(null) },
+  params: { repo: p.str(), basedir: p.any(null) },
   run: ({ repo, basedir }, _context, { kwargs }) =>
     repositories.getRepository(repo, repositories.placeOf(basedir, kwargs)),
 });
@@ -143,7 +143,7 @@ export const del_repo: ModuleFunction<JobContext> = fn({
     "pkg.del_repo myrepo",
     "pkg.del_repo myrepo basedir=/path/to/dir",
   ),
-  params: { repo: str(), basedir: any(null) },
+  params: { repo: p.str(), basedir: p.any(null) },
   run: ({ repo, basedir }, _context, { kwargs }) =>
     repositories.deleteRepository(repo, repositories.placeOf(basedir, kwargs)),
 });
@@ -157,7 +157,7 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
     "pkg.mod_repo reponame basedir=/path/to/dir enabled=1 strict_config=False",
     "pkg.mod_repo reponame baseurl= mirrorlist=http://host.com/",
   ),
-  params: { repo: str(), basedir: any(null) },
+  params: { repo: p.str(), basedir: p.any(null) },
   run({ repo, basedir }, context, { kwargs }) {
     const options = new Map([...ownKeywords(kwargs)].filter(([key]) => key !== "saltenv"));
     return repositories.changeRepository(repo, { options, place: repositories.placeOf(basedir, kwargs) }, context);

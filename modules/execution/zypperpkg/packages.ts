@@ -21,13 +21,13 @@ import { belowRoot } from "#lib/host/packages/zypper_repositories.ts";
 import { downloadedPackages } from "#lib/host/packages/rpm_files.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { elementsNamed } from "#lib/text/xml.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { splitInput } from "#lib/values/split_input.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "#modules/execution/_pkg_keywords.ts";
 
 export const virtual: Virtual = {
@@ -41,7 +41,7 @@ export const virtual: Virtual = {
   ],
 };
 
-const ROOT = { root: str(null) };
+const ROOT = { root: p.str(null) };
 
 /** A name without its architecture, if the host installs packages of that. */
 function normalized(name: string, context: JobContext): string {
@@ -57,20 +57,20 @@ export const normalize_name: ModuleFunction<JobContext> = fn({
     "pkg.normalize_name zsh.x86_64",
   ),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }, context) => normalized(name, context),
 });
 
 export const parse_arch: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name and the architecture of a package's name, as a map.", "pkg.parse_arch zsh.x86_64"),
   permissions: "all",
-  params: { name: str() },
+  params: { name: p.str() },
   run: ({ name }) => splitArchitecture(name),
 });
 
 export const version: ModuleFunction<JobContext> = versionFunction(async (context, kwargs) => {
   const all = await zypper.listInstalled({ root: kwargs.get("root"), asList: true }, context);
-  return new Map([...all].map(([name, list]) => [text(name), Array.isArray(list) ? list.map(text) : []]));
+  return new Map([...all].map(([name, list]) => [str(name), Array.isArray(list) ? list.map(str) : []]));
 }, { watchedKeywords: PACKAGE_KEYWORDS, missing: "an empty map" });
 
 export const version_cmp: ModuleFunction<JobContext> = fn({
@@ -80,7 +80,7 @@ export const version_cmp: ModuleFunction<JobContext> = fn({
     "pkg.version_cmp '0.2-001' '0.2.0.1-002'",
   ),
   permissions: "all",
-  params: { ver1: str(), ver2: str(), ignore_epoch: bool(false) },
+  params: { ver1: p.str(), ver2: p.str(), ignore_epoch: p.bool(false) },
   varKwargs: "kwargs",
   run: ({ ver1, ver2, ignore_epoch }) => rpmOrder(ignore_epoch)(ver1, ver2),
 });
@@ -93,7 +93,7 @@ export const list_pkgs: ModuleFunction<JobContext> = fn({
     "pkg.list_pkgs attr=version,arch",
   ),
   permissions: "all",
-  params: { versions_as_list: bool(false), ...ROOT, includes: any(null) },
+  params: { versions_as_list: p.bool(false), ...ROOT, includes: p.any(null) },
   varKwargs: "kwargs",
   run({ versions_as_list: asList, root, includes }, context, { kwargs }) {
     if (isTrue(kwargs.get("removed")) || isTrue(kwargs.get("purge_desired"))) return {};
@@ -110,7 +110,7 @@ export const refresh_db: ModuleFunction<JobContext> = fn({
     "pkg.refresh_db repos='[myrepo1, myrepo2]'",
   ),
   permissions: "all",
-  params: { force: any(null), ...ROOT, gpgautoimport: bool(false) },
+  params: { force: p.any(null), ...ROOT, gpgautoimport: p.bool(false) },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => zypper.refreshZypper(keywords(kwargs, bound), context),
 });
@@ -131,16 +131,16 @@ export const install: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(null),
-    refresh: bool(false),
-    fromrepo: str(null),
-    pkgs: any(null),
-    sources: any(null),
-    downloadonly: any(null),
-    skip_verify: bool(false),
-    version: str(null),
-    ignore_repo_failure: bool(false),
-    no_recommends: bool(false),
+    name: p.str(null),
+    refresh: p.bool(false),
+    fromrepo: p.str(null),
+    pkgs: p.any(null),
+    sources: p.any(null),
+    downloadonly: p.any(null),
+    skip_verify: p.bool(false),
+    version: p.str(null),
+    ignore_repo_failure: p.bool(false),
+    no_recommends: p.bool(false),
     ...ROOT,
   },
   varKwargs: "kwargs",
@@ -178,17 +178,17 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: {
-    name: str(null),
-    pkgs: any(null),
-    refresh: bool(true),
-    dryrun: bool(false),
-    dist_upgrade: bool(false),
-    fromrepo: any(null),
-    novendorchange: bool(false),
-    skip_verify: bool(false),
-    no_recommends: bool(false),
+    name: p.str(null),
+    pkgs: p.any(null),
+    refresh: p.bool(true),
+    dryrun: p.bool(false),
+    dist_upgrade: p.bool(false),
+    fromrepo: p.any(null),
+    novendorchange: p.bool(false),
+    skip_verify: p.bool(false),
+    no_recommends: p.bool(false),
     ...ROOT,
-    diff_attr: any(null),
+    diff_attr: p.any(null),
   },
   varKwargs: "kwargs",
   watchedKeywords: CHANGE_KEYWORDS,
@@ -225,7 +225,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
   return fn({
     doc: removalDoc(action, doc),
     permissions: "all",
-    params: { name: str(null), pkgs: any(null), ...ROOT },
+    params: { name: p.str(null), pkgs: p.any(null), ...ROOT },
     varKwargs: "kwargs",
     watchedKeywords: CHANGE_KEYWORDS,
     async run({ name, pkgs, root }, context) {
@@ -275,13 +275,13 @@ function wanted(name: string | null, pkgs: Value): (readonly [name: string, vers
   const list = truthy(pkgs) ? (Array.isArray(pkgs) ? pkgs : [pkgs]) : [name];
   return list.map((one) => {
     const [first, version] = isMap(one) ? [...one][0] ?? ["", null] : [one, null];
-    return [checkedWord(text(first), "package name"), version] as const;
+    return [checkedWord(str(first), "package name"), version] as const;
   });
 }
 
 const HOLD = {
   permissions: "all",
-  params: { name: str(null), pkgs: any(null), ...ROOT },
+  params: { name: p.str(null), pkgs: p.any(null), ...ROOT },
   varKwargs: "kwargs",
 } as const;
 
@@ -299,7 +299,7 @@ export const hold: ModuleFunction<JobContext> = fn({
     const added: string[] = [];
     for (const [one, version] of given) {
       const isHeld = truthy(locks.get(one));
-      if (!isHeld) added.push(truthy(version) ? `${one}=${text(version)}` : one);
+      if (!isHeld) added.push(truthy(version) ? `${one}=${str(version)}` : one);
       const changes = isHeld ? {} : { new: "hold", old: "" };
       const comment = `Package ${one} is ${isHeld ? "already set to be" : "now being"} held.`;
       results.set(one, map({ name: one, changes, result: true, comment }));
@@ -326,8 +326,8 @@ export const unhold: ModuleFunction<JobContext> = fn({
       const entry = map({ name: one, changes: {}, result: true, comment: `Package ${one} was already unheld.` });
       results.set(one, entry);
       if (lock === undefined || lock.size === 0) continue;
-      const held = text(lock.get("version") ?? "").replace(/^[= ]+/, "");
-      if (truthy(version) && held !== text(version)) {
+      const held = str(lock.get("version") ?? "").replace(/^[= ]+/, "");
+      if (truthy(version) && held !== str(version)) {
         entry.set("result", false);
         entry.set("comment", `Unable to unhold package ${one} as it is held with the other version.`);
       } else {
@@ -347,7 +347,7 @@ export const list_holds: ModuleFunction<JobContext> = fn({
     "pkg.list_holds full=False",
   ),
   permissions: "all",
-  params: { pattern: str(null), full: bool(true), ...ROOT },
+  params: { pattern: p.str(null), full: p.bool(true), ...ROOT },
   varKwargs: "kwargs",
   async run({ pattern, full, root }, context) {
     const editions = new Map<string, ValueMap[]>();
@@ -362,7 +362,7 @@ export const list_holds: ModuleFunction<JobContext> = fn({
     }
     const expression = pattern ? pythonRegex(`${pattern}-\\S+`) : undefined;
     const held = [...editions].flatMap(([name, all]) =>
-      all.map((one) => full ? `${name}-${text(one.get("epoch") ?? 0)}:${text(one.get("edition") ?? null)}.*` : name)
+      all.map((one) => full ? `${name}-${str(one.get("epoch") ?? 0)}:${str(one.get("edition") ?? null)}.*` : name)
     );
     return [...new Set(held)].filter((one) => expression?.test(one) ?? true);
   },
@@ -382,7 +382,7 @@ async function lockedNames(
     ["details", true],
   ]);
   try {
-    return [...(await zypper.searchPackages(name, kwargs, context)).keys()].map(text);
+    return [...(await zypper.searchPackages(name, kwargs, context)).keys()].map(str);
   } catch (error) {
     if (error instanceof CommandError) return [];
     throw error;

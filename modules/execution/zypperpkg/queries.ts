@@ -17,12 +17,12 @@ import * as zypper from "#lib/host/packages/zypper_packages.ts";
 import * as repositories from "#lib/host/packages/zypper_repositories.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
-const ROOT = { root: str(null) };
+const ROOT = { root: p.str(null) };
 
 /** The keywords with the root. */
 function within(root: Value, kwargs: ValueMap = new Map()): ValueMap {
@@ -35,12 +35,12 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
     "pkg.list_upgrades",
   ),
   permissions: "all",
-  params: { refresh: bool(true), ...ROOT },
+  params: { refresh: p.bool(true), ...ROOT },
   varKwargs: "kwargs",
   async run({ refresh, root }, context, { kwargs }) {
     if (refresh) await zypper.refreshZypper(within(root, kwargs), context);
     const given = kwargs.get("fromrepo") ?? null;
-    const from = given === null ? [] : (Array.isArray(given) ? given : [given]).flatMap((one) => ["--repo", text(one)]);
+    const from = given === null ? [] : (Array.isArray(given) ? given : [given]).flatMap((one) => ["--repo", str(one)]);
     const document = await zypperXml(["list-updates", ...from], context, { root, readsOnly: true });
     const updates = attributesOf(document, "update").filter((one) => one.get("kind") === "package");
     return new Map(updates.map((one) => [one.get("name") ?? "", one.get("edition") ?? ""]));
@@ -72,7 +72,7 @@ async function latest(given: readonly string[], kwargs: ValueMap, context: JobCo
   const names = [...new Set(given)].sort();
   const info = await infoAvailable(names, kwargs, context);
   const newest = (name: string): Value => {
-    const status = text(info.get(name)?.get("status") ?? "").toLowerCase();
+    const status = str(info.get(name)?.get("status") ?? "").toLowerCase();
     const isNewer = status.includes("not installed") || status.includes("out-of-date");
     return isNewer ? info.get(name)?.get("version") ?? null : "";
   };
@@ -126,7 +126,7 @@ export const search: ModuleFunction<JobContext> = fn({
     "pkg.search <criteria>",
   ),
   permissions: "all",
-  params: { criteria: str(), refresh: bool(false) },
+  params: { criteria: p.str(), refresh: p.bool(false) },
   varKwargs: "kwargs",
   async run({ criteria, refresh }, context, { kwargs }) {
     if (refresh) await zypper.refreshZypper(kwargs, context);
@@ -137,7 +137,7 @@ export const search: ModuleFunction<JobContext> = fn({
 export const list_patterns: ModuleFunction<JobContext> = fn({
   doc: describe("Return the patterns that are shown, with whether they are installed.", "pkg.list_patterns"),
   permissions: "all",
-  params: { refresh: bool(false), ...ROOT },
+  params: { refresh: p.bool(false), ...ROOT },
   async run({ refresh, root }, context) {
     if (refresh) await zypper.refreshZypper(within(root), context);
     return await zypper.listSolvables("pattern", root, context);
@@ -154,7 +154,7 @@ export const list_installed_patterns: ModuleFunction<JobContext> = fn({
 export const list_patches: ModuleFunction<JobContext> = fn({
   doc: describe("Return the patches, with whether they are installed.", "pkg.list_patches"),
   permissions: "all",
-  params: { refresh: bool(false), ...ROOT },
+  params: { refresh: p.bool(false), ...ROOT },
   varKwargs: "kwargs",
   async run({ refresh, root }, context, { kwargs }) {
     if (refresh) await zypper.refreshZypper(within(root, kwargs), context);
@@ -178,7 +178,7 @@ export const list_products: ModuleFunction<JobContext> = fn({
     "pkg.list_products all=True",
   ),
   permissions: "all",
-  params: { all: bool(false), refresh: bool(false), ...ROOT },
+  params: { all: p.bool(false), refresh: p.bool(false), ...ROOT },
   async run({ all, refresh, root }, context) {
     if (refresh) await zypper.refreshZypper(within(root), context);
     return await zypper.listProducts(all, root, context);
@@ -205,7 +205,7 @@ export const resolve_capabilities: ModuleFunction<JobContext> = fn({
     "pkg.resolve_capabilities resolve_capabilities=True w3m_ssl",
   ),
   permissions: "all",
-  params: { pkgs: any(), refresh: bool(false), ...ROOT },
+  params: { pkgs: p.any(), refresh: p.bool(false), ...ROOT },
   varKwargs: "kwargs",
   async run({ pkgs, refresh, root }, context, { kwargs }) {
     if (refresh) await zypper.refreshZypper(within(root, kwargs), context);
@@ -213,7 +213,7 @@ export const resolve_capabilities: ModuleFunction<JobContext> = fn({
     const resolved: Value[] = [];
     for (const one of Array.isArray(pkgs) ? pkgs : [pkgs]) {
       const [given, version] = isMap(one) ? [...one][0] ?? ["", null] : [one, null];
-      const name = resolves ? await providerOf(text(given), root, context) : text(given);
+      const name = resolves ? await providerOf(str(given), root, context) : str(given);
       resolved.push(truthy(version) ? map({ [name]: version }) : name);
     }
     return resolved;
@@ -225,7 +225,7 @@ async function providerOf(name: string, root: Value, context: JobContext): Promi
   const find = async (more: Readonly<Record<string, Value>>): Promise<string[]> => {
     try {
       const kwargs = new Map<Value, Value>([...Object.entries(more), ["root", root], ["match", "exact"]]);
-      return [...(await zypper.searchPackages(name, kwargs, context)).keys()].map(text);
+      return [...(await zypper.searchPackages(name, kwargs, context)).keys()].map(str);
     } catch (error) {
       if (error instanceof CommandError) return [];
       throw error;
@@ -249,7 +249,7 @@ async function downloadPackages(given: readonly string[], root: Value, context: 
   const words = ["download", ...given.map((name) => checkedWord(name, "package name"))];
   const found: ValueMap = new Map();
   for (const { name, info } of downloadsOf(await zypperXml(words, context, { root }))) {
-    const check = rpmWords(root, "-K", "--quiet", text(info.get("path") ?? ""));
+    const check = rpmWords(root, "-K", "--quiet", str(info.get("path") ?? ""));
     if ((await runProgram(check, context)).retcode === 0) found.set(name, info);
   }
   if (found.size === 0) throw new CommandError(`Unable to download packages: ${given.join(", ")}`);
@@ -305,7 +305,7 @@ export const list_repos: ModuleFunction<JobContext> = fn({
 export const get_repo: ModuleFunction<JobContext> = fn({
   doc: describe("Return a repository, an empty map if it is not there.", "pkg.get_repo alias"),
   permissions: "all",
-  params: { repo: str(), ...ROOT },
+  params: { repo: p.str(), ...ROOT },
   varKwargs: "kwargs",
   run: ({ repo, root }) => repositories.listRepositories(root).get(repo) ?? {},
 });
@@ -313,7 +313,7 @@ export const get_repo: ModuleFunction<JobContext> = fn({
 export const del_repo: ModuleFunction<JobContext> = fn({
   doc: describe("Delete a repository.", "pkg.del_repo alias"),
   permissions: "all",
-  params: { repo: str(), ...ROOT },
+  params: { repo: p.str(), ...ROOT },
   run: ({ repo, root }, context) => repositories.deleteRepository(repo, root, context),
 });
 
@@ -325,7 +325,7 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
     "pkg.mod_repo alias url= mirrorlist=http://host.com/",
   ),
   permissions: "all",
-  params: { repo: str() },
+  params: { repo: p.str() },
   varKwargs: "kwargs",
   run({ repo }, context, { kwargs }) {
     const refresh = () => zypper.refreshZypper(new Map([...kwargs, ["repos", repo]]), context);

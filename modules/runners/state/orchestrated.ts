@@ -6,7 +6,7 @@
 
 import { InvocationError } from "#lib/errors.ts";
 import { yamlMistake } from "#lib/states/tree/settings.ts";
-import { any, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Whose files and pillar these are. */
@@ -31,9 +31,9 @@ test
     Test mode, as the templates see it.`;
 
 /** The parameters that {@linkcode ASKED} tells of. */
-export const PILLAR_PARAMS = { pillar: any(null), pillarenv: str(null), pillar_enc: str(null) };
+export const PILLAR_PARAMS = { pillar: p.any(null), pillarenv: p.str(null), pillar_enc: p.str(null) };
 /** The parameters that {@linkcode OF_SLS} tells of besides. */
-export const SLS_PARAMS = { saltenv: any("base"), test: any(null) };
+export const SLS_PARAMS = { saltenv: p.any("base"), test: p.any(null) };
 
 /**
  * The keyword arguments of an execution function of that name: those that were given.

@@ -8,7 +8,7 @@ import { ASKED, givenKeywords, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } fr
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { succeeded } from "#lib/states/run/outcome.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -40,7 +40,7 @@ orchestration_jid
     "state.orchestrate orch.deploy saltenv=dev test=True",
     "state.orchestrate orch.deploy 'pillar={version: 1.2}'",
   ),
-  params: { mods: any(), ...SLS_PARAMS, exclude: any(null), ...PILLAR_PARAMS, orchestration_jid: str(null) },
+  params: { mods: p.any(), ...SLS_PARAMS, exclude: p.any(null), ...PILLAR_PARAMS, orchestration_jid: p.str(null) },
   async run({ mods, orchestration_jid, ...options }, context) {
     const jid = orchestration_jid ?? context.jid;
     const data = await ofMaster({ fun: "state.sls", args: [mods], kwargs: givenKeywords(options), jid }, context);
@@ -71,7 +71,7 @@ pillar
     Pillar data that override others, as a dictionary.`,
     "state.orchestrate_single fun=salt.wheel name=key.list_all",
   ),
-  params: { fun: str(), name: str(), test: any(null), queue: any(false), pillar: any(null) },
+  params: { fun: p.str(), name: p.str(), test: p.any(null), queue: p.any(false), pillar: p.any(null) },
   varKwargs: "kwargs",
   async run({ fun, name, pillar }, context, { kwargs }) {
     const own = new Map([...ownKeywords(kwargs), ...givenKeywords({ pillar })]);
@@ -90,7 +90,7 @@ test, queue
     Accepted for compatibility with Salt; without effect, as in Salt.${ASKED}`,
     `state.orchestrate_high '{one: {salt: [function, {name: test.ping}, {tgt: "db*"}]}}'`,
   ),
-  params: { data: any(), test: any(null), queue: any(false), ...PILLAR_PARAMS },
+  params: { data: p.any(), test: p.any(null), queue: p.any(false), ...PILLAR_PARAMS },
   varKwargs: "kwargs",
   async run({ data, test: _test, queue: _queue, ...options }, context, { kwargs }) {
     const own = new Map([...ownKeywords(kwargs), ...givenKeywords(options)]);
@@ -110,7 +110,7 @@ state_id
 function steering(name: string, does: string, more: string, takesDuration = false): ModuleFunction<RunnerContext> {
   return runner({
     doc: runnerDoc(`${does}${CONTROLLED}${more}`, `state.${name} 20260101000000000000 deploy`),
-    params: { jid: any(), state_id: any(null), ...takesDuration && { duration: any(null) } },
+    params: { jid: p.any(), state_id: p.any(null), ...takesDuration && { duration: p.any(null) } },
     async run(bound, context) {
       await context.execute({ fun: `state.${name}`, args: Object.values(bound), kwargs: new Map() });
       return null;

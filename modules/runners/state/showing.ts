@@ -11,7 +11,7 @@ import { masterAsMinion } from "#lib/config/load.ts";
 import { ASKED, givenKeywords as given, OF_MASTER, OF_SLS, PILLAR_PARAMS, SLS_PARAMS } from "./orchestrated.ts";
 import { CommandError } from "#lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { any, bool, float, int, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const event: RunnerFunction = runner({
@@ -42,12 +42,12 @@ node : master
     "state.event 'salt/minion/*/start' count=3 quiet=True",
   ),
   params: {
-    tagmatch: str("*"),
-    count: int(-1),
-    quiet: bool(false),
-    sock_dir: str(null),
-    pretty: bool(false),
-    node: str("master"),
+    tagmatch: p.str("*"),
+    count: p.int(-1),
+    quiet: p.bool(false),
+    sock_dir: p.str(null),
+    pretty: p.bool(false),
+    node: p.str("master"),
   },
   async run({ tagmatch, count, quiet, sock_dir, pretty, node }, context) {
     const directory = sock_dir ?? context.opts.sock_dir;
@@ -85,7 +85,7 @@ async function shown(
   return new Map([...returns].map(([id, { return: result }]) => [id, result]));
 }
 
-const TARGETED = { tgt: any(null), tgt_type: str("glob"), timeout: float(null) };
+const TARGETED = { tgt: p.any(null), tgt_type: p.str("glob"), timeout: p.float(null) };
 
 export const orchestrate_show_sls: RunnerFunction = runner({
   doc: runnerDoc(
@@ -98,7 +98,7 @@ queue : False
     Accepted for compatibility with Salt.`,
     "state.orchestrate_show_sls orch.deploy 'pillar={group: web}'",
   ),
-  params: { mods: any(), ...SLS_PARAMS, queue: any(false), ...PILLAR_PARAMS },
+  params: { mods: p.any(), ...SLS_PARAMS, queue: p.any(false), ...PILLAR_PARAMS },
   async run({ mods, queue: _queue, ...options }, context) {
     const call = { fun: "state.show_sls", args: [mods], kwargs: given(options), withPillar: true };
     return new Map([[masterAsMinion(context.opts).id, await context.execute(call)]]);
@@ -122,7 +122,7 @@ timeout
     "state.graph orch.deploy",
     "state.graph web tgt='web*'",
   ),
-  params: { mods: any(), ...TARGETED, ...SLS_PARAMS, ...PILLAR_PARAMS },
+  params: { mods: p.any(), ...TARGETED, ...SLS_PARAMS, ...PILLAR_PARAMS },
   run: ({ mods, tgt, tgt_type, timeout, ...options }, context) =>
     shown("state.graph", { args: [mods], kwargs: given(options), tgt, tgt_type, timeout }, context),
 });

@@ -8,42 +8,42 @@ import { Refused } from "#modules/states/_refused.ts";
 import { type ArchiveFormat, guessArchiveFormat } from "#lib/host/archives/archive_format.ts";
 import { relativePath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
-import { any, type Bound, str } from "#lib/plugins/module.ts";
-import { str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type Bound, p } from "#lib/plugins/module.ts";
+import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The declaration. */
 export const EXTRACTED = {
-  name: any(),
-  source: any(),
-  source_hash: any(null),
-  source_hash_name: any(null),
-  source_hash_update: any(false),
-  skip_files_list_verify: any(false),
-  skip_verify: any(false),
-  password: any(null),
-  options: any(null),
-  list_options: any(null),
-  force: any(false),
-  overwrite: any(false),
-  clean: any(false),
-  clean_parent: any(false),
-  user: any(null),
-  group: any(null),
-  if_missing: any(null),
-  trim_output: any(false),
-  use_cmd_unzip: any(null),
-  extract_perms: any(true),
-  enforce_toplevel: any(true),
-  enforce_ownership_on: any(null),
-  archive_format: any(null),
-  use_etag: any(false),
-  signature: any(null),
-  source_hash_sig: any(null),
-  signed_by_any: any(null),
-  signed_by_all: any(null),
-  keyring: any(null),
-  gnupghome: any(null),
-  sig_backend: str("gpg"),
+  name: p.any(),
+  source: p.any(),
+  source_hash: p.any(null),
+  source_hash_name: p.any(null),
+  source_hash_update: p.any(false),
+  skip_files_list_verify: p.any(false),
+  skip_verify: p.any(false),
+  password: p.any(null),
+  options: p.any(null),
+  list_options: p.any(null),
+  force: p.any(false),
+  overwrite: p.any(false),
+  clean: p.any(false),
+  clean_parent: p.any(false),
+  user: p.any(null),
+  group: p.any(null),
+  if_missing: p.any(null),
+  trim_output: p.any(false),
+  use_cmd_unzip: p.any(null),
+  extract_perms: p.any(true),
+  enforce_toplevel: p.any(true),
+  enforce_ownership_on: p.any(null),
+  archive_format: p.any(null),
+  use_etag: p.any(false),
+  signature: p.any(null),
+  source_hash_sig: p.any(null),
+  signed_by_any: p.any(null),
+  signed_by_all: p.any(null),
+  keyring: p.any(null),
+  gnupghome: p.any(null),
+  sig_backend: p.str("gpg"),
 };
 
 /** What the state gets. */
@@ -138,13 +138,13 @@ function isAbsolute(path: Value): boolean {
  * @throws {Refused} If it cannot be one, or other paths are wrong.
  */
 export function directoryOf({ name, if_missing, enforce_ownership_on: only }: ExtractedArguments): string {
-  if (!isAbsolute(name)) throw new Refused(`${text(name)} is not an absolute path`);
+  if (!isAbsolute(name)) throw new Refused(`${str(name)} is not an absolute path`);
   if (!truthy(name)) throw new Refused("Name of the directory path needs to be specified");
-  const path = text(name).replace(/\/+$/, "");
+  const path = str(name).replace(/\/+$/, "");
   if (isFile(path)) throw new Refused(`${path} exists and is not a directory`);
   if (!isAbsolute(if_missing)) throw new Refused("Value for 'if_missing' is not an absolute path");
   if (!isAbsolute(only)) throw new Refused("Value for 'enforce_ownership_on' is not an absolute path");
-  if (only !== null && relativePath(text(only), path).startsWith("../")) {
+  if (only !== null && relativePath(str(only), path).startsWith("../")) {
     throw new Refused(`Value for 'enforce_ownership_on' must be within ${path}/`);
   }
   return `${path}/`;
@@ -178,7 +178,7 @@ export function formatOf({ archive_format: given }: ExtractedArguments, name: st
         FORMATS.join(", "),
     );
   }
-  const named = text(given).toLowerCase();
+  const named = str(given).toLowerCase();
   const format = FORMATS.find((one) => one === named);
   if (format !== undefined) return format;
   throw new Refused(
@@ -204,7 +204,7 @@ export interface Method {
  * @throws {Refused} If arguments do not fit each other.
  */
 export function methodOf(given: ExtractedArguments, format: ArchiveFormat, warnings: string[]): Method {
-  const options = given.options === null ? null : text(given.options);
+  const options = given.options === null ? null : str(given.options);
   const secret = truthy(given.password);
   if (format !== "zip") {
     if (secret) throw new Refused("The 'password' argument is only supported for zip archives");

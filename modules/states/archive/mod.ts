@@ -35,7 +35,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An archive on this host, and where it is to go. */
 interface Subject {
@@ -231,7 +231,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
   let files: Value = null;
   let made = false;
   if (need.needed) {
-    const hash = text(sum.get("hsum") ?? "");
+    const hash = str(sum.get("hsum") ?? "");
     if (source.local && hash !== "" && !truthy(given.skip_verify)) {
       if (await context.call("file.check_hash", [archive, hash]) !== true) {
         throw new Refused(`${shown} does not match the desired source_hash ${hash}`);
@@ -266,7 +266,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
       throw error;
     }
   }
-  const only = truthy(given.enforce_ownership_on) ? text(given.enforce_ownership_on) : null;
+  const only = truthy(given.enforce_ownership_on) ? str(given.enforce_ownership_on) : null;
   const enforced = truthy(given.user) || truthy(given.group)
     ? await enforceOwners(owners, { directory, contents, only, context })
     : { changed: false, missing: [], failed: [] };
@@ -301,7 +301,7 @@ async function dropCopy(
 ): Promise<void> {
   const callOptions = map({ name: source.match, saltenv: saltenvOf(context) });
   const result = await context.state("file.not_cached", callOptions);
-  if (!truthy(result.get("result"))) warnings.push(text(result.get("comment") ?? ""));
+  if (!truthy(result.get("result"))) warnings.push(str(result.get("comment") ?? ""));
 }
 
 async function extract(
@@ -314,8 +314,8 @@ async function extract(
   }
   const keeps = keepsSource(kwargs, warnings);
   const directory = directoryOf(given);
-  if (given.if_missing !== null && isThereOrHidden(text(given.if_missing))) {
-    return { ...startResult(given.name), comment: `Path ${text(given.if_missing)} exists` };
+  if (given.if_missing !== null && isThereOrHidden(str(given.if_missing))) {
+    return { ...startResult(given.name), comment: `Path ${str(given.if_missing)} exists` };
   }
   const owners = await findOwners(given.user, given.group, context);
   if (truthy(given.source_hash_update) && !truthy(given.source_hash)) {
@@ -361,7 +361,7 @@ export const extracted: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   async run(given, context, rest) {
     const warnings: string[] = [];
-    const kwargs: ValueMap = new Map([...rest.kwargs].filter(([key]) => !text(key).startsWith("__")));
+    const kwargs: ValueMap = new Map([...rest.kwargs].filter(([key]) => !str(key).startsWith("__")));
     const start = startResult(given.name, false);
     const result = await orRefused(start, () => extract(given, context, { kwargs, warnings }));
     return warnings.length > 0 ? { ...result, warnings } : result;

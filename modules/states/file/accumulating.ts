@@ -6,9 +6,9 @@
 
 import { accumulators } from "./accumulators.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
-import { equals, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function requisites(low: ValueMap, key: string): Value[] {
   const given = low.get(key);
@@ -34,7 +34,7 @@ filename
 
 text
     A text, or a list of them. Duplicates are dropped.`,
-  params: { name: str(), filename: str(), text: any() },
+  params: { name: p.str(), filename: p.str(), text: p.any() },
   varKwargs: "kwargs",
   keywords: [],
   run: ({ name, filename, text: given }, context) => {
@@ -43,7 +43,7 @@ text
     if (given === null) return failed(name, "No text supplied for accumulator");
     const dependents = [...requisites(low, "require_in"), ...requisites(low, "watch_in")];
     if (!dependents.some(isForFile)) {
-      const [sls, id] = ["__sls__", "__id__"].map((key) => text(low.get(key) ?? null));
+      const [sls, id] = ["__sls__", "__id__"].map((key) => str(low.get(key) ?? null));
       return failed(name, `Orphaned accumulator ${name} in ${sls}:${id}`);
     }
     const { texts, dependents: known } = accumulators(context);

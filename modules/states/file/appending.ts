@@ -13,7 +13,7 @@ import { dirName } from "#lib/os/paths.ts";
 import { whitespaceRegex } from "#lib/host/filesystem/whitespace_regex.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
@@ -101,12 +101,12 @@ ${DOC}
 ignore_whitespace : True
     Whether a text with other white space counts as the same. Otherwise the text is used as a regular expression.`,
   params: {
-    name: str(),
-    text: any(null),
-    makedirs: bool(false),
+    name: p.str(),
+    text: p.any(null),
+    makedirs: p.bool(false),
     ...TEMPLATE_PARAMS,
-    ignore_whitespace: bool(true),
-    show_changes: bool(true),
+    ignore_whitespace: p.bool(true),
+    show_changes: p.bool(true),
   },
   run: async ({ name: given, ignore_whitespace, show_changes, ...more }, context) => {
     if (given === "") return failed(given, "Must provide name to file.append");
@@ -143,12 +143,12 @@ ${DOC}
 header
     Whether the lines must be the first ones of the file, not somewhere in it.`,
   params: {
-    name: str(),
-    text: any(null),
-    makedirs: bool(false),
+    name: p.str(),
+    text: p.any(null),
+    makedirs: p.bool(false),
     ...TEMPLATE_PARAMS,
-    header: any(null),
-    show_changes: bool(true),
+    header: p.any(null),
+    show_changes: p.bool(true),
   },
   run: async ({ name: given, header, show_changes, ...more }, context) => {
     const name = home(given);

@@ -12,10 +12,10 @@ import { type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
-import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Protocols of other servers than the master's. */
 const REMOTE = ["http", "https", "ftp", "swift", "s3"];
@@ -44,12 +44,12 @@ interface Wanted {
 }
 
 async function hashOf(path: string, { sum }: Wanted, context: StateContext): Promise<string> {
-  return text(await context.call("file.get_hash", [path, sum?.type ?? context.opts.hash_type]));
+  return str(await context.call("file.get_hash", [path, sum?.type ?? context.opts.hash_type]));
 }
 
 async function cachedCopy({ name, saltenv }: Wanted, context: StateContext): Promise<string> {
   const copy = await context.call("cp.is_cached", [name], map({ saltenv }));
-  return truthy(copy) ? text(copy) : "";
+  return truthy(copy) ? str(copy) : "";
 }
 
 async function planCopy(wanted: Wanted, context: StateContext): Promise<StateResult> {
@@ -92,7 +92,7 @@ async function fetchCopy(wanted: Wanted, context: StateContext): Promise<StateRe
   if (!truthy(copy)) {
     return failed(name, `Failed to cache ${hideCredentials(name)}, check minion log for more information`);
   }
-  const path = text(copy);
+  const path = str(copy);
   const hash = await hashOf(path, wanted, context);
   const ret = startResult(name);
   if (before !== hash) ret.changes.set("hash", map({ old: before, new: hash }));
@@ -126,12 +126,12 @@ async function sumOf(
   if (!isMap(sum)) {
     throw new CommandError(
       `Failed to get source hash from ${
-        text(source_hash)
+        str(source_hash)
       }. This may be a bug. If this error persists, please report it and set ` +
         "skip_verify to True to work around it.",
     );
   }
-  return { type: text(sum.get("hash_type") ?? ""), hsum: text(sum.get("hsum") ?? "") };
+  return { type: str(sum.get("hash_type") ?? ""), hsum: str(sum.get("hsum") ?? "") };
 }
 
 export const cached: ModuleFunction<StateContext> = stateFn({
@@ -149,18 +149,18 @@ saltenv : base
 source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
     The signature of the file of digests, as for file.managed.`,
   params: {
-    name: str(),
-    source_hash: any(""),
-    source_hash_name: any(null),
-    skip_verify: bool(false),
-    saltenv: str("base"),
-    use_etag: bool(false),
-    source_hash_sig: any(null),
-    signed_by_any: any(null),
-    signed_by_all: any(null),
-    keyring: any(null),
-    gnupghome: any(null),
-    sig_backend: str("gpg"),
+    name: p.str(),
+    source_hash: p.any(""),
+    source_hash_name: p.any(null),
+    skip_verify: p.bool(false),
+    saltenv: p.str("base"),
+    use_etag: p.bool(false),
+    source_hash_sig: p.any(null),
+    signed_by_any: p.any(null),
+    signed_by_all: p.any(null),
+    keyring: p.any(null),
+    gnupghome: p.any(null),
+    sig_backend: p.str("gpg"),
   },
   run: async ({ name, skip_verify: skipVerify, saltenv, use_etag: useEtag, ...given }, context) => {
     if (!skipVerify && !truthy(given.source_hash) && !useEtag && REMOTE.includes(schemeOf(name))) {
@@ -193,12 +193,12 @@ name
 
 saltenv : base
     The environment of a \`salt://\` URL.`,
-  params: { name: str(), saltenv: str("base") },
+  params: { name: p.str(), saltenv: p.str("base") },
   run: async ({ name, saltenv }, context) => {
     const ret = startResult(name);
     const local = localPath(name);
     if (local !== undefined) return { ...ret, comment: `File ${local} is a local path, no action taken` };
-    const copy = text(await context.call("cp.is_cached", [name], map({ saltenv })));
+    const copy = str(await context.call("cp.is_cached", [name], map({ saltenv })));
     if (copy === "") return { ...ret, comment: `${name} is not cached` };
     // Salt removes the copy in test mode too.
     if (context.test) {

@@ -6,13 +6,13 @@
 
 import { refusalOf } from "./trial.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 
 export const mod_run_check_cmd: ModuleFunction<StateContext> = stateFn({
   doc: "Run a command with a file's path as its last argument, as `check_cmd` of this module's states does.\n\n" +
     "cmd\n    The command.\n\nfilename\n    The path.",
-  params: { cmd: str(), filename: str() },
+  params: { cmd: p.str(), filename: p.str() },
   varKwargs: "check_cmd_opts",
   run: async ({ cmd, filename }, context, { kwargs }) => {
     const refused = await refusalOf(cmd, filename, context, kwargs);

@@ -12,7 +12,7 @@ import { walk } from "#lib/os/disk_paths.ts";
 import { absolutePath, dirName, joinPath, relativePath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An argument with patterns of paths: a text, or a list of them. */
 export function patternsOf(given: Value): Patterns {
@@ -36,10 +36,10 @@ function wholeTree(top: string): string[] {
 function requiredChunks(require: Value, chunks: readonly ValueMap[]): ValueMap[] {
   const named = (Array.isArray(require) ? require : []).filter(isMap).flatMap((one) => {
     const name = one.get("file");
-    return name === undefined ? [] : [text(name)];
+    return name === undefined ? [] : [str(name)];
   });
   return chunks.filter((low) =>
-    named.some((name) => ["name", "__id__"].some((key) => text(low.get(key) ?? "") === name))
+    named.some((name) => ["name", "__id__"].some((key) => str(low.get(key) ?? "") === name))
   );
 }
 
@@ -47,7 +47,7 @@ function requiredChunks(require: Value, chunks: readonly ValueMap[]): ValueMap[]
 export async function requiredPaths(name: string, require: Value, context: StateContext): Promise<string[]> {
   const kept: string[] = [];
   for (const low of requiredChunks(require, context.chunks)) {
-    const path = text(low.get("name") ?? "");
+    const path = str(low.get("name") ?? "");
     if (!isDirectory(path)) kept.push(path);
     else if (!isBelow(path, name)) continue;
     else if (low.get("fun") === "recurse") kept.push(...await recursedPaths(low, context));
@@ -61,7 +61,7 @@ async function recursedPaths(low: ValueMap, context: StateContext): Promise<stri
   try {
     const sources = await sourcesThere(low.get("source") ?? [], context);
     const plan = await recursePlan({
-      name: text(low.get("name") ?? ""),
+      name: str(low.get("name") ?? ""),
       sources,
       keepSymlinks: truthy(low.get("keep_symlinks")),
       includePat: patternsOf(low.get("include_pat") ?? null),

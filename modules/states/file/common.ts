@@ -12,7 +12,7 @@ import { findUser } from "#lib/os/users.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
 import { renderedText } from "#lib/states/compiler/high.ts";
-import { isInt, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isInt, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A path argument with `~` made a home directory. */
 export function home(path: string): string {
@@ -32,10 +32,10 @@ export function ownerOf(user: Value, kwargs: ValueMap, context: StateContext): V
 export async function unknownOwners(user: Value, group: Value, context: StateContext): Promise<string> {
   let problem = "";
   if (truthy(user) && await context.call("file.user_to_uid", [user]) === "") {
-    problem += `User ${text(user)} is not available `;
+    problem += `User ${str(user)} is not available `;
   }
   if (truthy(group) && await context.call("file.group_to_gid", [group]) === "") {
-    problem += `Group ${text(group)} is not available`;
+    problem += `Group ${str(group)} is not available`;
   }
   if (problem === "" || !context.test) return problem;
   context.log("warning", problem);
@@ -50,7 +50,7 @@ export function defaultOwners(
 ): { readonly user: Value; readonly group: Value } {
   const owner = user ?? context.opts.user;
   // Salt calls user.info, which starts a program here.
-  return { user: owner, group: group ?? gidToGroup(findUser(isInt(owner) ? Number(owner) : text(owner))?.gid ?? 0) };
+  return { user: owner, group: group ?? gidToGroup(findUser(isInt(owner) ? Number(owner) : str(owner))?.gid ?? 0) };
 }
 
 /** Owner and mode of new directories. */
@@ -90,14 +90,14 @@ export function withoutChanges(result: StateResult, comment: string): StateResul
  * and print otherwise, than those of pillar and of a command line.
  */
 export function argumentText({ low }: StateContext): (value: Value) => string {
-  return low.has("__sls__") ? renderedText : text;
+  return low.has("__sls__") ? renderedText : str;
 }
 
 /**
  * A text, a list of texts, or anything else as the texts that it is made of.
  * @param written What makes text of the rest.
  */
-export function textList(given: Value, written: (value: Value) => string = text): string[] {
+export function textList(given: Value, written: (value: Value) => string = str): string[] {
   if (given instanceof Uint8Array) return [new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(given)];
   return Array.isArray(given) ? given.map(written) : [written(given)];
 }

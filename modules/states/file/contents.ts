@@ -9,7 +9,7 @@ import { saltenvOf } from "#modules/states/_saltenv.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { textDecoder } from "#lib/text/encoding.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { isMap, map, repr, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, map, repr, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** The arguments of `file.managed` that count. */
 export interface ContentsArguments {
@@ -46,7 +46,7 @@ export async function resolveContents(given: ContentsArguments, context: StateCo
       } value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.`,
     );
   }
-  const lines = linesOf(found.value, given.encoding, given.contents === null ? text : argumentText(context));
+  const lines = linesOf(found.value, given.encoding, given.contents === null ? str : argumentText(context));
   if (lines?.length === 0) {
     return refused(
       "Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings, and is not binary data. SLS is likely malformed.",
@@ -66,8 +66,8 @@ function refused(problem: string): Contents & { readonly problem: string } {
 }
 
 function nameOf({ contents_pillar: pillar, contents_grains: grains }: ContentsArguments): string {
-  if (truthy(pillar)) return `contents_pillar ${text(pillar)}`;
-  return truthy(grains) ? `contents_grains ${text(grains)}` : "'contents'";
+  if (truthy(pillar)) return `contents_pillar ${str(pillar)}`;
+  return truthy(grains) ? `contents_grains ${str(grains)}` : "'contents'";
 }
 
 async function lookUp(
@@ -85,10 +85,10 @@ async function lookUp(
   const values: Value[] = [];
   for (const key of Array.isArray(from.keys) ? from.keys : [from.keys]) {
     const value = await context.call(from.fun, [key, absent], from.kwargs);
-    if (value === absent) return refused(`${from.what} ${text(key)} does not exist`);
+    if (value === absent) return refused(`${from.what} ${str(key)} does not exist`);
     values.push(value);
   }
-  return { value: Array.isArray(from.keys) ? values.map(text).join("\n") : values[0] };
+  return { value: Array.isArray(from.keys) ? values.map(str).join("\n") : values[0] };
 }
 
 /** The lines of the contents; `undefined` for bytes that are no text. */
@@ -113,7 +113,7 @@ async function rendered(contents: Value, given: ContentsArguments, context: Stat
   if (!isMap(made)) return { contents: bytesOrText(made) };
   const comment = made.get("comment");
   return {
-    problem: comment === undefined ? "Error while applying template on contents" : text(comment),
+    problem: comment === undefined ? "Error while applying template on contents" : str(comment),
     result: truthy(made.get("result")),
   };
 }

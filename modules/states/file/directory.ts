@@ -15,9 +15,9 @@ import { isLink } from "#lib/os/disk_paths.ts";
 import { dirName, isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isInt, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isInt, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** What to do with something that is not a directory, or with a link to one. */
 interface InTheWay {
@@ -91,13 +91,13 @@ async function recursionProblems(
   if (words.has("user")) {
     if (!isGiven(user)) problems.push(unspecified("user"));
     else if (await context.call("file.user_to_uid", [user]) === "") {
-      problems.push(`Failed to enforce ownership for user ${text(user)} (user does not exist)`);
+      problems.push(`Failed to enforce ownership for user ${str(user)} (user does not exist)`);
     }
   }
   if (words.has("group")) {
     if (!isGiven(group)) problems.push(unspecified("group"));
     else if (await context.call("file.group_to_gid", [group]) === "") {
-      problems.push(`Failed to enforce group ownership for group ${text(group)}`);
+      problems.push(`Failed to enforce group ownership for group ${str(group)}`);
     }
   }
   return problems;
@@ -219,27 +219,27 @@ children_only : False
 win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     For Windows; ignored.`,
   params: {
-    name: str(),
-    user: any(null),
-    group: any(null),
-    recurse: any(null),
-    max_depth: any(null),
-    dir_mode: any(null),
-    file_mode: any(null),
-    makedirs: any(false),
-    clean: any(false),
-    require: any(null),
-    exclude_pat: any(null),
-    follow_symlinks: bool(false),
-    force: any(false),
-    backupname: str(null),
-    allow_symlink: any(true),
-    children_only: any(false),
-    win_owner: any(null),
-    win_perms: any(null),
-    win_deny_perms: any(null),
-    win_inheritance: any(true),
-    win_perms_reset: any(false),
+    name: p.str(),
+    user: p.any(null),
+    group: p.any(null),
+    recurse: p.any(null),
+    max_depth: p.any(null),
+    dir_mode: p.any(null),
+    file_mode: p.any(null),
+    makedirs: p.any(false),
+    clean: p.any(false),
+    require: p.any(null),
+    exclude_pat: p.any(null),
+    follow_symlinks: p.bool(false),
+    force: p.any(false),
+    backupname: p.str(null),
+    allow_symlink: p.any(true),
+    children_only: p.any(false),
+    win_owner: p.any(null),
+    win_perms: p.any(null),
+    win_deny_perms: p.any(null),
+    win_inheritance: p.any(true),
+    win_perms_reset: p.any(false),
   },
   varKwargs: "kwargs",
   keywords: ["owner", "mode"],

@@ -13,7 +13,7 @@ import { joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wanted state of a directory. */
 export interface DirectoryOptions {
@@ -42,7 +42,7 @@ const RECURSE_TYPES = ["user", "group", "mode", "ignore_files", "ignore_dirs", "
 export function readRecurse(recurse: Value): ReadonlySet<string> {
   if (!truthy(recurse)) return new Set();
   if (!Array.isArray(recurse)) throw new CommandError('"recurse" must be formed as a list of strings');
-  const words = new Set(recurse.map(text));
+  const words = new Set(recurse.map(str));
   if ([...words].some((word) => !RECURSE_TYPES.includes(word))) {
     const types = RECURSE_TYPES.map((type) => `"${type}"`).join(", ");
     throw new CommandError(`Types for "recurse" limited to ${types}.`);
@@ -59,7 +59,7 @@ function depthOf(path: string): number {
 
 /** The directories from `top` on that are not deeper than `maxDepth`: 1 is `top` alone. */
 export function walkedTo(top: string, maxDepth: Value): Walked[] {
-  const deepest = maxDepth === null ? Infinity : Number(text(maxDepth));
+  const deepest = maxDepth === null ? Infinity : Number(str(maxDepth));
   return [...walk(top)].filter(({ path }) => depthOf(path) - depthOf(top) < deepest);
 }
 
@@ -146,7 +146,7 @@ export async function checkDirectory(
     return { result: true, comment: `The directory ${name} is in the correct state`, changes: new Map() };
   }
   const lines = [...changes].flatMap(([path, found]) =>
-    [...found].map(([key, value]) => `${path}: ${text(key)} - ${text(value)}\n`)
+    [...found].map(([key, value]) => `${path}: ${str(key)} - ${str(value)}\n`)
   );
   return {
     result: null,

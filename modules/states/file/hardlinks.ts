@@ -11,7 +11,7 @@ import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { inDirectoryOf } from "#lib/os/held_path.ts";
 import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -79,13 +79,13 @@ user, group
 dir_mode
     The mode of created directories.`,
   params: {
-    name: str(),
-    target: str(),
-    force: bool(false),
-    makedirs: bool(false),
-    user: any(null),
-    group: any(null),
-    dir_mode: any(null),
+    name: p.str(),
+    target: p.str(),
+    force: p.bool(false),
+    makedirs: p.bool(false),
+    user: p.any(null),
+    group: p.any(null),
+    dir_mode: p.any(null),
   },
   varKwargs: "kwargs",
   keywords: ["owner"],

@@ -11,17 +11,17 @@ import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** The keys and values that a state tells; or what is wrong. */
 function pairsOf(key: Value, value: Value, pairs: Value): ReadonlyMap<string, Value> | string {
   if (key !== null && value !== null) {
     if (isMap(pairs)) return "file.keyvalue can not combine key_values with key and value";
-    return new Map([[text(key), value]]);
+    return new Map([[str(key), value]]);
   }
-  if (isMap(pairs) && pairs.size > 0) return new Map([...pairs].map(([one, wanted]) => [text(one), wanted]));
+  if (isMap(pairs) && pairs.size > 0) return new Map([...pairs].map(([one, wanted]) => [str(one), wanted]));
   const problem = truthy(pairs) ? "is not a dictionary" : "is empty";
   return `file.keyvalue key and value not supplied and key_values ${problem}`;
 }
@@ -78,22 +78,22 @@ create_if_missing : False
 prune : False
     Whether lines with other keys are removed.`,
   params: {
-    name: str(),
-    key: any(null),
-    value: any(null),
-    key_values: any(null),
-    separator: str("="),
-    append_if_not_found: bool(false),
-    prepend_if_not_found: bool(false),
-    search_only: bool(false),
-    show_changes: bool(true),
-    ignore_if_missing: bool(false),
-    count: int(1),
-    uncomment: str(null),
-    key_ignore_case: bool(false),
-    value_ignore_case: bool(false),
-    create_if_missing: bool(false),
-    prune: bool(false),
+    name: p.str(),
+    key: p.any(null),
+    value: p.any(null),
+    key_values: p.any(null),
+    separator: p.str("="),
+    append_if_not_found: p.bool(false),
+    prepend_if_not_found: p.bool(false),
+    search_only: p.bool(false),
+    show_changes: p.bool(true),
+    ignore_if_missing: p.bool(false),
+    count: p.int(1),
+    uncomment: p.str(null),
+    key_ignore_case: p.bool(false),
+    value_ignore_case: p.bool(false),
+    create_if_missing: p.bool(false),
+    prune: p.bool(false),
   },
   run: ({ name: given, key, value, key_values, show_changes, ...more }, { test }) => {
     const name = home(given);

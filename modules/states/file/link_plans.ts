@@ -5,7 +5,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
-import { map, str as text, type Value } from "#lib/values/value.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 /** What a check in test mode says. */
 export type Plan = Pick<StateResult, "result" | "comment" | "changes">;
@@ -21,8 +21,8 @@ export async function problemsBefore(
   context: StateContext,
 ): Promise<string> {
   const problems: string[] = [];
-  if (await context.call("file.user_to_uid", [user]) === "") problems.push(`User ${text(user)} does not exist`);
-  if (await context.call("file.group_to_gid", [group]) === "") problems.push(`Group ${text(group)} does not exist`);
+  if (await context.call("file.user_to_uid", [user]) === "") problems.push(`User ${str(user)} does not exist`);
+  if (await context.call("file.group_to_gid", [group]) === "") problems.push(`Group ${str(group)} does not exist`);
   problems.push(...more);
   return problems.join(". ") + (problems.length > 1 ? "." : "");
 }

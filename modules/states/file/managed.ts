@@ -22,7 +22,7 @@ import { isFile, kindOf, pathExists, type PathKind } from "#lib/os/file_kind.ts"
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const managed: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a file has the right contents, owner and mode.
@@ -205,7 +205,7 @@ async function withKnownHash(
   ) return { file, same: false };
   try {
     const chosen = await chosenSource(file, context);
-    const source = text(chosen.source);
+    const source = str(chosen.source);
     if (!truthy(chosen.sourceHash) || ["salt", "file"].includes(schemeOf(source)) || isAbsolute(source)) {
       return { file: chosen, same: false };
     }
@@ -234,7 +234,7 @@ async function keepContents(file: Managed, ret: StateResult, context: StateConte
     const now = before.get("lmode");
     const changes = mode !== null && now !== undefined && mode !== now;
     done.comment = changes
-      ? `File ${name} will be updated with permissions ${mode} from its current state of ${text(now)}`
+      ? `File ${name} will be updated with permissions ${mode} from its current state of ${str(now)}`
       : `File ${name} not updated`;
   } else if (done.changes.size === 0 && done.result === true) {
     done.comment = `File ${name} exists with proper permissions. No changes made.`;

@@ -21,9 +21,9 @@ import { baseName, dirName, expandVariables, isAbsolute, joinPath } from "#lib/o
 import { copyTree, copyWithMode, moveAny } from "#lib/host/filesystem/trees.ts";
 import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { map, str as text, type Value } from "#lib/values/value.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 /** The directory that a file goes into is not there. */
 function noDirectory(name: string, directory: string): StateResult {
@@ -32,7 +32,7 @@ function noDirectory(name: string, directory: string): StateResult {
 
 /** A mode for directories above a file of `mode`: who may read may enter. */
 function directoryMode(mode: Value): string {
-  return [...text(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
+  return [...str(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
 }
 
 interface Copy {
@@ -79,16 +79,16 @@ user, group, mode
 subdir : False
     Whether the copy goes into \`name\` if that is a directory.`,
   params: {
-    name: str(),
-    source: str(),
-    force: bool(false),
-    makedirs: bool(false),
-    preserve: bool(false),
-    user: any(null),
-    group: any(null),
-    mode: any(null),
-    dir_mode: any(null),
-    subdir: bool(false),
+    name: p.str(),
+    source: p.str(),
+    force: p.bool(false),
+    makedirs: p.bool(false),
+    preserve: p.bool(false),
+    user: p.any(null),
+    group: p.any(null),
+    mode: p.any(null),
+    dir_mode: p.any(null),
+    subdir: p.bool(false),
   },
   varKwargs: "kwargs",
   keywords: ["owner"],
@@ -164,7 +164,7 @@ force : False
 
 makedirs : False
     Whether to create the parent directories.`,
-  params: { name: str(), source: str(), force: bool(false), makedirs: bool(false) },
+  params: { name: p.str(), source: p.str(), force: p.bool(false), makedirs: p.bool(false) },
   varKwargs: "kwargs",
   keywords: [],
   run: async ({ name: givenName, source: givenSource, force, makedirs }, context) => {

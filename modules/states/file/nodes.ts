@@ -8,9 +8,9 @@ import { home } from "./common.ts";
 import { permissionsAlone } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, stateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** A kind of special file: its test, and Salt's words for it. */
 interface Kind {
@@ -44,13 +44,13 @@ major, minor
 user, group, mode
     Owner, group, and mode: 0600 by default.`,
   params: {
-    name: str(),
-    ntype: str(),
-    major: int(0),
-    minor: int(0),
-    user: any(null),
-    group: any(null),
-    mode: any("0600"),
+    name: p.str(),
+    ntype: p.str(),
+    major: p.int(0),
+    minor: p.int(0),
+    user: p.any(null),
+    group: p.any(null),
+    mode: p.any("0600"),
   },
   run: async ({ name: givenName, ntype, major, minor, ...wanted }, context) => {
     const name = home(givenName);
@@ -76,9 +76,7 @@ user, group, mode
       if (is !== major || has !== minor) {
         return failed(
           name,
-          `${title(word)} ${name} exists and has a different major/minor ${text(is)}/${
-            text(has)
-          }. Refusing to continue`,
+          `${title(word)} ${name} exists and has a different major/minor ${str(is)}/${str(has)}. Refusing to continue`,
         );
       }
     }
@@ -122,11 +120,11 @@ encoding_type : base64
 checksum : md5
     The digest to compare contents by, which the changes show: md5, sha256 or sha512.`,
   params: {
-    name: str(),
-    encoded_data: any(null),
-    contents_pillar: any(null),
-    encoding_type: str("base64"),
-    checksum: str("md5"),
+    name: p.str(),
+    encoded_data: p.any(null),
+    contents_pillar: p.any(null),
+    encoding_type: p.str("base64"),
+    checksum: p.str("md5"),
   },
   run: async ({ name, encoded_data, contents_pillar, checksum }, context) => {
     const content = await encodedOf(encoded_data, contents_pillar, context);
@@ -148,7 +146,7 @@ checksum : md5
 export const mod_beacon: ModuleFunction<StateContext> = stateFn({
   doc: "Set up the beacon that watches the path of a state, as `beacon` of file.managed and file.directory does.\n\n" +
     "name\n    The path.\n\nsfun\n    The function of the state.",
-  params: { name: str(), sfun: str(null) },
+  params: { name: p.str(), sfun: p.str(null) },
   varKwargs: "kwargs",
   run: async ({ name, sfun }, context, { kwargs }) => {
     if (sfun !== "managed" && sfun !== "directory") {

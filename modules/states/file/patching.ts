@@ -16,18 +16,18 @@ import { formatNested } from "#lib/output/nested.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
-import { isMap, map, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options that the state sets itself. */
 const OWN_OPTIONS = ["-N", "--forward", "-r", "--reject-file", "-o", "--output"];
 
 /** The words of `options`, and the number of leading directories that they say; or what is wrong. */
 function readOptions(given: Value, strip: Value): { readonly words: string[]; readonly strip: Value } | string {
-  const all = Array.isArray(given) ? given.map(text) : shlexSplit(text(given));
+  const all = Array.isArray(given) ? given.map(str) : shlexSplit(str(given));
   const refused = all.filter((word) => OWN_OPTIONS.some((one) => word.startsWith(one)));
   const words: string[] = [];
   let directories = strip;
@@ -131,7 +131,7 @@ async function tryPatch(patching: Patching, context: StateContext): Promise<Outc
     const options = ["-N", "-r", rejects, "-o", output, ...strip];
     const outcome = await runPatch(patching, { file: patch, options }, context);
     if (retcodeOf(outcome) === 0) return outcome;
-    const stderr = text(outcome.get("stderr") ?? "");
+    const stderr = str(outcome.get("stderr") ?? "");
     if (!pathExists(rejects) || (await Deno.stat(rejects)).size === 0) return failed(name, stderr);
     // What was rejected can be taken out again where it is in the file already.
     const back = await runPatch(patching, { file: rejects, options: ["-R", "-f"], dryRun: true }, context);
@@ -187,18 +187,18 @@ strip
 saltenv
     The environment of the patch. Default: that of the state.`,
   params: {
-    name: str(),
-    source: any(null),
-    source_hash: any(null),
-    source_hash_name: any(null),
-    skip_verify: bool(false),
-    template: any(null),
-    context: any(null),
-    defaults: any(null),
-    options: any(""),
-    reject_file: str(null),
-    strip: any(null),
-    saltenv: str(null),
+    name: p.str(),
+    source: p.any(null),
+    source_hash: p.any(null),
+    source_hash_name: p.any(null),
+    skip_verify: p.bool(false),
+    template: p.any(null),
+    context: p.any(null),
+    defaults: p.any(null),
+    options: p.any(""),
+    reject_file: p.str(null),
+    strip: p.any(null),
+    saltenv: p.str(null),
   },
   varKwargs: "kwargs",
   run: async ({ name: given, source, options, reject_file, strip, saltenv, ...download }, context, { kwargs }) => {
@@ -234,7 +234,7 @@ saltenv
           patch: file,
           rejects,
           words: read.words,
-          strip: isDirectory(name) && read.strip !== null ? [`-p${text(read.strip)}`] : [],
+          strip: isDirectory(name) && read.strip !== null ? [`-p${str(read.strip)}`] : [],
           keepsRejects: reject_file !== null,
         }, context),
       );
@@ -256,7 +256,7 @@ async function chosenSource(
 ): Promise<{ readonly source: string } | { readonly problem: string }> {
   try {
     const chosen = await context.call("file.source_list", [source, hash, saltenvOf(context)]);
-    return { source: text(Array.isArray(chosen) ? chosen[0] : chosen) };
+    return { source: str(Array.isArray(chosen) ? chosen[0] : chosen) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { problem: error.message };

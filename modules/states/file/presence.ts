@@ -9,14 +9,14 @@ import { isLink } from "#lib/os/disk_paths.ts";
 import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { compareStrings, isMap, map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { compareStrings, isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const absent: ModuleFunction<StateContext> = stateFn({
   doc: "Make sure that a path does not exist: a file or link is removed, a directory with its contents.\n\n" +
     "name\n    The absolute path.",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   run: async ({ name: given }, context) => {
     const name = home(given);
@@ -42,7 +42,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
 
 export const exists: ModuleFunction<StateContext> = stateFn({
   doc: "Check that a path exists.\n\nname\n    The absolute path.",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   run: ({ name: given }) => {
     const name = home(given);
@@ -54,7 +54,7 @@ export const exists: ModuleFunction<StateContext> = stateFn({
 
 export const missing: ModuleFunction<StateContext> = stateFn({
   doc: "Check that a path does not exist.\n\nname\n    The absolute path.",
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   run: ({ name: given }) => {
     const name = home(given);
@@ -73,7 +73,7 @@ async function wouldTouch(
   if (!pathExists(name)) return { ...planned, comment: `File ${name} is set to be created` };
   const stats = await context.call("file.stats", [name], map({ follow_symlinks: false }));
   const differs = (wanted: Value, key: string) =>
-    wanted !== null && (!isMap(stats) || text(wanted) !== text(stats.get(key) ?? null));
+    wanted !== null && (!isMap(stats) || str(wanted) !== str(stats.get(key) ?? null));
   if (differs(atime, "atime") || differs(mtime, "mtime")) {
     return { ...planned, comment: `Times set to be updated on file ${name}`, changes: map({ touched: name }) };
   }
@@ -92,7 +92,7 @@ atime, mtime
 
 makedirs : False
     Whether to create the parent directories.`,
-  params: { name: str(), atime: any(null), mtime: any(null), makedirs: bool(false) },
+  params: { name: p.str(), atime: p.any(null), mtime: p.any(null), makedirs: p.bool(false) },
   run: async ({ name: given, atime, mtime, makedirs }, context) => {
     const name = home(given);
     if (name === "") return failed(name, "Must provide name to file.touch");
@@ -123,7 +123,7 @@ ignore_errors : False
 
 older_than
     Only directories that were not changed for so many days.`,
-  params: { name: str(), recurse: bool(false), ignore_errors: bool(false), older_than: any(null) },
+  params: { name: p.str(), recurse: p.bool(false), ignore_errors: p.bool(false), older_than: p.any(null) },
   run: async ({ name: given, recurse: recurses, ignore_errors: ignores, older_than }, context) => {
     const name = home(given);
     const recurse = recurses || ignores;
@@ -134,7 +134,7 @@ older_than
     }
     const done = await context.call("file.rmdir", [name], map({ recurse, verbose: true, older_than }));
     if (!isMap(done)) throw new TypeError("file.rmdir returns a dict with verbose");
-    const deleted = (Array.isArray(done.get("deleted")) ? done.get("deleted") as Value[] : []).map(text);
+    const deleted = (Array.isArray(done.get("deleted")) ? done.get("deleted") as Value[] : []).map(str);
     const result = truthy(done.get("result"));
     const recursively: StateResult = {
       ...startResult(name),

@@ -17,7 +17,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { startResult, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { sameBytes as equalBytes } from "#lib/crypto/same_bytes.ts";
 import { encodeText } from "#lib/text/encoding.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
  * The file with the source of a list that exists, and the hash for it.
@@ -65,7 +65,7 @@ function changesIn(checked: Value): ValueMap {
 
 /** Whether not everybody may read the file, or its contents are in the pillar: they may be secret. */
 function isForFew({ mode, given }: Managed): boolean {
-  const readers = mode === null ? "" : text(mode).at(-1) ?? "";
+  const readers = mode === null ? "" : str(mode).at(-1) ?? "";
   return given.contents_pillar !== null || /[0-3]/.test(readers);
 }
 
@@ -97,7 +97,7 @@ export async function plan(file: Managed, ret: StateResult, context: StateContex
   }
   // A list is a result and a comment, or with something to ignore, whether the changes count, and the changes.
   const [counts, changes] = Array.isArray(checked) ? checked : [true, checked];
-  if (!isMap(changes)) return { ...ret, result: truthy(counts), comment: text(changes) };
+  if (!isMap(changes)) return { ...ret, result: truthy(counts), comment: str(changes) };
   if (changes.size === 0) return { ...ret, comment: `The file ${name} is in the correct state` };
   if (changes.has("diff") && !truthy(given.show_changes)) changes.set("diff", "<show_changes=False>");
   return {
@@ -153,7 +153,7 @@ async function fetchSource(file: Managed, context: StateContext): Promise<Fetche
   const kwargs = new Map([...sourceArguments(file), ...map({ use_etag: file.given.use_etag })]);
   const fetched = await context.call("file.get_managed", [], kwargs);
   const [sfn, sum, problem] = Array.isArray(fetched) ? fetched : [null, null, null];
-  return { sfn: text(sfn ?? ""), sum, problem: text(problem ?? "") };
+  return { sfn: str(sfn ?? ""), sum, problem: str(problem ?? "") };
 }
 
 interface Writing {
@@ -201,13 +201,13 @@ async function tryOut(
     return { changed: false, refused: { result: false, comment: `Unable to check_cmd file: ${reasonOf(error)}` } };
   }
   if (done.changes.size === 0) return { changed: false };
-  return { changed: true, refused: await refusalOf(text(given.check_cmd), trial.path, context) };
+  return { changed: true, refused: await refusalOf(str(given.check_cmd), trial.path, context) };
 }
 
 /** Removes the cache's copy of the source. A source that is a file of this host stays, which Salt removes. */
 async function forgetSource({ source, saltenv }: Managed, sfn: string, context: StateContext): Promise<void> {
-  const scheme = schemeOf(text(source ?? ""));
+  const scheme = schemeOf(str(source ?? ""));
   if (["", "file"].includes(scheme)) return;
   const copy = sfn === "" && scheme === "salt" ? await context.call("cp.is_cached", [source, saltenv]) : sfn;
-  if (truthy(copy)) removeIfExists(text(copy));
+  if (truthy(copy)) removeIfExists(str(copy));
 }

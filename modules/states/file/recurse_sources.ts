@@ -11,7 +11,7 @@ import { pathChooser, type Patterns } from "#lib/files/client/include_exclude.ts
 import { createSaltUrl, splitSaltUrl } from "#lib/files/backends/salt_url.ts";
 import { dirName, joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { isMap, str as text, toNumber, type Value } from "#lib/values/value.ts";
+import { isMap, str, toNumber, type Value } from "#lib/values/value.ts";
 
 /**
  * The directories of the file server among `sources`.
@@ -40,7 +40,7 @@ export async function sourcesThere(sources: Value, context: StateContext): Promi
 
 async function listing(fun: string, saltenv: string, prefix: string, context: StateContext): Promise<string[]> {
   const listed = await context.call(fun, [saltenv, prefix]);
-  return Array.isArray(listed) ? listed.map(text) : [];
+  return Array.isArray(listed) ? listed.map(str) : [];
 }
 
 /** The requested files. */
@@ -156,7 +156,7 @@ class Collected implements RecursePlan {
    */
   addLinks(files: readonly string[], links: ReadonlyMap<Value, Value>, root: string): string[] {
     let left = [...files];
-    for (const [link, target] of [...links].map((pair) => pair.map(text))) {
+    for (const [link, target] of [...links].map((pair) => pair.map(str))) {
       const led = left.some((file) => file.startsWith(`${link}/`));
       left = left.filter((file) => file !== link && !file.startsWith(`${link}/`));
       const path = this.#destination(link, root);

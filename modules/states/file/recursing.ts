@@ -11,7 +11,7 @@ import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
 import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -171,32 +171,32 @@ Further arguments are those of file.managed, for each file.
 win_owner, win_perms, win_deny_perms, win_inheritance
     For Windows; ignored.`,
   params: {
-    name: str(),
-    source: any(),
-    keep_source: any(true),
-    clean: any(false),
-    require: any(null),
-    user: any(null),
-    group: any(null),
-    dir_mode: any(null),
-    file_mode: any(null),
-    sym_mode: any(null),
-    template: any(null),
-    context: any(null),
-    replace: any(true),
-    defaults: any(null),
-    include_empty: any(false),
-    backup: any(""),
-    include_pat: any(null),
-    exclude_pat: any(null),
-    maxdepth: any(null),
-    keep_symlinks: any(false),
-    force_symlinks: any(false),
-    win_owner: any(null),
-    win_perms: any(null),
-    win_deny_perms: any(null),
-    win_inheritance: any(true),
-    merge: any(false),
+    name: p.str(),
+    source: p.any(),
+    keep_source: p.any(true),
+    clean: p.any(false),
+    require: p.any(null),
+    user: p.any(null),
+    group: p.any(null),
+    dir_mode: p.any(null),
+    file_mode: p.any(null),
+    sym_mode: p.any(null),
+    template: p.any(null),
+    context: p.any(null),
+    replace: p.any(true),
+    defaults: p.any(null),
+    include_empty: p.any(false),
+    backup: p.any(""),
+    include_pat: p.any(null),
+    exclude_pat: p.any(null),
+    maxdepth: p.any(null),
+    keep_symlinks: p.any(false),
+    force_symlinks: p.any(false),
+    win_owner: p.any(null),
+    win_perms: p.any(null),
+    win_deny_perms: p.any(null),
+    win_inheritance: p.any(true),
+    merge: p.any(false),
   },
   varKwargs: "kwargs",
   // Those of file.managed, for each file.

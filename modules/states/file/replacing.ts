@@ -13,10 +13,10 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { keptLines, readText } from "#lib/host/filesystem/contents.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
-import { map, str as text, truthy, type Value } from "#lib/values/value.ts";
+import { map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const line: ModuleFunction<StateContext> = stateFn({
   doc: `Edit one line of a file.
@@ -57,21 +57,21 @@ create : False
 user, group, file_mode
     The owner, group and mode of the file.`,
   params: {
-    name: str(),
-    content: str(null),
-    match: str(null),
-    mode: str(null),
-    location: str(null),
-    before: str(null),
-    after: str(null),
-    show_changes: bool(true),
-    backup: bool(false),
-    quiet: bool(false),
-    indent: bool(true),
-    create: bool(false),
-    user: any(null),
-    group: any(null),
-    file_mode: any(null),
+    name: p.str(),
+    content: p.str(null),
+    match: p.str(null),
+    mode: p.str(null),
+    location: p.str(null),
+    before: p.str(null),
+    after: p.str(null),
+    show_changes: p.bool(true),
+    backup: p.bool(false),
+    quiet: p.bool(false),
+    indent: p.bool(true),
+    create: p.bool(false),
+    user: p.any(null),
+    group: p.any(null),
+    file_mode: p.any(null),
   },
   run: async ({ name: given, mode: givenMode, create, user, group, file_mode, ...edit }, context) => {
     const name = home(given);
@@ -126,26 +126,26 @@ backslash_literal : False
 encoding
     The encoding of the file. Default: it is edited as bytes.`,
   params: {
-    name: str(),
-    pattern: str(),
-    repl: any(),
-    count: int(0),
-    flags: any(8),
-    bufsize: any(1),
-    append_if_not_found: bool(false),
-    prepend_if_not_found: bool(false),
-    not_found_content: str(null),
-    backup: any(".bak"),
-    show_changes: bool(true),
-    ignore_if_missing: bool(false),
-    backslash_literal: bool(false),
-    encoding: str(null),
+    name: p.str(),
+    pattern: p.str(),
+    repl: p.any(),
+    count: p.int(0),
+    flags: p.any(8),
+    bufsize: p.any(1),
+    append_if_not_found: p.bool(false),
+    prepend_if_not_found: p.bool(false),
+    not_found_content: p.str(null),
+    backup: p.any(".bak"),
+    show_changes: p.bool(true),
+    ignore_if_missing: p.bool(false),
+    backslash_literal: p.bool(false),
+    encoding: p.str(null),
   },
   run: async ({ name: given, pattern, repl, ...more }, context) => {
     const name = home(given);
     const refused = refusedFile(name, "file.replace");
     if (refused !== undefined) {
-      const missing = text(toText(refused)).includes("file not found");
+      const missing = str(toText(refused)).includes("file not found");
       return more.ignore_if_missing && missing
         ? { ...startResult(name), comment: "No changes needed to be made" }
         : refused;
@@ -185,18 +185,18 @@ show_changes : True
 append_newline
     Whether the end marker is put on a line of its own. Default: if the content does not end with a line end.`,
   params: {
-    name: str(),
-    marker_start: str("#-- start managed zone --"),
-    marker_end: str("#-- end managed zone --"),
+    name: p.str(),
+    marker_start: p.str("#-- start managed zone --"),
+    marker_end: p.str("#-- end managed zone --"),
     ...TEMPLATE_PARAMS,
-    content: str(""),
-    append_if_not_found: bool(false),
-    prepend_if_not_found: bool(false),
-    backup: any(".bak"),
-    show_changes: bool(true),
-    append_newline: any(null),
-    insert_before_match: any(null),
-    insert_after_match: any(null),
+    content: p.str(""),
+    append_if_not_found: p.bool(false),
+    prepend_if_not_found: p.bool(false),
+    backup: p.any(".bak"),
+    show_changes: p.bool(true),
+    append_newline: p.any(null),
+    insert_before_match: p.any(null),
+    insert_after_match: p.any(null),
   },
   run: async (
     {
@@ -241,8 +241,8 @@ function gatheredTexts(name: string, context: StateContext): string[] {
   const { texts, dependents } = accumulators(context);
   const id = context.low.get("__id__") ?? null;
   const all = [...texts.get(name) ?? []];
-  const mine = all.filter(([key]) => dependents.get(name)?.get(text(key))?.includes(id));
-  return (mine.length === 0 ? all : mine).flatMap(([, lines]) => Array.isArray(lines) ? lines.map(text) : []);
+  const mine = all.filter(([key]) => dependents.get(name)?.get(str(key))?.includes(id));
+  return (mine.length === 0 ? all : mine).flatMap(([, lines]) => Array.isArray(lines) ? lines.map(str) : []);
 }
 
 async function found(name: string, regex: string, context: StateContext): Promise<boolean> {
@@ -298,7 +298,7 @@ backup : .bak
 
 ignore_missing : False
     Whether it is no error that no line matches.`,
-  params: { name: str(), regex: str(), char: str("#"), backup: any(".bak"), ignore_missing: bool(false) },
+  params: { name: p.str(), regex: p.str(), char: p.str("#"), backup: p.any(".bak"), ignore_missing: p.bool(false) },
   run: async ({ name: given, regex, char, backup, ignore_missing }, context) => {
     const name = home(given);
     const refused = refusedFile(name, "file.comment");
@@ -328,7 +328,7 @@ char : #
 
 backup : .bak
     What is added to the name of the old file; False: it is not kept.`,
-  params: { name: str(), regex: str(), char: str("#"), backup: any(".bak") },
+  params: { name: p.str(), regex: p.str(), char: p.str("#"), backup: p.any(".bak") },
   run: async ({ name: given, regex, char, backup }, context) => {
     const name = home(given);
     const refused = refusedFile(name, "file.uncomment");

@@ -9,11 +9,11 @@ import { InvocationError } from "#lib/errors.ts";
 import { joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import { type ClockTime, strptime } from "#lib/text/strptime.ts";
-import { compareStrings, isMap, map, str as text, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names by the parts of their times, the largest part first. */
 interface TimeTree {
@@ -71,9 +71,9 @@ function retainedOf(times: ReadonlyMap<string, ClockTime>, retain: ValueMap): Se
     put(byWeek, [year, Number(strftime(noon, "%V")), (noon.getDay() + 6) % 7, seconds], name);
   }
   const retained = new Set<string>();
-  for (const [rule, count] of [...retain].map(([key, value]): [string, Value] => [text(key), value])) {
-    const max = count === "all" ? Infinity : Math.trunc(toNumber(count) ?? Number(text(count)));
-    if (Number.isNaN(max)) throw new InvocationError(`How many of ${rule}? '${text(count)}' is no number`);
+  for (const [rule, count] of [...retain].map(([key, value]): [string, Value] => [str(key), value])) {
+    const max = count === "all" ? Infinity : Math.trunc(toNumber(count) ?? Number(str(count)));
+    if (Number.isNaN(max)) throw new InvocationError(`How many of ${rule}? '${str(count)}' is no number`);
     if (rule !== "first_of_week" && !Object.hasOwn(DEPTHS, rule)) {
       const known = [...Object.keys(DEPTHS), "first_of_week"].join(", ");
       throw new InvocationError(`There is no rule '${rule}'; there are ${known}`);
@@ -121,14 +121,14 @@ strptime_format
 
 timezone
     Ignored: times are those of the host.`,
-  params: { name: str(), retain: dict(), strptime_format: str(null), timezone: any(null) },
+  params: { name: p.str(), retain: p.dict(), strptime_format: p.str(null), timezone: p.any(null) },
   run: async ({ name: givenName, retain, strptime_format: format }, context) => {
     const name = home(givenName);
     if (name === "") return failed(name, "Must provide name to file.retention_schedule");
     if (!isDirectory(name)) return failed(name, "Name provided to file.retention must be a directory");
     const listed = await context.call("file.readdir", [name]);
     const times = new Map<string, ClockTime>(), ignored: string[] = [];
-    for (const file of (Array.isArray(listed) ? listed : []).map(text)) {
+    for (const file of (Array.isArray(listed) ? listed : []).map(str)) {
       const time = format
         ? strptime(file, format)
         : file === "." || file === ".."

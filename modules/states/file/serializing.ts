@@ -11,12 +11,12 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
 import { changedValues } from "#lib/values/dict_diff.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
-import { equals, isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options of a serializer: a map, or a list of maps of one key. */
 function optionsOf(given: Value): ValueMap {
@@ -162,25 +162,25 @@ merge_if_exists : False
 user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_errors, check_cmd, tmp_dir, tmp_ext
     As for file.managed.`,
   params: {
-    name: str(),
-    dataset: any(null),
-    dataset_pillar: any(null),
-    user: any(null),
-    group: any(null),
-    mode: any(null),
-    backup: any(""),
-    makedirs: any(false),
-    show_changes: any(true),
-    create: any(true),
-    merge_if_exists: any(false),
-    encoding: str(null),
-    encoding_errors: str("strict"),
-    serializer: any(null),
-    serializer_opts: any(null),
-    deserializer_opts: any(null),
-    check_cmd: any(null),
-    tmp_dir: str(null),
-    tmp_ext: str(""),
+    name: p.str(),
+    dataset: p.any(null),
+    dataset_pillar: p.any(null),
+    user: p.any(null),
+    group: p.any(null),
+    mode: p.any(null),
+    backup: p.any(""),
+    makedirs: p.any(false),
+    show_changes: p.any(true),
+    create: p.any(true),
+    merge_if_exists: p.any(false),
+    encoding: p.str(null),
+    encoding_errors: p.str("strict"),
+    serializer: p.any(null),
+    serializer_opts: p.any(null),
+    deserializer_opts: p.any(null),
+    check_cmd: p.any(null),
+    tmp_dir: p.str(null),
+    tmp_ext: p.str(""),
   },
   varKwargs: "kwargs",
   keywords: ["env", "formatter"],
@@ -199,7 +199,7 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
       return failed(name, "Only one of 'dataset' and 'dataset_pillar' is permitted");
     }
     const requested = [given.serializer, formatter].find(truthy) ?? "yaml";
-    const serializer = text(requested).toLowerCase();
+    const serializer = str(requested).toLowerCase();
     const data = truthy(dataset_pillar)
       ? await context.call("pillar.get", [dataset_pillar], map({ unmask: true }))
       : dataset;
@@ -251,7 +251,7 @@ async function bringAbout(
 ): Promise<StateResult> {
   if (context.test) return await plan(writing, context);
   if (truthy(check_cmd)) {
-    const judging = { command: text(check_cmd), directory: tmp_dir, suffix: tmp_ext };
+    const judging = { command: str(check_cmd), directory: tmp_dir, suffix: tmp_ext };
     const refused = await trial(writing, judging, context);
     if (refused !== undefined) return { ...startResult(writing.name), ...refused };
   }

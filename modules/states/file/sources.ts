@@ -7,19 +7,19 @@
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { lenientText } from "#lib/host/filesystem/contents.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, str } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import { failed, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The parameters of templates that a text is made of. */
 export const TEMPLATE_PARAMS = {
-  source: any(null),
-  source_hash: any(null),
-  template: str("jinja"),
-  sources: any(null),
-  source_hashes: any(null),
-  defaults: any(null),
-  context: any(null),
+  source: p.any(null),
+  source_hash: p.any(null),
+  template: p.str("jinja"),
+  sources: p.any(null),
+  source_hashes: p.any(null),
+  defaults: p.any(null),
+  context: p.any(null),
 };
 
 /** Their documentation. */
@@ -55,8 +55,8 @@ export function sourcesOf(
   if (truthy(source_hash) && truthy(source_hashes)) {
     return { problem: "source_hash and source_hashes are mutually exclusive" };
   }
-  if (truthy(source)) return { sources: [text(source)] };
-  return { sources: Array.isArray(sources) ? sources.map(text) : truthy(sources) ? [text(sources)] : [] };
+  if (truthy(source)) return { sources: [str(source)] };
+  return { sources: Array.isArray(sources) ? sources.map(str) : truthy(sources) ? [str(sources)] : [] };
 }
 
 /** The rendered templates, or the result of a state whose templates cannot be had. */
@@ -71,7 +71,7 @@ export async function templateTexts(
     const kwargs = map({ template, saltenv: saltenvOf(context), context: variables });
     const rendered = await context.call("cp.get_template", [source, ""], kwargs);
     if (!truthy(rendered)) return unrendered(source, `Failed to load template file ${source}`);
-    const path = text(rendered);
+    const path = str(rendered);
     const contents = lenientText(Deno.readFileSync(path));
     if (contents === "") return unrendered(source, `Failed to read rendered template file ${path} (${source})`);
     texts.push(contents);

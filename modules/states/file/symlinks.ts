@@ -11,9 +11,9 @@ import { linkTarget } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
 import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { map, str as text, type Value } from "#lib/values/value.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 interface LinkOwner {
   readonly user: Value;
@@ -85,10 +85,10 @@ async function planLink(wanted: Wanted, context: StateContext): Promise<Plan> {
   const comment = `The symlink ${name} is present`;
   const now = await ownerOfLink(name, context);
   if (now.user === user && now.group === group) return plan(true, comment);
-  const has = `${text(now.user)}:${text(now.group)}`;
+  const has = `${str(now.user)}:${str(now.group)}`;
   return plan(
     null,
-    `${comment}, but the ownership of the symlink would be changed from ${has} to ${text(user)}:${text(group)}`,
+    `${comment}, but the ownership of the symlink would be changed from ${has} to ${str(user)}:${str(group)}`,
     { ownership: has },
   );
 }
@@ -126,7 +126,7 @@ async function clearPlace(wanted: Wanted, context: StateContext): Promise<string
 
 /** A link with the right target: only its owner is set. */
 async function keepLink({ name, user, group }: Wanted, context: StateContext): Promise<StateResult> {
-  const owner = `${text(user)}:${text(group)}`;
+  const owner = `${str(user)}:${str(group)}`;
   if (await isOwnedBy(name, { user, group }, context)) {
     return { ...startResult(name), comment: `Symlink ${name} is present and owned by ${owner}` };
   }
@@ -157,7 +157,7 @@ async function makeLink(wanted: Wanted, context: StateContext): Promise<StateRes
   return {
     ...ret,
     result: false,
-    comment: `${ret.comment}, but was unable to set ownership to ${text(wanted.user)}:${text(wanted.group)}`,
+    comment: `${ret.comment}, but was unable to set ownership to ${str(wanted.user)}:${str(wanted.group)}`,
   };
 }
 
@@ -200,22 +200,22 @@ follow_symlinks : True
 win_owner, win_perms, win_deny_perms, win_inheritance
     For Windows; ignored.`,
   params: {
-    name: str(),
-    target: str(),
-    force: bool(false),
-    backupname: str(null),
-    makedirs: bool(false),
-    user: any(null),
-    group: any(null),
-    mode: any(null),
-    win_owner: any(null),
-    win_perms: any(null),
-    win_deny_perms: any(null),
-    win_inheritance: any(null),
-    atomic: bool(false),
-    disallow_copy_and_unlink: bool(false),
-    inherit_user_and_group: bool(false),
-    follow_symlinks: bool(true),
+    name: p.str(),
+    target: p.str(),
+    force: p.bool(false),
+    backupname: p.str(null),
+    makedirs: p.bool(false),
+    user: p.any(null),
+    group: p.any(null),
+    mode: p.any(null),
+    win_owner: p.any(null),
+    win_perms: p.any(null),
+    win_deny_perms: p.any(null),
+    win_inheritance: p.any(null),
+    atomic: p.bool(false),
+    disallow_copy_and_unlink: p.bool(false),
+    inherit_user_and_group: p.bool(false),
+    follow_symlinks: p.bool(true),
   },
   varKwargs: "kwargs",
   keywords: ["owner"],

@@ -8,7 +8,7 @@ import { home, isHostError, notAbsolute, reasonOf, textList } from "./common.ts"
 import { isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, int, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
 import { humanToBytes } from "#lib/jinja/filters/text.ts";
@@ -147,18 +147,18 @@ age_size_only
 rmlinks : True
     Whether links are removed.`,
   params: {
-    name: str(),
-    age: int(0),
-    matches: any(null),
-    rmdirs: bool(false),
-    size: any(0),
-    exclude: any(null),
-    full_path_match: bool(false),
-    followlinks: bool(false),
-    time_comparison: any("atime"),
-    age_size_logical_operator: str("OR"),
-    age_size_only: str(null),
-    rmlinks: bool(true),
+    name: p.str(),
+    age: p.int(0),
+    matches: p.any(null),
+    rmdirs: p.bool(false),
+    size: p.any(0),
+    exclude: p.any(null),
+    full_path_match: p.bool(false),
+    followlinks: p.bool(false),
+    time_comparison: p.any("atime"),
+    age_size_logical_operator: p.str("OR"),
+    age_size_only: p.str(null),
+    rmlinks: p.bool(true),
   },
   varKwargs: "kwargs",
   run: async ({ name: givenName, matches, exclude, followlinks, ...given }, context) => {

@@ -8,7 +8,7 @@ import { isHostError, reasonOf } from "./common.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { isMap, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The refusal of a file by a command. */
 export interface Refusal {
@@ -29,7 +29,7 @@ export async function refusalOf(
 ): Promise<Refusal | undefined> {
   const done = await context.call("cmd.run_all", [`${command} ${path}`], options);
   if (!isMap(done) || done.get("retcode") === 0) return undefined;
-  const outputs = ["stdout", "stderr"].map((key) => done.get(key) ?? null).filter(truthy).map(text);
+  const outputs = ["stdout", "stderr"].map((key) => done.get(key) ?? null).filter(truthy).map(str);
   return { comment: ["check_cmd execution failed", ...outputs].join("\n"), skip_watch: true, result: false };
 }
 

@@ -8,7 +8,7 @@ import { ENCODING, reasonOf, WHO } from "./repository.ts";
 import { orRefused, Refused } from "#modules/states/_refused.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { equals, isMap, map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -55,7 +55,7 @@ function asChanges(matches: ReadonlyMap<string, readonly string[]>): ValueMap {
   return new Map([...matches].map(([key, values]) => [key, [...values]]));
 }
 
-const WHERE = { repo: any(null), ...WHO, ...ENCODING, global: bool(false) };
+const WHERE = { repo: p.any(null), ...WHO, ...ENCODING, global: p.bool(false) };
 
 const WHERE_DOC = `
 
@@ -71,7 +71,7 @@ output_encoding
 global : False
     Whether it is the user's global configuration.`;
 
-const CONFIG_UNSET = { name: any(), value_regex: any(null), ...WHERE, all: bool(false) };
+const CONFIG_UNSET = { name: p.any(), value_regex: p.any(null), ...WHERE, all: p.bool(false) };
 
 export const config_unset: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that options of git are not set.
@@ -145,7 +145,7 @@ async function unset(given: Bound<typeof CONFIG_UNSET>, context: StateContext): 
   return { ...start, changes, comment: "Value(s) successfully unset" };
 }
 
-const CONFIG_SET = { name: any(), value: any(null), multivar: any(null), ...WHERE };
+const CONFIG_SET = { name: p.any(), value: p.any(null), multivar: p.any(null), ...WHERE };
 
 export const config_set: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that an option of git has a value, or several.

@@ -21,24 +21,24 @@ import { orRefused, Refused } from "#modules/states/_refused.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 const DETACHED = {
-  name: any(),
-  rev: any(),
-  target: any(),
-  remote: any("origin"),
+  name: p.any(),
+  rev: p.any(),
+  target: p.any(),
+  remote: p.any("origin"),
   ...WHO,
-  force_clone: any(false),
-  force_checkout: any(false),
-  fetch_remote: any(true),
-  hard_reset: any(false),
-  submodules: any(false),
-  identity: any(null),
-  https_user: any(null),
-  https_pass: any(null),
+  force_clone: p.any(false),
+  force_checkout: p.any(false),
+  fetch_remote: p.any(true),
+  hard_reset: p.any(false),
+  submodules: p.any(false),
+  identity: p.any(null),
+  https_user: p.any(null),
+  https_pass: p.any(null),
   ...ENCODING,
 };
 

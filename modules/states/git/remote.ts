@@ -10,34 +10,34 @@ import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type Bound } from "#lib/plugins/module.ts";
+import { type Bound, p } from "#lib/plugins/module.ts";
 import { hideCredentials, withCredentials } from "#lib/text/url_credentials.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `git.latest`. */
 export const LATEST = {
-  name: any(),
-  target: any(),
-  rev: any("HEAD"),
-  branch: any(null),
+  name: p.any(),
+  target: p.any(),
+  rev: p.any("HEAD"),
+  branch: p.any(null),
   ...WHO,
-  update_head: any(true),
-  force_checkout: any(false),
-  force_clone: any(false),
-  force_fetch: any(false),
-  force_reset: any(false),
-  submodules: any(false),
-  bare: any(false),
-  mirror: any(false),
-  remote: any("origin"),
-  fetch_tags: any(true),
-  sync_tags: any(true),
-  depth: any(null),
-  identity: any(null),
-  https_user: any(null),
-  https_pass: any(null),
-  refspec_branch: any("*"),
-  refspec_tag: any("*"),
+  update_head: p.any(true),
+  force_checkout: p.any(false),
+  force_clone: p.any(false),
+  force_fetch: p.any(false),
+  force_reset: p.any(false),
+  submodules: p.any(false),
+  bare: p.any(false),
+  mirror: p.any(false),
+  remote: p.any("origin"),
+  fetch_tags: p.any(true),
+  sync_tags: p.any(true),
+  depth: p.any(null),
+  identity: p.any(null),
+  https_user: p.any(null),
+  https_pass: p.any(null),
+  refspec_branch: p.any("*"),
+  refspec_tag: p.any("*"),
   ...ENCODING,
 };
 

@@ -15,7 +15,7 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { isDirectory, isFile, isThereOrHidden } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type Bound, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
@@ -97,12 +97,12 @@ output_encoding
 });
 
 const PRESENT = {
-  name: any(),
-  force: any(false),
-  bare: any(true),
-  template: any(null),
-  separate_git_dir: any(null),
-  shared: any(null),
+  name: p.any(),
+  force: p.any(false),
+  bare: p.any(true),
+  template: p.any(null),
+  separate_git_dir: p.any(null),
+  shared: p.any(null),
   ...WHO,
   ...ENCODING,
 };
@@ -180,13 +180,13 @@ async function makePresent(given: Bound<typeof PRESENT>, context: StateContext):
 }
 
 const CLONED = {
-  name: any(),
-  target: any(),
-  branch: any(null),
+  name: p.any(),
+  target: p.any(),
+  branch: p.any(null),
   ...WHO,
-  identity: any(null),
-  https_user: any(null),
-  https_pass: any(null),
+  identity: p.any(null),
+  https_user: p.any(null),
+  https_pass: p.any(null),
   ...ENCODING,
 };
 

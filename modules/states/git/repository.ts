@@ -11,14 +11,14 @@ import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any } from "#lib/plugins/module.ts";
+import { p } from "#lib/plugins/module.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The user who runs git, and the encoding of its output. */
-export const WHO = { user: any(null), password: any(null) };
+export const WHO = { user: p.any(null), password: p.any(null) };
 /** Python's name of the encoding. */
-export const ENCODING = { output_encoding: any(null) };
+export const ENCODING = { output_encoding: p.any(null) };
 
 /** Who runs git. */
 export interface Who {

@@ -10,7 +10,7 @@ import { realPath } from "#lib/os/disk_paths.ts";
 import { dirName } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { compareStrings, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What is mounted, by place, with blanks as in /proc/mounts. */
 export async function activeMounts(context: StateContext): Promise<ValueMap> {
@@ -67,7 +67,7 @@ export async function findDevice(request: DeviceRequest, context: StateContext):
   if (kind.toUpperCase() === "UUID") return found(value.replace(/^"+|"+$/g, "").toLowerCase());
   if (kind.toUpperCase() !== "LABEL") return found(device);
   const answer = await context.call("cmd.run_all", [`blkid -t LABEL=${value}`]);
-  const stdout = isMap(answer) && answer.get("retcode") === 0 ? text(answer.get("stdout") ?? "") : "";
+  const stdout = isMap(answer) && answer.get("retcode") === 0 ? str(answer.get("stdout") ?? "") : "";
   const devices = splitLines(stdout).map((line) => line.split(":")[0]);
   return devices.length === 0 ? `Unable to find device with label ${value}.` : found(devices[0], devices);
 }
@@ -89,7 +89,7 @@ function allOptions(opts: readonly string[], entry: ValueMap): string[] {
 
 /** The device of an existing bind mount: that of the mount of its source. */
 function boundDevice({ device, opts, place, active, copiesOptions }: DeviceRequest): FoundDevice {
-  const own = text(entryOf(active, place).get("device") ?? "");
+  const own = str(entryOf(active, place).get("device") ?? "");
   let source = shownPath(device);
   if (own.startsWith("/")) {
     while (!active.has(source) && source !== "/") source = dirName(source.replaceAll("\\040", " "));
@@ -97,7 +97,7 @@ function boundDevice({ device, opts, place, active, copiesOptions }: DeviceReque
   const entry = active.has(source) ? entryOf(active, source) : undefined;
   const wanted: Value = own.startsWith("/") ? entry?.get("device") ?? realPath(device) : own;
   return {
-    device: canonical(device) ?? text(wanted),
+    device: canonical(device) ?? str(wanted),
     aliases: [],
     opts: entry !== undefined && copiesOptions ? allOptions(opts, entry) : opts,
     isBound: entry !== undefined,

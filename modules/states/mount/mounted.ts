@@ -9,31 +9,31 @@ import { activeMounts, entryOf, findDevice, type FoundDevice, shownPath } from "
 import { changedOptions, droppedOptions, type OptionRules, texts } from "./options.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type Bound, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
-import { map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const PARAMS = {
-  name: str(),
-  device: str(),
-  fstype: str(),
-  mkmnt: bool(false),
-  opts: any("defaults"),
-  dump: any(0),
-  pass_num: any(0),
-  config: str("/etc/fstab"),
-  persist: bool(true),
-  mount: bool(true),
-  user: str(null),
-  match_on: any("auto"),
-  device_name_regex: any(null),
-  extra_mount_invisible_options: any(null),
-  extra_mount_invisible_keys: any(null),
-  extra_mount_ignore_fs_keys: any(null),
-  extra_mount_translate_options: any(null),
-  hidden_opts: any(null),
-  bind_mount_copy_active_opts: bool(true),
+  name: p.str(),
+  device: p.str(),
+  fstype: p.str(),
+  mkmnt: p.bool(false),
+  opts: p.any("defaults"),
+  dump: p.any(0),
+  pass_num: p.any(0),
+  config: p.str("/etc/fstab"),
+  persist: p.bool(true),
+  mount: p.bool(true),
+  user: p.str(null),
+  match_on: p.any("auto"),
+  device_name_regex: p.any(null),
+  extra_mount_invisible_options: p.any(null),
+  extra_mount_invisible_keys: p.any(null),
+  extra_mount_ignore_fs_keys: p.any(null),
+  extra_mount_translate_options: p.any(null),
+  hidden_opts: p.any(null),
+  bind_mount_copy_active_opts: p.bool(true),
 };
 
 type Given = Bound<typeof PARAMS>;
@@ -97,7 +97,7 @@ class Mounting {
       this.ret.changes.set("umount", `Forced remount because options (${why}) changed`);
       const done = await this.call("remount", [this.path, device], this.#how());
       this.opts = this.opts.filter((one) => one !== "remount");
-      return done === true ? undefined : this.end(false, text(done));
+      return done === true ? undefined : this.end(false, str(done));
     }
     this.ret.changes.set("umount", `Forced unmount and mount because options (${why}) changed`);
     let gone = await this.call("umount", [this.path]);
@@ -105,10 +105,10 @@ class Mounting {
       const lazy = "Forced a lazy unmount and mount because the previous unmount failed and because the options";
       if (tellsLazy) this.ret.changes.set("umount", `${lazy} (${why}) changed`);
       gone = await this.call("umount", [this.path], { lazy: true });
-      if (gone !== true) return this.end(false, `Unable to unmount ${this.path}: ${text(gone)}.`);
+      if (gone !== true) return this.end(false, `Unable to unmount ${this.path}: ${str(gone)}.`);
     }
     const done = await this.call("mount", [this.path, device], this.#how());
-    return done === true ? undefined : this.end(false, text(done));
+    return done === true ? undefined : this.end(false, str(done));
   }
 }
 
@@ -144,11 +144,11 @@ async function settleOptions(mounting: Mounting, found: FoundDevice): Promise<St
 async function settleDevice(mounting: Mounting, found: FoundDevice): Promise<StateResult | undefined> {
   const { given: { device, user, device_name_regex }, context, ret } = mounting;
   const entry = entryOf(mounting.active, mounting.place);
-  const devices = [...found.aliases, text(entry.get("device") ?? "")];
+  const devices = [...found.aliases, str(entry.get("device") ?? "")];
   devices.push(realPath(devices[0]));
   for (const key of ["alt_device", "device_uuid", "device_label"]) {
     const one = entry.get(key);
-    if (truthy(one) && !devices.includes(text(one ?? ""))) devices.push(text(one ?? ""));
+    if (truthy(one) && !devices.includes(str(one ?? ""))) devices.push(str(one ?? ""));
   }
   if (devices.includes(found.device)) {
     ret.comment = "Target was already mounted";
@@ -226,20 +226,20 @@ async function settleTable(mounting: Mounting): Promise<StateResult> {
       ? `${is === "" ? `${name} ` : is}needs to be written to the fstab in order to be made persistent.`
       : out === "change"
       ? is === "" ? `The ${name} fstab entry must be updated.` : `${is}its fstab entry must be updated.`
-      : `Unable to detect fstab status for mount point ${name} due to unexpected output '${text(out)}' from call to ` +
+      : `Unable to detect fstab status for mount point ${name} due to unexpected output '${str(out)}' from call to ` +
         "mount.set_fstab. This is most likely a bug.";
-    return mounting.end(out === "new" || out === "change" ? null : false, `${text(ret.comment)}. ${comment}`);
+    return mounting.end(out === "new" || out === "change" ? null : false, `${str(ret.comment)}. ${comment}`);
   }
   if (mounting.remembers && !test) {
     await mounting.call("write_mount_cache", [mounting.path, device], { mkmnt, fstype, mount_opts: mounting.opts });
   }
-  const persisted = PERSISTED[text(out)];
+  const persisted = PERSISTED[str(out)];
   if (persisted === undefined) return ret;
   if (persisted.change !== undefined) ret.changes.set("persist", persisted.change);
   return {
     ...ret,
     result: persisted.fails ? false : ret.result,
-    comment: `${text(ret.comment)}. ${persisted.comment}`,
+    comment: `${str(ret.comment)}. ${persisted.comment}`,
   };
 }
 
@@ -344,7 +344,13 @@ persist : False
 
 user
     Who runs \`umount\`.`,
-  params: { name: str(), device: str(null), config: str("/etc/fstab"), persist: bool(false), user: str(null) },
+  params: {
+    name: p.str(),
+    device: p.str(null),
+    config: p.str("/etc/fstab"),
+    persist: p.bool(false),
+    user: p.str(null),
+  },
   varKwargs: "kwargs",
   run: async ({ name, device, config, persist, user }, context) => {
     if (name === "") return failed(name, "Must provide name to mount.unmounted");
@@ -374,7 +380,7 @@ async function purge(
   ret: StateResult,
   context: StateContext,
 ): Promise<StateResult> {
-  const withComment = (what: string) => `${text(ret.comment)}. ${what}`;
+  const withComment = (what: string) => `${str(ret.comment)}. ${what}`;
   const table = await context.call("mount.fstab", [config]);
   const entry = table instanceof Map && table.has(name) ? entryOf(table, name) : undefined;
   if (entry === undefined) return { ...ret, comment: withComment("fstab entry not found") };
@@ -394,16 +400,16 @@ async function purge(
 
 export const mod_watch: ModuleFunction<StateContext> = stateFn({
   doc: "Remount because a watched state has changes.",
-  params: { name: str(), user: str(null) },
+  params: { name: p.str(), user: p.str(null) },
   varKwargs: "kwargs",
   run: async ({ name, user }, context, { kwargs }) => {
-    const sfun = text(kwargs.get("sfun") ?? null);
+    const sfun = str(kwargs.get("sfun") ?? null);
     if (sfun !== "mounted") return { ...startResult(name), comment: `Watch not supported in ${sfun} at this time` };
     const [device, fstype] = ["device", "fstype"].map((key) => kwargs.get(key) ?? null);
     const args = [name, device, false, fstype, kwargs.get("opts") ?? "defaults"];
     const out = await context.call("mount.remount", args, map({ user }));
     // An error of mount is no success, although Salt treats it as one.
     if (out === true) return { ...startResult(name), comment: `${name} remounted` };
-    return failed(name, `${name} failed to remount: ${text(out)}`);
+    return failed(name, `${name} failed to remount: ${str(out)}`);
   },
 });

@@ -5,7 +5,7 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options that the kernel does not show. */
 const INVISIBLE = [
@@ -42,7 +42,7 @@ export interface ActiveOptions {
 
 /** A list of texts; of anything else nothing. */
 export function texts(value: Value | undefined): string[] {
-  return Array.isArray(value) ? value.map(text) : [];
+  return Array.isArray(value) ? value.map(str) : [];
 }
 
 const KILOBYTES: Readonly<Record<string, number>> = { k: 1, m: 1024, g: 1024 * 1024 };
@@ -60,7 +60,7 @@ async function numbered(option: string, context: StateContext): Promise<string> 
   if (fun === undefined || name === undefined || /^[0-9]+$/.test(name)) return option;
   const info = await context.call(fun, [name]);
   const id = isMap(info) ? info.get(key) : undefined;
-  return `${key}=${id === undefined ? name : text(id)}`;
+  return `${key}=${id === undefined ? name : str(id)}`;
 }
 
 /** Which of `options` force a remount, as the kernel would show them, and the last one that was looked at. */
@@ -84,7 +84,7 @@ export async function changedOptions(
   const changed: string[] = [];
   let last = "";
   for (const given of options) {
-    let option = text(translated.get(given) ?? given);
+    let option = str(translated.get(given) ?? given);
     if (keys.includes(option.split("=")[0])) option = option.split("=")[0];
     option = shownSize(option) ?? option;
     const [key, value] = option.split("=");

@@ -6,9 +6,9 @@
 
 import { baseName } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 async function mapFrom(context: StateContext, fun: string, args: Value[] = []): Promise<ValueMap> {
   const value = await context.call(fun, args);
@@ -26,7 +26,7 @@ persist : True
 
 config : /etc/fstab
     The table.`,
-  params: { name: str(), persist: bool(true), config: str("/etc/fstab") },
+  params: { name: p.str(), persist: p.bool(true), config: p.str("/etc/fstab") },
   run: async ({ name, persist, config }, context) => {
     const ret = startResult(name);
     let on = await mapFrom(context, "mount.swaps");
@@ -50,7 +50,7 @@ config : /etc/fstab
 /** Where a link leads. */
 async function swapDevice(name: string, context: StateContext): Promise<string> {
   if (!truthy(await context.call("file.is_link", [name]))) return name;
-  const target = text(await context.call("file.readlink", [name]));
+  const target = str(await context.call("file.readlink", [name]));
   return target.startsWith("/") ? target : `/dev/${baseName(target)}`;
 }
 
@@ -70,7 +70,7 @@ async function persistSwap(
   // A line of another file system that is mounted nowhere is left alone.
   if (isMap(none) && none.get("device") === name && none.get("fstype") !== "swap") return ret;
   const out = await context.call("mount.set_fstab", ["none", name, "swap", ["defaults"], 0, 0, config]);
-  const withComment = (what: string) => `${text(ret.comment)}. ${what}`;
+  const withComment = (what: string) => `${str(ret.comment)}. ${what}`;
   if (out === "new" || out === "change") {
     ret.changes.set("persist", out === "new" ? "new" : "update");
     return {
@@ -90,9 +90,9 @@ async function convertDevice(device: string, to: string | null, context: StateCo
     : await context.call("disk.blkid", [], map({ token: device }));
   if (!isMap(blkid) || blkid.size !== 1) return undefined;
   const [[name, fields]] = [...blkid];
-  if (to === "device") return text(name);
+  if (to === "device") return str(name);
   const key = to.toUpperCase();
-  return `${key}=${text(isMap(fields) ? fields.get(key) ?? null : null)}`;
+  return `${key}=${str(isMap(fields) ? fields.get(key) ?? null : null)}`;
 }
 
 function place(path: string): string {
@@ -135,24 +135,24 @@ not_change : False
 fs_mount : True
     For AIX.`,
   params: {
-    name: str(),
-    fs_file: str(),
-    fs_vfstype: str(),
-    fs_mntops: any("defaults"),
-    fs_freq: any(0),
-    fs_passno: any(0),
-    mount_by: str(null),
-    config: str("/etc/fstab"),
-    mount: bool(true),
-    match_on: any("auto"),
-    not_change: bool(false),
-    fs_mount: bool(true),
+    name: p.str(),
+    fs_file: p.str(),
+    fs_vfstype: p.str(),
+    fs_mntops: p.any("defaults"),
+    fs_freq: p.any(0),
+    fs_passno: p.any(0),
+    mount_by: p.str(null),
+    config: p.str("/etc/fstab"),
+    mount: p.bool(true),
+    match_on: p.any("auto"),
+    not_change: p.bool(false),
+    fs_mount: p.bool(true),
   },
   run: async ({ name, fs_file, mount_by, config, mount, match_on, not_change, ...line }, context) => {
     const file = place(fs_file);
     const device = await convertDevice(name, mount_by, context);
     if (!device) {
-      const comment = [`Device ${name} cannot be converted to ${text(mount_by)}`];
+      const comment = [`Device ${name} cannot be converted to ${str(mount_by)}`];
       return { ...startResult(name, false), comment };
     }
     const kwargs = map({
@@ -195,7 +195,7 @@ function predictLine({ name, file, config, mount }: Line, out: Value): StateResu
     case "change":
       return ret(null, `${file} entry will be updated in ${config}.`);
     default:
-      return ret(false, `${file} entry cannot be created in ${config}: ${text(out)}.`);
+      return ret(false, `${file} entry cannot be created in ${config}: ${str(out)}.`);
   }
 }
 
@@ -209,7 +209,7 @@ async function reportLine(
   if (out === "change") {
     return { ...ret(true, [`${file} entry updated in ${config}.`]), changes: map({ persist: out }) };
   }
-  if (out !== "new") return ret(false, [`${file} entry cannot be changed in ${config}: ${text(out)}.`]);
+  if (out !== "new") return ret(false, [`${file} entry cannot be changed in ${config}: ${str(out)}.`]);
   const changes = map({ persist: out });
   const added = `${file} entry added in ${config}.`;
   if (!mount) return { ...ret(true, [added]), changes };
@@ -233,7 +233,7 @@ mount_by
 
 config : /etc/fstab
     The table.`,
-  params: { name: str(), fs_file: str(), mount_by: str(null), config: str("/etc/fstab") },
+  params: { name: p.str(), fs_file: p.str(), mount_by: p.str(null), config: p.str("/etc/fstab") },
   run: async ({ name, fs_file, mount_by, config }, context) => {
     const ret = (result: boolean | null, comment: string) => ({ ...startResult(name, result), comment: [comment] });
     const file = place(fs_file);

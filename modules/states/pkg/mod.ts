@@ -15,11 +15,11 @@ import { type RemovalAction, runRemoval } from "./removed.ts";
 import { runUptodate } from "./upgrades.ts";
 import { askForRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, declare, dict, list, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, stateFn, stateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str as text, type Value } from "#lib/values/value.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ functions: ["pkg.install"], otherwise: "pkg module could not be loaded" }],
@@ -45,8 +45,8 @@ const REFRESH = `refresh
 const SKIP_VERIFY = `skip_verify : False
     Whether packages without a valid signature are installed.`;
 
-const PACKAGES = { name: str(), version: any(null), pkgs: any(null) };
-const NAMES = { normalize: bool(true), ignore_epoch: bool(null) };
+const PACKAGES = { name: p.str(), version: p.any(null), pkgs: p.any(null) };
+const NAMES = { normalize: p.bool(true), ignore_epoch: p.bool(null) };
 
 export const installed: ModuleFunction<StateContext> = stateFn({
   doc: `Packages are installed, optionally in given versions.
@@ -92,20 +92,20 @@ hold
 
 ${MORE}`,
   params: {
-    name: str(),
-    version: any(null),
-    refresh: any(null),
-    fromrepo: any(null),
-    skip_verify: bool(false),
-    skip_suggestions: bool(false),
-    pkgs: any(null),
-    sources: any(null),
-    allow_updates: bool(false),
-    pkg_verify: any(false),
-    normalize: bool(true),
-    ignore_epoch: bool(null),
-    reinstall: bool(false),
-    update_holds: bool(false),
+    name: p.str(),
+    version: p.any(null),
+    refresh: p.any(null),
+    fromrepo: p.any(null),
+    skip_verify: p.bool(false),
+    skip_suggestions: p.bool(false),
+    pkgs: p.any(null),
+    sources: p.any(null),
+    allow_updates: p.bool(false),
+    pkg_verify: p.any(false),
+    normalize: p.bool(true),
+    ignore_epoch: p.bool(null),
+    reinstall: p.bool(false),
+    update_holds: p.bool(false),
   },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => runInstalled(bound, kwargs, context),
@@ -126,7 +126,7 @@ ${FROMREPO}
 ${IGNORE_EPOCH}
 
 ${MORE}`,
-  params: { ...PACKAGES, fromrepo: any(null), ignore_epoch: bool(null) },
+  params: { ...PACKAGES, fromrepo: p.any(null), ignore_epoch: p.bool(null) },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => runDownloaded(bound, kwargs, context),
 });
@@ -146,7 +146,7 @@ downloadonly
     Whether they are only downloaded.
 
 ${MORE}`,
-  params: { name: str(), advisory_ids: any(null), downloadonly: bool(null) },
+  params: { name: p.str(), advisory_ids: p.any(null), downloadonly: p.bool(null) },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => runPatches("patch_installed", bound, context, kwargs),
 });
@@ -157,7 +157,7 @@ export const patch_downloaded: ModuleFunction<StateContext> = stateFn({
 ${ADVISORY_IDS}
 
 ${MORE}`,
-  params: { name: str(), advisory_ids: any(null) },
+  params: { name: p.str(), advisory_ids: p.any(null) },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) =>
     runPatches("patch_downloaded", { ...bound, downloadonly: true }, context, kwargs),
@@ -183,12 +183,12 @@ watch_flags : True
 
 ${MORE}`,
   params: {
-    name: str(),
-    refresh: any(null),
-    fromrepo: any(null),
-    skip_verify: bool(false),
-    pkgs: any(null),
-    watch_flags: bool(true),
+    name: p.str(),
+    refresh: p.any(null),
+    fromrepo: p.any(null),
+    skip_verify: p.bool(false),
+    pkgs: p.any(null),
+    watch_flags: p.bool(true),
   },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => runLatest(bound, kwargs, context),
@@ -240,9 +240,9 @@ pkgs
     A list of the packages to upgrade. Default: all.
 
 ${MORE}`,
-  params: { name: any(), refresh: any(false), pkgs: any(null) },
+  params: { name: p.any(), refresh: p.any(false), pkgs: p.any(null) },
   varKwargs: "kwargs",
-  run: ({ name, ...bound }, context, { kwargs }) => runUptodate({ name: text(name), ...bound }, kwargs, context),
+  run: ({ name, ...bound }, context, { kwargs }) => runUptodate({ name: str(name), ...bound }, kwargs, context),
 });
 
 export const group_installed: ModuleFunction<StateContext> = stateFn({
@@ -258,7 +258,7 @@ include
     A list of optional packages of the group that are installed.
 
 ${MORE}`,
-  params: { name: str(), skip: any(null), include: any(null) },
+  params: { name: p.str(), skip: p.any(null), include: p.any(null) },
   varKwargs: "kwargs",
   run: (bound, context, { kwargs }) => runGroupInstalled(bound, kwargs, context),
 });
@@ -276,7 +276,7 @@ ${PKGS}
 
 replace : False
     Whether all other packages are released.`,
-  params: { ...PACKAGES, replace: bool(false) },
+  params: { ...PACKAGES, replace: p.bool(false) },
   varKwargs: "kwargs",
   run: (bound, context) => runHeld(bound, context),
 });
@@ -294,12 +294,12 @@ ${PKGS}
 
 all : False
     Whether every package is released.`,
-  params: { ...PACKAGES, all: bool(false) },
+  params: { ...PACKAGES, all: p.bool(false) },
   varKwargs: "kwargs",
   run: (bound, context) => runUnheld(bound, context),
 });
 
-const LOW = { low: dict() };
+const LOW = { low: p.dict() };
 
 export const mod_init: ModuleFunction<StateContext> = declare<typeof LOW, StateContext>({
   doc:
@@ -312,13 +312,13 @@ low
     const isReady = await hasFunction("pkg.ex_mod_init", context)
       ? isTrue(await context.call("pkg.ex_mod_init", [low]))
       : true;
-    if (!["installed", "latest"].includes(text(low.get("fun") ?? ""))) return false;
+    if (!["installed", "latest"].includes(str(low.get("fun") ?? ""))) return false;
     askForRefresh(context.opts);
     return isReady;
   },
 });
 
-const AGGREGATE = { low: dict(), chunks: list(), running: dict() };
+const AGGREGATE = { low: p.dict(), chunks: p.list(), running: p.dict() };
 
 export const mod_aggregate: ModuleFunction<StateContext> = declare<typeof AGGREGATE, StateContext>({
   doc:
@@ -343,10 +343,10 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
 
 name
     The state's name.`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
-    const sfun = text(kwargs.get("sfun") ?? null);
+    const sfun = str(kwargs.get("sfun") ?? null);
     const left: [Value, Value][] = [...kwargs].filter(([key]) => key !== "sfun");
     if (!WATCHED.includes(sfun)) return failed(name, `pkg.${sfun} does not work with the watch requisite`);
     return stateResult(await context.state(`pkg.${sfun}`, new Map([["name", name], ...left])));

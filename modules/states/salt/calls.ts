@@ -6,24 +6,24 @@
 
 import { messageOf } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { parseInteger } from "#lib/python/parse_number.ts";
 import { succeeded } from "#lib/states/run/outcome.ts";
-import { isMap, map, repr, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of a job on minions, for both functions. */
 const JOB = {
-  ssh: any(false),
-  tgt_type: any("glob"),
-  ret: any(""),
-  ret_config: any(null),
-  ret_kwargs: any(null),
-  fail_minions: any(null),
-  timeout: any(null),
-  batch: any(null),
-  subset: any(null),
-  failhard: any(null),
+  ssh: p.any(false),
+  tgt_type: p.any("glob"),
+  ret: p.any(""),
+  ret_config: p.any(null),
+  ret_kwargs: p.any(null),
+  fail_minions: p.any(null),
+  timeout: p.any(null),
+  batch: p.any(null),
+  subset: p.any(null),
+  failhard: p.any(null),
 };
 
 const JOB_DOC = `tgt, tgt_type : glob
@@ -55,7 +55,7 @@ function jobKeywords(
 ): ValueMap {
   const { tgt_type, ssh, ret, timeout, expect_minions, batch, subset } = given;
   const jobOptions: ValueMap = map({ ...call, tgt_type, ssh, ret, timeout, expect_minions });
-  if (batch !== null) jobOptions.set("batch", text(batch));
+  if (batch !== null) jobOptions.set("batch", str(batch));
   if (subset !== null) jobOptions.set("subset", subset);
   if (given.failhard === true || context.opts.failhard === true) jobOptions.set("failhard", true);
   for (const name of ["ret_config", "ret_kwargs"] as const) if (truthy(given[name])) jobOptions.set(name, given[name]);
@@ -68,7 +68,7 @@ type Returned = ReadonlyMap<string, ValueMap>;
 
 function returnedOf(value: Value): Returned {
   const entries = isMap(value) ? [...value] : [];
-  return new Map(entries.flatMap(([id, one]): [string, ValueMap][] => isMap(one) ? [[text(id), one]] : []));
+  return new Map(entries.flatMap(([id, one]): [string, ValueMap][] => isMap(one) ? [[str(id), one]] : []));
 }
 
 /** The job's id, which all minions' answers have. */
@@ -95,7 +95,7 @@ function returnOf(answer: ValueMap): Value | undefined {
 function failureDetail(id: string, returned: Value | undefined): string {
   if (returned === undefined) return `Minion ${id} did not return a state result.`;
   if (Array.isArray(returned)) {
-    const parts = returned.filter(truthy).map(text);
+    const parts = returned.filter(truthy).map(str);
     return parts.length === 0
       ? `Minion ${id} returned an empty error list.`
       : `Minion ${id} returned errors: ${parts.join("; ")}`;
@@ -133,7 +133,7 @@ function judgeStates(
     result.comment = [`Run failed on minions: ${[...failures.keys()].join(", ")}`, ...shown].join("\n");
     return;
   }
-  const updated = changes.size > 0 ? ` Updating ${[...changes.keys()].map(text).join(", ")}.` : "";
+  const updated = changes.size > 0 ? ` Updating ${[...changes.keys()].map(str).join(", ")}.` : "";
   const same = unchanged.length > 0 ? ` No changes made to ${unchanged.join(", ")}.` : "";
   result.comment = `States ran successfully.${updated}${same}`;
 }
@@ -143,7 +143,7 @@ function wantedStates(highstate: Value, top: Value, sls: Value): { fun: string; 
   if (truthy(highstate)) return { fun: "state.highstate", arg: [] };
   if (truthy(top)) return { fun: "state.top", arg: [top] };
   if (!truthy(sls)) return undefined;
-  return { fun: "state.sls", arg: [Array.isArray(sls) ? sls.map(text).join(",") : sls] };
+  return { fun: "state.sls", arg: [Array.isArray(sls) ? sls.map(str).join(",") : sls] };
 }
 
 /** Runs the states on this minion, which has no master: the target is ignored. */
@@ -166,7 +166,7 @@ async function runHere(
  * asked; batches and subsets are of the minions that answer.
  */
 function nobody({ tgt, expect_minions, batch, subset }: Readonly<Record<string, Value>>): string {
-  const target = Array.isArray(tgt) ? repr(tgt) : `'${text(tgt)}'`;
+  const target = Array.isArray(tgt) ? repr(tgt) : `'${str(tgt)}'`;
   const allCounted = truthy(expect_minions) && batch === null && subset === null;
   return `no minion matches ${target}${allCounted ? "" : ", or none of those that match answered"}`;
 }
@@ -193,22 +193,22 @@ saltenv, test, pillar, pillarenv, exclude, queue, concurrent
 allow_fail : 0
     How many minions may fail.`,
   params: {
-    name: str(),
-    tgt: any(),
+    name: p.str(),
+    tgt: p.any(),
     ...JOB,
-    highstate: any(null),
-    sls: any(null),
-    top: any(null),
-    saltenv: any(null),
-    test: any(null),
-    pillar: any(null),
-    pillarenv: any(null),
-    expect_minions: any(true),
-    exclude: any(null),
-    allow_fail: any(0),
-    concurrent: any(false),
-    queue: any(false),
-    orchestration_jid: any(null),
+    highstate: p.any(null),
+    sls: p.any(null),
+    top: p.any(null),
+    saltenv: p.any(null),
+    test: p.any(null),
+    pillar: p.any(null),
+    pillarenv: p.any(null),
+    expect_minions: p.any(true),
+    exclude: p.any(null),
+    allow_fail: p.any(0),
+    concurrent: p.any(false),
+    queue: p.any(false),
+    orchestration_jid: p.any(null),
   },
   varKwargs: "kwargs",
   async run(bound, context, { kwargs }) {
@@ -256,7 +256,7 @@ async function judgeReturns(
   const failures = new Map<string, string>();
   for (const [id, answer] of returned) {
     const retcode = answer.get("retcode") ?? null;
-    if (truthy(retcode)) failures.set(id, `Return code of ${id}: ${text(retcode)}`);
+    if (truthy(retcode)) failures.set(id, `Return code of ${id}: ${str(retcode)}`);
     const own = truthy(answer.get("failed")) ? false : returnOf(answer) ?? null;
     const good = !truthy(answer.get("failed")) && await judge(own) && own !== false;
     if (!good && !spared.includes(id) && !failures.has(id)) failures.set(id, whyBad(id, answer));
@@ -264,11 +264,11 @@ async function judgeReturns(
   }
   result.changes = map({ ret: changes });
   if (failures.size > 0) result.result = false;
-  const name = text(result.name);
+  const name = str(result.name);
   const summary = failures.size > 0
     ? `Running function ${name} failed on minions: ${[...failures.keys()].join(", ")}`
     : "Function ran successfully.";
-  const ran = `${summary} Function ${name} ran on ${[...changes.keys()].map(text).join(", ")}.`;
+  const ran = `${summary} Function ${name} ran on ${[...changes.keys()].map(str).join(", ")}.`;
   result.comment = [ran, ...failures.values()].join("\n");
 }
 
@@ -294,13 +294,13 @@ ${JOB_DOC}
 fail_function
     An execution function that returns for each return whether it counts as a success.`,
   params: {
-    name: str(),
-    tgt: any(),
+    name: p.str(),
+    tgt: p.any(),
     ...JOB,
-    expect_minions: any(false),
-    fail_function: any(null),
-    arg: any(null),
-    kwarg: any(null),
+    expect_minions: p.any(false),
+    fail_function: p.any(null),
+    arg: p.any(null),
+    kwarg: p.any(null),
   },
   varKwargs: "kwargs",
   async run(bound, context, { kwargs }) {
@@ -308,7 +308,7 @@ fail_function
     const result = startResult(name);
     if (typeof arg === "string") result.warnings = ["Please specify 'arg' as a list of arguments."];
     if (context.test) {
-      return { ...result, result: null, comment: `Function ${name} would be executed on target ${text(tgt)}` };
+      return { ...result, result: null, comment: `Function ${name} would be executed on target ${str(tgt)}` };
     }
     const words = typeof arg === "string" ? arg.split(/\s+/).filter((word) => word !== "") : arg;
     const call = { arg: Array.isArray(words) ? words : [], kwarg: isMap(kwarg) ? kwarg : new Map() };
@@ -321,8 +321,7 @@ fail_function
     }
     putJid(result, returned);
     const spared = mayFail(bound.fail_minions, result);
-    const judge = async (one: Value) =>
-      !truthy(fail_function) || truthy(await context.call(text(fail_function), [one]));
+    const judge = async (one: Value) => !truthy(fail_function) || truthy(await context.call(str(fail_function), [one]));
     if (returned.size === 0) return { ...result, result: false, comment: `No minions responded: ${nobody(bound)}` };
     await judgeReturns(result, returned, { spared, judge });
     return result;

@@ -8,10 +8,10 @@ import { masterBus, minionBus } from "#lib/bus/paths.ts";
 import { watchBus } from "#lib/bus/watch.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, float, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { equals, float as floatValue, isMap, str as text, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, float, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The identifier of an event: a field of its data, or of nested data. */
 function identifier(data: ValueMap, field: string): Value {
@@ -37,7 +37,7 @@ timeout : 300
 
 node : master
     Whose bus: \`master\` or \`minion\`.`,
-  params: { name: str(), id_list: any(), event_id: str("id"), timeout: float(300), node: str("master") },
+  params: { name: p.str(), id_list: p.any(), event_id: p.str("id"), timeout: p.float(300), node: p.str("master") },
   async run({ name, id_list, event_id, timeout, node }, context) {
     if (context.test) {
       return { ...startResult(name, null), comment: `Orchestration would wait for event '${name}'` };
@@ -63,7 +63,7 @@ node : master
         }
         if (seen.length > 0) result.changes.set("minions_seen", seen);
         if (missing.length > 0) continue;
-        const seconds = text(floatValue((performance.now() - begin) / 1000));
+        const seconds = str(float((performance.now() - begin) / 1000));
         return { ...result, result: true, comment: `All events seen in ${seconds} seconds.` };
       }
     } finally {

@@ -8,9 +8,9 @@ import { CommandError, CommandNotFoundError, InvocationError, messageOf } from "
 import { formatNested } from "#lib/output/nested.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str as text, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The outcome of a function of the master. */
 function outcomeOf(name: string, kind: "Runner" | "Wheel", answer: Value): StateResult {
@@ -32,7 +32,7 @@ export const runner: ModuleFunction<StateContext> = stateFn({
 
 name
     The runner's function. All other arguments are its keyword arguments; \`arg\` (a list) and \`kwarg\` (a map) are passed too.`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
     if (context.test) {
@@ -48,7 +48,7 @@ export const wheel: ModuleFunction<StateContext> = stateFn({
 
 name
     The function. All other arguments are its keyword arguments.`,
-  params: { name: str() },
+  params: { name: p.str() },
   varKwargs: "kwargs",
   async run({ name }, context, { kwargs }) {
     if (context.test) {
@@ -64,7 +64,7 @@ function wantedRunners(given: ValueMap): Map<string, { readonly fun: string; rea
     const pairs = Array.isArray(config) ? config.flatMap((one) => isMap(one) ? [...one] : []) : [];
     const settings: ValueMap = new Map(isMap(config) ? config : pairs);
     const kwarg = settings.get("kwarg");
-    return [text(id), { fun: text(settings.get("name") ?? id), kwarg: isMap(kwarg) ? kwarg : new Map() }];
+    return [str(id), { fun: str(settings.get("name") ?? id), kwarg: isMap(kwarg) ? kwarg : new Map() }];
   }));
 }
 
@@ -120,7 +120,7 @@ name
 
 runners
     A map from any name to a map with the runner's function (\`name\`) and its keyword arguments (\`kwarg\`), or to a function's name.`,
-  params: { name: str(), runners: any() },
+  params: { name: p.str(), runners: p.any() },
   varKwargs: "kwargs",
   async run({ name, runners }, context) {
     const given: Value = typeof runners === "string" ? map({ [runners]: null }) : runners;

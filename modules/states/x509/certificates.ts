@@ -16,9 +16,9 @@ import {
   splitArguments,
 } from "./files.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn } from "#lib/plugins/state_module.ts";
-import { int, isMap, map, str as textOf, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { int, isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { planCertificate, planList, planRequest, revokedEntries } from "#lib/host/x509/building.ts";
 import type { Certificate, RevocationList, SigningRequest } from "#lib/host/x509/documents.ts";
 import { listNumber } from "#lib/host/x509/extension_texts.ts";
@@ -76,28 +76,28 @@ append_certs
 
 ${FILE_DOC}`,
   params: {
-    name: str(),
-    days_remaining: any(null),
-    ca_server: str(null),
-    signing_policy: any(null),
-    encoding: str("pem"),
-    append_certs: any(null),
-    digest: str("sha256"),
-    signing_private_key: any(null),
-    signing_private_key_passphrase: str(null),
-    signing_cert: any(null),
-    public_key: any(null),
-    private_key: any(null),
-    private_key_passphrase: str(null),
-    csr: any(null),
-    subject: any(null),
-    serial_number: any(null),
-    not_before: any(null),
-    not_after: any(null),
-    days_valid: any(null),
-    pkcs12_passphrase: any(null),
-    pkcs12_encryption_compat: any(false),
-    pkcs12_friendlyname: any(null),
+    name: p.str(),
+    days_remaining: p.any(null),
+    ca_server: p.str(null),
+    signing_policy: p.any(null),
+    encoding: p.str("pem"),
+    append_certs: p.any(null),
+    digest: p.str("sha256"),
+    signing_private_key: p.any(null),
+    signing_private_key_passphrase: p.str(null),
+    signing_cert: p.any(null),
+    public_key: p.any(null),
+    private_key: p.any(null),
+    private_key_passphrase: p.str(null),
+    csr: p.any(null),
+    subject: p.any(null),
+    serial_number: p.any(null),
+    not_before: p.any(null),
+    not_after: p.any(null),
+    days_valid: p.any(null),
+    pkcs12_passphrase: p.any(null),
+    pkcs12_encryption_compat: p.any(false),
+    pkcs12_friendlyname: p.any(null),
   },
   varKwargs: "kwargs",
   run: ({ name, ...args }, context, { kwargs }) => {
@@ -127,7 +127,7 @@ ${FILE_DOC}`,
       const merged = withPolicy(isMap(policy) ? policy : new Map(), given);
       const plan = planCertificate(merged, truthy(ca_server));
       // A policy may request another digest; the changes show the state's argument.
-      if (hasOtherDigest(now, textOf(merged.get("digest") ?? used))) changes.set("digest", used);
+      if (hasOtherDigest(now, str(merged.get("digest") ?? used))) changes.set("digest", used);
       const more = await certificateChanges(now, plan, own.serial_number);
       return { changes: new Map([...changes, ...more]), current: true };
     };
@@ -145,17 +145,17 @@ ${FILE_DOC}`,
 export const csr_managed: ModuleFunction<StateContext> = stateFn({
   doc: `A file is a signing request. Other arguments are those of x509.create_csr.\n\n${FILE_DOC}`,
   params: {
-    name: str(),
-    private_key: any(),
-    private_key_passphrase: str(null),
-    digest: str("sha256"),
-    encoding: str("pem"),
-    subject: any(null),
+    name: p.str(),
+    private_key: p.any(),
+    private_key_passphrase: p.str(null),
+    digest: p.str("sha256"),
+    encoding: p.str("pem"),
+    subject: p.any(null),
   },
   varKwargs: "kwargs",
   run: ({ name, digest, encoding, ...key }, context, { kwargs }) => {
     const { file, others } = splitArguments(kwargs);
-    const used = textOf(others.get("algorithm") ?? digest);
+    const used = str(others.get("algorithm") ?? digest);
     others.delete("algorithm");
     const given = new Map<Value, Value>([...currentNames(others), ...Object.entries(key)]);
     let now: SigningRequest | undefined;
@@ -188,17 +188,17 @@ days_remaining : 30
 
 ${FILE_DOC}`,
   params: {
-    name: str(),
-    signing_private_key: any(),
-    revoked: any(),
-    days_remaining: any(null),
-    signing_cert: any(null),
-    signing_private_key_passphrase: str(null),
-    include_expired: any(false),
-    days_valid: any(null),
-    digest: str("sha256"),
-    encoding: str("pem"),
-    extensions: any(null),
+    name: p.str(),
+    signing_private_key: p.any(),
+    revoked: p.any(),
+    days_remaining: p.any(null),
+    signing_cert: p.any(null),
+    signing_private_key_passphrase: p.str(null),
+    include_expired: p.any(false),
+    days_valid: p.any(null),
+    digest: p.str("sha256"),
+    encoding: p.str("pem"),
+    extensions: p.any(null),
   },
   varKwargs: "kwargs",
   run: ({ name, days_remaining, digest, encoding, extensions, ...rest }, context, { kwargs }) => {

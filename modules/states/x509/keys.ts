@@ -9,7 +9,7 @@ import { absent, type Checked, FILE_DOC, manage, type Place, refuseOthers, split
 import { loadPrivateKey } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, stateFn, stateResult } from "#lib/plugins/state_module.ts";
 import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { keyKind } from "#lib/host/x509/documents.ts";
@@ -18,7 +18,7 @@ import type { KeyObject } from "node:crypto";
 
 export const pem_managed: ModuleFunction<StateContext> = stateFn({
   doc: `A file has the contents of a PEM block.\n\ntext\n    The PEM block.\n\n${FILE_DOC}`,
-  params: { name: str(), text: any() },
+  params: { name: p.str(), text: p.any() },
   varKwargs: "kwargs",
   run: async ({ name, text }, context, { kwargs }) => {
     const { file, others } = splitArguments(kwargs);
@@ -116,14 +116,14 @@ overwrite : False
 
 ${FILE_DOC} The default of \`mode\` is 0400.`,
   params: {
-    name: str(),
-    algo: str("rsa"),
-    keysize: any(null),
-    passphrase: str(null),
-    encoding: str("pem"),
-    new: bool(false),
-    overwrite: bool(false),
-    pkcs12_encryption_compat: any(false),
+    name: p.str(),
+    algo: p.str("rsa"),
+    keysize: p.any(null),
+    passphrase: p.str(null),
+    encoding: p.str("pem"),
+    new: p.bool(false),
+    overwrite: p.bool(false),
+    pkcs12_encryption_compat: p.any(false),
   },
   varKwargs: "kwargs",
   run: ({ name, algo, passphrase, encoding, new: anew, overwrite, ...given }, context, { kwargs }) => {

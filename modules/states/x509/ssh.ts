@@ -8,7 +8,7 @@ import { addInner, fileManaged, hasFailed, writeBytes } from "./files.ts";
 import { messageOf } from "#lib/errors.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, dict, type ModuleFunction, str } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { truthy, type ValueMap } from "#lib/values/value.ts";
 
@@ -32,12 +32,12 @@ encoding, contents
 
 Other arguments are those of file.managed.`,
   params: {
-    name: str(),
-    result: any(),
-    comment: str(),
-    changes: dict(),
-    encoding: str(null),
-    contents: str(null),
+    name: p.str(),
+    result: p.any(),
+    comment: p.str(),
+    changes: p.dict(),
+    encoding: p.str(null),
+    contents: p.str(null),
   },
   varKwargs: "kwargs",
   run: async ({ name, result, comment, changes, encoding, contents }, context, { kwargs }) => {
@@ -64,7 +64,7 @@ tempfile
     The file with the key, which is moved. Default: the current file is kept.
 
 Other arguments are those of file.managed.`,
-  params: { name: str(), result: any(), comment: str(), changes: dict(), tempfile: str(null) },
+  params: { name: p.str(), result: p.any(), comment: p.str(), changes: p.dict(), tempfile: p.str(null) },
   varKwargs: "kwargs",
   run: async ({ name, result, comment, changes, tempfile }, context, { kwargs }) => {
     const ret: StateResult = { name, result: result === null ? null : truthy(result), comment, changes };

@@ -7,7 +7,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { changeFailure } from "#lib/host/packages/changes.ts";
 import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
-import { any, declare, type ModuleFunction, type Parameter } from "#lib/plugins/module.ts";
+import { declare, type ModuleFunction, p, type Parameter } from "#lib/plugins/module.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
@@ -102,7 +102,7 @@ class Answers {
         varKwargs: "kwargs",
         run: () => null,
       }),
-      params: Object.fromEntries(names.map((one) => [one, any(null)])),
+      params: Object.fromEntries(names.map((one) => [one, p.any(null)])),
       run: (bound, _context, { args, kwargs }) => {
         const own = names.flatMap((one): [Value, Value][] => {
           const value = toValue(bound[one] ?? null);

@@ -7,7 +7,7 @@
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { type Called, openTree } from "#tests/support/calls/state_tree.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { any, bool, list, type ModuleFunction } from "#lib/plugins/module.ts";
+import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -45,7 +45,7 @@ const state = (id: string, fun: string, ...lines: string[]) =>
   `${id}:\n  ${fun}:\n${["order: 1000", ...lines].map((line) => `    - ${line}\n`).join("")}`;
 
 /** A state function without parameters that returns this. */
-const returning = (value: unknown) => ({ params: { name: any() }, run: () => value });
+const returning = (value: unknown) => ({ params: { name: p.any() }, run: () => value });
 
 // The texts and the name are those of `OutputUnifier` in `salt/utils/decorators/state.py` of Salt 3008.3.
 const MALFORMED: readonly (readonly [what: string, returned: unknown, expected: string])[] = [
@@ -79,7 +79,7 @@ Deno.test("check_cmd of a state that returns no map is not asked", async () => {
 Deno.test("None for a parameter that is True or False is False", async () => {
   const own = {
     "own.fun": {
-      params: { name: any(), flag: bool(true) },
+      params: { name: p.any(), flag: p.bool(true) },
       run: ({ name, flag }: Record<string, unknown>) => good(name, { comment: `flag is ${flag}` }),
     },
   };
@@ -101,7 +101,7 @@ Deno.test("results inside a result are shown beside it; one without its chunk is
 
 Deno.test("a state that calls another one gets its result, or fails if it is not there or returns no map", async () => {
   const calls = (wanted: string) => ({
-    params: { name: any() },
+    params: { name: p.any() },
     run: (_: unknown, { state }: StateContext) => state(wanted, map({ name: "other" })),
   });
   const called = await apply(["good", "missing", "list"].map((id) => state(id, `own.${id}`)).join(""), {
@@ -122,13 +122,13 @@ Deno.test("a module with mod_run_check checks its conditions itself; mod_init ru
     state("a", "own.fun", "unless: 'true'") + state("b", "own.nothere") + state("c", "own.fun") + state("d", "own.fun"),
     {
       "own.fun": {
-        params: { name: any() },
+        params: { name: p.any() },
         varKwargs: "kwargs",
         run: ({ name }: Record<string, unknown>) => good(name),
       },
       "own.mod_run_check": returning(true),
       "own.mod_init": {
-        params: { low: any() },
+        params: { low: p.any() },
         run: ({ low }: Record<string, unknown>) =>
           inits.push(isMap(low as Value) ? (low as ValueMap).get("__id__") ?? null : null) > 1,
       },
@@ -146,7 +146,7 @@ Deno.test("a parallel state that waited is run once, though a state that require
     {
       "own.fun": returning(good("c")),
       // While it runs, a ends: c finds that b can run.
-      "own.mod_init": { params: { low: any() }, run: () => sleep(1_000).then(() => true) },
+      "own.mod_init": { params: { low: p.any() }, run: () => sleep(1_000).then(() => true) },
     },
   );
   const runs = ["a", "b", "c", "d"].map((id) => resultOf(called, id).__run_num__);
@@ -156,13 +156,13 @@ Deno.test("a parallel state that waited is run once, though a state that require
 /** A module whose states are one call: the first one gets the names of all. */
 const aggregating = (joins: (low: ValueMap) => unknown): OwnStates => ({
   "own.fun": {
-    params: { name: any(), names_of: list([]) },
+    params: { name: p.any(), names_of: p.list([]) },
     varKwargs: "kwargs",
     run: ({ name, names_of }: Record<string, unknown>) =>
       good(name, { comment: `with ${(names_of as Value[]).map(str).join(" ")}` }),
   },
   "own.mod_aggregate": {
-    params: { low: any(), chunks: any(), running: any() },
+    params: { low: p.any(), chunks: p.any(), running: p.any() },
     run: ({ low, chunks }: Record<string, unknown>) => {
       const all = toValue(chunks);
       (low as ValueMap).set(
@@ -206,11 +206,11 @@ Deno.test("a state whose requisites are skipped by another one is not run, or ru
     state("a", "own.skips") + state("c", "test.nop", "onchanges: [a]") + state("w", "own.fun", "watch: [a]"),
     {
       "own.skips": {
-        params: { name: any() },
+        params: { name: p.any() },
         run: ({ name }: Record<string, unknown>) => good(name, { changes, skip_req: true }),
       },
       "own.fun": returning(good("w")),
-      "own.mod_watch": { params: { name: any() }, varKwargs: "kwargs", run: () => watched.push("w") },
+      "own.mod_watch": { params: { name: p.any() }, varKwargs: "kwargs", run: () => watched.push("w") },
     },
   );
   // The texts are those of `State.call_chunk` of Salt 3008.3.
