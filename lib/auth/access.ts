@@ -119,7 +119,7 @@ export class Access {
   authorizeJob(user: string, calls: readonly PublishedCall[], target: JobTarget): void {
     this.checkBlacklist(user, calls);
     const rules = this.#rulesFor(user);
-    if (rules !== undefined && !allowsJob(rules, calls, target)) throw refusedAccess();
+    if (rules !== undefined && !allowsJob(rules, calls, target)) throw accessRefused();
   }
 
   /**
@@ -140,7 +140,7 @@ export class Access {
     const { blacklist } = this.#rules;
     const banned = lists(blacklist?.get("users"), user) ||
       calls.some(({ fun }) => lists(blacklist?.get("modules"), fun));
-    if (banned) throw refusedAccess();
+    if (banned) throw accessRefused();
   }
 
   /** The rules of `publisher_acl` for the user; `undefined` for operators, who may do everything. */
@@ -178,11 +178,11 @@ export function checkMasterCall(rules: readonly Value[], call: MasterCall): void
   if (allowed === "syntax") {
     throw new RefusedError("SaltInvocationError", "A command invocation error occurred: Check syntax.");
   }
-  if (!allowed) throw refusedAccess();
+  if (!allowed) throw accessRefused();
 }
 
 /** Never gives the reason. */
-export function refusedAccess(): RefusedError {
+export function accessRefused(): RefusedError {
   return new RefusedError("AuthorizationError", "Authorization error occurred.");
 }
 

@@ -3,13 +3,18 @@
  * @module
  */
 
-import type { Credentials } from "./eauth_module.ts";
+import type { EauthCredentials } from "./eauth_module.ts";
 import type { LdapSettings } from "./ldap_settings.ts";
 
 /** The request to the process. */
 export type AuthRequest =
-  | { readonly kind: "pam"; readonly service: string; readonly confdir?: string; readonly credentials: Credentials }
-  | { readonly kind: "ldap"; readonly settings: LdapSettings; readonly credentials: Credentials };
+  | {
+    readonly kind: "pam";
+    readonly service: string;
+    readonly confdir?: string;
+    readonly credentials: EauthCredentials;
+  }
+  | { readonly kind: "ldap"; readonly settings: LdapSettings; readonly credentials: EauthCredentials };
 
 /** The reply of the process; `problem` is a sentence for the log, without secrets. */
 export interface AuthReply {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Access, checkMasterCall, refusedAccess } from "./access.ts";
+import { type Access, accessRefused, checkMasterCall } from "./access.ts";
 import { RefusedError } from "#lib/errors.ts";
 import type { ExternalAuth } from "./external_auth.ts";
 import { allowsJob, type JobTarget, type MasterCall, type PublishedCall } from "./rules.ts";
@@ -60,7 +60,7 @@ export class Callers {
   authorizeJob({ user, rules }: Caller, calls: readonly PublishedCall[], target: JobTarget): void {
     if (rules === undefined) return this.access.authorizeJob(user, calls, target);
     this.access.checkBlacklist(user, calls);
-    if (!allowsJob(rules, calls, target)) throw refusedAccess();
+    if (!allowsJob(rules, calls, target)) throw accessRefused();
   }
 
   /**

@@ -8,7 +8,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A user's name and password. */
-export interface Credentials {
+export interface EauthCredentials {
   readonly username: string;
   readonly password: string;
 }
@@ -25,9 +25,9 @@ export interface EauthModule {
    * The user; `undefined` if there is none with this password.
    * @throws If the system cannot be asked; the user is refused then, too.
    */
-  authenticate(credentials: Credentials): Promise<KnownUser | undefined>;
+  authenticate(credentials: EauthCredentials): Promise<KnownUser | undefined>;
   /** Rules that the system itself returns for an authenticated user; `undefined`: it has none. */
-  rules?(credentials: Credentials): Promise<readonly Value[] | undefined>;
+  rules?(credentials: EauthCredentials): Promise<readonly Value[] | undefined>;
 }
 
 /** A user without groups; `undefined` if `known` is false. */

@@ -6,11 +6,11 @@
 
 import { type AttemptRequest, Attempts, TooManyAttemptsError } from "./attempts.ts";
 import { authList } from "./auth_list.ts";
-import type { Credentials, EauthModule, KnownUser, LoadEauth } from "./eauth_module.ts";
+import type { EauthCredentials, EauthModule, KnownUser, LoadEauth } from "./eauth_module.ts";
 import { messageOf, RefusedError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { type Token, Tokens } from "./tokens.ts";
+import { type EauthToken, Tokens } from "./tokens.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { isMap, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -47,7 +47,7 @@ export interface ExternalAuthParts {
 }
 
 /** A user who was just authenticated by a system. */
-interface SignedIn extends Credentials, KnownUser {
+interface SignedIn extends EauthCredentials, KnownUser {
   readonly eauth: string;
   readonly module: EauthModule;
 }
@@ -109,7 +109,7 @@ export class ExternalAuth {
     return { user: token.name, rules: this.#rulesOf(token) };
   }
 
-  #rulesOf(token: Token): readonly Value[] {
+  #rulesOf(token: EauthToken): readonly Value[] {
     if (this.#keepsRules && Array.isArray(token.authList)) return token.authList;
     return authList(this.#config(token.eauth), token.name, token.groups);
   }

@@ -7,7 +7,7 @@
 
 import { Client, type Entry, InvalidCredentialsError } from "ldapts";
 import type { AuthReply } from "./auth_messages.ts";
-import type { Credentials } from "./eauth_module.ts";
+import type { EauthCredentials } from "./eauth_module.ts";
 import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
 import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn } from "./ldap_settings.ts";
 
@@ -20,7 +20,7 @@ const MAX_ENTRIES = 1_000;
  * Queries the directory.
  * @throws {Error} If it cannot be queried.
  */
-export async function authenticateByLdap(settings: LdapSettings, credentials: Credentials): Promise<AuthReply> {
+export async function authenticateByLdap(settings: LdapSettings, credentials: EauthCredentials): Promise<AuthReply> {
   // A bind without a password succeeds, and proves nothing (RFC 4513, 5.1.2).
   if (credentials.username === "" || credentials.password === "") return unknown("an empty name or password");
   const asAccount = settings.bindDn !== "" && settings.bindPassword !== "";

@@ -6,7 +6,7 @@
  */
 
 import { cString } from "#lib/libc/c_string.ts";
-import type { Credentials } from "./eauth_module.ts";
+import type { EauthCredentials } from "./eauth_module.ts";
 
 /** The user who signs in, and the PAM service. */
 export interface PamQuestion {
@@ -14,7 +14,7 @@ export interface PamQuestion {
   readonly service: string;
   /** Another directory of such files. */
   readonly confdir?: string;
-  readonly credentials: Credentials;
+  readonly credentials: EauthCredentials;
 }
 
 const SYMBOLS = {

@@ -5,7 +5,7 @@
  */
 
 import { hashHex } from "#lib/crypto/hash.ts";
-import type { Credentials } from "./eauth_module.ts";
+import type { EauthCredentials } from "./eauth_module.ts";
 import { verifyPassword } from "./password_hash.ts";
 import { sameText } from "#lib/crypto/same_text.ts";
 
@@ -26,7 +26,7 @@ export interface PasswordFileForm {
 export async function passwordFileKnows(
   text: string,
   form: PasswordFileForm,
-  { username, password }: Credentials,
+  { username, password }: EauthCredentials,
 ): Promise<boolean> {
   for (const line of text.split(/\r?\n/)) {
     const found = line.trim() === "" ? undefined : entryOf(line.trim(), form);

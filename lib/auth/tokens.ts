@@ -24,7 +24,7 @@ export interface TokenSubject {
 }
 
 /** A valid token. */
-export interface Token extends TokenSubject {
+export interface EauthToken extends TokenSubject {
   /** The contents of the file, which the client gets. */
   readonly data: ValueMap;
 }
@@ -66,7 +66,7 @@ export class Tokens {
    * Creates a token that is valid for so many seconds. If its user has too many, the oldest are removed.
    * @throws What writing throws.
    */
-  make(subject: TokenSubject, expireS: number): Token {
+  make(subject: TokenSubject, expireS: number): EauthToken {
     const nowS = Date.now() / 1000;
     const token = hashHex(randomBytes(ENTROPY_BYTES), this.#hashType);
     const data = map({ start: float(nowS), expire: float(nowS + expireS), name: subject.name, eauth: subject.eauth });
@@ -80,7 +80,7 @@ export class Tokens {
   }
 
   /** The valid token; `undefined` if it does not exist or has expired: then it is removed. */
-  get(token: Value | undefined): Token | undefined {
+  get(token: Value | undefined): EauthToken | undefined {
     if (!isToken(token)) return undefined;
     const data = this.#read(this.#path(token)) ?? this.#read(`${this.#directory}/${token}`);
     if (data === undefined) return undefined;
@@ -152,7 +152,7 @@ function userOf({ name, eauth }: TokenSubject): string {
   return `${eauth}\0${name}`;
 }
 
-function parseToken(data: ValueMap): Token | undefined {
+function parseToken(data: ValueMap): EauthToken | undefined {
   const [name, eauth] = [data.get("name"), data.get("eauth")];
   if (typeof name !== "string" || typeof eauth !== "string") return undefined;
   const groups = data.get("groups");

@@ -6,7 +6,7 @@
 
 import { EventSubscriber } from "./subscriber.ts";
 import type { BusEvent } from "./event.ts";
-import { commonPrefix, compileExpression } from "#lib/text/expr_match.ts";
+import { commonPrefix, compileMatchExpression } from "#lib/text/expr_match.ts";
 
 /** Options of {@linkcode watchBus}. */
 export interface WatchOptions {
@@ -23,7 +23,7 @@ export interface WatchOptions {
  * @throws {NoMasterError} If no bus is running there.
  */
 export async function* watchBus(pubPath: string, { tags, signal, onMissed }: WatchOptions): AsyncGenerator<BusEvent> {
-  const wanted = compileExpression(tags);
+  const wanted = compileMatchExpression(tags);
   using events = await EventSubscriber.connect(pubPath, [commonPrefix(tags)]);
   const close = () => events.close();
   signal.addEventListener("abort", close, { once: true });

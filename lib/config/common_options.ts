@@ -7,19 +7,19 @@ import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
 import { MAX_KEY_BITS, MIN_NEW_KEY_BITS } from "#lib/crypto/key_bits.ts";
 import { LEVEL_ALIASES, LOG_LEVELS } from "#lib/runtime/log_levels.ts";
 import {
-  any,
-  bool,
-  choice,
-  dict,
-  float,
-  int,
-  list,
+  anyOption,
+  boolOption,
+  choiceOption,
+  dictOption,
+  floatOption,
+  intOption,
+  listOption,
   notNeeded,
   type Option,
-  path,
+  pathOption,
   planned,
-  str,
-  strs,
+  strOption,
+  strsOption,
 } from "./option_types.ts";
 import { DISPLAY_OPTIONS } from "./display_options.ts";
 import { STATE_OPTIONS } from "./state_options.ts";
@@ -36,64 +36,73 @@ export const SIGNING_ALGORITHMS = ["PKCS1v15-SHA1", "PKCS1v15-SHA224"] as const;
 
 /** Options of both roles. */
 export const COMMON_OPTIONS = {
-  root_dir: str(
+  root_dir: strOption(
     "/",
     "Directory that every relative or default path below is relative to. A user without special rights sets a directory of that user.",
   ),
-  user: str(
+  user: strOption(
     null,
     "User to run as; the process changes to this user permanently before it opens sockets. Commands that root calls change to this user as well. Unset: the user who starts it.",
   ),
-  verify_env: bool(true, "Whether missing directories are created, and modes set, at start."),
-  include: strs(
+  verify_env: boolOption(true, "Whether missing directories are created, and modes set, at start."),
+  include: strsOption(
     [],
     "More configuration files, as paths or globs relative to the file that names them; read after `default_include`.",
   ),
-  hash_type: choice("sha256", "Digest for fingerprints, job directories and file checksums.", HASH_TYPES),
-  keysize: int(2048, "Bits of a new RSA key.", { min: MIN_NEW_KEY_BITS, max: MAX_KEY_BITS }),
-  durability: choice(
+  hash_type: choiceOption("sha256", "Digest for fingerprints, job directories and file checksums.", HASH_TYPES),
+  keysize: intOption(2048, "Bits of a new RSA key.", { min: MIN_NEW_KEY_BITS, max: MAX_KEY_BITS }),
+  durability: choiceOption(
     "process",
     "What accepted jobs and acknowledged returns survive: with `process` the end of the process, with `machine` also a power failure, at the " +
       "cost of a disk sync before each answer (Linux; not in Salt).",
     ["process", "machine"],
   ),
-  transport: choice("zeromq", "Transport of messages. Only ZeroMQ is built.", ["zeromq"], { notBuilt: ["tcp", "ws"] }),
-  ipv6: bool(null, "Whether sockets listen and connect over IPv6; unset: depends on the address."),
+  transport: choiceOption("zeromq", "Transport of messages. Only ZeroMQ is built.", ["zeromq"], {
+    notBuilt: ["tcp", "ws"],
+  }),
+  ipv6: boolOption(null, "Whether sockets listen and connect over IPv6; unset: depends on the address."),
   ipc_mode: notNeeded(
-    choice("ipc", "Transport between the processes of one host. Only Unix sockets are built.", ["ipc"], {
+    choiceOption("ipc", "Transport between the processes of one host. Only Unix sockets are built.", ["ipc"], {
       notBuilt: ["tcp"],
     }),
   ),
   max_event_size: notNeeded(
-    int(1_048_576, "Accepted for compatibility with Salt: no event is trimmed here.", { min: 1024 }),
+    intOption(1_048_576, "Accepted for compatibility with Salt: no event is trimmed here.", { min: 1024 }),
   ),
-  zmq_filtering: bool(
+  zmq_filtering: boolOption(
     false,
     "Whether publishes have a topic, so that a minion receives only its own jobs. Both sides must agree.",
   ),
-  zmq_monitor: notNeeded(bool(
+  zmq_monitor: notNeeded(boolOption(
     false,
     "Accepted for compatibility with Salt: lost connections are always detected, and the states of sockets are never logged.",
   )),
-  tcp_keepalive: bool(true, "Whether idle TCP connections are probed."),
-  tcp_keepalive_idle: int(300, "Seconds of silence before the first probe; -1: the system's own.", { min: -1 }),
-  tcp_keepalive_cnt: int(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", { min: -1 }),
-  tcp_keepalive_intvl: int(-1, "Seconds between probes; -1: the system's own.", { min: -1 }),
-  log_level: choice("warning", "Minimum level of log messages on the terminal.", LOG_LEVELS, {
+  tcp_keepalive: boolOption(true, "Whether idle TCP connections are probed."),
+  tcp_keepalive_idle: intOption(300, "Seconds of silence before the first probe; -1: the system's own.", { min: -1 }),
+  tcp_keepalive_cnt: intOption(-1, "Unanswered probes after which a connection is dead; -1: the system's own.", {
+    min: -1,
+  }),
+  tcp_keepalive_intvl: intOption(-1, "Seconds between probes; -1: the system's own.", { min: -1 }),
+  log_level: choiceOption("warning", "Minimum level of log messages on the terminal.", LOG_LEVELS, {
     aliases: LEVEL_ALIASES,
   }),
-  log_level_logfile: choice(null, "Minimum level of log messages in the log file; unset: `log_level`.", LOG_LEVELS, {
-    aliases: LEVEL_ALIASES,
-  }),
-  log_granular_levels: dict(
+  log_level_logfile: choiceOption(
+    null,
+    "Minimum level of log messages in the log file; unset: `log_level`.",
+    LOG_LEVELS,
+    {
+      aliases: LEVEL_ALIASES,
+    },
+  ),
+  log_granular_levels: dictOption(
     new Map(),
     "Levels by logger name: `{salt.minion: debug}`. They can only reduce what is logged.",
   ),
-  log_dir: str(null, "Directory of the log file, where `log_file` is unset or relative."),
-  log_datefmt: str("%H:%M:%S", "Time in lines on the terminal, as strftime."),
-  log_datefmt_logfile: str("%Y-%m-%d %H:%M:%S", "Time in lines of the log file, as strftime."),
-  log_fmt_console: str("[%(levelname)-8s] %(message)s", "A line on the terminal: Python's `%(name)s` fields."),
-  log_fmt_logfile: str(
+  log_dir: strOption(null, "Directory of the log file, where `log_file` is unset or relative."),
+  log_datefmt: strOption("%H:%M:%S", "Time in lines on the terminal, as strftime."),
+  log_datefmt_logfile: strOption("%Y-%m-%d %H:%M:%S", "Time in lines of the log file, as strftime."),
+  log_fmt_console: strOption("[%(levelname)-8s] %(message)s", "A line on the terminal: Python's `%(name)s` fields."),
+  log_fmt_logfile: strOption(
     "%(asctime)s,%(msecs)03d [%(name)-17s][%(levelname)-8s][%(process)d] %(message)s",
     "A line of the log file. Salt's default also has a line number; there is none here.",
   ),
@@ -102,33 +111,42 @@ export const COMMON_OPTIONS = {
   ...PILLAR_OPTIONS,
   ...GIT_PILLAR_OPTIONS,
   ...STATE_OPTIONS,
-  schedule: planned(dict(new Map(), "Jobs on a timer.")),
-  engines: planned(list([], "Long-running plugins.")),
-  outputter_dirs: planned(strs([], "More directories of outputters.")),
-  module_dirs: strs(
+  schedule: planned(dictOption(new Map(), "Jobs on a timer.")),
+  engines: planned(listOption([], "Long-running plugins.")),
+  outputter_dirs: planned(strsOption([], "More directories of outputters.")),
+  module_dirs: strsOption(
     [],
     "More directories of plugins, which have precedence over `extension_modules`; execution modules are in `modules` or `_modules` below each.",
   ),
-  extension_modules: path(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
-  extmod_whitelist: dict(
+  extension_modules: pathOption(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
+  extmod_whitelist: dictOption(
     new Map(),
     "Plugins to fetch from the file server, `{family: [names]}`; families that are not named are fetched whole.",
   ),
-  extmod_blacklist: dict(new Map(), "Plugins not to fetch, in the same form."),
-  clean_dynamic_modules: bool(true, "Whether fetched plugins that no longer exist on the file server are removed."),
-  id: str(null, "Name of this node. Unset: the `minion_id` file of the configuration directory, else the host's name."),
-  append_domain: str(null, "Domain that is added to an id without one."),
-  minion_id_caching: bool(true, "Whether an id that was made from the host's name is kept in the file `minion_id`."),
-  minion_id_lowercase: bool(false, "Whether an id that is made from the host's name is written in lower case."),
-  minion_id_remove_domain: any(
+  extmod_blacklist: dictOption(new Map(), "Plugins not to fetch, in the same form."),
+  clean_dynamic_modules: boolOption(
+    true,
+    "Whether fetched plugins that no longer exist on the file server are removed.",
+  ),
+  id: strOption(
+    null,
+    "Name of this node. Unset: the `minion_id` file of the configuration directory, else the host's name.",
+  ),
+  append_domain: strOption(null, "Domain that is added to an id without one."),
+  minion_id_caching: boolOption(
+    true,
+    "Whether an id that was made from the host's name is kept in the file `minion_id`.",
+  ),
+  minion_id_lowercase: boolOption(false, "Whether an id that is made from the host's name is written in lower case."),
+  minion_id_remove_domain: anyOption(
     false,
     "true: an id made from the host's name loses its domain; a string: it loses that domain.",
   ),
-  http_request_timeout: float(3600, "Seconds that `http.query` waits for an answer.", { min: 0 }),
-  output: str(null, "Outputter of the commands if `--out` is not given."),
+  http_request_timeout: floatOption(3600, "Seconds that `http.query` waits for an answer.", { min: 0 }),
+  output: strOption(null, "Outputter of the commands if `--out` is not given."),
   ...DISPLAY_OPTIONS,
-  color: bool(true, "Whether output and log lines on a terminal are coloured."),
+  color: boolOption(true, "Whether output and log lines on a terminal are coloured."),
   strip_colors: notNeeded(
-    bool(true, "Accepted for compatibility with Salt: control characters in results are always made visible."),
+    boolOption(true, "Accepted for compatibility with Salt: control characters in results are always made visible."),
   ),
 } as const satisfies Readonly<Record<string, Option>>;

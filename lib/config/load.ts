@@ -17,11 +17,11 @@ import { ConfigError, messageOf } from "#lib/errors.ts";
 import { globPaths } from "#lib/os/glob_paths.ts";
 import { isGlob } from "#lib/text/glob.ts";
 import { parseHostPort } from "#lib/text/host_port.ts";
-import { cacheMinionId, findMinionId, isAddress } from "./node_id.ts";
+import { cacheMinionId, findMinionId, isIpv4Address } from "./node_id.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
 import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsOf, type Role } from "./options.ts";
-import { absolutePath, isUri, underRoot } from "#lib/os/root_path.ts";
+import { absolutePathIn, isUri, underRoot } from "#lib/os/root_path.ts";
 import { refusedOptionNames, saltOptionNames } from "./unbuilt_options.ts";
 import { optsValues } from "./opts_map.ts";
 import { equals, isMap, str, toValue, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -291,7 +291,7 @@ function fail(draft: Draft, name: string, problem: string): never {
 /** Sets `root_dir` and `id`; a generated id gets `suffix`. */
 function deriveId(draft: Draft, suffix: string, cache = false): void {
   const values = draft.values;
-  values.root_dir = absolutePath(textOf(draft, "root_dir"), draft.environment.cwd).replace(/(?<=.)\/+$/, "");
+  values.root_dir = absolutePathIn(textOf(draft, "root_dir"), draft.environment.cwd).replace(/(?<=.)\/+$/, "");
   let id = values.id === null ? "" : textOf(draft, "id");
   const made = id === "";
   if (made) {
@@ -305,7 +305,7 @@ function deriveId(draft: Draft, suffix: string, cache = false): void {
     if (cache && !found.cached && values.minion_id_caching === true) keepId(draft, id, file);
   }
   const domain = values.append_domain;
-  if (typeof domain === "string" && domain !== "" && !isAddress(id) && !id.endsWith(domain) && !id.endsWith(".")) {
+  if (typeof domain === "string" && domain !== "" && !isIpv4Address(id) && !id.endsWith(domain) && !id.endsWith(".")) {
     id = `${id}.${domain}`;
   }
   if (/[/\\\0]/.test(id) || id === "." || id === "..") fail(draft, "id", `${JSON.stringify(id)} cannot name a node`);
@@ -335,7 +335,7 @@ function derivePaths(draft: Draft): void {
       continue;
     }
     values[name] = Object.hasOwn(draft.overrides, name)
-      ? absolutePath(path, draft.environment.cwd)
+      ? absolutePathIn(path, draft.environment.cwd)
       : underRoot(root, path);
   }
   const appended = Array.isArray(values.append_minionid_config_dirs) ? values.append_minionid_config_dirs : [];

@@ -6,20 +6,20 @@
 import { COMMON_OPTIONS, ENCRYPTION_ALGORITHMS, SIGNING_ALGORITHMS } from "./common_options.ts";
 import { MASTER_FILE_SERVER_OPTIONS } from "./file_server_options.ts";
 import {
-  any,
-  bool,
-  choice,
-  dict,
-  float,
-  int,
-  list,
+  anyOption,
+  boolOption,
+  choiceOption,
+  dictOption,
+  floatOption,
+  intOption,
+  listOption,
   notNeeded,
   type Option,
-  path,
+  pathOption,
   planned,
-  port,
-  str,
-  strs,
+  portOption,
+  strOption,
+  strsOption,
 } from "./option_types.ts";
 
 /**
@@ -38,287 +38,303 @@ let table: MasterOptions | undefined;
 function makeMasterOptions() {
   return {
     ...COMMON_OPTIONS,
-    default_include: str(
+    default_include: strOption(
       "master.d/*.conf",
       "Files read after the main one, in the order of their names; relative to its directory.",
     ),
-    interface: str("0.0.0.0", "Address to listen on."),
-    publish_port: port(4505, "Port on which jobs are published."),
-    ret_port: port(4506, "Port on which requests and returns arrive."),
-    publish_signing_algorithm: choice("PKCS1v15-SHA1", "How publishes are signed.", SIGNING_ALGORITHMS),
-    cluster_encryption_algorithm: planned(choice(
+    interface: strOption("0.0.0.0", "Address to listen on."),
+    publish_port: portOption(4505, "Port on which jobs are published."),
+    ret_port: portOption(4506, "Port on which requests and returns arrive."),
+    publish_signing_algorithm: choiceOption("PKCS1v15-SHA1", "How publishes are signed.", SIGNING_ALGORITHMS),
+    cluster_encryption_algorithm: planned(choiceOption(
       "OAEP-SHA1",
       "How the masters of a cluster encrypt for each other.",
       ENCRYPTION_ALGORITHMS,
     )),
-    cluster_id: planned(str(null, "Name of the cluster of masters.")),
-    cluster_pool_port: planned(port(4520, "Port on which the masters of a cluster meet.")),
-    event_publisher_pub_hwm: int(
+    cluster_id: planned(strOption(null, "Name of the cluster of masters.")),
+    cluster_pool_port: planned(portOption(4520, "Port on which the masters of a cluster meet.")),
+    event_publisher_pub_hwm: intOption(
       20_000,
       "Events, or pieces of 4 KB of larger ones, that are kept for a subscriber of the event bus that does not read; it misses later ones.",
       { min: 100 },
     ),
-    zmq_backlog: int(1000, "Connections that may wait to be accepted.", { min: 1 }),
-    pub_hwm: int(1000, "Messages that a slow minion may lag behind before it loses some; 0: no limit.", { min: 0 }),
-    auth_mode: notNeeded(int(1, "Form of the AES key in sign-in replies; 1 is the only safe one.", { min: 1, max: 1 })),
-    worker_threads: int(5, "MWorkers, which serve requests and returns.", { min: 1, max: 1024 }),
-    sock_dir: path(
+    zmq_backlog: intOption(1000, "Connections that may wait to be accepted.", { min: 1 }),
+    pub_hwm: intOption(1000, "Messages that a slow minion may lag behind before it loses some; 0: no limit.", {
+      min: 0,
+    }),
+    auth_mode: notNeeded(
+      intOption(1, "Form of the AES key in sign-in replies; 1 is the only safe one.", { min: 1, max: 1 }),
+    ),
+    worker_threads: intOption(5, "MWorkers, which serve requests and returns.", { min: 1, max: 1024 }),
+    sock_dir: pathOption(
       "/var/run/salt/master",
       "Directory of the Unix sockets. A path with a socket's name must fit in 107 bytes.",
     ),
-    pki_dir: path("/etc/salt/pki/master", "Directory of the master's keys and the minions' keys."),
-    cachedir: path("/var/cache/salt/master", "Directory of jobs, minion data, tokens and session keys."),
-    pidfile: path("/var/run/salt-master.pid", "File that holds the process id."),
-    log_file: path("/var/log/salt/master", "Log file."),
-    key_logfile: path("/var/log/salt/key", "Log file of `salt-key`."),
-    timeout: float(5, "Seconds that the commands wait for minions before they ask whether the job still runs.", {
+    pki_dir: pathOption("/etc/salt/pki/master", "Directory of the master's keys and the minions' keys."),
+    cachedir: pathOption("/var/cache/salt/master", "Directory of jobs, minion data, tokens and session keys."),
+    pidfile: pathOption("/var/run/salt-master.pid", "File that holds the process id."),
+    log_file: pathOption("/var/log/salt/master", "Log file."),
+    key_logfile: pathOption("/var/log/salt/key", "Log file of `salt-key`."),
+    timeout: floatOption(5, "Seconds that the commands wait for minions before they ask whether the job still runs.", {
       min: 0,
     }),
-    job_ttl: float(
+    job_ttl: floatOption(
       null,
       "Seconds during which a job is sent again to minions that have not acknowledged it, also to those that connect meanwhile. Unset: `timeout`. Not in Salt.",
       { min: 0 },
     ),
-    gather_job_timeout: float(
+    gather_job_timeout: floatOption(
       10,
       "Seconds to wait for the answers of minions that are asked whether the job still runs.",
       { min: 0 },
     ),
-    keep_jobs: int(24, "Hours that jobs are kept, if `keep_jobs_seconds` is not set.", {
+    keep_jobs: intOption(24, "Hours that jobs are kept, if `keep_jobs_seconds` is not set.", {
       min: 0,
     }),
-    keep_jobs_seconds: int(86_400, "Seconds that jobs are kept; 0: for ever.", { min: 0 }),
-    job_cache: bool(true, "Whether jobs and returns are stored."),
-    salt_cp_chunk_size: int(98_304, "Bytes of a piece that `salt-cp --chunked` sends.", { min: 1 }),
-    live_output_max: int(
+    keep_jobs_seconds: intOption(86_400, "Seconds that jobs are kept; 0: for ever.", { min: 0 }),
+    job_cache: boolOption(true, "Whether jobs and returns are stored."),
+    salt_cp_chunk_size: intOption(98_304, "Bytes of a piece that `salt-cp --chunked` sends.", { min: 1 }),
+    live_output_max: intOption(
       8_388_608,
       "Bytes of live output (`salt --live`) that are kept with a job for each of its minions. Not in Salt.",
       { min: 0 },
     ),
-    job_cache_store_endtime: bool(false, "Whether the time of a job's last return is stored."),
-    ext_job_cache: planned(str("", "Returner that minions store their results with instead.")),
+    job_cache_store_endtime: boolOption(false, "Whether the time of a job's last return is stored."),
+    ext_job_cache: planned(strOption("", "Returner that minions store their results with instead.")),
     master_job_cache: notNeeded(
-      choice("local_cache", "Where jobs are stored. Only `local_cache` is built.", ["local_cache"], {
+      choiceOption("local_cache", "Where jobs are stored. Only `local_cache` is built.", ["local_cache"], {
         notBuilt: "any",
       }),
     ),
-    minion_data_cache: bool(true, "Whether the grains and pillar of minions are kept on disk."),
-    minion_data_cache_events: bool(true, "Whether a change of a minion's grains or pillar fires an event."),
-    preserve_minion_cache: bool(false, "Whether a minion's data survives the deletion of its key."),
-    loop_interval: float(60, "Seconds between two rounds of Maintenance; less than 0.05 counts as 0.05.", { min: 0 }),
+    minion_data_cache: boolOption(true, "Whether the grains and pillar of minions are kept on disk."),
+    minion_data_cache_events: boolOption(true, "Whether a change of a minion's grains or pillar fires an event."),
+    preserve_minion_cache: boolOption(false, "Whether a minion's data survives the deletion of its key."),
+    loop_interval: floatOption(60, "Seconds between two rounds of Maintenance; less than 0.05 counts as 0.05.", {
+      min: 0,
+    }),
     maintenance_interval: notNeeded(
-      int(
+      intOption(
         3600,
         "Accepted for compatibility with Salt: Salt's Maintenance restarts after this number of seconds; here this is not needed.",
         { min: 1 },
       ),
     ),
-    publish_session: int(86_400, "Seconds after which keys are replaced.", { min: 1 }),
-    rotate_aes_key: bool(true, "Whether the deletion or rejection of a key also replaces the AES key."),
-    ping_on_rotate: bool(
+    publish_session: intOption(86_400, "Seconds after which keys are replaced.", { min: 1 }),
+    rotate_aes_key: boolOption(true, "Whether the deletion or rejection of a key also replaces the AES key."),
+    ping_on_rotate: boolOption(
       false,
       "Whether every minion is pinged after a key rotation, so that all fetch the new key at once.",
     ),
-    max_minions: int(0, "Connected minions allowed; 0: no limit.", { min: 0 }),
-    max_connections: int(
+    max_minions: intOption(0, "Connected minions allowed; 0: no limit.", { min: 0 }),
+    max_connections: intOption(
       null,
       "Connections to each of the two ports. At the limit, a client from an address with fewer connections than another replaces that " +
         "address's newest one; other clients are disconnected. Unset: two fifths of the open files allowed; 0: no limit. Not in Salt.",
       { min: 0 },
     ),
-    max_connections_per_address: int(
+    max_connections_per_address: intOption(
       0,
       "Connections to each port from one address; 0: no limit of its own. Minions behind one NAT share an address, " +
         "and take one or two connections each. Not in Salt.",
       { min: 0 },
     ),
-    handshake_timeout: float(
+    handshake_timeout: floatOption(
       5,
       "Seconds that a new connection to either port has for its ZMTP handshake before it is closed. Not in Salt.",
       { min: 0.1, max: 3600 },
     ),
-    max_queued_requests: int(
+    max_queued_requests: intOption(
       10,
       "Requests that are queued for one MWorker; the others wait in their connections, this number in each, and MWorkers take turns " +
         "among these. Not in Salt.",
       { min: 1, max: 1000 },
     ),
-    max_request_memory: int(
+    max_request_memory: intOption(
       268_435_456,
       "Bytes of all requests that are not answered yet; above it the connections with the largest are " +
         "closed. 0: no limit. Checked on Linux only. Not in Salt.",
       { min: 0 },
     ),
-    max_request_bytes: int(
+    max_request_bytes: intOption(
       104_857_600,
       "Bytes of the largest request: a client that sends more is disconnected. Not in Salt, whose masters take any size.",
       { min: 65_536 },
     ),
-    max_sign_ins: int(
+    max_sign_ins: intOption(
       100,
       "Sign-ins a second with keys that are not accepted under their id that get an answer; the others get none and " +
         "ask again. 0: no limit. Not in Salt.",
       { min: 0 },
     ),
-    max_open_files: int(100_000, "Open descriptors asked of the system: every minion takes two.", { min: 256 }),
-    open_mode: bool(false, "Whether any key is accepted, a changed one too. Dangerous."),
-    auto_accept: bool(false, "Whether every new key is accepted without a check."),
-    autosign_file: path(null, "File of ids, globs and expressions whose keys are accepted."),
-    autoreject_file: path(null, "File of ids, globs and expressions whose keys are rejected."),
-    autosign_timeout: int(120, "Minutes that a file in `minions_autosign` is valid.", { min: 0 }),
-    autosign_grains_dir: path(null, "Directory with a file for each grain: the values with which a key is accepted."),
-    permissive_pki_access: bool(false, "Whether the group may read, and write autosign files in, the pki directory."),
-    allow_minion_key_revoke: bool(true, "Whether a minion may ask that its key be deleted."),
-    auth_events: bool(true, "Whether sign-ins fire events."),
-    auth_events_autosign_grains: strs(
+    max_open_files: intOption(100_000, "Open descriptors asked of the system: every minion takes two.", { min: 256 }),
+    open_mode: boolOption(false, "Whether any key is accepted, a changed one too. Dangerous."),
+    auto_accept: boolOption(false, "Whether every new key is accepted without a check."),
+    autosign_file: pathOption(null, "File of ids, globs and expressions whose keys are accepted."),
+    autoreject_file: pathOption(null, "File of ids, globs and expressions whose keys are rejected."),
+    autosign_timeout: intOption(120, "Minutes that a file in `minions_autosign` is valid.", { min: 0 }),
+    autosign_grains_dir: pathOption(
+      null,
+      "Directory with a file for each grain: the values with which a key is accepted.",
+    ),
+    permissive_pki_access: boolOption(
+      false,
+      "Whether the group may read, and write autosign files in, the pki directory.",
+    ),
+    allow_minion_key_revoke: boolOption(true, "Whether a minion may ask that its key be deleted."),
+    auth_events: boolOption(true, "Whether sign-ins fire events."),
+    auth_events_autosign_grains: strsOption(
       [],
       "Decisions (`pend`, `accept`, `reject`, `denied`, `full`) whose events have the minion's `autosign_grains`, up to 16 KiB.",
     ),
-    minimum_auth_version: int(
+    minimum_auth_version: intOption(
       3,
       "Oldest protocol version that is served; 0 lets in minions of before 2021, without their protections.",
       { min: 0, max: 3 },
     ),
-    request_server_ttl: int(0, "Seconds after which a request is too old to be served; 0: never.", { min: 0 }),
-    sign_pub_messages: bool(true, "Whether publishes are signed."),
-    require_minion_sign_messages: bool(false, "Whether unsigned messages of minions are refused."),
-    drop_messages_signature_fail: bool(
+    request_server_ttl: intOption(0, "Seconds after which a request is too old to be served; 0: never.", { min: 0 }),
+    sign_pub_messages: boolOption(true, "Whether publishes are signed."),
+    require_minion_sign_messages: boolOption(false, "Whether unsigned messages of minions are refused."),
+    drop_messages_signature_fail: boolOption(
       false,
       "Whether messages whose signature is wrong are dropped without an answer.",
     ),
-    master_sign_pubkey: bool(
+    master_sign_pubkey: boolOption(
       false,
       "Whether sign-in replies are also signed with a separate signing key, for fleets with several masters.",
     ),
-    master_sign_key_name: str("master_sign", "Name of the separate signing key."),
-    master_use_pubkey_signature: bool(
+    master_sign_key_name: strOption("master_sign", "Name of the separate signing key."),
+    master_use_pubkey_signature: boolOption(
       false,
       "Whether a signature that was made beforehand is sent, instead of a new one for each reply.",
     ),
-    master_pubkey_signature: str(
+    master_pubkey_signature: strOption(
       null,
       "File in the pki directory with the signature that was made beforehand; unset: `master_pubkey_signature`.",
     ),
-    key_pass: planned(str(null, "Passphrase of the master's private key; a master with one does not start.")),
-    key_cache: notNeeded(str("", "Accepted for compatibility with Salt: the list of accepted keys needs no cache.")),
-    con_cache: notNeeded(bool(false, "Accepted for compatibility with Salt: connected minions are always known.")),
-    publisher_acl: dict(
+    key_pass: planned(strOption(null, "Passphrase of the master's private key; a master with one does not start.")),
+    key_cache: notNeeded(
+      strOption("", "Accepted for compatibility with Salt: the list of accepted keys needs no cache."),
+    ),
+    con_cache: notNeeded(
+      boolOption(false, "Accepted for compatibility with Salt: connected minions are always known."),
+    ),
+    publisher_acl: dictOption(
       new Map(),
       "Functions that other users of this host may publish, by user; they receive all events of jobs.",
     ),
-    publisher_acl_blacklist: dict(new Map(), "Users and modules that may publish nothing."),
-    client_acl_verify: bool(
+    publisher_acl_blacklist: dictOption(new Map(), "Users and modules that may publish nothing."),
+    client_acl_verify: boolOption(
       true,
       "Whether the users of this host whose names a pattern of `publisher_acl` matches get a key of their own when the master starts.",
     ),
-    sudo_acl: bool(false, "Whether the rules of `publisher_acl` apply to sudo users as well."),
-    external_auth: dict(
+    sudo_acl: boolOption(false, "Whether the rules of `publisher_acl` apply to sudo users as well."),
+    external_auth: dictOption(
       new Map(),
       "Users who may sign in with a password, by system (`file`, `ldap`, `pam`, `rest`, `sharedsecret`), and what each user or group (`wheel%`) may do.",
     ),
-    eauth_acl_module: str(
+    eauth_acl_module: strOption(
       "",
       "The system of `external_auth` that is asked for rules, if it is not the one that knows the user.",
     ),
-    eauth_tokens: notNeeded(choice("localfs", "Where tokens are kept: only in files.", ["localfs"])),
-    token_file: str(
+    eauth_tokens: notNeeded(choiceOption("localfs", "Where tokens are kept: only in files.", ["localfs"])),
+    token_file: strOption(
       null,
       "The file of a user's token, which `salt -T` makes. Default: `~/salt_token`, or `~/.config/salt/salt_token` where that directory is.",
     ),
-    token_expire: int(43_200, "Seconds that a token is valid.", { min: 1 }),
-    token_expire_user_override: any(
+    token_expire: intOption(43_200, "Seconds that a token is valid.", { min: 1 }),
+    token_expire_user_override: anyOption(
       false,
       "Whether users may choose the lifetime of a token (`token_expire` of `auth.mk_token`): true, or a list of users by system.",
     ),
-    keep_acl_in_token: bool(
+    keep_acl_in_token: boolOption(
       false,
       "Whether a token keeps the rules that the system itself had for the user; always with `rest`.",
     ),
-    sharedsecret: str(null, "Everybody's password with `external_auth: sharedsecret`."),
-    "auth.pam.service": str("login", "The service of PAM, a file in `/etc/pam.d`."),
+    sharedsecret: strOption(null, "Everybody's password with `external_auth: sharedsecret`."),
+    "auth.pam.service": strOption("login", "The service of PAM, a file in `/etc/pam.d`."),
     "auth.pam.python": notNeeded(
-      str(null, "Accepted for compatibility with Salt: libpam is called directly, in a separate process."),
+      strOption(null, "Accepted for compatibility with Salt: libpam is called directly, in a separate process."),
     ),
-    "auth.ldap.uri": str(
+    "auth.ldap.uri": strOption(
       "",
       "The directory's URI: `ldaps://ldap.example.com`. Default: made from the next four options.",
     ),
-    "auth.ldap.server": str("localhost", "Host of the LDAP directory."),
-    "auth.ldap.port": port(389, "Port of the LDAP directory."),
-    "auth.ldap.tls": bool(false, "Whether the connection uses TLS from the start."),
-    "auth.ldap.starttls": bool(false, "Whether the connection changes to TLS (StartTLS)."),
-    "auth.ldap.no_verify": bool(false, "Whether any certificate of the directory is accepted."),
-    "auth.ldap.binddn": str(
+    "auth.ldap.server": strOption("localhost", "Host of the LDAP directory."),
+    "auth.ldap.port": portOption(389, "Port of the LDAP directory."),
+    "auth.ldap.tls": boolOption(false, "Whether the connection uses TLS from the start."),
+    "auth.ldap.starttls": boolOption(false, "Whether the connection changes to TLS (StartTLS)."),
+    "auth.ldap.no_verify": boolOption(false, "Whether any certificate of the directory is accepted."),
+    "auth.ldap.binddn": strOption(
       "",
       "With `auth.ldap.bindpw` the account that searches for users; without, the users' own: `uid={{ username }},ou=People,dc=example,dc=com`.",
     ),
-    "auth.ldap.bindpw": str("", "Password of the account in `auth.ldap.binddn`."),
-    "auth.ldap.basedn": str("", "Base DN of searches."),
-    "auth.ldap.filter": str("", "The filter that finds a user: `(uid={{ username }})`."),
-    "auth.ldap.scope": int(2, "Scope of the search for users: 0 the entry itself, 1 one level, 2 all.", {
+    "auth.ldap.bindpw": strOption("", "Password of the account in `auth.ldap.binddn`."),
+    "auth.ldap.basedn": strOption("", "Base DN of searches."),
+    "auth.ldap.filter": strOption("", "The filter that finds a user: `(uid={{ username }})`."),
+    "auth.ldap.scope": intOption(2, "Scope of the search for users: 0 the entry itself, 1 one level, 2 all.", {
       min: 0,
       max: 2,
     }),
-    "auth.ldap.anonymous": notNeeded(bool(
+    "auth.ldap.anonymous": notNeeded(boolOption(
       false,
       "Accepted for compatibility with Salt: without a password no user is authenticated.",
     )),
-    "auth.ldap.auth_by_group_membership_only": notNeeded(bool(
+    "auth.ldap.auth_by_group_membership_only": notNeeded(boolOption(
       false,
       "Accepted for compatibility with Salt: a password is always required.",
     )),
-    "auth.ldap.activedirectory": bool(false, "Whether groups are found as Active Directory has them."),
-    "auth.ldap.freeipa": bool(false, "Whether groups are found as FreeIPA has them."),
-    "auth.ldap.groupou": str("Groups", "The organizational unit of the groups."),
-    "auth.ldap.groupclass": str("posixGroup", "The object class of groups."),
-    "auth.ldap.groupattribute": str("memberOf", "The attribute of users that names their groups."),
-    "auth.ldap.group_basedn": str("", "Where groups are searched, with FreeIPA."),
-    "auth.ldap.group_filter": str("", "The filter that finds groups, with FreeIPA."),
-    "auth.ldap.accountattributename": str("memberUid", "The attribute of groups that names their users."),
-    "auth.ldap.persontype": str("person", "The object class of users, in Active Directory."),
+    "auth.ldap.activedirectory": boolOption(false, "Whether groups are found as Active Directory has them."),
+    "auth.ldap.freeipa": boolOption(false, "Whether groups are found as FreeIPA has them."),
+    "auth.ldap.groupou": strOption("Groups", "The organizational unit of the groups."),
+    "auth.ldap.groupclass": strOption("posixGroup", "The object class of groups."),
+    "auth.ldap.groupattribute": strOption("memberOf", "The attribute of users that names their groups."),
+    "auth.ldap.group_basedn": strOption("", "Where groups are searched, with FreeIPA."),
+    "auth.ldap.group_filter": strOption("", "The filter that finds groups, with FreeIPA."),
+    "auth.ldap.accountattributename": strOption("memberUid", "The attribute of groups that names their users."),
+    "auth.ldap.persontype": strOption("person", "The object class of users, in Active Directory."),
     "auth.ldap.minion_stripdomains": planned(
-      strs([], "Domains that are cut off the names of a directory's computers."),
+      strsOption([], "Domains that are cut off the names of a directory's computers."),
     ),
-    peer: dict(
+    peer: dictOption(
       new Map(),
       "Functions that minions may publish to other minions, by minion: both are regular expressions.",
     ),
-    peer_run: dict(new Map(), "Runners that minions may start, by minion: both are regular expressions."),
-    nodegroups: dict(
+    peer_run: dictOption(new Map(), "Runners that minions may start, by minion: both are regular expressions."),
+    nodegroups: dictOption(
       new Map(),
       "Named compound targets, as a text or a list of words: `salt -N NAME`, and `N@NAME` in a compound.",
     ),
-    range_server: planned(str("range:80", "Range server for targets of that type.")),
-    order_masters: planned(bool(false, "Whether syndics are below this master.")),
-    syndic_wait: planned(int(5, "Seconds that a syndic gets on top of a timeout.", { min: 0 })),
-    show_timeout: bool(true, "Whether minions that did not answer are listed."),
-    show_jid: bool(false, "Whether the commands show the job's id."),
-    unique_jid: bool(false, "Whether job ids end in the number of the process that made them."),
-    cli_summary: bool(false, "Whether `salt` ends with a summary."),
+    range_server: planned(strOption("range:80", "Range server for targets of that type.")),
+    order_masters: planned(boolOption(false, "Whether syndics are below this master.")),
+    syndic_wait: planned(intOption(5, "Seconds that a syndic gets on top of a timeout.", { min: 0 })),
+    show_timeout: boolOption(true, "Whether minions that did not answer are listed."),
+    show_jid: boolOption(false, "Whether the commands show the job's id."),
+    unique_jid: boolOption(false, "Whether job ids end in the number of the process that made them."),
+    cli_summary: boolOption(false, "Whether `salt` ends with a summary."),
     presence_events: notNeeded(
-      bool(
+      boolOption(
         false,
         "Accepted for compatibility with Salt: `salt/presence/change` is always fired, `salt/presence/present` never.",
       ),
     ),
-    master_stats: planned(bool(false, "Whether MWorkers fire events with the durations of requests.")),
-    master_stats_event_iter: planned(int(60, "Seconds between such events.", { min: 1 })),
-    event_return: planned(strs([], "Returners that events are stored with.")),
-    reactor: planned(list([], "Reactions to events.")),
+    master_stats: planned(boolOption(false, "Whether MWorkers fire events with the durations of requests.")),
+    master_stats_event_iter: planned(intOption(60, "Seconds between such events.", { min: 1 })),
+    event_return: planned(strsOption([], "Returners that events are stored with.")),
+    reactor: planned(listOption([], "Reactions to events.")),
     ...MASTER_FILE_SERVER_OPTIONS,
-    pillar_version: planned(int(2, "Form of the pillar reply.", { min: 1, max: 2 })),
-    master_roots: planned(dict(
+    pillar_version: planned(intOption(2, "Form of the pillar reply.", { min: 1, max: 2 })),
+    master_roots: planned(dictOption(
       new Map([["base", ["/srv/salt-master"]]]),
       "File roots for the master's own states.",
     )),
-    runner_dirs: strs([], "More directories of runners."),
-    disable_runners: strs([], "Runners that are not loaded."),
-    runner_returns: bool(true, "Whether results of runners are stored as jobs."),
-    enforce_mine_cache: planned(bool(false, "Whether the mine works without `minion_data_cache`.")),
-    worker_pools_enabled: notNeeded(bool(
+    runner_dirs: strsOption([], "More directories of runners."),
+    disable_runners: strsOption([], "Runners that are not loaded."),
+    runner_returns: boolOption(true, "Whether results of runners are stored as jobs."),
+    enforce_mine_cache: planned(boolOption(false, "Whether the mine works without `minion_data_cache`.")),
+    worker_pools_enabled: notNeeded(boolOption(
       true,
       "Accepted for compatibility with Salt: there is one pool here.",
     )),
-    worker_pools: planned(dict(new Map(), "The pools of worker threads.")),
+    worker_pools: planned(dictOption(new Map(), "The pools of worker threads.")),
   } as const satisfies Readonly<Record<string, Option>>;
 }

@@ -6,19 +6,19 @@
 import { MINION_STATE_OPTIONS } from "./state_options.ts";
 import { COMMON_OPTIONS, ENCRYPTION_ALGORITHMS, SIGNING_ALGORITHMS } from "./common_options.ts";
 import {
-  any,
-  bool,
-  choice,
-  dict,
-  float,
-  int,
+  anyOption,
+  boolOption,
+  choiceOption,
+  dictOption,
+  floatOption,
+  intOption,
   notNeeded,
   type Option,
-  path,
+  pathOption,
   planned,
-  port,
-  str,
-  strs,
+  portOption,
+  strOption,
+  strsOption,
 } from "./option_types.ts";
 import { MINION_PILLAR_OPTIONS } from "./pillar_options.ts";
 
@@ -38,14 +38,14 @@ let table: MinionOptions | undefined;
 function makeMinionOptions() {
   return {
     ...COMMON_OPTIONS,
-    default_include: str(
+    default_include: strOption(
       "minion.d/*.conf",
       "Files read after the main one, in the order of their names; relative to its directory.",
     ),
-    master: strs(["salt"], "Host or address of the master, or `host:port`. Of a list the first is used."),
-    master_port: port(4506, "Port on which the master takes requests."),
-    publish_port: port(null, "Port on which the master publishes; unset: as the master says at sign-in."),
-    master_type: choice(
+    master: strsOption(["salt"], "Host or address of the master, or `host:port`. Of a list the first is used."),
+    master_port: portOption(4506, "Port on which the master takes requests."),
+    publish_port: portOption(null, "Port on which the master publishes; unset: as the master says at sign-in."),
+    master_type: choiceOption(
       "str",
       "The meaning of `master`. Only `str` is built, and `disable`: no master; `startup_states` need `file_client: local` then.",
       ["str", "disable"],
@@ -54,71 +54,78 @@ function makeMinionOptions() {
         refused: ["func"],
       },
     ),
-    master_uri_format: choice("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
-    master_tries: int(-1, "Sign-ins to try before the minion gives up; -1: no limit.", { min: -1 }),
+    master_uri_format: choiceOption("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
+    master_tries: intOption(-1, "Sign-ins to try before the minion gives up; -1: no limit.", { min: -1 }),
     master_alive_interval: notNeeded(
-      int(0, "Accepted for compatibility with Salt: a lost connection is always detected.", { min: 0 }),
+      intOption(0, "Accepted for compatibility with Salt: a lost connection is always detected.", { min: 0 }),
     ),
-    master_failback: planned(bool(false, "Whether the minion goes back to its first master.")),
-    master_finger: str("", "Fingerprint of the master's key; another key ends the minion."),
-    random_master: planned(bool(false, "Whether the order of masters is shuffled.")),
-    verify_master_pubkey_sign: bool(false, "Whether the master's key must be signed by its signing key."),
-    always_verify_signature: bool(
+    master_failback: planned(boolOption(false, "Whether the minion goes back to its first master.")),
+    master_finger: strOption("", "Fingerprint of the master's key; another key ends the minion."),
+    random_master: planned(boolOption(false, "Whether the order of masters is shuffled.")),
+    verify_master_pubkey_sign: boolOption(false, "Whether the master's key must be signed by its signing key."),
+    always_verify_signature: boolOption(
       false,
       "Whether the signature of the master's key is checked at each sign-in, not only when the key is new.",
     ),
-    master_sign_key_name: str("master_sign", "Name of the signing key in the minion's pki directory."),
-    sock_dir: path(
+    master_sign_key_name: strOption("master_sign", "Name of the signing key in the minion's pki directory."),
+    sock_dir: pathOption(
       "/var/run/salt/minion",
       "Directory of the Unix sockets. A path with a socket's name must fit in 107 bytes.",
     ),
-    pki_dir: path("/etc/salt/pki/minion", "Directory of the minion's keys and the master's public key."),
-    cachedir: path("/var/cache/salt/minion", "Directory of running jobs, spooled returns and cached files."),
-    pidfile: path("/var/run/salt-minion.pid", "File that holds the process id."),
-    log_file: path("/var/log/salt/minion", "Log file."),
-    key_logfile: notNeeded(path("/var/log/salt/key", "Accepted for compatibility with Salt; a minion writes none.")),
-    append_minionid_config_dirs: strs(
+    pki_dir: pathOption("/etc/salt/pki/minion", "Directory of the minion's keys and the master's public key."),
+    cachedir: pathOption("/var/cache/salt/minion", "Directory of running jobs, spooled returns and cached files."),
+    pidfile: pathOption("/var/run/salt-minion.pid", "File that holds the process id."),
+    log_file: pathOption("/var/log/salt/minion", "Log file."),
+    key_logfile: notNeeded(
+      pathOption("/var/log/salt/key", "Accepted for compatibility with Salt; a minion writes none."),
+    ),
+    append_minionid_config_dirs: strsOption(
       [],
       "Which of `cachedir`, `pki_dir`, `extension_modules` and `pidfile` get the id appended.",
     ),
-    max_open_files: int(4096, "Open descriptors asked of the system (not in Salt).", { min: 64 }),
-    file_client: choice("remote", "Where files come from: `remote` is the master, `local` this host.", [
+    max_open_files: intOption(4096, "Open descriptors asked of the system (not in Salt).", { min: 64 }),
+    file_client: choiceOption("remote", "Where files come from: `remote` is the master, `local` this host.", [
       "remote",
       "local",
     ]),
-    use_master_when_local: bool(false, "Whether a minion with `file_client: local` still connects to its master."),
-    file_buffer_size: int(
+    use_master_when_local: boolOption(
+      false,
+      "Whether a minion with `file_client: local` still connects to its master.",
+    ),
+    file_buffer_size: intOption(
       262_144,
       "Bytes of a piece of a file that is pushed to the master, or of one without a master.",
       {
         min: 1024,
       },
     ),
-    autoload_dynamic_modules: bool(true, "Whether a highstate fetches plugins from the file server first."),
-    acceptance_wait_time: float(10, "Seconds between two sign-ins while the key is pending.", { min: 0 }),
-    acceptance_wait_time_max: float(
+    autoload_dynamic_modules: boolOption(true, "Whether a highstate fetches plugins from the file server first."),
+    acceptance_wait_time: floatOption(10, "Seconds between two sign-ins while the key is pending.", { min: 0 }),
+    acceptance_wait_time_max: floatOption(
       0,
       "Maximum of `acceptance_wait_time`, which doubles up to this number of seconds; 0: it does not grow.",
       { min: 0 },
     ),
-    rejected_retry: bool(false, "Whether a rejected minion keeps asking instead of ending."),
-    auth_timeout: float(5, "Seconds to wait for the answer to a sign-in.", { min: 0.1 }),
-    auth_tries: int(7, "Sign-ins without an answer before the attempt counts as failed.", { min: 1 }),
+    rejected_retry: boolOption(false, "Whether a rejected minion keeps asking instead of ending."),
+    auth_timeout: floatOption(5, "Seconds to wait for the answer to a sign-in.", { min: 0.1 }),
+    auth_tries: intOption(7, "Sign-ins without an answer before the attempt counts as failed.", { min: 1 }),
     auth_safemode: notNeeded(
-      bool(false, "Accepted for compatibility with Salt: a failed sign-in is always tried again."),
+      boolOption(false, "Accepted for compatibility with Salt: a failed sign-in is always tried again."),
     ),
-    random_reauth_delay: float(
+    random_reauth_delay: floatOption(
       10,
       "Maximum of the random delay before the minion signs in again after the AES key changed, in seconds.",
       { min: 0 },
     ),
-    random_startup_delay: float(0, "Maximum of the random delay before the first sign-in, in seconds.", { min: 0 }),
-    request_channel_timeout: float(60, "Seconds to wait for the answer to a request.", { min: 1 }),
-    request_channel_tries: int(3, "Times that a request is sent.", { min: 1 }),
-    return_retry_timer: int(5, "Minimum seconds before a return is sent again.", { min: 0 }),
-    return_retry_timer_max: int(10, "Maximum seconds before a return is sent again.", { min: 0 }),
+    random_startup_delay: floatOption(0, "Maximum of the random delay before the first sign-in, in seconds.", {
+      min: 0,
+    }),
+    request_channel_timeout: floatOption(60, "Seconds to wait for the answer to a request.", { min: 1 }),
+    request_channel_tries: intOption(3, "Times that a request is sent.", { min: 1 }),
+    return_retry_timer: intOption(5, "Minimum seconds before a return is sent again.", { min: 0 }),
+    return_retry_timer_max: intOption(10, "Maximum seconds before a return is sent again.", { min: 0 }),
     return_retry_tries: notNeeded(
-      int(
+      intOption(
         3,
         "Accepted for compatibility with Salt: a return is stored, and sent until the master has acknowledged it.",
         {
@@ -126,69 +133,86 @@ function makeMinionOptions() {
         },
       ),
     ),
-    max_request_bytes: int(
+    max_request_bytes: intOption(
       0,
       "Bytes of the largest request that is sent; a larger return becomes a failure. 0: as the master says at sign-in, and Salt's " +
         "says nothing. Not in Salt.",
       { min: 0 },
     ),
-    return_spool_max_size: int(
+    return_spool_max_size: intOption(
       268_435_456,
       "Bytes of returns that wait on disk while the master is away; above it the oldest are dropped, with a warning. 0: no limit. Not in Salt.",
       { min: 0 },
     ),
-    return_spool_max_age: int(
+    return_spool_max_age: intOption(
       604_800,
       "Seconds after which a return that the master has not acknowledged is dropped, with a warning. 0: never. Not in Salt.",
       { min: 0 },
     ),
-    live_output_rate: int(262_144, "Bytes a second of a job's live output (`salt --live`) at most. Not in Salt.", {
-      min: 1024,
-    }),
-    live_output_max: int(4_194_304, "Bytes of a job's live output in all; the return is not bounded. Not in Salt.", {
-      min: 0,
-    }),
-    recon_default: float(
+    live_output_rate: intOption(
+      262_144,
+      "Bytes a second of a job's live output (`salt --live`) at most. Not in Salt.",
+      {
+        min: 1024,
+      },
+    ),
+    live_output_max: intOption(
+      4_194_304,
+      "Bytes of a job's live output in all; the return is not bounded. Not in Salt.",
+      {
+        min: 0,
+      },
+    ),
+    recon_default: floatOption(
       1000,
       "Minimum delay before a lost connection to the publisher is made again, and maximum before the first new sign-in, in milliseconds.",
       { min: 1 },
     ),
-    recon_max: float(
+    recon_max: floatOption(
       10_000,
       "Maximum random addition to `recon_default`, in milliseconds; also the limit of the doubling delay between later sign-ins.",
       { min: 0 },
     ),
-    recon_randomize: bool(
+    recon_randomize: boolOption(
       true,
       "Whether the delay before a new connection is random, so that a fleet does not reconnect at the same moment.",
     ),
-    retry_dns: float(30, "Seconds before a master's name that was not found is looked up again; 0: the minion ends.", {
-      min: 0,
+    retry_dns: floatOption(
+      30,
+      "Seconds before a master's name that was not found is looked up again; 0: the minion ends.",
+      {
+        min: 0,
+      },
+    ),
+    retry_dns_count: intOption(null, "Look-ups of the master's name before the minion ends; unset: no limit.", {
+      min: 1,
     }),
-    retry_dns_count: int(null, "Look-ups of the master's name before the minion ends; unset: no limit.", { min: 1 }),
-    loop_interval: float(1, "Seconds between two checks of the timers.", { min: 0 }),
-    ping_interval: int(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
-    encryption_algorithm: choice(
+    loop_interval: floatOption(1, "Seconds between two checks of the timers.", { min: 0 }),
+    ping_interval: intOption(0, "Minutes between two `minion_ping` events; 0: none.", { min: 0 }),
+    encryption_algorithm: choiceOption(
       "OAEP-SHA1",
       "How the session keys sent to this minion are encrypted.",
       ENCRYPTION_ALGORITHMS,
     ),
-    signing_algorithm: choice(
+    signing_algorithm: choiceOption(
       "PKCS1v15-SHA1",
       "How messages of this minion and replies to it are signed.",
       SIGNING_ALGORITHMS,
     ),
-    minion_sign_messages: bool(
+    minion_sign_messages: boolOption(
       false,
       "Whether this minion signs its messages. Python masters without a `signing_algorithm` lose signed returns.",
     ),
-    sign_pub_messages: bool(false, "Whether publishes without a valid signature are dropped."),
-    autosign_grains: strs([], "Grains to show the master at sign-in."),
-    grains: dict(new Map(), "Grains that are set here."),
+    sign_pub_messages: boolOption(false, "Whether publishes without a valid signature are dropped."),
+    autosign_grains: strsOption([], "Grains to show the master at sign-in."),
+    grains: dictOption(new Map(), "Grains that are set here."),
     grains_cache: notNeeded(
-      bool(false, "Accepted for compatibility with Salt: grains take milliseconds, and are computed at each start."),
+      boolOption(
+        false,
+        "Accepted for compatibility with Salt: grains take milliseconds, and are computed at each start.",
+      ),
     ),
-    grains_refresh_every: float(
+    grains_refresh_every: floatOption(
       0,
       "Minutes between two refreshes of the grains, which the minion sends to the master; 0: none.",
       {
@@ -196,68 +220,71 @@ function makeMinionOptions() {
         max: 10_080,
       },
     ),
-    enable_fqdns_grains: bool(false, "Whether every address is looked up for the `fqdns` grain, which can take long."),
-    enable_gpu_grains: planned(bool(true, "Whether grains list graphics cards.")),
-    nodegroups: dict(new Map(), "Named compound targets for `match.compound` on this minion."),
-    start_event_grains: strs([], "Grains to send with the start event."),
-    enable_legacy_startup_events: bool(
+    enable_fqdns_grains: boolOption(
+      false,
+      "Whether every address is looked up for the `fqdns` grain, which can take long.",
+    ),
+    enable_gpu_grains: planned(boolOption(true, "Whether grains list graphics cards.")),
+    nodegroups: dictOption(new Map(), "Named compound targets for `match.compound` on this minion."),
+    start_event_grains: strsOption([], "Grains to send with the start event."),
+    enable_legacy_startup_events: boolOption(
       true,
       "Whether the event `minion_start` is sent beside `salt/minion/<id>/start`.",
     ),
-    multiprocessing: notNeeded(bool(true, "Accepted for compatibility with Salt: each job has its own worker.")),
-    process_count_max: int(-1, "Jobs that may run at once; -1: no limit. More of them wait.", { min: -1 }),
-    minion_jid_queue_hwm: int(
+    multiprocessing: notNeeded(boolOption(true, "Accepted for compatibility with Salt: each job has its own worker.")),
+    process_count_max: intOption(-1, "Jobs that may run at once; -1: no limit. More of them wait.", { min: -1 }),
+    minion_jid_queue_hwm: intOption(
       100,
       "Minimum number of job ids that are remembered, to drop a job that comes twice. The ids of a day, and 1000, are always kept.",
       { min: 1 },
     ),
-    multifunc_ordered: bool(false, "Whether results of several functions in one job are lists, in order."),
-    cache_jobs: bool(false, "Whether jobs are also stored on the minion."),
-    pub_ret: bool(true, "Whether the minion returns results to its master."),
-    disable_modules: strs([], "Execution modules that are not loaded."),
-    whitelist_modules: strs([], "If set, the only execution modules that are loaded."),
-    cmd_blacklist_glob: strs([], "Globs of command lines that published `cmd` jobs may not run."),
-    cmd_whitelist_glob: strs([], "If set, the only command lines that published `cmd` jobs may run."),
-    output_max: int(
+    multifunc_ordered: boolOption(false, "Whether results of several functions in one job are lists, in order."),
+    cache_jobs: boolOption(false, "Whether jobs are also stored on the minion."),
+    pub_ret: boolOption(true, "Whether the minion returns results to its master."),
+    disable_modules: strsOption([], "Execution modules that are not loaded."),
+    whitelist_modules: strsOption([], "If set, the only execution modules that are loaded."),
+    cmd_blacklist_glob: strsOption([], "Globs of command lines that published `cmd` jobs may not run."),
+    cmd_whitelist_glob: strsOption([], "If set, the only command lines that published `cmd` jobs may run."),
+    output_max: intOption(
       33_554_432,
       "Bytes that are kept of a command's output, both streams together. If there is more, the return says how much was cut, and the job fails. Not in Salt.",
       { min: 1024 },
     ),
-    custom_module_memory: int(
+    custom_module_memory: intOption(
       536_870_912,
       "Bytes of memory that the process of a custom module may take; a job that needs more fails. Not in Salt.",
       { min: 67_108_864 },
     ),
-    custom_grains_timeout: float(
+    custom_grains_timeout: floatOption(
       10,
       "Time limit for the functions of one file of custom grains, in seconds; after it they are ended, and their grains are missing. Not in Salt.",
       { min: 0.1 },
     ),
-    cmd_safe: bool(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
-    sudo_user: planned(str("", "User that jobs are run as through sudo; a minion with one does not start.")),
-    "return": planned(any("", "Returner for every job.")),
-    mine_enabled: planned(bool(true, "Whether the mine is filled.")),
-    mine_interval: planned(int(60, "Minutes between two updates of the mine.")),
-    mine_functions: planned(any(null, "Functions whose results fill the mine.")),
-    beacons: planned(any(new Map(), "Beacons: watches on this host.")),
+    cmd_safe: boolOption(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
+    sudo_user: planned(strOption("", "User that jobs are run as through sudo; a minion with one does not start.")),
+    "return": planned(anyOption("", "Returner for every job.")),
+    mine_enabled: planned(boolOption(true, "Whether the mine is filled.")),
+    mine_interval: planned(intOption(60, "Minutes between two updates of the mine.")),
+    mine_functions: planned(anyOption(null, "Functions whose results fill the mine.")),
+    beacons: planned(anyOption(new Map(), "Beacons: watches on this host.")),
     ...MINION_STATE_OPTIONS,
-    startup_states: choice("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),
-    sls_list: strs([], "SLS files that `startup_states: sls` applies."),
-    top_file: str("", "Top file that `startup_states: top` applies."),
-    test: bool(false, "Test mode: states only report what they would change."),
-    backup_mode: str("", "Whether files are saved before they are changed: `minion`, `master`, `both`."),
+    startup_states: choiceOption("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),
+    sls_list: strsOption([], "SLS files that `startup_states: sls` applies."),
+    top_file: strOption("", "Top file that `startup_states: top` applies."),
+    test: boolOption(false, "Test mode: states only report what they would change."),
+    backup_mode: strOption("", "Whether files are saved before they are changed: `minion`, `master`, `both`."),
     ...MINION_PILLAR_OPTIONS,
-    open_mode: bool(false, "Whether any master key is trusted. Dangerous."),
-    permissive_pki_access: bool(false, "Whether the group may read the pki directory."),
+    open_mode: boolOption(false, "Whether any master key is trusted. Dangerous."),
+    permissive_pki_access: boolOption(false, "Whether the group may read the pki directory."),
     restart_on_error: notNeeded(
-      bool(false, "Accepted for compatibility with Salt: the service manager restarts a minion."),
+      boolOption(false, "Accepted for compatibility with Salt: the service manager restarts a minion."),
     ),
-    source_interface_name: planned(str("", "Interface to connect from.")),
-    source_address: planned(str("", "Address to connect from.")),
-    beacons_before_connect: planned(bool(false, "Whether beacons start before the first sign-in.")),
-    scheduler_before_connect: planned(bool(false, "Whether the schedule starts before the first sign-in.")),
-    grains_dirs: strs([], "More directories of grains."),
-    providers: dict(
+    source_interface_name: planned(strOption("", "Interface to connect from.")),
+    source_address: planned(strOption("", "Address to connect from.")),
+    beacons_before_connect: planned(boolOption(false, "Whether beacons start before the first sign-in.")),
+    scheduler_before_connect: planned(boolOption(false, "Whether the schedule starts before the first sign-in.")),
+    grains_dirs: strsOption([], "More directories of grains."),
+    providers: dictOption(
       new Map(),
       "Modules to use for a virtual name, also if they would not load on this host: `{pkg: yumpkg}`. A custom module is allowed.",
     ),

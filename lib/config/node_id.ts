@@ -114,14 +114,14 @@ function readCachedId(path: string): string {
 }
 
 function removeDomain(id: string, domain: Value): string {
-  if (isAddress(id)) return id;
+  if (isIpv4Address(id)) return id;
   if (domain === true) return id.split(".")[0];
   if (typeof domain !== "string" || domain === "") return id;
   return id.toLowerCase().endsWith(`.${domain.toLowerCase()}`) ? id.slice(0, -domain.length - 1) : id;
 }
 
 /** Whether `id` is an IPv4 address, to which no domain is added. */
-export function isAddress(id: string): boolean {
+export function isIpv4Address(id: string): boolean {
   return /^\d{1,3}(\.\d{1,3}){3}$/.test(id);
 }
 

@@ -75,17 +75,17 @@ export interface Range {
 export type OrNull<D, T> = D extends null ? T | null : T;
 
 /** A string; numbers and booleans are taken as their text. `null`: unset is allowed. */
-export function str<D extends string | null>(defaultValue: D, doc: string): Option<OrNull<D, string>> {
+export function strOption<D extends string | null>(defaultValue: D, doc: string): Option<OrNull<D, string>> {
   return { type: "str", default: defaultValue, doc };
 }
 
 /** A path, put under `root_dir` unless it is absolute elsewhere or a URI. `null`: unset is allowed. */
-export function path<D extends string | null>(defaultValue: D, doc: string): Option<OrNull<D, string>> {
+export function pathOption<D extends string | null>(defaultValue: D, doc: string): Option<OrNull<D, string>> {
   return { type: "path", default: defaultValue, doc };
 }
 
 /** An int within `range`. `null`: unset is allowed. */
-export function int<D extends number | null>(
+export function intOption<D extends number | null>(
   defaultValue: D,
   doc: string,
   range: Range = {},
@@ -94,7 +94,7 @@ export function int<D extends number | null>(
 }
 
 /** A number within `range`, with or without a fraction. `null`: unset is allowed. */
-export function float<D extends number | null>(
+export function floatOption<D extends number | null>(
   defaultValue: D,
   doc: string,
   range: Range = {},
@@ -103,37 +103,37 @@ export function float<D extends number | null>(
 }
 
 /** A TCP port; 0 lets the operating system choose one (not in Salt; tests and the demo use it). */
-export function port<D extends number | null>(defaultValue: D, doc: string): Option<OrNull<D, number>> {
-  return int(defaultValue, doc, { min: 0, max: 65535 });
+export function portOption<D extends number | null>(defaultValue: D, doc: string): Option<OrNull<D, number>> {
+  return intOption(defaultValue, doc, { min: 0, max: 65535 });
 }
 
 /** A boolean. `null`: unset is allowed. */
-export function bool<D extends boolean | null>(defaultValue: D, doc: string): Option<OrNull<D, boolean>> {
+export function boolOption<D extends boolean | null>(defaultValue: D, doc: string): Option<OrNull<D, boolean>> {
   return { type: "bool", default: defaultValue, doc };
 }
 
 /** A list of strings; a single string counts as a list of one. */
-export function strs(defaultValue: readonly string[], doc: string): Option<string[]> {
+export function strsOption(defaultValue: readonly string[], doc: string): Option<string[]> {
   return { type: "strs", default: [...defaultValue], doc };
 }
 
 /** A list of anything. */
-export function list(defaultValue: readonly Value[], doc: string): Option<Value[]> {
+export function listOption(defaultValue: readonly Value[], doc: string): Option<Value[]> {
   return { type: "list", default: [...defaultValue], doc };
 }
 
 /** A map; None counts as an empty one, as a key whose lines are all commented out gives. */
-export function dict(defaultValue: ValueMap, doc: string): Option<ValueMap> {
+export function dictOption(defaultValue: ValueMap, doc: string): Option<ValueMap> {
   return { type: "dict", default: defaultValue, doc };
 }
 
 /** Any value. */
-export function any(defaultValue: Value, doc: string): Option<Value> {
+export function anyOption(defaultValue: Value, doc: string): Option<Value> {
   return { type: "any", default: defaultValue, doc };
 }
 
 /** One of `choices`, in lower case unless the choice has capitals. `null`: unset is allowed. */
-export function choice<C extends string, D extends C | null>(
+export function choiceOption<C extends string, D extends C | null>(
   defaultValue: D,
   doc: string,
   choices: readonly C[],
@@ -143,7 +143,7 @@ export function choice<C extends string, D extends C | null>(
 }
 
 /** What {@linkcode checkOption} found: the value to use, or what is wrong with it. */
-export type Checked =
+export type CheckedOption =
   | {
     readonly value: Value | string[];
     /** A text that says which value replaces the written one, because that one is not built. */
@@ -172,7 +172,7 @@ const WANTED: Readonly<Record<OptionType, string>> = {
  * Checks what the user wrote for `option`. Text that spells an int or a number counts as one, as Salt lets it; nothing
  * but a boolean counts as a boolean, so that `open_mode: "no"` cannot open anything.
  */
-export function checkOption(option: Option, written: Value): Checked {
+export function checkOption(option: Option, written: Value): CheckedOption {
   if (written === null && (option.default === null || option.type === "any")) return { value: null };
   const value = convert(option, written);
   if (value === undefined) {

@@ -7,7 +7,7 @@
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { type HostNames, readHostNames } from "./node_id.ts";
 import type { Role } from "./options.ts";
-import { absolutePath } from "#lib/os/root_path.ts";
+import { absolutePathIn } from "#lib/os/root_path.ts";
 import { findUser } from "#lib/os/users.ts";
 
 /** The default directory of the configuration. */
@@ -39,8 +39,8 @@ export function userName(uid: number): string {
 
 /** The main configuration file of `role`, whether it is there or not. */
 export function configFile(role: Role, configDir: string | undefined, { env, cwd }: ProcessEnvironment): string {
-  const directory = absolutePath(configDir ?? (env("SALT_CONFIG_DIR") || DEFAULT_CONFIG_DIR), cwd);
-  const named = absolutePath(env(`SALT_${role.toUpperCase()}_CONFIG`) ?? "", cwd);
+  const directory = absolutePathIn(configDir ?? (env("SALT_CONFIG_DIR") || DEFAULT_CONFIG_DIR), cwd);
+  const named = absolutePathIn(env(`SALT_${role.toUpperCase()}_CONFIG`) ?? "", cwd);
   // As in Salt, the variable counts only if the command line does not set the directory.
   if (directory === DEFAULT_CONFIG_DIR && isFile(named)) return named;
   return `${directory.replace(/\/+$/, "")}/${role}`;
@@ -50,7 +50,7 @@ export function configFile(role: Role, configDir: string | undefined, { env, cwd
 export function clientFile({ env, cwd }: ProcessEnvironment): string {
   const home = env("HOME") ?? "/";
   const xdg = `${env("XDG_CONFIG_HOME") || `${home}/.config`}/salt`;
-  const named = absolutePath(env("SALT_CLIENT_CONFIG") ?? "", cwd);
+  const named = absolutePathIn(env("SALT_CLIENT_CONFIG") ?? "", cwd);
   if (isFile(named)) return named;
   return isDirectory(xdg) ? `${xdg}/saltrc` : `${home}/.saltrc`;
 }

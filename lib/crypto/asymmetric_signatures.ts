@@ -11,7 +11,7 @@ import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import type { KeyObject } from "node:crypto";
 
 /** The data to sign: bytes, or the contents of a file. */
-export type Signed = Uint8Array | { readonly path: string };
+export type SignedData = Uint8Array | { readonly path: string };
 
 /** For a file, its whole contents. */
 const PIECE = 1 << 20;
@@ -20,7 +20,7 @@ const PIECE = 1 << 20;
  * Signs.
  * @param digest Salt's name of one, for RSA and elliptic curves.
  */
-export async function signData(key: KeyObject, data: Signed, digest: string): Promise<Uint8Array> {
+export async function signData(key: KeyObject, data: SignedData, digest: string): Promise<Uint8Array> {
   const { createSign, sign } = nodeBuiltin("node:crypto");
   const kind = kindOf(key);
   if (kind === "edwards") return new Uint8Array(sign(null, await allOf(data), key));
@@ -39,7 +39,7 @@ export async function signData(key: KeyObject, data: Signed, digest: string): Pr
 export async function verifyData(
   key: KeyObject,
   signature: Uint8Array,
-  data: Signed,
+  data: SignedData,
   digest: string,
 ): Promise<boolean> {
   const { createVerify, verify } = nodeBuiltin("node:crypto");
@@ -70,11 +70,11 @@ function pss(key: KeyObject, purpose: "sign" | "verify") {
   return { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength };
 }
 
-async function allOf(data: Signed): Promise<Uint8Array<ArrayBuffer>> {
+async function allOf(data: SignedData): Promise<Uint8Array<ArrayBuffer>> {
   return data instanceof Uint8Array ? new Uint8Array(data) : await Deno.readFile(data.path);
 }
 
-async function feed(data: Signed, take: (piece: Uint8Array) => unknown): Promise<void> {
+async function feed(data: SignedData, take: (piece: Uint8Array) => unknown): Promise<void> {
   if (data instanceof Uint8Array) return void take(data);
   using file = await Deno.open(data.path);
   const room = new Uint8Array(PIECE);

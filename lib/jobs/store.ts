@@ -9,7 +9,7 @@
  */
 
 import type { LiveBatch } from "#lib/protocol/live_batch.ts";
-import type { Acknowledged } from "#lib/protocol/outcome.ts";
+import type { AcknowledgedState } from "#lib/protocol/outcome.ts";
 import type { Packable } from "#lib/values/msgpack.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
@@ -48,7 +48,7 @@ export interface CleaningLimits {
 /** One minion's acknowledgement. */
 export interface Ack {
   /** Whether the minion has begun the job. */
-  readonly state: Acknowledged;
+  readonly state: AcknowledgedState;
   /** When it arrived, in milliseconds since the epoch. */
   readonly sinceMs: number;
 }

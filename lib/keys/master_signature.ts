@@ -7,7 +7,7 @@
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { KeyError } from "#lib/errors.ts";
-import { loadOrCreateKeyPair, loadPrivateKey, masterPublicKey } from "./pair.ts";
+import { loadOrCreateKeyPair, loadPrivateKeyFile, masterPublicKey } from "./pair.ts";
 import { PublicKey, type SigningAlgorithm } from "#lib/crypto/rsa.ts";
 
 /** Name of the signature's file if `master_pubkey_signature` is unset. */
@@ -46,7 +46,7 @@ export async function signMasterKey(options: MasterSignatureOptions): Promise<bo
   const { pkiDir, signKeyName } = options;
   if (options.pub && !isFile(options.pub)) throw new KeyError(`Public-key ${options.pub} does not exist`);
   if (options.priv && !isFile(options.priv)) throw new KeyError(`Private-key ${options.priv} does not exist`);
-  let priv = loadPrivateKey(options.priv || `${pkiDir}/${signKeyName}.pem`);
+  let priv = loadPrivateKeyFile(options.priv || `${pkiDir}/${signKeyName}.pem`);
   if (priv === undefined) {
     if (!options.autoCreate) throw new KeyError("No usable private-key found");
     priv = await loadOrCreateKeyPair(pkiDir, signKeyName, options.keysize);

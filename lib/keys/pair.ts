@@ -32,7 +32,7 @@ export async function loadOrCreateKeyPair(
   access: KeyAccess = {},
 ): Promise<PrivateKey> {
   const path = `${dir}/${name}.pem`;
-  const key = loadPrivateKey(path, access) ?? await create(path, keysize);
+  const key = loadPrivateKeyFile(path, access) ?? await create(path, keysize);
   const publicPath = `${dir}/${name}.pub`;
   const { pem } = key.publicKey;
   const written = readTextFileIfExists(publicPath);
@@ -88,7 +88,7 @@ export function masterPublicKey(pkiDir: string, id: string): string | undefined 
  * Reads the private key in the file `path`; `undefined` if the file does not exist.
  * @throws {KeyError} If the file has no usable private key, or others may read it; the text names the file.
  */
-export function loadPrivateKey(path: string, access: KeyAccess = {}): PrivateKey | undefined {
+export function loadPrivateKeyFile(path: string, access: KeyAccess = {}): PrivateKey | undefined {
   checkPrivateKey(path, access);
   const pem = readTextFileIfExists(path);
   if (pem === undefined) return undefined;
@@ -120,7 +120,7 @@ async function create(path: string, keysize: number): Promise<PrivateKey> {
   } catch (error) {
     if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
-  const winner = loadPrivateKey(path);
+  const winner = loadPrivateKeyFile(path);
   if (winner === undefined) throw new KeyError(`${path}: a link to a key that does not exist`);
   return winner;
 }

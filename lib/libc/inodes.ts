@@ -71,7 +71,7 @@ const MKNODAT = Deno.build.arch === "aarch64" ? 33n : 259n;
 const S_IFCHR = 0o020000, S_IFBLK = 0o060000, S_IFIFO = 0o010000;
 
 /** What kind of special file, with the device's numbers. */
-export type Node =
+export type DeviceNode =
   | { readonly kind: "fifo" }
   | { readonly kind: "char" | "block"; readonly major: number; readonly minor: number };
 
@@ -79,7 +79,7 @@ export type Node =
  * Makes the special file `path`; the umask takes bits off `mode`.
  * @throws {LibcError} If the system refuses.
  */
-export function makeNode(path: string, node: Node, mode: number): void {
+export function makeNode(path: string, node: DeviceNode, mode: number): void {
   const type = node.kind === "fifo" ? S_IFIFO : node.kind === "char" ? S_IFCHR : S_IFBLK;
   const device = node.kind === "fifo" ? 0n : makeDevice(node.major, node.minor);
   const made = libc().syscall?.(MKNODAT, BigInt(AT_FDCWD), cString(path), BigInt(mode | type), device) ?? -1n;

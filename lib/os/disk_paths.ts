@@ -93,7 +93,7 @@ function namesIn(directory: string): string[] {
 }
 
 /** A directory of a tree, with the names in it; links to directories count as directories, and are not entered. */
-export interface Walked {
+export interface WalkedDirectory {
   readonly path: string;
   readonly directories: string[];
   readonly files: readonly string[];
@@ -103,7 +103,7 @@ export interface Walked {
  * Python's `os.walk`, from the top. A caller that removes names from `directories` excludes them from the walk. A
  * directory that cannot be read is left out.
  */
-export function* walk(top: string): Generator<Walked, void> {
+export function* walk(top: string): Generator<WalkedDirectory, void> {
   const directories: string[] = [], files: string[] = [];
   let entries: Deno.DirEntry[];
   try {

@@ -18,6 +18,6 @@ export function isUri(path: string): boolean {
 }
 
 /** Makes `path` absolute, relative to the directory `cwd`. */
-export function absolutePath(path: string, cwd: string): string {
+export function absolutePathIn(path: string, cwd: string): string {
   return path.startsWith("/") ? path : `${cwd}/${path}`.replaceAll("/./", "/");
 }

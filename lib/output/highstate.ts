@@ -16,9 +16,9 @@ import {
   type PastRun,
   readPastRun,
   readStateRun,
+  type ReturnedRun,
+  type ReturnedState,
   SEPARATOR,
-  type StateResult,
-  type StateRun,
 } from "./state_return.ts";
 import { formatTerse } from "./terse_state.ts";
 import { pformat } from "#lib/values/pformat.ts";
@@ -174,7 +174,7 @@ class Highstate {
     return [text, ...begunStates].map((line) => `${colour}${sanitizeLine(line)}${ENDC}`);
   }
 
-  #run(run: StateRun, { host, depth, named }: {
+  #run(run: ReturnedRun, { host, depth, named }: {
     readonly host: Value;
     readonly depth: number;
     readonly named: (colour: ColourName, lines: readonly string[], changed: boolean) => HostText;
@@ -208,7 +208,7 @@ class Highstate {
   }
 
   /** The changes of a state as text after `Changes:`, and whether there are any. */
-  #changes({ fields, changes }: StateResult, depth: number): { changed: boolean; text: string } | undefined {
+  #changes({ fields, changes }: ReturnedState, depth: number): { changed: boolean; text: string } | undefined {
     if (NESTED_RUNS.includes(fields.get("name") ?? null)) {
       const inner = this.format(changes, depth + 1);
       if (inner === undefined) return undefined;
@@ -238,7 +238,7 @@ class Highstate {
   }
 
   /** The lines of one state in the form that `state_output` asks for. */
-  #state(state: StateResult, { colour, changes, counts }: {
+  #state(state: ReturnedState, { colour, changes, counts }: {
     readonly colour: ColourName;
     readonly changes: { readonly changed: boolean; readonly text: string };
     readonly counts: Counts;
@@ -358,7 +358,7 @@ function withoutRetcode(data: ValueMap): ValueMap {
   return rest;
 }
 
-function count(state: StateResult, changed: boolean, counts: Counts): void {
+function count(state: ReturnedState, changed: boolean, counts: Counts): void {
   const states = compressedCount(state.comps);
   if (state.result === true) counts.succeeded += states;
   else if (state.result === false) counts.failed += states;
@@ -384,14 +384,14 @@ function shownCounts({ succeeded, unchanged, failed, odd, warnings }: Counts): n
   return [succeeded, unchanged, failed, odd, warnings].filter((n) => n > 0);
 }
 
-function colourOf({ result }: StateResult, changed: boolean): ColourName {
+function colourOf({ result }: ReturnedState, changed: boolean): ColourName {
   if (result === false) return "RED";
   if (result === null) return "LIGHT_YELLOW";
   return changed ? "CYAN" : "GREEN";
 }
 
 /** The comment with its further lines indented, and the state's additions to it. */
-function commentOf({ comment, data }: StateResult): string {
+function commentOf({ comment, data }: ReturnedState): string {
   const text = strip(str(comment)).replaceAll("\n", () => `\n${MARGIN}`);
   if (data === undefined) return text;
   if (Array.isArray(data)) return [text, ...data.map(str)].join(" ");

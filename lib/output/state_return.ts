@@ -11,7 +11,7 @@ import { compare, isMap, str, toNumber, type Value, type ValueMap } from "#lib/v
 export const SEPARATOR = "_|-";
 
 /** One state of a run. */
-export interface StateResult {
+export interface ReturnedState {
   /** The module, the ID, the name and the function. */
   readonly comps: readonly [state: string, id: string, name: string, fun: string];
   /** True, False; None for a change that a test run predicts. */
@@ -33,8 +33,8 @@ export interface StateResult {
 }
 
 /** A run's states in the order in which they ran, and parts of the return that have no order. */
-export interface StateRun {
-  readonly states: readonly StateResult[];
+export interface ReturnedRun {
+  readonly states: readonly ReturnedState[];
   readonly unordered: readonly ValueMap[];
   /** The name of the plan that was made of the run. */
   readonly plan?: string;
@@ -72,9 +72,9 @@ export function readPastRun(data: ValueMap): PastRun | undefined {
  * Reads a minion's return.
  * @returns `undefined` if it is not that of a state run.
  */
-export function readStateRun(data: ValueMap): StateRun | undefined {
+export function readStateRun(data: ValueMap): ReturnedRun | undefined {
   const unordered: ValueMap[] = [];
-  const found: { order: Value; state: StateResult }[] = [];
+  const found: { order: Value; state: ReturnedState }[] = [];
   for (const [tag, info] of data) {
     if (!isMap(info)) continue;
     if (tag !== "changes" && info.size > 0 && !info.has("__run_num__")) unordered.push(info);
@@ -88,7 +88,7 @@ export function readStateRun(data: ValueMap): StateRun | undefined {
   return { states: found.map(({ state }) => state), unordered, ...typeof plan === "string" && { plan } };
 }
 
-function readState(tag: Value, fields: ValueMap): StateResult | undefined {
+function readState(tag: Value, fields: ValueMap): ReturnedState | undefined {
   const [state, id, name, fun] = typeof tag === "string" ? tag.split(SEPARATOR) : [];
   const changes = fields.get("changes");
   const duration = fields.get("duration") ?? (fields.has("duration") ? null : "");

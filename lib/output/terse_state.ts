@@ -6,7 +6,7 @@
 
 import { formatPython } from "./python_format.ts";
 import { type ColourName, type Colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
-import type { StateResult } from "./state_return.ts";
+import type { ReturnedState } from "./state_return.ts";
 import { strip } from "#lib/values/python_text.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
@@ -24,7 +24,7 @@ export interface TerseOptions {
 }
 
 /** Formats a state: its line, and lines below it. A layout that cannot be read is taken for `true`. */
-export function formatTerse(state: StateResult, options: TerseOptions): string {
+export function formatTerse(state: ReturnedState, options: TerseOptions): string {
   const { colour, color } = options;
   const below = (text: string, by: ColourName) =>
     splitLines(strip(sanitize(text))).map((line) => `${color[by]}${BELOW}${line}${color.ENDC}`);
@@ -38,7 +38,7 @@ export function formatTerse(state: StateResult, options: TerseOptions): string {
 /** The indentation of the lines below. */
 const BELOW = " ".repeat(8);
 
-function formatLine(state: StateResult, { name, colour, color, profile, tabular }: TerseOptions): string {
+function formatLine(state: ReturnedState, { name, colour, color, profile, tabular }: TerseOptions): string {
   const [module, , , fun] = state.comps;
   const shown = { name: sanitizeLine(name), module: sanitizeLine(module), fun: sanitizeLine(fun) };
   const start = color[colour];
@@ -62,7 +62,7 @@ function formatLine(state: StateResult, { name, colour, color, profile, tabular 
 }
 
 /** The result of a state in one word. Source: Salt's highstate outputter. */
-export function resultWord({ result, changes }: Pick<StateResult, "result" | "changes">): string {
+export function resultWord({ result, changes }: Pick<ReturnedState, "result" | "changes">): string {
   if (result === false) return "Failed";
   if (result === null) return "Differs";
   return truthy(changes) ? "Changed" : "Clean";

@@ -10,7 +10,7 @@ import { messageOf, PillarTopError, TargetError } from "#lib/errors.ts";
 import { matchesTop, topMatchType } from "#lib/targeting/top_match.ts";
 import { ExternalPillar } from "./external.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
-import { inEnvOrder, type MergedTop, mergeTops, NO_TOP, type TopFile, topMatches } from "./top.ts";
+import { inEnvOrder, type MergedTop, mergePillarTops, NO_TOP, type TopFile, topMatches } from "./top.ts";
 import type { PillarHost, PillarScope } from "./host.ts";
 import { PillarReads } from "./reads.ts";
 import { PillarRoots } from "./roots.ts";
@@ -187,7 +187,7 @@ class Compilation {
     const errors: string[] = [];
     const tops = await this.#topFiles(errors);
     try {
-      return { top: mergeTops(tops), errors };
+      return { top: mergePillarTops(tops), errors };
     } catch (error) {
       if (!(error instanceof PillarTopError)) throw error;
       this.#host.log("error", `The top files of pillar cannot be read: ${error.message}`);

@@ -9,7 +9,7 @@ import { invoke } from "#lib/plugins/call.ts";
 import { type MergeHow, mergeMaps } from "#lib/values/dict_merge.ts";
 import { deepCopy } from "./sls_cache.ts";
 import type { PillarContext, PillarRendering, PillarSource } from "#lib/plugins/pillar_source.ts";
-import { NOT_BUILT, PILLAR_SOURCES } from "#modules/pillar/_built_in.ts";
+import { PILLAR_SOURCES, PILLARS_NOT_BUILT } from "#modules/pillar/_built_in.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import type { PillarHost, PillarScope, PillarText } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
@@ -80,7 +80,7 @@ export class ExternalPillar {
   #reason(name: string): string {
     const problem = this.#host.sources.problems().get(name) ?? this.#host.sources.refusals().get(name);
     if (problem !== undefined) return `: ${problem}`;
-    return NOT_BUILT.has(name)
+    return PILLARS_NOT_BUILT.has(name)
       ? ": Salt's source of that name is not built; a custom source is a file in <extension_modules>/pillar, see docs/pillar.md"
       : didYouMean(name, Object.keys(PILLAR_SOURCES));
   }

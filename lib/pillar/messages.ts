@@ -4,7 +4,7 @@
  * @module
  */
 
-import { blob, fieldsOf, integer, oneOf, text } from "#lib/runtime/message_fields.ts";
+import { fieldsOf, oneOf, readBlob, readInteger, readText } from "#lib/runtime/message_fields.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import { WireError } from "#lib/errors.ts";
@@ -43,7 +43,12 @@ export function isAboutPillar(message: unknown): boolean {
  */
 export function parsePillarRequestMessage(message: unknown): PillarRequestMessage {
   const fields = fieldsOf(message);
-  return { kind: "pillar", key: text(fields, "key"), id: text(fields, "id"), request: blob(fields, "request") };
+  return {
+    kind: "pillar",
+    key: readText(fields, "key"),
+    id: readText(fields, "id"),
+    request: readBlob(fields, "request"),
+  };
 }
 
 /**
@@ -54,9 +59,9 @@ export function parsePillarReplyMessage(message: unknown): PillarReplyMessage {
   const fields = fieldsOf(message);
   return {
     kind: "pillar",
-    key: text(fields, "key"),
+    key: readText(fields, "key"),
     state: oneOf(fields, "state", STATES),
-    pillar: blob(fields, "pillar"),
+    pillar: readBlob(fields, "pillar"),
   };
 }
 
@@ -79,5 +84,5 @@ export function unpackNumbered(bytes: Uint8Array): NumberedRequest {
   const value = decode(bytes, "disk");
   const request = isMap(value) ? asBytes(value.get("request")) : undefined;
   if (request === undefined) throw new WireError("invalid request for a pillar");
-  return { number: integer(fieldsOf(value), "number", Number.MAX_SAFE_INTEGER), request };
+  return { number: readInteger(fieldsOf(value), "number", Number.MAX_SAFE_INTEGER), request };
 }

@@ -19,7 +19,7 @@ const DEEPEST = 40;
 const MAX_SHOWN = 100;
 
 /** The place of an SLS. */
-export interface SlsFile {
+export interface PillarSlsFile {
   readonly path: string;
   /** Whether it is the `init.sls` of a directory. */
   readonly isInit: boolean;
@@ -92,7 +92,7 @@ export class PillarRoots {
   }
 
   /** The file of an SLS: `a.b` is `a/b.sls`, else `a/b/init.sls`. */
-  sls(sls: string, saltenv: string): SlsFile | undefined {
+  sls(sls: string, saltenv: string): PillarSlsFile | undefined {
     const name = sls.replaceAll(".", "/");
     const path = this.find(`${name}.sls`, saltenv);
     if (path !== undefined) return { path, isInit: /(^|\/)init$/.test(name) };

@@ -36,7 +36,7 @@ export const NO_TOP: MergedTop = { targets: new Map(), ignored: new Map() };
  * Merges top files; if two contain the same target, the later one is used.
  * @throws {PillarTopError} If one of them does not have the form of a top file.
  */
-export function mergeTops(tops: readonly TopFile[]): MergedTop {
+export function mergePillarTops(tops: readonly TopFile[]): MergedTop {
   const merged = new Map<Value, Map<Value, Entry>>();
   const ignored = new Map<Value, Set<string>>();
   for (const { top } of tops) {

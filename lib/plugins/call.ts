@@ -22,7 +22,7 @@ import {
 } from "#lib/values/value.ts";
 
 /** The parts of a function that binding needs: everything but its code. */
-export type Signature = Omit<ModuleFunction<never>, "run">;
+export type FunctionSignature = Omit<ModuleFunction<never>, "run">;
 
 /** Arguments as {@linkcode ModuleFunction.run} takes them. */
 export interface BoundCall {
@@ -49,7 +49,7 @@ export interface Argspec {
  * @param name The function's full name (`test.echo`), for error texts.
  * @throws {InvocationError} For an unknown keyword; with `usage`, for a wrong number or type of arguments.
  */
-export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, name: string): BoundCall {
+export function bind(fun: FunctionSignature, args: readonly Value[], kwargs: ValueMap, name: string): BoundCall {
   const names = Object.keys(fun.params);
   const positional = fun.keywordOnly === true ? 0 : names.length;
   const leftKwargs = splitKwargs(fun, kwargs);
@@ -83,7 +83,7 @@ export function bind(fun: Signature, args: readonly Value[], kwargs: ValueMap, n
  * The keyword arguments without a parameter.
  * @throws {InvocationError} If the function has no `**kwargs` for them.
  */
-function splitKwargs(fun: Signature, kwargs: ValueMap): ValueMap {
+function splitKwargs(fun: FunctionSignature, kwargs: ValueMap): ValueMap {
   const left: ValueMap = new Map();
   for (const [key, item] of kwargs) {
     if (typeof key === "string" && Object.hasOwn(fun.params, key)) continue;
@@ -191,7 +191,7 @@ export async function invoke<C>(
 }
 
 /** The signature of `fun` in the shape of Salt's `sys.argspec`. */
-export function argspec(fun: Signature): Argspec {
+export function argspec(fun: FunctionSignature): Argspec {
   const args = Object.keys(fun.params);
   const defaults = Object.values(fun.params).flatMap(({ default: value }) => value === undefined ? [] : [value]);
   return {

@@ -7,17 +7,17 @@
  * @module
  */
 
-import { sourceTokens, type Token } from "./source_tokens.ts";
+import { type SourceToken, sourceTokens } from "./source_tokens.ts";
 import { parsePermissions, type Permissions } from "./permissions.ts";
 import { parseVirtual, type Virtual } from "./virtual.ts";
 
 /** The permissions of one function in the text, or why they cannot be read. */
-export type Declared = { readonly permissions: Permissions } | { readonly problem: string };
+export type DeclaredPermissions = { readonly permissions: Permissions } | { readonly problem: string };
 
 /** The declarations of a file. */
 export interface Declarations {
   /** By Salt's name of the function. A function that is missing here declares nothing: "none". */
-  readonly functions: ReadonlyMap<string, Declared>;
+  readonly functions: ReadonlyMap<string, DeclaredPermissions>;
   /** The names of all exports; `undefined` if the text does not show them: `export * from …`. */
   readonly exports: ReadonlySet<string> | undefined;
   /** The literal of `export const virtual = …`: where the module serves, and its name there. */
@@ -45,14 +45,14 @@ function saltName(exported: string): string {
 }
 
 class DeclarationReader {
-  readonly #tokens: readonly Token[];
-  readonly #declared = new Map<string, Declared>();
+  readonly #tokens: readonly SourceToken[];
+  readonly #declared = new Map<string, DeclaredPermissions>();
   /** Local names by exported names. */
   readonly #exports = new Map<string, string>();
   #complete = true;
   #virtual: DeclaredVirtual = { virtual: {} };
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly SourceToken[]) {
     this.#tokens = tokens;
   }
 
@@ -64,7 +64,7 @@ class DeclarationReader {
       if ("([{".includes(text)) depth++;
       if (")]}".includes(text)) depth--;
     }
-    const functions = new Map<string, Declared>();
+    const functions = new Map<string, DeclaredPermissions>();
     for (const [exported, local] of this.#exports) {
       const found = this.#declared.get(local);
       if (found !== undefined) functions.set(saltName(exported), found);

@@ -7,7 +7,7 @@
  */
 
 /** One token. */
-export interface Token {
+export interface SourceToken {
   /**
    * `string`: its `text` is what is between the quotes, unescaped. `other`: numbers, templates, regular expressions.
    */
@@ -37,8 +37,8 @@ const BEFORE_EXPRESSION: ReadonlySet<string> = new Set(
  * The tokens of `source`, in order.
  * @throws {SyntaxError} With the line, for what is not a token or does not end.
  */
-export function sourceTokens(source: string): Token[] {
-  const tokens: Token[] = [];
+export function sourceTokens(source: string): SourceToken[] {
+  const tokens: SourceToken[] = [];
   /** For each open template: the number of open braces in its current expression. */
   const templates: number[] = [];
   let line = 1;
@@ -54,7 +54,7 @@ export function sourceTokens(source: string): Token[] {
   const fail = (): never => {
     throw new SyntaxError(`line ${line} cannot be read`);
   };
-  const push = (kind: Token["kind"], taken: string, text = taken) => {
+  const push = (kind: SourceToken["kind"], taken: string, text = taken) => {
     tokens.push({ kind, text, line, afterLine });
     skip(taken);
     afterLine = false;
@@ -125,7 +125,7 @@ export function sourceTokens(source: string): Token[] {
   return balanced(tokens);
 }
 
-function beginsExpression(before: Token | undefined): boolean {
+function beginsExpression(before: SourceToken | undefined): boolean {
   if (before === undefined) return true;
   if (before.kind === "word") return BEFORE_EXPRESSION.has(before.text);
   if (before.kind === "other") return before.text.endsWith("${");
@@ -138,7 +138,7 @@ function unescaped(literal: string): string {
 }
 
 /** @throws {SyntaxError} If a bracket has no partner: then a token was read wrongly. */
-function balanced(tokens: Token[]): Token[] {
+function balanced(tokens: SourceToken[]): SourceToken[] {
   const closing: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
   const open: string[] = [];
   for (const { kind, text, line } of tokens) {

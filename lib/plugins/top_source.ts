@@ -21,9 +21,9 @@ export interface TopContext {
 }
 
 /** A source of `master_tops`. Its result is a map of environments to lists of SLS files. */
-export type TopSource = ModuleFunction<TopContext>;
+export type MasterTopsSource = ModuleFunction<TopContext>;
 
 /** Declares the function `top` of a source. */
-export function topSource<P extends Parameters>(declaration: Declaration<P, TopContext>): TopSource {
+export function topSource<P extends Parameters>(declaration: Declaration<P, TopContext>): MasterTopsSource {
   return declare(declaration);
 }

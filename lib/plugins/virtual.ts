@@ -12,7 +12,7 @@ import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 export type GrainValues = Readonly<Record<string, readonly string[]>>;
 
 /** One condition that a host must meet. All its parts must hold. */
-export interface Requirement {
+export interface HostRequirement {
   /** The grains that the host must have. Of a list of maps one is enough. */
   readonly grains?: GrainValues | readonly GrainValues[];
   /** The grains that the host must not have. */
@@ -42,7 +42,7 @@ export interface Virtual {
   /** The name under which its functions are called. Several modules may share one: the first that loads is used. */
   readonly name?: string;
   /** The conditions, all of which must hold. */
-  readonly serves?: readonly Requirement[];
+  readonly serves?: readonly HostRequirement[];
 }
 
 /** The facts for checking conditions. */
@@ -75,7 +75,7 @@ export async function functionsRefusal(
   return undefined;
 }
 
-function isMet({ grains = [], unless, programs = [], unlessHost }: Requirement, host: VirtualHost): boolean {
+function isMet({ grains = [], unless, programs = [], unlessHost }: HostRequirement, host: VirtualHost): boolean {
   const accepted = isList(grains) ? grains : [grains];
   const has = (values: GrainValues) => hasGrains(host.grains(), values);
   if (accepted.length > 0 && !accepted.some(has)) return false;
@@ -120,7 +120,7 @@ export function parseVirtual(given: unknown, place = "virtual"): Virtual {
   };
 }
 
-function parseRequirement(given: unknown, place: string): Requirement {
+function parseRequirement(given: unknown, place: string): HostRequirement {
   const { grains, unless, programs, unlessHost, functions, otherwise, ...more } = asRecord(given, place);
   refuseMore(more, place);
   if (typeof otherwise !== "string") throw new TypeError(`${place}.otherwise is not a string`);

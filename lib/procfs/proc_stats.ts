@@ -7,7 +7,7 @@
 import { float, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A number in `/proc`: an int, a float, or the text itself if it is neither. */
-export function number(text: string): Value {
+export function parseProcNumber(text: string): Value {
   if (/^\d+$/.test(text)) {
     const n = Number(text);
     return Number.isSafeInteger(n) ? n : BigInt(text);
@@ -31,7 +31,7 @@ export function parseUptime(text: string): number {
 export function parseCpuStats(text: string): ValueMap {
   const stats: ValueMap = new Map();
   for (const [name, ...fields] of rows(text)) {
-    const numbers = fields.map(number);
+    const numbers = fields.map(parseProcNumber);
     if (name === "cpu") {
       const [user, nice, system, idle, iowait, irq, softirq, steal] = numbers;
       stats.set(name, map({ idle, iowait, irq, nice, softirq, steal, system, user }));
@@ -88,12 +88,14 @@ const DISK_FIELDS = [
 /** `/proc/diskstats`: for each device its counts. */
 export function parseDiskstats(text: string): ValueMap {
   const long = rows(text).filter((fields) => fields.length >= DISK_FIELDS.length);
-  return new Map(long.map((fields) => [fields[2], new Map(DISK_FIELDS.map((name, i) => [name, number(fields[i])]))]));
+  return new Map(
+    long.map((fields) => [fields[2], new Map(DISK_FIELDS.map((name, i) => [name, parseProcNumber(fields[i])]))]),
+  );
 }
 
 /** `/proc/vmstat`: counts by name. */
 export function parseVmstats(text: string): ValueMap {
-  return new Map(rows(text).map(([name, value]) => [name, number(value)]));
+  return new Map(rows(text).map(([name, value]) => [name, parseProcNumber(value)]));
 }
 
 /**
@@ -106,7 +108,7 @@ export function parseNetstats(text: string): ValueMap {
     if (fields[0] === header[0]) {
       stats.set(
         fields[0].replaceAll(":", ""),
-        new Map(header.slice(1).map((name, i) => [name, number(fields[i + 1])])),
+        new Map(header.slice(1).map((name, i) => [name, parseProcNumber(fields[i + 1])])),
       );
     } else {
       header = fields;
@@ -141,7 +143,7 @@ export function parseNetdev(text: string): ValueMap {
     const colon = line.lastIndexOf(":");
     if (colon < 0) continue;
     const iface = line.slice(0, colon).trim();
-    const numbers = line.slice(colon + 1).trim().split(/\s+/).map(number);
+    const numbers = line.slice(colon + 1).trim().split(/\s+/).map(parseProcNumber);
     devices.set(
       iface,
       new Map<Value, Value>([["iface", iface], ...NETDEV_FIELDS.map((name, i): [Value, Value] => [name, numbers[i]])]),

@@ -77,7 +77,7 @@ export function parseStat(text: string): ProcessStat {
 }
 
 /** The words of a command line; of one that the process has overwritten, the words between blanks. */
-export function parseCommandLine(text: string): string[] {
+export function splitProcessCommand(text: string): string[] {
   if (text === "") return [];
   const separator = text.endsWith("\0") ? "\0" : " ";
   const line = text.endsWith(separator) ? text.slice(0, -1) : text;
@@ -134,7 +134,7 @@ export class ProcessFiles {
 
   /** @throws {NoProcessError} */
   commandLine(): string[] {
-    return parseCommandLine(this.text("cmdline"));
+    return splitProcessCommand(this.text("cmdline"));
   }
 
   /** @throws {NoProcessError} */

@@ -14,7 +14,7 @@ export interface TcpEndpoint {
 }
 
 /** One connection. */
-export interface Connection {
+export interface TcpConnection {
   /** This host's end. */
   readonly local: TcpEndpoint;
   /** The other end. */
@@ -22,7 +22,7 @@ export interface Connection {
 }
 
 /** One socket of a table. */
-export interface TableSocket extends Connection {
+export interface TableSocket extends TcpConnection {
   /** The kernel's number of its state. */
   readonly state: number;
   /** The number by which descriptors name it. */
@@ -37,7 +37,7 @@ export function parseSocketTable(text: string): TableSocket[] {
 }
 
 /** The established connections in the text of `/proc/net/tcp` or `/proc/net/tcp6`. */
-export function parseConnections(text: string): Connection[] {
+export function parseConnections(text: string): TcpConnection[] {
   return parseSocketTable(text).filter(({ state }) => state === ESTABLISHED).map(({ local, remote }) => ({
     local,
     remote,
@@ -59,7 +59,7 @@ export function addressesConnectedHere(port: number): Set<string> {
 }
 
 /** All established connections of this host. */
-export function establishedConnections(): Connection[] {
+export function establishedConnections(): TcpConnection[] {
   return ["/proc/net/tcp", "/proc/net/tcp6"].flatMap((path) => {
     try {
       return parseConnections(Deno.readTextFileSync(path));

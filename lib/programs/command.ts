@@ -8,7 +8,7 @@
 import { type ChildOutcome, type ChildRunner, type ChildSpec, runChild, startInBackground } from "./child_process.ts";
 import {
   buildEnvironment,
-  checkDirectory,
+  checkWorkingDirectory,
   homeDirectory,
   loginEnvironment,
   parseEnvironment,
@@ -191,7 +191,7 @@ async function planCommand(request: CommandRequest, host: CommandHost): Promise<
     resetLocale: request.reset_system_locale ?? true,
   });
   const umask = parseUmask(request.umask ?? null) ?? ownUmask()?.toString(8).padStart(4, "0");
-  checkDirectory(cwd);
+  checkWorkingDirectory(cwd);
 
   const refuse = (reason: string) =>
     new CommandError(

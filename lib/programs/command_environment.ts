@@ -13,7 +13,7 @@ import { isFloat, isInt, isMap, str, type Value } from "#lib/values/value.ts";
 import { which } from "./which.ts";
 
 /** Environment variables by name. */
-export type Environment = Record<string, string>;
+export type CommandEnvironment = Record<string, string>;
 
 /** Set to `C` unless the caller sets them: programs that parse output know English only. */
 const LOCALE = [
@@ -41,9 +41,9 @@ const LOGIN_TIMEOUT_MS = 10_000;
 /** The parts of an environment. */
 export interface EnvironmentRequest {
   /** The caller's variables, from {@linkcode parseEnvironment}. */
-  readonly given: Environment;
+  readonly given: CommandEnvironment;
   /** The user's login environment, from {@linkcode loginEnvironment}. */
-  readonly login: Environment;
+  readonly login: CommandEnvironment;
   /** Leaves out the minion's own variables. */
   readonly clean: boolean;
   /** Directories to search first. */
@@ -56,8 +56,8 @@ export interface EnvironmentRequest {
  * Parses the caller's `env` argument: a map, or a list of maps with one key each. None becomes an empty string.
  * @throws {InvocationError} For an invalid variable name, and for anything else: Salt runs the command without it.
  */
-export function parseEnvironment(env: Value): Environment {
-  const environment: Environment = {};
+export function parseEnvironment(env: Value): CommandEnvironment {
+  const environment: CommandEnvironment = {};
   for (const [key, value] of entries(env)) {
     const name = str(key);
     if (name === "" || name.includes("=") || name.includes("\0")) {
@@ -88,10 +88,12 @@ function entries(env: Value): [Value, Value][] {
  * Builds an environment; later parts override earlier ones: the minion's own, the locale, the user's login, the
  * caller's.
  */
-export function buildEnvironment({ given, login, clean, prependPath, resetLocale }: EnvironmentRequest): Environment {
+export function buildEnvironment(
+  { given, login, clean, prependPath, resetLocale }: EnvironmentRequest,
+): CommandEnvironment {
   const chosen = { ...login, ...given };
   const locale = resetLocale ? Object.fromEntries(LOCALE.map((name) => [name, "C"])) : {};
-  const environment: Environment = { ...(clean ? {} : ownEnvironment()), ...locale, ...chosen };
+  const environment: CommandEnvironment = { ...(clean ? {} : ownEnvironment()), ...locale, ...chosen };
   if (prependPath !== null) {
     environment.PATH = environment.PATH === undefined ? prependPath : `${prependPath}:${environment.PATH}`;
   }
@@ -101,7 +103,7 @@ export function buildEnvironment({ given, login, clean, prependPath, resetLocale
 }
 
 /** This process's variables without those that the launcher of a packed executable has set. */
-function ownEnvironment(): Environment {
+function ownEnvironment(): CommandEnvironment {
   const own = Deno.env.toObject();
   if (own.SALT_EXECUTABLE !== undefined) { for (const name of LAUNCHER_VARIABLES) delete own[name]; }
   return own;
@@ -121,7 +123,7 @@ export interface LoginRequest {
 }
 
 /** The environment of `user` after a login; only `HOME` and `USER` if the login fails. */
-export async function loginEnvironment(user: User, request: LoginRequest): Promise<Environment> {
+export async function loginEnvironment(user: User, request: LoginRequest): Promise<CommandEnvironment> {
   const identity = { USER: user.name, HOME: user.home };
   // Between markers, because a profile may print anything.
   const marker = `<<<${crypto.randomUUID()}>>>`;
@@ -148,8 +150,8 @@ function loginFailure(user: User, why: string): string {
 }
 
 /** Parses the text of a `/proc/<pid>/environ`. */
-function parseEnviron(text: string): Environment {
-  const environment: Environment = {};
+function parseEnviron(text: string): CommandEnvironment {
+  const environment: CommandEnvironment = {};
   for (const item of text.split("\0")) {
     const equals = item.indexOf("=");
     if (equals > 0) environment[item.slice(0, equals)] = item.slice(equals + 1);
@@ -175,7 +177,7 @@ export function homeDirectory(user: User | undefined, own: () => User | undefine
  * Checks a working directory.
  * @throws {CommandError} Unless `cwd` is the absolute path of a directory.
  */
-export function checkDirectory(cwd: string): void {
+export function checkWorkingDirectory(cwd: string): void {
   try {
     if (cwd.startsWith("/") && Deno.statSync(cwd).isDirectory) return;
   } catch {

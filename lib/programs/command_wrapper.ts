@@ -7,7 +7,7 @@
  */
 
 import type { ChildSpec } from "./child_process.ts";
-import type { Environment } from "./command_environment.ts";
+import type { CommandEnvironment } from "./command_environment.ts";
 import { findUser, type Group, groupIdsOf, type User } from "#lib/os/users.ts";
 import { which } from "./which.ts";
 
@@ -22,7 +22,7 @@ export interface Wrapping {
   /** Whether stderr is merged into stdout. */
   readonly joinOutput: boolean;
   /** The command's environment; nothing may be added to it. */
-  readonly env: Environment;
+  readonly env: CommandEnvironment;
 }
 
 /** Variables that a shell sets for the programs it starts. */

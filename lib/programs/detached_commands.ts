@@ -9,7 +9,17 @@ import type { ChildOutcome } from "./child_process.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { MsgpackError, WireError } from "#lib/errors.ts";
-import { blob, bool, type Fields, fieldsOf, has, integer, number, part, text } from "#lib/runtime/message_fields.ts";
+import {
+  type Fields,
+  fieldsOf,
+  has,
+  readBlob,
+  readBool,
+  readInteger,
+  readNumber,
+  readPart,
+  readText,
+} from "#lib/runtime/message_fields.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { type Started, startedProcess } from "#lib/procfs/process_facts.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -63,23 +73,23 @@ export function runs({ pid, at }: ProcessMark): boolean {
 }
 
 /** A `ChildOutcome` as a map of values. */
-export function packOutcome(outcome: ChildOutcome): Record<string, unknown> {
+export function packCommandOutcome(outcome: ChildOutcome): Record<string, unknown> {
   return { ...outcome, dropped: map({ ...outcome.dropped }) };
 }
 
 /**
- * The reverse of {@linkcode packOutcome}.
+ * The reverse of {@linkcode packCommandOutcome}.
  * @throws {WireError} If a field is missing or wrong.
  */
-export function unpackOutcome(fields: Fields): ChildOutcome {
-  const dropped = part(fields, "dropped");
+export function unpackCommandOutcome(fields: Fields): ChildOutcome {
+  const dropped = readPart(fields, "dropped");
   return {
-    pid: integer(fields, "pid", Number.MAX_SAFE_INTEGER),
-    retcode: number(fields, "retcode"),
-    stdout: blob(fields, "stdout"),
-    stderr: blob(fields, "stderr"),
-    timedOut: bool(fields, "timedOut"),
-    dropped: { stdout: number(dropped, "stdout"), stderr: number(dropped, "stderr") },
+    pid: readInteger(fields, "pid", Number.MAX_SAFE_INTEGER),
+    retcode: readNumber(fields, "retcode"),
+    stdout: readBlob(fields, "stdout"),
+    stderr: readBlob(fields, "stderr"),
+    timedOut: readBool(fields, "timedOut"),
+    dropped: { stdout: readNumber(dropped, "stdout"), stderr: readNumber(dropped, "stderr") },
   };
 }
 
@@ -98,7 +108,7 @@ export function writeDetached(cachedir: string, detached: DetachedCommand): void
     words: [...words],
     process: map({ ...process }),
     keeper: map({ ...keeper }),
-    outcome: outcome === undefined ? null : map(packOutcome(outcome)),
+    outcome: outcome === undefined ? null : map(packCommandOutcome(outcome)),
   });
   writeFileAtomic(pathOf(cachedir, detached), encode(fields, "disk"), { mode: 0o600 });
 }
@@ -110,17 +120,17 @@ function readDetached(path: string): DetachedCommand | undefined {
     if (bytes === undefined) return undefined;
     const fields = fieldsOf(decode(bytes, "disk"));
     const mark = (name: string): ProcessMark => {
-      const found = part(fields, name);
-      return { pid: integer(found, "pid", 2 ** 31), at: text(found, "at") };
+      const found = readPart(fields, name);
+      return { pid: readInteger(found, "pid", 2 ** 31), at: readText(found, "at") };
     };
     const words = fields.get("words");
     return {
-      jid: text(fields, "jid"),
-      number: integer(fields, "number", Number.MAX_SAFE_INTEGER),
+      jid: readText(fields, "jid"),
+      number: readInteger(fields, "number", Number.MAX_SAFE_INTEGER),
       words: Array.isArray(words) ? words.map(String) : [],
       process: mark("process"),
       keeper: mark("keeper"),
-      ...has(fields, "outcome") && { outcome: unpackOutcome(part(fields, "outcome")) },
+      ...has(fields, "outcome") && { outcome: unpackCommandOutcome(readPart(fields, "outcome")) },
     };
   } catch (error) {
     if (error instanceof MsgpackError || error instanceof WireError) return undefined;

@@ -10,16 +10,16 @@
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The commands whose answers are acknowledgements. */
-export type Acknowledged = "_return" | "_minion_event";
+export type AcknowledgedCommand = "_return" | "_minion_event";
 
-const DONE: Readonly<Record<Acknowledged, (answer: Value) => boolean>> = {
+const DONE: Readonly<Record<AcknowledgedCommand, (answer: Value) => boolean>> = {
   // "": the master already has this minion's return for this job.
   _return: (answer) => answer === null || answer === "",
   _minion_event: (answer) => answer === null,
 };
 
 /** Whether `cmd` is a command whose answer is an acknowledgement. */
-export function isAcknowledged(cmd: unknown): cmd is Acknowledged {
+export function isAcknowledged(cmd: unknown): cmd is AcknowledgedCommand {
   return typeof cmd === "string" && Object.hasOwn(DONE, cmd);
 }
 

@@ -14,7 +14,7 @@ export type FrameSender = 0 | 1;
 const HEAD = 5;
 
 /** One message. */
-export interface Frame {
+export interface WireFrame {
   readonly sender: number;
   readonly content: Uint8Array<ArrayBuffer>;
 }
@@ -45,10 +45,10 @@ export class FrameReader {
    * Adds a piece; returns the frames that are complete with it.
    * @throws {RangeError} For a frame that is too long.
    */
-  push(piece: Uint8Array): Frame[] {
+  push(piece: Uint8Array): WireFrame[] {
     this.#pieces.push(piece);
     this.#length += piece.length;
-    const frames: Frame[] = [];
+    const frames: WireFrame[] = [];
     while (this.#length >= this.#needed) {
       const whole = this.#joined();
       const size = new DataView(whole.buffer, whole.byteOffset).getUint32(0);

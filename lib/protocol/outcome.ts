@@ -30,7 +30,7 @@ export const OUTCOMES = [
 export type Outcome = typeof OUTCOMES[number];
 
 /** States that a minion acknowledges. */
-export type Acknowledged = "received" | "running";
+export type AcknowledgedState = "received" | "running";
 
 /** The outcomes of a job that has returned. */
 export type ReturnOutcome = "returned" | "failed" | "interrupted";
@@ -64,7 +64,7 @@ export interface OutcomeFacts {
   readonly accepted: boolean;
   /** The outcome of its return, if it has returned. */
   readonly returned?: ReturnOutcome;
-  readonly acknowledged?: Acknowledged;
+  readonly acknowledged?: AcknowledgedState;
   /** Whether it is connected now. */
   readonly present: boolean;
 }

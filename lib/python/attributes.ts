@@ -6,15 +6,15 @@
 import { float, int } from "#lib/values/value.ts";
 import { DICT_METHODS, SET_METHODS } from "./dict_methods.ts";
 import { pythonError } from "./errors.ts";
-import { floatOf, intOf, typeName } from "./kinds.ts";
+import { floatOf, intOf, typeNameOf } from "./kinds.ts";
 import { Markup } from "./markup.ts";
 import { MARKUP_METHODS } from "./markup_methods.ts";
 import { native } from "./native.ts";
 import {
   type CallContext,
-  type Found,
   Func,
   type Kwargs,
+  type LookupResult,
   type Obj,
   PyObject,
   type Result,
@@ -58,7 +58,7 @@ export function methodsOf(obj: Obj): ReadonlyMap<string, Run> {
 }
 
 /** The attribute, a method bound to the object; `undefined` if there is none of that name. */
-export function getAttribute(obj: Obj, name: string): Found {
+export function getAttribute(obj: Obj, name: string): LookupResult {
   const method = methodsOf(obj).get(name);
   if (method !== undefined) {
     return new Func(
@@ -102,7 +102,7 @@ export function hasPrivateAttribute(obj: Obj, name: string): boolean {
   if (!name.startsWith("__")) return false;
   if (COMMON.has(name)) return true;
   if (obj instanceof PyObject && obj.callable) return OF_FUNCTIONS.has(name);
-  return typeName(obj) !== "NoneType" && intOf(obj) === undefined && OF_CONTAINERS.has(name);
+  return typeNameOf(obj) !== "NoneType" && intOf(obj) === undefined && OF_CONTAINERS.has(name);
 }
 
 /**
@@ -111,5 +111,5 @@ export function hasPrivateAttribute(obj: Obj, name: string): boolean {
  */
 export function callObject(obj: Obj, args: readonly Obj[], kwargs: Kwargs, context: CallContext): Result {
   if (obj instanceof PyObject) return obj.call(args, kwargs, context);
-  throw pythonError("TypeError", `'${typeName(obj)}' object is not callable`);
+  throw pythonError("TypeError", `'${typeNameOf(obj)}' object is not callable`);
 }

@@ -6,7 +6,7 @@
 import { hasSurrogates } from "./kinds.ts";
 
 /** Positions in a text as Python counts them. */
-export interface Places {
+export interface CodePointPlaces {
   readonly length: number;
   /** The code points from `start` to `end`. */
   slice(start: number, end: number): string;
@@ -15,7 +15,7 @@ export interface Places {
 }
 
 /** How Python counts in `text`. */
-export function placesOf(text: string): Places {
+export function placesOf(text: string): CodePointPlaces {
   if (!hasSurrogates(text)) {
     return {
       length: text.length,

@@ -5,10 +5,10 @@
 
 import { compareStrings } from "#lib/values/value.ts";
 import { dictHas } from "./dict.ts";
-import { equals } from "./equality.ts";
+import { isEqual } from "./equality.ts";
 import { pythonError } from "./errors.ts";
 import { isIterable, iterate } from "./iterate.ts";
-import { floatOf, intOf, textOf, typeName } from "./kinds.ts";
+import { floatOf, intOf, textOf, typeNameOf } from "./kinds.ts";
 import { type Obj, PyObject } from "./object.ts";
 import { PySet } from "./set.ts";
 import { Tuple } from "#lib/values/tuple.ts";
@@ -35,13 +35,13 @@ export function ordered(operator: Order, a: Obj, b: Obj): boolean {
   const itemsA = itemsOf(a, b), itemsB = itemsOf(b, a);
   if (itemsA !== undefined && itemsB !== undefined) {
     for (let i = 0; i < itemsA.length && i < itemsB.length; i++) {
-      if (!equals(itemsA[i], itemsB[i])) return ordered(operator, itemsA[i], itemsB[i]);
+      if (!isEqual(itemsA[i], itemsB[i])) return ordered(operator, itemsA[i], itemsB[i]);
     }
     return bySign(operator, itemsA.length - itemsB.length);
   }
   throw pythonError(
     "TypeError",
-    `'${operator}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`,
+    `'${operator}' not supported between instances of '${typeNameOf(a)}' and '${typeNameOf(b)}'`,
   );
 }
 
@@ -69,7 +69,7 @@ function setsOrdered(operator: Order, a: PySet, b: PySet): boolean {
 export function contains(container: Obj, item: Obj): boolean {
   const answer = contained(container, item);
   if (answer instanceof Promise) {
-    throw pythonError("TypeError", `'${typeName(container)}' object cannot be searched at once`);
+    throw pythonError("TypeError", `'${typeNameOf(container)}' object cannot be searched at once`);
   }
   return answer;
 }
@@ -80,7 +80,7 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
   if (text !== undefined) {
     const part = textOf(item);
     if (part !== undefined) return text.includes(part);
-    throw pythonError("TypeError", `'in <string>' requires string as left operand, not ${typeName(item)}`);
+    throw pythonError("TypeError", `'in <string>' requires string as left operand, not ${typeNameOf(item)}`);
   }
   if (container instanceof Map) return dictHas(container, item);
   if (container instanceof Uint8Array && item instanceof Uint8Array) {
@@ -91,11 +91,11 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
     if (answer !== undefined) return answer;
   }
   if (!isIterable(container)) {
-    throw pythonError("TypeError", `argument of type '${typeName(container)}' is not iterable`);
+    throw pythonError("TypeError", `argument of type '${typeNameOf(container)}' is not iterable`);
   }
   const items = iterate(container);
   for (let next = items.next(); next.done !== true; next = items.next()) {
-    if (next.value === item || equals(next.value, item)) return true;
+    if (next.value === item || isEqual(next.value, item)) return true;
   }
   return false;
 }

@@ -10,7 +10,7 @@ import { pythonError } from "./errors.ts";
 import { isIterable, toList } from "./iterate.ts";
 import { native, type Param } from "./native.ts";
 import { type Kwargs, type Obj, type ObjMap, type Run } from "./object.ts";
-import { repr } from "./repr.ts";
+import { reprOf } from "./repr.ts";
 import { PySet } from "./set.ts";
 import { DictView } from "./views.ts";
 import { Tuple } from "#lib/values/tuple.ts";
@@ -65,7 +65,7 @@ export const DICT_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
   dictMethod("pop", ["key", ["default", undefined]], (map, [key, fallback]) => {
     const value = dictTake(map, key);
     if (value !== undefined) return value;
-    if (fallback === undefined) throw pythonError("KeyError", repr(key));
+    if (fallback === undefined) throw pythonError("KeyError", reprOf(key));
     return fallback;
   }),
   dictMethod("popitem", [], (map) => {
@@ -165,7 +165,7 @@ export const SET_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
     return first;
   }),
   setMethod("remove", ["item"], (set, [item]) => {
-    if (!set.delete(item)) throw pythonError("KeyError", repr(item));
+    if (!set.delete(item)) throw pythonError("KeyError", reprOf(item));
     return null;
   }),
   combined("symmetric_difference", symmetric),

@@ -15,7 +15,7 @@ import { type Obj, type ObjMap, PyObject } from "./object.ts";
  * Python's `a == b`.
  * @throws {TemplateError} If an operand is a strict undefined value.
  */
-export function equals(a: Obj, b: Obj): boolean {
+export function isEqual(a: Obj, b: Obj): boolean {
   if (a === b && !(a instanceof PyObject)) return true;
   if (typeof a === "string" && typeof b === "string") return false;
   if (a instanceof PyObject || b instanceof PyObject) return objectsEqual(a, b);
@@ -39,7 +39,7 @@ function objectsEqual(a: Obj, b: Obj): boolean {
 /** Whether both have equal items in the same order. */
 export function sequencesEqual(a: readonly Obj[], b: readonly Obj[]): boolean {
   countStep();
-  return a.length === b.length && a.every((item, i) => item === b[i] || equals(item, b[i]));
+  return a.length === b.length && a.every((item, i) => item === b[i] || isEqual(item, b[i]));
 }
 
 function mapsEqual(a: ObjMap, b: ObjMap): boolean {
@@ -48,7 +48,7 @@ function mapsEqual(a: ObjMap, b: ObjMap): boolean {
   for (const [key, item] of a) {
     const known = findKey(b, key);
     const other = known === undefined ? undefined : b.get(known);
-    if (other === undefined || (other !== item && !equals(item, other))) return false;
+    if (other === undefined || (other !== item && !isEqual(item, other))) return false;
   }
   return true;
 }
@@ -80,7 +80,7 @@ export function findKey(map: ObjMap, key: Obj): Obj | undefined {
 
 function scan(map: ObjMap, key: Obj): Obj | undefined {
   for (const known of map.keys()) {
-    if (typeof known !== "string" || typeof key !== "string") { if (equals(known, key)) return known; }
+    if (typeof known !== "string" || typeof key !== "string") { if (isEqual(known, key)) return known; }
   }
   return undefined;
 }

@@ -6,10 +6,10 @@
 
 import { checkText, pythonError } from "./errors.ts";
 import { toFloat } from "./arithmetic.ts";
-import { codePointLength, floatOf, intOf, textOf, typeName } from "./kinds.ts";
+import { codePointLength, floatOf, intOf, textOf, typeNameOf } from "./kinds.ts";
 import { floatText, grouped, intDigits } from "./number_text.ts";
 import type { Obj } from "./object.ts";
-import { str } from "./repr.ts";
+import { strOf } from "./repr.ts";
 
 const SPEC = /^(?:([^])?([<>=^]))?([ +-])?(z)?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([^])?$/u;
 
@@ -33,13 +33,13 @@ const MAX_WIDTH = 1_000_000;
  * @throws {TemplateError} ValueError or TypeError, as Python.
  */
 export function formatValue(value: Obj, spec: string): string {
-  if (spec === "") return str(value);
+  if (spec === "") return strOf(value);
   const text = textOf(value);
   const int = intOf(value), number = floatOf(value);
   if (text === undefined && int === undefined && number === undefined) {
-    throw pythonError("TypeError", `unsupported format string passed to ${typeName(value)}.__format__`);
+    throw pythonError("TypeError", `unsupported format string passed to ${typeNameOf(value)}.__format__`);
   }
-  const type = text !== undefined ? "str" : typeName(value);
+  const type = text !== undefined ? "str" : typeNameOf(value);
   const parsed = parseSpec(spec, type);
   if (text !== undefined) return formatText(text, parsed);
   if (number !== undefined) return formatFloat(number, parsed, type);

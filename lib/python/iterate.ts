@@ -5,7 +5,7 @@
  */
 
 import { pythonError } from "./errors.ts";
-import { typeName } from "./kinds.ts";
+import { typeNameOf } from "./kinds.ts";
 import { type Obj, type ObjMap, PyObject } from "./object.ts";
 
 /**
@@ -18,7 +18,7 @@ export function iterate(obj: Obj): Iterator<Obj> {
   if (obj instanceof PyObject) return obj.iterate();
   if (typeof obj === "string") return obj[Symbol.iterator]();
   if (obj instanceof Uint8Array) return obj[Symbol.iterator]();
-  throw pythonError("TypeError", `'${typeName(obj)}' object is not iterable`);
+  throw pythonError("TypeError", `'${typeNameOf(obj)}' object is not iterable`);
 }
 
 /** Whether {@linkcode iterate} works. */
@@ -53,10 +53,10 @@ export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): I
  * The items of a value, of which there must be `count`.
  * @throws {TemplateError} ValueError or TypeError if not.
  */
-export function unpack(value: Obj, count: number): readonly Obj[] {
+export function unpackItems(value: Obj, count: number): readonly Obj[] {
   if (!isIterable(value)) {
     if (value instanceof PyObject) value.checkOperand();
-    throw pythonError("TypeError", `cannot unpack non-iterable ${typeName(value)} object`);
+    throw pythonError("TypeError", `cannot unpack non-iterable ${typeNameOf(value)} object`);
   }
   const items: Obj[] = [];
   const iterator = iterate(value);

@@ -10,7 +10,7 @@ import { Markup } from "./markup.ts";
 import { type Obj, PyObject } from "./object.ts";
 
 /** The name of its Python type. */
-export function typeName(obj: Obj): string {
+export function typeNameOf(obj: Obj): string {
   return obj instanceof PyObject
     ? obj.typeName
     : Array.isArray(obj)
@@ -23,11 +23,11 @@ export function typeName(obj: Obj): string {
 /** What Jinja calls its type in messages: `dict object`, `None`. */
 export function typeDescription(obj: Obj): string {
   if (obj === null) return "None";
-  return obj instanceof PyObject ? obj.typeDescription : `${typeName(obj)} object`;
+  return obj instanceof PyObject ? obj.typeDescription : `${typeNameOf(obj)} object`;
 }
 
 /** Python's truth value. */
-export function truthy(obj: Obj): boolean {
+export function isTruthy(obj: Obj): boolean {
   if (typeof obj === "boolean") return obj;
   if (obj === null) return false;
   if (typeof obj === "string" || Array.isArray(obj) || obj instanceof Uint8Array) return obj.length > 0;
@@ -57,7 +57,7 @@ export function floatOf(obj: Obj | undefined): number | undefined {
 }
 
 /** Whether it is an int, a bool or a float. */
-export function isNumber(obj: Obj): boolean {
+export function isNumberObject(obj: Obj): boolean {
   return intOf(obj) !== undefined || floatOf(obj) !== undefined;
 }
 
@@ -68,7 +68,7 @@ export function isNumber(obj: Obj): boolean {
 export function indexOf(obj: Obj, what = "object cannot be interpreted as an integer"): number {
   const int = intOf(obj);
   if (int === undefined) {
-    throw pythonError("TypeError", `'${typeName(obj)}' ${what}`);
+    throw pythonError("TypeError", `'${typeNameOf(obj)}' ${what}`);
   }
   if (typeof int === "number") return int;
   return int < 0n ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
@@ -80,7 +80,7 @@ export function lengthOf(obj: Obj): number {
   if (Array.isArray(obj) || obj instanceof Uint8Array) return obj.length;
   if (obj instanceof Map) return obj.size;
   const length = obj instanceof PyObject ? obj.length() : undefined;
-  if (length === undefined) throw pythonError("TypeError", `object of type '${typeName(obj)}' has no len()`);
+  if (length === undefined) throw pythonError("TypeError", `object of type '${typeNameOf(obj)}' has no len()`);
   return length;
 }
 

@@ -13,7 +13,7 @@ import { type CallContext, type Kwargs, NO_KWARGS, type Obj, type Result, type R
 export type Param = string | readonly [name: string, fallback: Obj | undefined];
 
 /** Values that the body gets in addition to the arguments. */
-export interface Call {
+export interface NativeCall {
   readonly context: CallContext;
   /** Positional arguments after those of the parameters. */
   readonly rest: readonly Obj[];
@@ -22,10 +22,10 @@ export interface Call {
 }
 
 /** The code of a function: its arguments in the order of the parameters. */
-export type Body = (args: Bound, call: Call) => Result;
+export type Body = (args: NativeArguments, call: NativeCall) => Result;
 
 /** Arguments in the order of the parameters; one with the default `undefined` may be missing. */
-export type Bound = readonly Obj[];
+export type NativeArguments = readonly Obj[];
 
 /**
  * A function of Python.

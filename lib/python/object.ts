@@ -22,7 +22,7 @@ export type ObjMap = Map<Obj, Obj>;
 export type Result = Obj | Promise<Obj>;
 
 /** The result of a look-up: a value or a promise; `undefined`: not found. */
-export type Found = Obj | undefined | Promise<Obj | undefined>;
+export type LookupResult = Obj | undefined | Promise<Obj | undefined>;
 
 /** Keyword arguments, in the order of the call. */
 export type Kwargs = ReadonlyMap<string, Obj>;
@@ -68,7 +68,7 @@ export abstract class PyObject {
   }
 
   /** The attribute; `undefined` if it has none of that name. */
-  getattr(_name: string): Found {
+  getattr(_name: string): LookupResult {
     return undefined;
   }
 
@@ -81,7 +81,7 @@ export abstract class PyObject {
    * The item; `undefined` if there is none.
    * @throws {TemplateError} TypeError if it has no items.
    */
-  getitem(_key: Obj): Found {
+  getitem(_key: Obj): LookupResult {
     throw pythonError("TypeError", `'${this.typeName}' object is not subscriptable`);
   }
 

@@ -6,7 +6,7 @@
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import { arithmetic, negate, type Operator } from "./arithmetic.ts";
 import { checkItems, checkText, pythonError } from "./errors.ts";
-import { floatOf, indexOf, intOf, textOf, typeName } from "./kinds.ts";
+import { floatOf, indexOf, intOf, textOf, typeNameOf } from "./kinds.ts";
 import { escapeHtml } from "#lib/text/html.ts";
 import { Markup } from "./markup.ts";
 import { type CallContext, type Obj, PyObject } from "./object.ts";
@@ -38,7 +38,10 @@ export function binary(operator: Operator, a: Obj, b: Obj, context: CallContext)
 }
 
 function unsupported(operator: string, a: Obj, b: Obj): Error {
-  return pythonError("TypeError", `unsupported operand type(s) for ${operator}: '${typeName(a)}' and '${typeName(b)}'`);
+  return pythonError(
+    "TypeError",
+    `unsupported operand type(s) for ${operator}: '${typeNameOf(a)}' and '${typeNameOf(b)}'`,
+  );
 }
 
 function add(a: Obj, b: Obj): Obj {
@@ -58,9 +61,9 @@ function add(a: Obj, b: Obj): Obj {
     }
   }
   if (a instanceof Uint8Array && b instanceof Uint8Array) return joinBytes([a, b]);
-  const type = typeName(a);
+  const type = typeNameOf(a);
   if (typeof a === "string" || type === "list" || type === "tuple") {
-    throw pythonError("TypeError", `can only concatenate ${type} (not "${typeName(b)}") to ${type}`);
+    throw pythonError("TypeError", `can only concatenate ${type} (not "${typeNameOf(b)}") to ${type}`);
   }
   throw unsupported("+", a, b);
 }
@@ -74,7 +77,7 @@ function multiply(a: Obj, b: Obj): Obj {
   const [sequence, count] = isSequence(a) ? [a, b] : [b, a];
   if (!isSequence(sequence)) throw unsupported("*", a, b);
   if (intOf(count) === undefined) {
-    throw pythonError("TypeError", `can't multiply sequence by non-int of type '${typeName(count)}'`);
+    throw pythonError("TypeError", `can't multiply sequence by non-int of type '${typeNameOf(count)}'`);
   }
   const times = Math.max(0, indexOf(count));
   if (times === Number.MAX_SAFE_INTEGER) {
@@ -105,7 +108,7 @@ export function unary(operator: "-" | "+", obj: Obj): Obj {
   if (obj instanceof PyObject) obj.checkOperand();
   const number = operator === "-" ? negate(obj) : intOf(obj) ?? (floatOf(obj) === undefined ? undefined : obj);
   if (number === undefined) {
-    throw pythonError("TypeError", `bad operand type for unary ${operator}: '${typeName(obj)}'`);
+    throw pythonError("TypeError", `bad operand type for unary ${operator}: '${typeNameOf(obj)}'`);
   }
   return number;
 }

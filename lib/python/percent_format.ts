@@ -6,10 +6,10 @@
 
 import { dictGet } from "./dict.ts";
 import { checkText, pythonError } from "./errors.ts";
-import { codePointLength, floatOf, indexOf, intOf, textOf, typeName } from "./kinds.ts";
+import { codePointLength, floatOf, indexOf, intOf, textOf, typeNameOf } from "./kinds.ts";
 import { floatText, intDigits } from "./number_text.ts";
 import { type CallContext, type Obj, PyObject } from "./object.ts";
-import { asciiRepr, repr, str } from "./repr.ts";
+import { asciiRepr, reprOf, strOf } from "./repr.ts";
 import { isList, Tuple } from "#lib/values/tuple.ts";
 
 const FIELD = /%(?:\(((?:[^()]|\([^()]*\))*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d*))?[hlL]?([^])?/uy;
@@ -43,7 +43,7 @@ class Values {
   named(name: string): Obj {
     if (!(this.given instanceof Map)) throw pythonError("TypeError", "format requires a mapping");
     const value = dictGet(this.given, name);
-    if (value === undefined) throw pythonError("KeyError", repr(name));
+    if (value === undefined) throw pythonError("KeyError", reprOf(name));
     this.#next = 1; // a mapping is used up by its first name
     return value;
   }
@@ -100,7 +100,7 @@ export function formatPercent(
 function formatField(field: Field, value: Obj): string {
   const { code } = field;
   if (code === "s" || code === "r" || code === "a") {
-    const text = code === "s" ? str(value) : code === "r" ? repr(value) : asciiRepr(value);
+    const text = code === "s" ? strOf(value) : code === "r" ? reprOf(value) : asciiRepr(value);
     const cut = field.precision === undefined ? text : [...text].slice(0, field.precision).join("");
     return padded(cut, "", field, false);
   }
@@ -127,7 +127,7 @@ function wholeOf(value: Obj, code: string): number | bigint {
   if (int !== undefined) return int;
   const float = floatOf(value);
   if (float === undefined) {
-    throw pythonError("TypeError", `%${code} format: a real number is required, not ${typeName(value)}`);
+    throw pythonError("TypeError", `%${code} format: a real number is required, not ${typeNameOf(value)}`);
   }
   if (!Number.isFinite(float)) {
     throw Number.isNaN(float)
@@ -140,7 +140,7 @@ function wholeOf(value: Obj, code: string): number | bigint {
 function exactInt(value: Obj, code: string): number | bigint {
   const int = intOf(value);
   if (int === undefined) {
-    throw pythonError("TypeError", `%${code} format: an integer is required, not ${typeName(value)}`);
+    throw pythonError("TypeError", `%${code} format: an integer is required, not ${typeNameOf(value)}`);
   }
   return int;
 }
@@ -154,7 +154,7 @@ function formatInt(n: number | bigint, code: string, field: Field): string {
 function formatFloat(value: Obj, field: Field): string {
   const int = intOf(value);
   const number = int === undefined ? floatOf(value) : Number(int);
-  if (number === undefined) throw pythonError("TypeError", `must be real number, not ${typeName(value)}`);
+  if (number === undefined) throw pythonError("TypeError", `must be real number, not ${typeNameOf(value)}`);
   const style = { type: field.code, precision: field.precision, alternate: field.flags.includes("#") };
   return padded(
     floatText(number, style),

@@ -17,28 +17,28 @@ const MAX_BITS = 14_300n;
 /** The containers that are being written: one that contains itself is `[...]`. */
 const active: Obj[] = [];
 
-/** Python's `repr(obj)`. */
-export function repr(obj: Obj): string {
+/** Python's `reprOf(obj)`. */
+export function reprOf(obj: Obj): string {
   if (typeof obj === "string") return valueRepr(obj);
   if (obj instanceof PyObject) return obj.repr();
   if (obj instanceof Tuple) return `(${within(obj, () => reprItems(obj), "...")}${obj.length === 1 ? "," : ""})`;
   if (Array.isArray(obj)) return `[${within(obj, () => reprItems(obj), "...")}]`;
   if (obj instanceof Map) {
-    return `{${within(obj, () => joinBounded(obj, ([key, item]) => `${repr(key)}: ${repr(item)}`), "...")}}`;
+    return `{${within(obj, () => joinBounded(obj, ([key, item]) => `${reprOf(key)}: ${reprOf(item)}`), "...")}}`;
   }
   if (typeof obj === "bigint") return intText(obj);
   return valueRepr(obj);
 }
 
-/** Python's `str(obj)`. */
-export function str(obj: Obj): string {
+/** Python's `strOf(obj)`. */
+export function strOf(obj: Obj): string {
   if (typeof obj === "string") return obj;
-  return obj instanceof PyObject ? obj.str() : repr(obj);
+  return obj instanceof PyObject ? obj.str() : reprOf(obj);
 }
 
 /** The items as they are between the brackets of a list. */
 export function reprItems(items: Iterable<Obj>): string {
-  return joinBounded(items, repr);
+  return joinBounded(items, reprOf);
 }
 
 function joinBounded<T>(items: Iterable<T>, text: (item: T) => string): string {
@@ -74,9 +74,9 @@ function intText(int: bigint): string {
   );
 }
 
-/** `repr(obj)` with what is not ASCII escaped. */
+/** `reprOf(obj)` with what is not ASCII escaped. */
 export function asciiRepr(obj: Obj): string {
-  return repr(obj).replace(/[\x80-\u{10ffff}]/gu, (char) => {
+  return reprOf(obj).replace(/[\x80-\u{10ffff}]/gu, (char) => {
     const code = char.codePointAt(0) ?? 0;
     if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
     if (code < 0x10000) return `\\u${code.toString(16).padStart(4, "0")}`;

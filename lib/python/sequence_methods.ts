@@ -5,17 +5,17 @@
  */
 
 import { ordered, sortBy } from "./compare.ts";
-import { equals } from "./equality.ts";
+import { isEqual } from "./equality.ts";
 import { checkItems, pythonError } from "./errors.ts";
 import { toList } from "./iterate.ts";
-import { indexOf, textOf, truthy } from "./kinds.ts";
+import { indexOf, isTruthy, textOf } from "./kinds.ts";
 import { native, type Param } from "./native.ts";
 import { NO_KWARGS, type Obj, PyObject, type Result, type Run } from "./object.ts";
-import { repr } from "./repr.ts";
+import { reprOf } from "./repr.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 
 function same(a: Obj, b: Obj): boolean {
-  return a === b || equals(a, b);
+  return a === b || isEqual(a, b);
 }
 
 function listMethod(
@@ -62,7 +62,7 @@ export const LIST_METHODS: ReadonlyMap<string, Run> = new Map([
     extend(list, toList(items));
     return null;
   }),
-  listMethod("index", SEARCH, (list, args) => find(list, args, `${repr(args[0])} is not in list`)),
+  listMethod("index", SEARCH, (list, args) => find(list, args, `${reprOf(args[0])} is not in list`)),
   listMethod("insert", ["index", "object"], (list, [index, item]) => {
     checkItems(list.length + 1);
     list.splice(indexOf(index), 0, item);
@@ -94,7 +94,7 @@ export const LIST_METHODS: ReadonlyMap<string, Run> = new Map([
         if (made instanceof Promise) throw pythonError("TypeError", "the key of sort cannot wait for a function");
         return { key: made, item };
       });
-      const sorted = sortBy(keyed, truthy(reverse));
+      const sorted = sortBy(keyed, isTruthy(reverse));
       list.length = 0;
       extend(list, sorted);
       return null;

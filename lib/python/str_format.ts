@@ -7,7 +7,7 @@
 import { checkText, pythonError } from "./errors.ts";
 import { formatValue } from "./format_spec.ts";
 import { type CallContext, type Kwargs, type Obj, PyObject } from "./object.ts";
-import { asciiRepr, repr, str } from "./repr.ts";
+import { asciiRepr, reprOf, strOf } from "./repr.ts";
 import { getItem } from "./subscript.ts";
 
 /** The arguments that fields of a template can refer to. */
@@ -109,8 +109,8 @@ function formatField(field: string, given: FormatArguments, numbering: Numbering
 }
 
 function convert(value: Obj, conversion: string): Obj {
-  if (conversion === "s") return str(value);
-  if (conversion === "r") return repr(value);
+  if (conversion === "s") return strOf(value);
+  if (conversion === "r") return reprOf(value);
   if (conversion === "a") return asciiRepr(value);
   if (conversion === "") throw pythonError("ValueError", "unmatched '{' in format spec");
   throw pythonError("ValueError", `Unknown conversion specifier ${conversion}`);
@@ -142,6 +142,6 @@ function argument(key: string | number, { args, kwargs, mapping }: FormatArgumen
     throw pythonError("IndexError", "tuple index out of range");
   }
   const value = mapping === undefined ? kwargs.get(key) : atOnce(getItem(mapping, key));
-  if (value === undefined) throw pythonError("KeyError", repr(key));
+  if (value === undefined) throw pythonError("KeyError", reprOf(key));
   return value;
 }

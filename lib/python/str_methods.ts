@@ -8,7 +8,7 @@ import { placesOf } from "./code_points.ts";
 import { dictGet } from "./dict.ts";
 import { checkText, pythonError } from "./errors.ts";
 import { isIterable, toList } from "./iterate.ts";
-import { indexOf, intOf, textOf, truthy, typeName } from "./kinds.ts";
+import { indexOf, intOf, isTruthy, textOf, typeNameOf } from "./kinds.ts";
 import { type Body, native, type Param } from "./native.ts";
 import type { Kwargs, Obj, Run } from "./object.ts";
 import { formatString } from "./str_format.ts";
@@ -23,7 +23,7 @@ import { Tuple } from "#lib/values/tuple.ts";
 function textArg(obj: Obj, refuse: (type: string) => string): string {
   const text = textOf(obj);
   if (text !== undefined) return text;
-  throw pythonError("TypeError", refuse(typeName(obj)));
+  throw pythonError("TypeError", refuse(typeNameOf(obj)));
 }
 
 function mustBeStr(type: string): string {
@@ -288,7 +288,7 @@ export const STR_METHODS: ReadonlyMap<string, Run> = new Map([
   splitMethod("rsplit", splitRight),
   stripMethod("rstrip", "right"),
   splitMethod("split", splitText),
-  method("splitlines", [["keepends", false]], (text, [keep]) => splitLinesKeeping(text, truthy(keep))),
+  method("splitlines", [["keepends", false]], (text, [keep]) => splitLinesKeeping(text, isTruthy(keep))),
   affixMethod("startswith", (text, affix) => text.startsWith(affix)),
   stripMethod("strip", "both"),
   method("swapcase", [], swapCase),

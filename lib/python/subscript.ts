@@ -5,9 +5,9 @@
 
 import { dictGet } from "./dict.ts";
 import { pythonError } from "./errors.ts";
-import { hasSurrogates, indexOf, intOf, typeName } from "./kinds.ts";
+import { hasSurrogates, indexOf, intOf, typeNameOf } from "./kinds.ts";
 import { Markup } from "./markup.ts";
-import { type Found, type Obj, PyObject } from "./object.ts";
+import { type LookupResult, type Obj, PyObject } from "./object.ts";
 import { sequenceLike, Tuple } from "#lib/values/tuple.ts";
 import { PyRange } from "./views.ts";
 
@@ -15,7 +15,7 @@ import { PyRange } from "./views.ts";
  * The item under `key`; `undefined` if there is none (Python's LookupError).
  * @throws {TemplateError} TypeError if the object has no items, or none of such a key.
  */
-export function getItem(obj: Obj, key: Obj): Found {
+export function getItem(obj: Obj, key: Obj): LookupResult {
   if (obj instanceof Map) return dictGet(obj, key);
   if (Array.isArray(obj)) return obj.at(place(obj.length, key, obj instanceof Tuple ? "tuple" : "list"));
   if (typeof obj === "string") return charAt(obj, key);
@@ -25,7 +25,7 @@ export function getItem(obj: Obj, key: Obj): Found {
     return char === undefined ? undefined : new Markup(char);
   }
   if (obj instanceof PyObject) return obj.getitem(key);
-  throw pythonError("TypeError", `'${typeName(obj)}' object is not subscriptable`);
+  throw pythonError("TypeError", `'${typeNameOf(obj)}' object is not subscriptable`);
 }
 
 /** An index for `at`. One below the range becomes `length`, for which `at` finds nothing. */
@@ -34,8 +34,8 @@ function place(length: number, key: Obj, type: string): number {
     throw pythonError(
       "TypeError",
       type === "bytes"
-        ? `byte indices must be integers or slices, not ${typeName(key)}`
-        : `${type} indices must be integers or slices, not ${typeName(key)}`,
+        ? `byte indices must be integers or slices, not ${typeNameOf(key)}`
+        : `${type} indices must be integers or slices, not ${typeNameOf(key)}`,
     );
   }
   const index = indexOf(key);
@@ -44,7 +44,7 @@ function place(length: number, key: Obj, type: string): number {
 
 function charAt(text: string, key: Obj): string | undefined {
   if (intOf(key) === undefined) {
-    throw pythonError("TypeError", `string indices must be integers, not '${typeName(key)}'`);
+    throw pythonError("TypeError", `string indices must be integers, not '${typeNameOf(key)}'`);
   }
   if (!hasSurrogates(text)) return text.at(indexOf(key));
   return [...text].at(indexOf(key));
@@ -62,7 +62,7 @@ export function slice(obj: Obj, start: Obj, stop: Obj, step: Obj): Obj {
   }
   if (obj instanceof PyObject) obj.checkOperand();
   if (obj instanceof Map) throw pythonError("TypeError", "unhashable type: 'slice'");
-  throw pythonError("TypeError", `'${typeName(obj)}' object is not subscriptable`);
+  throw pythonError("TypeError", `'${typeNameOf(obj)}' object is not subscriptable`);
 }
 
 function sliceText(text: string, start: Obj, stop: Obj, step: Obj): string {

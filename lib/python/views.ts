@@ -4,7 +4,7 @@
  */
 
 import { dictGet, dictHas } from "./dict.ts";
-import { equals } from "./equality.ts";
+import { isEqual } from "./equality.ts";
 import { pythonError } from "./errors.ts";
 import { mapEntries } from "./iterate.ts";
 import { floatOf, indexOf, intOf } from "./kinds.ts";
@@ -97,7 +97,7 @@ export class DictView extends PyObject {
     if (this.kind === "values") return undefined;
     if (!(item instanceof Tuple) || item.length !== 2) return false;
     const value = dictGet(this.map, item[0]);
-    return value !== undefined && equals(value, item[1]);
+    return value !== undefined && isEqual(value, item[1]);
   }
 
   override equals(other: Obj): boolean | undefined {

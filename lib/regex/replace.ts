@@ -145,7 +145,7 @@ export function substitute(
 }
 
 /** Python's `re.split`: the texts between the matches, and the groups of each match. */
-export function splitText(regex: PythonRegex, text: string): (string | null)[] {
+export function splitByRegex(regex: PythonRegex, text: string): (string | null)[] {
   const codes = codePoints(text);
   const parts: (string | null)[] = [];
   let at = 0;

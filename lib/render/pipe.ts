@@ -5,7 +5,7 @@
  */
 
 import { RenderError } from "#lib/errors.ts";
-import { NOT_BUILT, RENDERERS } from "#modules/renderers/_built_in.ts";
+import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
 import type { RenderHost } from "#lib/jinja/salt/host.ts";
 import type { Renderer, RenderRequest } from "#lib/jinja/salt/renderer.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
@@ -50,7 +50,9 @@ export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<
       });
       continue;
     }
-    if (Object.hasOwn(NOT_BUILT, name)) throw new RenderError(`There is no renderer ${name} here. ${NOT_BUILT[name]}`);
+    if (Object.hasOwn(RENDERERS_NOT_BUILT, name)) {
+      throw new RenderError(`There is no renderer ${name} here. ${RENDERERS_NOT_BUILT[name]}`);
+    }
     if (!Object.hasOwn(RENDERERS, name)) {
       host.log("error", `The renderer "${pipe}" is not available${didYouMean(name, Object.keys(RENDERERS))}`);
       return [];

@@ -10,7 +10,7 @@ import type { Positions } from "#lib/values/positions.ts";
 import type { RenderRequest } from "#lib/jinja/salt/renderer.ts";
 import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
 import type { Value } from "#lib/values/value.ts";
-import { NOT_BUILT, RENDERERS } from "#modules/renderers/_built_in.ts";
+import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
 import { pipeOf } from "./pipe.ts";
 
 export type { Positions, RenderHost, RenderPlace, RenderRequest };
@@ -66,8 +66,8 @@ function nameOf({ path, name, sls = "" }: RenderRequest): string | undefined {
  */
 export async function renderTemplate(engine: string, request: RenderRequest, host: RenderHost): Promise<string> {
   const { text } = request;
-  if (Object.hasOwn(NOT_BUILT, engine)) {
-    throw new RenderError(`There is no renderer ${engine} here. ${NOT_BUILT[engine]}`);
+  if (Object.hasOwn(RENDERERS_NOT_BUILT, engine)) {
+    throw new RenderError(`There is no renderer ${engine} here. ${RENDERERS_NOT_BUILT[engine]}`);
   }
   if (!Object.hasOwn(RENDERERS, engine)) throw new RenderError(`There is no template engine ${engine}`);
   const { render } = await RENDERERS[engine]();

@@ -4,7 +4,7 @@
  */
 
 import { RenderError } from "#lib/errors.ts";
-import { typeName } from "#lib/python/kinds.ts";
+import { typeNameOf } from "#lib/python/kinds.ts";
 import { RENDERERS } from "#modules/renderers/_built_in.ts";
 import type { RenderHost } from "#lib/jinja/salt/host.ts";
 import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
@@ -26,7 +26,7 @@ export async function renderValue(
   const { render } = await RENDERERS[renderer]();
   // Only gpg accepts maps and lists; the others read a text, and other types give Python's error.
   if (renderer !== "gpg" && typeof data !== "string") {
-    throw new RenderError(`'${typeName(data)}' object has no attribute 'read'`);
+    throw new RenderError(`'${typeNameOf(data)}' object has no attribute 'read'`);
   }
   const text = typeof data === "string" ? data : "";
   const kwargs = new Map<Value, Value>([["translate_newlines", translateNewlines]]);

@@ -30,7 +30,7 @@ export function fieldsOf(value: unknown, mostText = Infinity): Fields {
  * A field that has fields.
  * @throws {WireError}
  */
-export function part(fields: Fields, field: string): Fields {
+export function readPart(fields: Fields, field: string): Fields {
   return fieldsOf(fields.get(field), fields.mostText);
 }
 
@@ -38,7 +38,7 @@ export function part(fields: Fields, field: string): Fields {
  * A field that must be a text.
  * @throws {WireError}
  */
-export function text(fields: Fields, field: string): string {
+export function readText(fields: Fields, field: string): string {
   const value = fields.get(field);
   if (typeof value !== "string" || value.length > fields.mostText) throw new WireError(`${field} is no text`, field);
   return value;
@@ -48,7 +48,7 @@ export function text(fields: Fields, field: string): string {
  * A field that must be bytes.
  * @throws {WireError}
  */
-export function blob(fields: Fields, field: string): Uint8Array {
+export function readBlob(fields: Fields, field: string): Uint8Array {
   const value = fields.get(field);
   if (!(value instanceof Uint8Array)) throw new WireError(`${field} is no bytes`, field);
   return value;
@@ -58,7 +58,7 @@ export function blob(fields: Fields, field: string): Uint8Array {
  * A field that must be a whole number from 0 to `max`.
  * @throws {WireError}
  */
-export function integer(fields: Fields, field: string, max: number): number {
+export function readInteger(fields: Fields, field: string, max: number): number {
   const value = fields.get(field);
   if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > max) {
     throw new WireError(`${field} is no number from 0 to ${max}`, field);
@@ -70,7 +70,7 @@ export function integer(fields: Fields, field: string, max: number): number {
  * A field that must be a number, whole or not.
  * @throws {WireError}
  */
-export function number(fields: Fields, field: string): number {
+export function readNumber(fields: Fields, field: string): number {
   const value = fields.get(field);
   if (typeof value === "number") return value;
   if (value instanceof Float) return value.value;
@@ -92,7 +92,7 @@ export function oneOf<T extends string>(fields: Fields, field: string, words: re
  * A field that must be true or false.
  * @throws {WireError}
  */
-export function bool(fields: Fields, field: string): boolean {
+export function readBool(fields: Fields, field: string): boolean {
   const value = fields.get(field);
   if (typeof value !== "boolean") throw new WireError(`${field} is neither true nor false`, field);
   return value;
@@ -102,7 +102,7 @@ export function bool(fields: Fields, field: string): boolean {
  * A field that must be a list of texts.
  * @throws {WireError}
  */
-export function texts(fields: Fields, field: string): string[] {
+export function readTexts(fields: Fields, field: string): string[] {
   const value = fields.get(field);
   if (!Array.isArray(value) || !value.every((item) => typeof item === "string")) {
     throw new WireError(`${field} is no list of texts`, field);
@@ -114,7 +114,7 @@ export function texts(fields: Fields, field: string): string[] {
  * A field that must be a map of texts.
  * @throws {WireError}
  */
-export function textsByName(fields: Fields, field: string): Record<string, string> {
+export function readTextsByName(fields: Fields, field: string): Record<string, string> {
   const value: unknown = fields.get(field);
   if (typeof value !== "object" || value === null) throw new WireError(`${field} is no map of texts`, field);
   const entries: [unknown, unknown][] = value instanceof Map ? [...value] : Object.entries(value);

@@ -7,7 +7,7 @@
 
 import { TargetError } from "#lib/errors.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
-import { OPERATORS } from "./nodegroups.ts";
+import { TARGET_OPERATORS } from "./nodegroups.ts";
 import { type MakeTerm, type Term, type TermOptions, TERMS } from "./term.ts";
 
 /** A condition: a term, or several conditions joined. */
@@ -103,7 +103,7 @@ class Parser {
     }
     const word = this.#words[this.#at];
     if (word === undefined) this.#fail("a term is missing at the end");
-    if (OPERATORS.has(word)) this.#fail(`a term is missing before "${word}"`);
+    if (TARGET_OPERATORS.has(word)) this.#fail(`a term is missing before "${word}"`);
     this.#at++;
     if (++this.#terms > MAX_TERMS) this.#fail(`more than ${MAX_TERMS} terms`);
     return { op: "term", term: this.#term(word) };

@@ -10,7 +10,7 @@ import { truncateList } from "#lib/text/truncate.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The words between terms. */
-export const OPERATORS: ReadonlySet<string> = new Set(["and", "or", "not", "(", ")"]);
+export const TARGET_OPERATORS: ReadonlySet<string> = new Set(["and", "or", "not", "(", ")"]);
 
 /** Maximum number of words of a group after its groups are written out: each of them may name several others. */
 const MAX_WORDS = 10_000;
@@ -59,20 +59,20 @@ class Expansion {
     if (typeof group !== "string" && !Array.isArray(group)) {
       throw unreadable(`The node group ${name} is neither a text nor a list`);
     }
-    const words = (typeof group === "string" ? [group] : group.map(str)).flatMap(wordsOf);
+    const words = (typeof group === "string" ? [group] : group.map(str)).flatMap(splitCompound);
     const expanded = this.expand(asOneTerm(words), path);
     return expanded.length === 1 ? expanded : ["(", ...expanded, ")"];
   }
 }
 
 /** The words of a compound target, which blanks separate. */
-export function wordsOf(text: string): string[] {
+export function splitCompound(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }
 
 /** Bare words are a list of ids, or a regular expression if they look like one. */
 function asOneTerm(words: readonly string[]): readonly string[] {
-  const isCompound = words.some((word) => OPERATORS.has(word) || word.includes("*") || /^[A-Z]@/.test(word));
+  const isCompound = words.some((word) => TARGET_OPERATORS.has(word) || word.includes("*") || /^[A-Z]@/.test(word));
   if (isCompound) return words;
   return [`${words.some((word) => /[([{\\?}\])]/.test(word)) ? "E" : "L"}@${words.join(",")}`];
 }

@@ -11,7 +11,7 @@ import { DEFAULT_TARGET_DELIM } from "#lib/yaml/traverse.ts";
 import { TooCostlyError } from "./budget.ts";
 import { type Condition, parseCompound } from "./compound.ts";
 import type { Facts } from "./facts.ts";
-import { withoutNodegroups, wordsOf } from "./nodegroups.ts";
+import { splitCompound, withoutNodegroups } from "./nodegroups.ts";
 import { type Term, type TermOptions, TERMS } from "./term.ts";
 
 /** Salt's names of the target types that are a single term. */
@@ -37,7 +37,7 @@ export interface TargetOptions {
 }
 
 /** A minion as targets see it. */
-export interface Subject {
+export interface TargetSubject {
   readonly id: string;
   readonly grains: Facts;
   readonly pillar: Facts;
@@ -90,7 +90,7 @@ function compoundWords({ tgt, tgtType }: TypedTarget, nodegroups: ValueMap): str
   if (typeof tgt !== "string" && !Array.isArray(tgt)) {
     throw new TargetError("A compound target must be a text or a list of words", "compound");
   }
-  return withoutNodegroups(typeof tgt === "string" ? wordsOf(tgt) : tgt.map(str), nodegroups);
+  return withoutNodegroups(typeof tgt === "string" ? splitCompound(tgt) : tgt.map(str), nodegroups);
 }
 
 /** Answers for a term; `negated`: it is within an odd number of `not`. */
@@ -120,11 +120,11 @@ export function termsOf(condition: Condition): Term[] {
  * Whether the target matches the minion.
  * @throws {TargetError} As {@linkcode parseTarget}; a minion then ignores the job.
  */
-export function matchesTarget(target: TypedTarget, subject: Subject, options: TargetOptions = {}): boolean {
+export function matchesTarget(target: TypedTarget, subject: TargetSubject, options: TargetOptions = {}): boolean {
   return holds(parseTarget(target, options), (term) => matchesTerm(term, subject));
 }
 
-function matchesTerm(term: Term, subject: Subject): boolean {
+function matchesTerm(term: Term, subject: TargetSubject): boolean {
   if (term.about === "id") return term.matches(subject.id);
   try {
     return term.matches(subject[term.about]);

@@ -6,7 +6,7 @@
  */
 
 import { TargetError } from "#lib/errors.ts";
-import { isTargetType, matchesTarget, type Subject } from "./target.ts";
+import { isTargetType, matchesTarget, type TargetSubject } from "./target.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The other data for matching. */
@@ -38,7 +38,7 @@ export function isTopMatchType(type: string): boolean {
 export function matchesTop(
   tgt: Value,
   type: string,
-  subject: Subject,
+  subject: TargetSubject,
   { nodegroups, log, data }: TopMatchContext,
 ): boolean {
   if (type === "data") return data?.(str(tgt)) ?? false;

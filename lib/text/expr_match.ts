@@ -9,7 +9,7 @@ import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
 import { RegexError } from "#lib/errors.ts";
 
 /** A test for texts that `expression` matches as a glob, or as a regular expression from start to end. */
-export function compileExpression(expression: string): (text: string) => boolean {
+export function compileMatchExpression(expression: string): (text: string) => boolean {
   const glob = compileGlob(expression);
   const regex = readRegex(expression);
   return (text) => glob(text) || (regex !== undefined && matches(regex, text));
@@ -41,7 +41,7 @@ const SPECIAL = /[*?[\]{}()^$+.\\]/;
 const OPTIONAL = /[*?{]/;
 
 /**
- * The beginning that every text has which {@linkcode compileExpression} accepts; empty if there is none in common.
+ * The beginning that every text has which {@linkcode compileMatchExpression} accepts; empty if there is none in common.
  * `salt/job/*` gives `salt/job`, because as a regular expression it also matches without the last slash.
  */
 export function commonPrefix(expression: string): string {

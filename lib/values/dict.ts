@@ -8,7 +8,7 @@
  * @module
  */
 
-import { hashBytes, hashText, hashWords } from "./keyed_hash.ts";
+import { hashBytesKeyed, hashTextKeyed, hashWords } from "./keyed_hash.ts";
 import { Float, type Value } from "./value.ts";
 
 /** Maps with more entries than this must be a {@linkcode Dict}. Below it, colliding keys cost little. */
@@ -192,8 +192,8 @@ const halves = new Int32Array(double.buffer);
 
 /** Keys that {@linkcode isSameKey} takes for the same have the same hash. Lists and maps cannot be keys. */
 function hashKey(key: Value): number {
-  if (typeof key === "string") return hashText(key);
-  if (key instanceof Uint8Array) return hashBytes(key);
+  if (typeof key === "string") return hashTextKeyed(key);
+  if (key instanceof Uint8Array) return hashBytesKeyed(key);
   const number = numberOf(key);
   if (number === undefined) return 0; // None
   // A 64-bit int has more digits than a float, and a float may be equal to it. No message holds larger ints.

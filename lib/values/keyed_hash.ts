@@ -12,7 +12,7 @@ const CONSTANT_2 = 0x6c796765;
 const CONSTANT_3 = 0x74656462;
 
 /** A signed 32-bit hash of `text`. Its time is proportional to the length of the text. */
-export function hashText(text: string): number {
+export function hashTextKeyed(text: string): number {
   let v0 = K0, v1 = K1, v2 = CONSTANT_2 ^ K0, v3 = CONSTANT_3 ^ K1;
   const { length } = text;
   const even = length & ~1;
@@ -29,8 +29,8 @@ export function hashText(text: string): number {
   return finish(v0, v1, v2, v3, length << 25 | (even < length ? text.charCodeAt(even) : 0));
 }
 
-/** Like {@linkcode hashText}, for bytes. */
-export function hashBytes(bytes: Uint8Array): number {
+/** Like {@linkcode hashTextKeyed}, for bytes. */
+export function hashBytesKeyed(bytes: Uint8Array): number {
   let v0 = K0, v1 = K1, v2 = CONSTANT_2 ^ K0, v3 = CONSTANT_3 ^ K1;
   const { length } = bytes;
   const whole = length & ~3;
@@ -48,7 +48,7 @@ export function hashBytes(bytes: Uint8Array): number {
   return finish(v0, v1, v2, v3, last);
 }
 
-/** Like {@linkcode hashText}, for 64 bits in two halves. */
+/** Like {@linkcode hashTextKeyed}, for 64 bits in two halves. */
 export function hashWords(low: number, high: number): number {
   let v0 = K0, v1 = K1, v2 = CONSTANT_2 ^ K0, v3 = CONSTANT_3 ^ K1;
   v3 ^= low;

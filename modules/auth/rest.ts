@@ -5,7 +5,12 @@
  */
 
 import { ConfigError } from "#lib/errors.ts";
-import { type Credentials, type EauthContext, type EauthModule, knownWithoutGroups } from "#lib/auth/eauth_module.ts";
+import {
+  type EauthContext,
+  type EauthCredentials,
+  type EauthModule,
+  knownWithoutGroups,
+} from "#lib/auth/eauth_module.ts";
 import { toValue, type Value } from "#lib/values/value.ts";
 
 /** Time for an answer, in milliseconds. */
@@ -36,7 +41,7 @@ export function restEauth({ config }: EauthContext): EauthModule {
  * The rules that the service gives; `undefined` if it does not know the user.
  * @throws If it does not answer as it should.
  */
-async function ask(url: string, { username, password }: Credentials): Promise<readonly Value[] | undefined> {
+async function ask(url: string, { username, password }: EauthCredentials): Promise<readonly Value[] | undefined> {
   const response = await fetch(url, {
     method: "POST",
     body: new URLSearchParams({ username, password }),

@@ -12,13 +12,13 @@ import { debianInterface, debianSource, peerFile } from "#lib/host/network/debia
 import {
   changedResolver,
   checkedSettings,
-  namesOf,
   networkingFile,
   networkingIn,
   resolverSettings,
   routeScript,
   routesOf,
   shownSettings,
+  splitHostName,
 } from "#lib/host/network/debian_settings.ts";
 import { isAmong, required, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
 import { adapterText, parseInterfaces, sourceText } from "#lib/host/network/interfaces_file.ts";
@@ -255,7 +255,7 @@ function buildNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
         if (isTest(given)) return linesWithEnds(file);
         files.write(NETWORKING, file);
       }
-      const names = namesOf(settings, current);
+      const names = splitHostName(settings, current);
       if (names.moved && !isTest(given)) {
         const resolver = files.text(RESOLVER);
         if (resolver === undefined) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { home } from "./_file_host.ts";
+import { expandHome } from "./_file_host.ts";
 import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "#lib/host/filesystem/backups.ts";
 import { copyContents } from "#lib/host/filesystem/trees.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
@@ -38,7 +38,7 @@ function lister(name: string): ModuleFunction<JobContext> {
     permissions: "all",
     params: LIST,
     run: ({ path, limit }, context) =>
-      numbered(listBackups(home(path), {
+      numbered(listBackups(expandHome(path), {
         cachedir: context.opts.cachedir,
         limit: limitOf(limit, "list_backups", context),
       })),
@@ -57,7 +57,9 @@ export const list_backups_dir: ModuleFunction<JobContext> = fn({
   params: LIST,
   run: ({ path, limit }, context) => {
     const query = { cachedir: context.opts.cachedir, limit: limitOf(limit, "list_backups_dir", context) };
-    return new Map([...listBackupsDirectory(home(path), query)].map(([file, backups]) => [file, numbered(backups)]));
+    return new Map(
+      [...listBackupsDirectory(expandHome(path), query)].map(([file, backups]) => [file, numbered(backups)]),
+    );
   },
 });
 
@@ -80,7 +82,7 @@ export const restore_backup: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: BACKUP,
   run: ({ path: given, backup_id }, context) => {
-    const path = home(given);
+    const path = expandHome(given);
     const backup = backupOf(path, backup_id, context);
     if (typeof backup === "string") return map({ result: false, comment: backup });
     // Salt fails if there is no file, which may be why its backup is wanted.
@@ -106,7 +108,7 @@ function deleter(name: string): ModuleFunction<JobContext> {
     permissions: "all",
     params: BACKUP,
     run: ({ path: given, backup_id }, context) => {
-      const backup = backupOf(home(given), backup_id, context);
+      const backup = backupOf(expandHome(given), backup_id, context);
       if (typeof backup === "string") return map({ result: false, comment: backup });
       try {
         Deno.removeSync(backup.location);

@@ -94,12 +94,12 @@ async function openClient(context: JobContext): Promise<FileClient> {
 }
 
 /** A path argument with `~` made a home directory. */
-export function home(path: string): string {
+export function expandHome(path: string): string {
   return expandUser(path);
 }
 
 /** The lines for `file.append` and similar functions: positional, or in the keyword `args`. */
-export function linesOf({ args, kwargs }: Rest): Value[] {
+export function takeLines({ args, kwargs }: Rest): Value[] {
   const given = kwargs.get("args");
   if (given === undefined) return args;
   return Array.isArray(given) ? given : [given];

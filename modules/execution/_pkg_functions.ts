@@ -5,7 +5,7 @@
  * @module
  */
 
-import { asVersions, type PackageVersions, versionsOf } from "#lib/host/packages/package_list.ts";
+import { asVersions, type PackageVersions, showVersions } from "#lib/host/packages/package_list.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -40,7 +40,7 @@ export function versionFunction(
     ...watchedKeywords && { watchedKeywords },
     async run(_bound, context, { args, kwargs }) {
       const packages: PackageVersions = args.length === 0 ? new Map() : await list(context, kwargs);
-      const versions = versionsOf(packages, args.map(str), isTrue(kwargs.get("versions_as_list")));
+      const versions = showVersions(packages, args.map(str), isTrue(kwargs.get("versions_as_list")));
       return missing === "an empty map" && !truthy(versions) ? {} : versions;
     },
   });

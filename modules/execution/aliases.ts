@@ -6,7 +6,7 @@
 
 import { type AliasLine, formatAliases, parseAliases } from "#lib/host/etc_files/aliases_file.ts";
 import { InvocationError } from "#lib/errors.ts";
-import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -21,7 +21,7 @@ async function aliasesFile({ call }: JobContext): Promise<string> {
 
 async function readLines(context: JobContext): Promise<AliasLine[]> {
   const path = await aliasesFile(context);
-  return isFile(path) ? parseAliases(readText(path)) : [];
+  return isFile(path) ? parseAliases(readUtf8File(path)) : [];
 }
 
 /** The targets by name. */

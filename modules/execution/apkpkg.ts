@@ -7,7 +7,7 @@
 import { listFunction, versionFunction } from "./_pkg_functions.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { CommandError } from "#lib/errors.ts";
-import { parseInstalled, parseUpgrades, splitPackage } from "#lib/host/packages/apk_output.ts";
+import { parseApkInstalled, parseApkUpgrades, splitPackage } from "#lib/host/packages/apk_output.ts";
 import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
 import { asVersions, type PackageVersions } from "#lib/host/packages/package_list.ts";
 import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
@@ -34,7 +34,7 @@ function apk(words: readonly string[], context: JobContext, joined = false): Pro
 }
 
 async function installed(context: JobContext): Promise<PackageVersions> {
-  return parseInstalled((await apk(["info", "-v"], context, true)).stdout);
+  return parseApkInstalled((await apk(["info", "-v"], context, true)).stdout);
 }
 
 async function installedVersions(context: JobContext): Promise<ValueMap> {
@@ -88,7 +88,7 @@ export const latest_version: ModuleFunction<JobContext> = fn({
     if (names.length === 0) return "";
     const before = await installedVersions(context);
     if (isTrue(kwargs.get("refresh") ?? true)) await refresh(context);
-    const upgrades = parseUpgrades((await apk(["upgrade", "-s"], context)).stdout);
+    const upgrades = parseApkUpgrades((await apk(["upgrade", "-s"], context)).stdout);
     const latest: ValueMap = new Map();
     for (const name of names) latest.set(name, upgrades.get(name) ?? await offered(name, before.get(name), context));
     return names.length === 1 ? latest.get(names[0]) : latest;
@@ -189,7 +189,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
     if (refreshes) await refresh(context);
     const { retcode, stdout, stderr } = await apk(["upgrade", "-s"], context);
     if (retcode !== 0) throw new CommandError(stderr + stdout);
-    return parseUpgrades(stdout);
+    return parseApkUpgrades(stdout);
   },
 });
 

@@ -6,7 +6,7 @@
 
 import { writeWithUmask } from "#lib/os/new_files.ts";
 import { loadPrivateKey, loadPublicKey, publicFingerprint } from "#lib/crypto/asymmetric_keys.ts";
-import { signData, type Signed, verifyData } from "#lib/crypto/asymmetric_signatures.ts";
+import { signData, type SignedData, verifyData } from "#lib/crypto/asymmetric_signatures.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
@@ -62,7 +62,7 @@ path
   },
   run: async ({ privkey, passphrase, text, filename, digest, raw, path }) => {
     if (text === null && !truthy(filename)) throw new InvocationError("Either `text` or `filename` is required");
-    const data: Signed = text === null ? { path: filename ?? "" } : bytesOf(text);
+    const data: SignedData = text === null ? { path: filename ?? "" } : bytesOf(text);
     const key = loadPrivateKey(keyOf(privkey), passphrase);
     const signature = await orSystemError(() => signData(key, data, digest || "sha256"), filename ?? "");
     const plain = raw === null ? truthy(path) : truthy(raw);
@@ -127,7 +127,7 @@ class InvalidSignature extends CommandError {}
 async function matching(
   pubkey: Value,
   signatures: readonly (string | Uint8Array)[],
-  { data, digest }: { readonly data: Signed; readonly digest: string },
+  { data, digest }: { readonly data: SignedData; readonly digest: string },
   context: JobContext,
 ): Promise<(string | Uint8Array)[]> {
   const key = loadPublicKey(await fetched(pubkey, context));
@@ -203,7 +203,7 @@ signed_by_all
       throw new InvocationError("Missing data to verify. Either specify `text` or `filename`");
     }
     if (!truthy(text) && !pathExists(filename ?? "")) throw new CommandError(`Path '${filename}' does not exist`);
-    const data: Signed = truthy(text) ? bytesOf(text) : { path: filename ?? "" };
+    const data: SignedData = truthy(text) ? bytesOf(text) : { path: filename ?? "" };
     const signatures: (string | Uint8Array)[] = [];
     for (const one of listOf(signature)) {
       try {
@@ -242,7 +242,7 @@ signed_by_all
 async function oneSigned(
   keys: readonly Value[],
   signatures: readonly (string | Uint8Array)[],
-  what: { readonly data: Signed; readonly digest: string },
+  what: { readonly data: SignedData; readonly digest: string },
   context: JobContext,
 ): Promise<boolean> {
   for (const key of keys) {

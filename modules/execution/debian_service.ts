@@ -11,7 +11,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { currentRunlevel, namesIn, startedIn } from "#lib/host/services/init_scripts.ts";
+import { currentRunlevel, listNamesIn, startedIn } from "#lib/host/services/init_scripts.ts";
 import { serviceName } from "#lib/host/services/service_names.ts";
 
 export const virtual: Virtual = {
@@ -28,7 +28,7 @@ async function started(context: JobContext): Promise<string[]> {
 }
 
 async function all(context: JobContext): Promise<string[]> {
-  const scripts = namesIn("/etc/init.d").filter((name) => name !== "README");
+  const scripts = listNamesIn("/etc/init.d").filter((name) => name !== "README");
   return [...new Set([...scripts, ...await started(context)])].sort();
 }
 

@@ -5,9 +5,9 @@
  */
 
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
-import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { which } from "#lib/programs/which.ts";
-import { hostNames, parseZone, withoutHosts } from "#lib/host/network/dns_records.ts";
+import { hostNames, parseZoneRecords, withoutHosts } from "#lib/host/network/dns_records.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -27,7 +27,7 @@ export const parse_hosts: ModuleFunction<JobContext> = fn({
   params: { hostsfile: p.str("/etc/hosts"), hosts: p.str(null) },
   run({ hostsfile, hosts }) {
     if (hosts) return hostNames(hosts);
-    return isFile(hostsfile) ? hostNames(readText(hostsfile)) : "Error: hosts data was not found";
+    return isFile(hostsfile) ? hostNames(readUtf8File(hostsfile)) : "Error: hosts data was not found";
   },
 });
 
@@ -49,7 +49,7 @@ export const hosts_append: ModuleFunction<JobContext> = fn({
   params: { hostsfile: p.str("/etc/hosts"), ip_addr: p.str(null), entries: p.str(null) },
   run({ hostsfile, ip_addr, entries }) {
     const wanted = listed(entries);
-    const old = isFile(hostsfile) ? readText(hostsfile) : "";
+    const old = isFile(hostsfile) ? readUtf8File(hostsfile) : "";
     const known = hostNames(old).get(ip_addr ?? "") ?? [];
     const missing = wanted.filter((name) => !known.includes(name));
     if (missing.length === 0) return `No additional hosts were added to ${hostsfile}`;
@@ -70,7 +70,7 @@ export const hosts_remove: ModuleFunction<JobContext> = fn({
   run({ hostsfile, entries }) {
     const names = listed(entries);
     try {
-      const now = withoutHosts(readText(hostsfile), names);
+      const now = withoutHosts(readUtf8File(hostsfile), names);
       replaceFile(hostsfile, new TextEncoder().encode(now), { mode: 0o644 });
     } catch (error) {
       throw new CommandError(pythonOsError(error, hostsfile));
@@ -87,10 +87,10 @@ export const parse_zone: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { zonefile: p.str(null), zone: p.str(null) },
   run({ zonefile, zone }) {
-    const given = zonefile && isFile(zonefile) ? readText(zonefile) : zone;
+    const given = zonefile && isFile(zonefile) ? readUtf8File(zonefile) : zone;
     if (!given) return "Error: Zone data was not found";
     try {
-      return parseZone(given);
+      return parseZoneRecords(given);
     } catch (error) {
       if (error instanceof RangeError) throw new CommandError(messageOf(error));
       throw error;

@@ -10,8 +10,8 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import {
+  extOptionWords,
   MKFS_OPTIONS,
-  optionWords,
   parseDumpe2fs,
   TUNE_OPTIONS,
   withoutProgress,
@@ -44,7 +44,7 @@ export const mkfs: ModuleFunction<JobContext> = fn({
   params: { device: p.str(), fs_type: p.str(), full_return: p.bool(false) },
   varKwargs: "kwargs",
   run({ device, fs_type, full_return }, context, { kwargs }) {
-    const options = optionWords(given(kwargs), MKFS_OPTIONS);
+    const options = extOptionWords(given(kwargs), MKFS_OPTIONS);
     const words = ["mke2fs", "-F", "-t", checkedWord(fs_type, "type"), ...options, checkedWord(device, "device")];
     return outputLines(words, context, { full: full_return, lines: withoutProgress });
   },
@@ -60,7 +60,7 @@ export const tune: ModuleFunction<JobContext> = fn({
   params: { device: p.str(), full_return: p.bool(false) },
   varKwargs: "kwargs",
   run({ device, full_return }, context, { kwargs }) {
-    const words = ["tune2fs", ...optionWords(given(kwargs), TUNE_OPTIONS), checkedWord(device, "device")];
+    const words = ["tune2fs", ...extOptionWords(given(kwargs), TUNE_OPTIONS), checkedWord(device, "device")];
     return outputLines(words, context, { full: full_return });
   },
 });

@@ -6,7 +6,12 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
-import { parseList, parseOutdated, parseSources, parseVersion } from "#lib/host/language_packages/gem_output.ts";
+import {
+  parseGemList,
+  parseGemOutdated,
+  parseGemVersion,
+  parseSources,
+} from "#lib/host/language_packages/gem_output.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -49,7 +54,7 @@ function names(given: Value): string[] {
 const WHICH = { ruby: p.str(null), runas: p.str(null), gem_bin: p.str(null) };
 
 async function versionOf(which: Gem, context: JobContext): Promise<string | undefined> {
-  return parseVersion(await gem(["--version"], which, context));
+  return parseGemVersion(await gem(["--version"], which, context));
 }
 
 export const install: ModuleFunction<JobContext> = fn({
@@ -131,14 +136,14 @@ export const list: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { prefix: p.str(""), ...WHICH },
   run: async ({ prefix, ...which }, context) =>
-    parseList(await gem(["list", ...prefix === "" ? [] : [checkedWord(prefix, "gem")]], which, context)),
+    parseGemList(await gem(["list", ...prefix === "" ? [] : [checkedWord(prefix, "gem")]], which, context)),
 });
 
 export const list_upgrades: ModuleFunction<JobContext> = fn({
   doc: describe("Return the gems that have a newer version, with that version.", "gem.list_upgrades"),
   permissions: "all",
   params: WHICH,
-  run: async (which, context) => parseOutdated(await gem(["outdated"], which, context)),
+  run: async (which, context) => parseGemOutdated(await gem(["outdated"], which, context)),
 });
 
 const SOURCE = { source_uri: p.str(), ...WHICH };

@@ -6,7 +6,7 @@
 
 import { formatHosts, hasPair, type Hosts, parseHosts, removeHost, setHost } from "#lib/host/etc_files/hosts_file.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
-import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
 import { isAnything, isFile } from "#lib/os/file_kind.ts";
@@ -28,7 +28,7 @@ async function readHosts(context: JobContext): Promise<Hosts> {
   const path = await hostsFile(context);
   if (!isAnything(path)) return new Map();
   try {
-    return parseHosts(readText(path));
+    return parseHosts(readUtf8File(path));
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
     const system = error instanceof Error ? systemError(error) : undefined;
@@ -44,7 +44,7 @@ async function readHosts(context: JobContext): Promise<Hosts> {
 async function edit(context: JobContext, change: (text: string) => string | undefined): Promise<boolean> {
   const path = await hostsFile(context);
   if (isAnything(path) && !isFile(path)) return false;
-  const old = isFile(path) ? readText(path) : undefined;
+  const old = isFile(path) ? readUtf8File(path) : undefined;
   const now = change(old ?? "");
   if (now === undefined || (now === old)) return now !== undefined;
   replaceFile(path, new TextEncoder().encode(now), { mode: 0o644 });

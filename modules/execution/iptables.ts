@@ -8,7 +8,7 @@ import { createDirectory } from "#lib/os/new_files.ts";
 import { CommandError } from "#lib/errors.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { parseSaved } from "#lib/host/firewall/iptables_output.ts";
-import { ruleOf } from "#lib/host/firewall/iptables_rule.ts";
+import { buildIptablesRule } from "#lib/host/firewall/iptables_rule.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -113,7 +113,7 @@ export const build_rule: ModuleFunction<JobContext> = fn({
   },
   varKwargs: "kwargs",
   async run({ table, chain, command, position, full, family }, context, { kwargs }) {
-    const rule = ruleOf(kwargs);
+    const rule = buildIptablesRule(kwargs);
     if (rule.startsWith("Error") || !truthy(full)) return rule;
     if (table === "") return "Error: Table needs to be specified";
     if (!chain) return NO_CHAIN;

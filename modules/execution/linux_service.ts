@@ -9,7 +9,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { namesIn } from "#lib/host/services/init_scripts.ts";
+import { listNamesIn } from "#lib/host/services/init_scripts.ts";
 import { serviceName } from "#lib/host/services/service_names.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { str, type Value } from "#lib/values/value.ts";
@@ -53,7 +53,7 @@ function directory({ grains }: JobContext): string {
   return /^Arch( ARM)?$/.test(str(grains.get("os") ?? "")) ? "/etc/rc.d" : "/etc/init.d";
 }
 
-const all = (context: JobContext) => namesIn(directory(context));
+const all = (context: JobContext) => listNamesIn(directory(context));
 
 const script: ServiceWords = (name, action, context) => [`${directory(context)}/${serviceName(name)}`, action];
 

@@ -7,7 +7,7 @@
 import { shadowEntries, type ShadowEntry } from "#lib/host/accounts/account_entries.ts";
 import { hashPassword } from "#lib/host/accounts/password_hash.ts";
 import { findShadowEntry, runPasswd, setAge, setPasswordHash } from "#lib/host/accounts/passwords.ts";
-import { rootOption, userName } from "#lib/host/accounts/users.ts";
+import { checkUserName, rootOption } from "#lib/host/accounts/users.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -139,7 +139,7 @@ function lockFunction(name: string, option: "-l" | "-u", what: string): ModuleFu
     params: PLACE,
     async run({ name, root }, host) {
       const isSo = () => findShadowEntry(name, root)?.passwd.startsWith("!") === (option === "-l");
-      if (findShadowEntry(userName(name), root) === undefined) return false;
+      if (findShadowEntry(checkUserName(name), root) === undefined) return false;
       if (!isSo()) await runPasswd(option, name, { root, host });
       return isSo();
     },
@@ -167,7 +167,7 @@ export const set_password: ModuleFunction<JobContext> = fn({
   params: { name: p.str(), password: p.str(), use_usermod: p.bool(false), root: p.str(null) },
   async run({ name, password, use_usermod, root }, host) {
     if (use_usermod) {
-      const line = `${userName(name)}:${checkedWord(password, "hash of a password")}\n`;
+      const line = `${checkUserName(name)}:${checkedWord(password, "hash of a password")}\n`;
       await runProgram(["chpasswd", "-e", ...rootOption(root)], host, { secret: true, stdin: line });
       return findShadowEntry(name, root)?.passwd === password;
     }

@@ -7,7 +7,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
 import * as nftables from "#lib/host/firewall/nft.ts";
-import { FAMILY_NAMES, ruleOf } from "#lib/host/firewall/nft_rule.ts";
+import { buildNftRule, FAMILY_NAMES } from "#lib/host/firewall/nft_rule.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -26,7 +26,7 @@ export const virtual: Virtual = {
 const FAMILY = { family: p.str("ipv4") };
 const CHAIN = { table: p.str("filter"), chain: p.str(null) };
 
-function failed(comment: string): nftables.Outcome {
+function failed(comment: string): nftables.NftOutcome {
   return { comment, result: false };
 }
 
@@ -63,7 +63,7 @@ export const build_rule: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run({ table, chain, command, position, full, family }, _context, { kwargs }) {
     const name = nftables.nftFamily(family);
-    const rule = ruleOf(kwargs, name);
+    const rule = buildNftRule(kwargs, name);
     const answer = { comment: rule === "" ? "" : "Successfully built rule", rule, result: true };
     if (full !== true && !["True", "true"].includes(str(full))) return answer;
     const missing = [["Table", table], ["Chain", chain], ["Command", command]].find(([, value]) => !value);
@@ -194,7 +194,7 @@ async function changed(
   words: readonly string[],
   { done, not }: { readonly done: string; readonly not: string },
   context: JobContext,
-): Promise<nftables.Outcome> {
+): Promise<nftables.NftOutcome> {
   const answer = await nftables.nft(words, context);
   return answer === "" ? { comment: done, result: true } : failed(not);
 }
@@ -276,14 +276,14 @@ export const delete_chain: ModuleFunction<JobContext> = fn({
  * @param how The words before it: a command, and those behind the chain.
  */
 async function addRule(
-  place: nftables.Place,
+  place: nftables.RulePlace,
   rule: string | null,
   { command, behind, context }: {
     readonly command: "add" | "insert";
     readonly behind: readonly string[];
     readonly context: JobContext;
   },
-): Promise<nftables.Outcome> {
+): Promise<nftables.NftOutcome> {
   const { table, chain, family } = place;
   const missing = missingRule({ chain, rule }) ?? await nftables.missingPlace(place, context);
   if (missing !== undefined) return missing;
@@ -381,7 +381,7 @@ function flushed(where: string): { readonly done: string; readonly not: string }
 }
 
 /** A chain as nft's JSON tells it. */
-async function chainMap({ table, chain, family }: nftables.Place, context: JobContext) {
+async function chainMap({ table, chain, family }: nftables.RulePlace, context: JobContext) {
   const all = await nftables.rulesetOf(family, context);
   return all.map((one) => one.get("chain") ?? null).filter(isMap).find((one) =>
     one.get("table") === table && one.get("name") === chain

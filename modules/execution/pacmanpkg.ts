@@ -51,7 +51,7 @@ function rootWords(root: Value | undefined): string[] {
 }
 
 async function installed(context: JobContext, root?: Value): Promise<PackageVersions> {
-  return output.parseInstalled((await pacman(["-Q", ...rootWords(root)], context, { joined: true })).stdout);
+  return output.parsePacmanInstalled((await pacman(["-Q", ...rootWords(root)], context, { joined: true })).stdout);
 }
 
 async function installedVersions(context: JobContext): Promise<ValueMap> {
@@ -61,7 +61,7 @@ async function installedVersions(context: JobContext): Promise<ValueMap> {
 async function refresh(root: Value, context: JobContext): Promise<ValueMap> {
   noteRefresh(context.opts);
   const { retcode, stdout, stderr } = await pacman(["-Sy", ...rootWords(root)], context);
-  if (retcode === 0) return output.parseRefresh(stdout);
+  if (retcode === 0) return output.parsePacmanRefresh(stdout);
   throw new CommandError(`Error refreshing package database: ${stderr}`);
 }
 
@@ -124,8 +124,8 @@ export const group_list: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: {},
   async run(_bound, context) {
-    const available = output.parseGroups((await pacman(["-Sgg"], context, { joined: true })).stdout);
-    const there = output.parseGroups((await pacman(["-Qg"], context, { joined: true })).stdout);
+    const available = output.parsePacmanGroups((await pacman(["-Sgg"], context, { joined: true })).stdout);
+    const there = output.parsePacmanGroups((await pacman(["-Qg"], context, { joined: true })).stdout);
     return output.sortGroups(available, there);
   },
 });
@@ -135,7 +135,7 @@ const GROUP_KINDS = ["mandatory", "optional", "default", "conditional"];
 /** The packages of a group, which pacman does not tell apart. */
 async function groupMembers(name: string, context: JobContext): Promise<string[]> {
   const words = ["-Sgg", checkedWord(name, "group")];
-  const groups = output.parseGroups((await pacman(words, context, { joined: true })).stdout);
+  const groups = output.parsePacmanGroups((await pacman(words, context, { joined: true })).stdout);
   return [...new Set([...groups.values()].flat())].sort(compareStrings);
 }
 

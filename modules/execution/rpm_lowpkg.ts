@@ -49,7 +49,7 @@ export const list_pkgs: ModuleFunction<JobContext> = ofNames(
     "Return the installed packages with their versions, all or those named. root: the root directory of another system.",
     "lowpkg.list_pkgs",
   ),
-  async (names, kwargs, context) => (await rpm.namesOf(names, kwargs.get("root"), context)).packages,
+  async (names, kwargs, context) => (await rpm.queryPackageNames(names, kwargs.get("root"), context)).packages,
 );
 
 export const verify: ModuleFunction<JobContext> = ofNames(

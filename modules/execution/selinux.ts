@@ -6,7 +6,7 @@
 
 import { callRunAll, runTool } from "./_file_host.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
@@ -104,7 +104,7 @@ export const setenforce: ModuleFunction<JobContext> = fn({
       changing("write SELinux enforce file", path, () => Deno.writeTextFileSync(path, number));
     }
     let config = "";
-    changing("read SELinux config file", CONFIG, () => config = readText(CONFIG));
+    changing("read SELinux config file", CONFIG, () => config = readUtf8File(CONFIG));
     const bytes = new TextEncoder().encode(withMode(config, wanted));
     changing("write SELinux config file", CONFIG, () => replaceFile(CONFIG, bytes, { mode: 0o644 }));
     return modeNow();

@@ -222,7 +222,7 @@ export const rename: ModuleFunction<JobContext> = fn({
     if (await findPasswdEntry(new_name, host, root) !== undefined) {
       throw new CommandError(`User '${new_name}' already exists`);
     }
-    const value = users.userName(new_name);
+    const value = users.checkUserName(new_name);
     return await users.setField(name, { field: "name", option: "-l", value }, { root, host });
   },
 });

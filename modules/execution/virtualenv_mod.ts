@@ -10,7 +10,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { globAny } from "#lib/os/disk_paths.ts";
 import { baseName, joinPath } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
-import { listed } from "#lib/host/language_packages/pip_command.ts";
+import { splitWords } from "#lib/host/language_packages/pip_command.ts";
 import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -83,7 +83,7 @@ function virtualenvWords(given: Creation, version: readonly number[]): string[] 
   const { python, extra_search_dir, never_download, prompt } = given;
   const words = given.distribute && isBelow(version, 1, 10) ? ["--distribute"] : [];
   if (isGiven(python)) words.push(`--python=${requirePython(python)}`);
-  if (extra_search_dir !== null) words.push(...listed(extra_search_dir).map((one) => `--extra-search-dir=${one}`));
+  if (extra_search_dir !== null) words.push(...splitWords(extra_search_dir).map((one) => `--extra-search-dir=${one}`));
   const wasGone = !isBelow(version, 1, 10) && isBelow(version, 14, 0);
   if (never_download === true && !wasGone) words.push("--never-download");
   if (never_download === false && !isBelow(version, 20, 0)) words.push("--download");

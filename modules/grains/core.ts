@@ -13,7 +13,7 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
 import { LIBZMQ_VERSION, SALT_VERSION } from "#lib/version.ts";
 import { hardwareGrains } from "./hardware.ts";
-import { type InterfaceAddress, networkGrains } from "./network.ts";
+import { type GrainAddress, networkGrains } from "./network.ts";
 import { type Grains, osGrains } from "./os.ts";
 import { pythonGrains } from "./python.ts";
 import { timeZoneName } from "./time_zone.ts";
@@ -27,7 +27,7 @@ export interface Host {
   /** Where files are read. */
   readonly files: HostFiles;
   /** The addresses of its interfaces. */
-  readonly addresses: readonly InterfaceAddress[];
+  readonly addresses: readonly GrainAddress[];
 }
 
 /** This host, as it is now. */

@@ -13,10 +13,10 @@ import { resolverGrains } from "./resolver.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 
 /** An address of an interface, as `Deno.networkInterfaces` gives it. */
-export type InterfaceAddress = Pick<Deno.NetworkInterfaceInfo, "name" | "family" | "address" | "mac">;
+export type GrainAddress = Pick<Deno.NetworkInterfaceInfo, "name" | "family" | "address" | "mac">;
 
 /** All grains of the network. */
-export function networkGrains(files: HostFiles, addresses: readonly InterfaceAddress[]): Grains {
+export function networkGrains(files: HostFiles, addresses: readonly GrainAddress[]): Grains {
   const names = interfaceNames(files, addresses);
   const of = (name: string, family?: "IPv4" | "IPv6") =>
     addresses.filter((one) => baseName(one.name) === name && (family === undefined || one.family === family))
@@ -44,7 +44,7 @@ function baseName(name: string): string {
 }
 
 /** The interfaces in the kernel's order, those without addresses included. */
-function interfaceNames(files: HostFiles, addresses: readonly InterfaceAddress[]): string[] {
+function interfaceNames(files: HostFiles, addresses: readonly GrainAddress[]): string[] {
   const indexed = files.names("/sys/class/net").flatMap((name) => {
     const index = files.line(`/sys/class/net/${name}/ifindex`);
     return index === undefined ? [] : [{ name, index: Number(index) }];
@@ -55,7 +55,7 @@ function interfaceNames(files: HostFiles, addresses: readonly InterfaceAddress[]
 
 function hardwareAddress(
   files: HostFiles,
-  { name, addresses }: { name: string; addresses: readonly InterfaceAddress[] },
+  { name, addresses }: { name: string; addresses: readonly GrainAddress[] },
 ): string {
   return files.line(`/sys/class/net/${name}/address`) ?? addresses.find((one) => one.name === name)?.mac ?? "";
 }
@@ -127,7 +127,7 @@ function shortIpv6(digits: string): string {
  * @param options.lookUp Names of an address; rejects if there are none.
  */
 export async function fqdnsGrain(
-  addresses: readonly InterfaceAddress[],
+  addresses: readonly GrainAddress[],
   options: { readonly lookUp: (address: string) => Promise<string[]>; readonly timeoutMs: number },
 ): Promise<Grains> {
   const outward = addresses.filter(({ address }) => !address.startsWith("127.") && expandIpv6(address) !== LOOPBACK_6);

@@ -21,7 +21,7 @@ export const PILLAR_SOURCES: ModuleTable = {
 };
 
 /** Salt's sources that are not here, those of 3007 and 3006 included. */
-export const NOT_BUILT: ReadonlySet<string> = new Set([
+export const PILLARS_NOT_BUILT: ReadonlySet<string> = new Set([
   ...["azureblob", "cobbler", "confidant", "consul", "digicert", "django_orm", "ec2", "etcd", "foreman", "hg", "hiera"],
   ...[
     "libvirt",

@@ -20,7 +20,7 @@ export const RENDERERS: Readonly<Record<string, () => Promise<{ readonly render:
 };
 
 /** Salt's renderers that are not here, and what does their work. */
-export const NOT_BUILT: Readonly<Record<string, string>> = {
+export const RENDERERS_NOT_BUILT: Readonly<Record<string, string>> = {
   aws_kms: "Keep the secret in an ext_pillar, or use the renderer gpg.",
   cheetah: "Write the file for jinja.",
   dson: "Write the file as json or yaml.",

@@ -6,7 +6,7 @@
 
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import type { LockResult } from "#lib/files/backends/backend.ts";
-import { FileServer, type ListOptions } from "#lib/files/server/file_server.ts";
+import { type FileListOptions, FileServer } from "#lib/files/server/file_server.ts";
 import { changeLocks, clearCaches, clearFileLists, updateBackends } from "#lib/files/server/upkeep.ts";
 import { p } from "#lib/plugins/module.ts";
 import { compareStrings, map, str, truthy, type Value } from "#lib/values/value.ts";
@@ -41,7 +41,7 @@ sources : False
 function listing(
   name: string,
   what: string,
-  list: (server: FileServer, saltenv: string, options: ListOptions) => Promise<Value>,
+  list: (server: FileServer, saltenv: string, options: FileListOptions) => Promise<Value>,
 ): RunnerFunction {
   return runner({
     doc: runnerDoc(

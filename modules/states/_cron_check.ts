@@ -9,7 +9,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How an entry is found. */
-export type Found = "absent" | "present" | "update";
+export type CronEntryState = "absent" | "present" | "update";
 
 /** A job as a state asks for it. A time that is not given may be any. */
 export interface WantedCronJob {
@@ -35,7 +35,7 @@ function field(entry: ValueMap, key: string): string | null {
 }
 
 /** Whether a job is in a user's crontab. */
-export async function findJob(user: string, wanted: WantedCronJob, context: StateContext): Promise<Found> {
+export async function findJob(user: string, wanted: WantedCronJob, context: StateContext): Promise<CronEntryState> {
   const special = wanted.special ?? null;
   for (const entry of await entries(user, special === null ? "crons" : "special", context)) {
     const known: CronEntry = {
@@ -64,7 +64,7 @@ export async function findVariable(
   name: string,
   value: Value,
   context: StateContext,
-): Promise<Found> {
+): Promise<CronEntryState> {
   const known = (await entries(user, "env", context)).find((entry) => entry.get("name") === name);
   if (known === undefined) return "absent";
   return known.get("value") === (value ?? "") ? "present" : "update";

@@ -96,7 +96,7 @@ async function changeHome(
 }
 
 /** Properties that only a new user gets. */
-export interface NewUser {
+export interface RequestedUser {
   readonly unique: boolean;
   readonly system: boolean;
   readonly nologinit: boolean;
@@ -105,7 +105,7 @@ export interface NewUser {
 }
 
 /** Creates the account with useradd, and sets the password and its ages, which useradd cannot. */
-export async function addUser(wanted: WantedUser, more: NewUser, context: StateContext): Promise<StateResult> {
+export async function createUser(wanted: WantedUser, more: RequestedUser, context: StateContext): Promise<StateResult> {
   const { name, uid, gid, home, shell, fullname, roomnumber, workphone, homephone, other } = wanted;
   const groups = [...wanted.groups ?? [], ...wanted.optional_groups ?? []];
   const own = keywords({

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { findJob, findVariable, type Found } from "./_cron_check.ts";
+import { type CronEntryState, findJob, findVariable } from "./_cron_check.ts";
 import { runCronFile } from "./_cron_file.ts";
 import { TIME_FIELDS } from "#lib/host/accounts/crontab.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -28,14 +28,14 @@ function identifierOf(given: Value, name: string): string | null {
 }
 
 /** What test mode says of an entry that is to be there. */
-function planned(name: string, what: string, found: Found): StateResult {
+function planned(name: string, what: string, found: CronEntryState): StateResult {
   if (found === "present") return { ...startResult(name), comment: `${what} already present` };
   const comment = `${what} is set to be ${found === "absent" ? "added" : "updated"}`;
   return { ...startResult(name, null), comment };
 }
 
 /** What test mode says of an entry that is to go. */
-function plannedRemoval(name: string, what: string, found: Found): StateResult {
+function plannedRemoval(name: string, what: string, found: CronEntryState): StateResult {
   return found === "absent"
     ? { ...startResult(name), comment: `${what} is absent` }
     : { ...startResult(name, null), comment: `${what} is set to be removed` };

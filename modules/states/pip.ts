@@ -9,7 +9,7 @@ import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { wheelRefusal } from "./_pip_options.ts";
 import { CommandError, CommandNotFoundError, messageOf } from "#lib/errors.ts";
-import { normalizedName } from "#lib/host/language_packages/pip_output.ts";
+import { normalizePipName } from "#lib/host/language_packages/pip_output.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -292,7 +292,7 @@ async function verified(
 ): Promise<{ readonly changes: ValueMap; readonly comments: readonly string[] }> {
   const before = new Set(
     [...str(ran.get("stdout") ?? "").matchAll(/^Requirement already (?:satisfied|up-to-date): (\S+)/gm)]
-      .map(([, requirement]) => normalizedName(requirement.split(/[=!<>~@]/)[0])),
+      .map(([, requirement]) => normalizePipName(requirement.split(/[=!<>~@]/)[0])),
   );
   const changes: ValueMap = new Map();
   const lost: string[] = [];

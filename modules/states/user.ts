@@ -6,7 +6,7 @@
 
 import { failureText } from "./_execution.ts";
 import { neededChanges, shadowInfo, userInfo, type WantedUser } from "./_user_changes.ts";
-import { addUser, changeUser, shownChanges } from "./_user_setting.ts";
+import { changeUser, createUser, shownChanges } from "./_user_setting.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
@@ -212,7 +212,7 @@ ${LOCAL}`,
       return failed(name, failureText(error));
     }
     if (changes === undefined) {
-      if (!context.test) return await addUser(wanted, bound, context);
+      if (!context.test) return await createUser(wanted, bound, context);
       const pending = missing.length > 0 ? ` (pending groups: ${missing.join(",")})` : "";
       return { ...startResult(name, null), comment: `User ${name} set to be added${pending}` };
     }

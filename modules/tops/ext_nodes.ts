@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type TopSource, topSource } from "#lib/plugins/top_source.ts";
+import { type MasterTopsSource, topSource } from "#lib/plugins/top_source.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
@@ -12,7 +12,7 @@ import { loadYaml } from "#lib/yaml/load.ts";
 /** Longest time of the command, in milliseconds. */
 const LIMIT_MS = 60_000;
 
-export const top: TopSource = topSource({
+export const top: MasterTopsSource = topSource({
   doc:
     "Run the command in `master_tops:ext_nodes`, with the minion's id as its last argument. It prints YAML: `classes`, a list or a map of SLS\n" +
     "files, and `environment`, `base` by default.",

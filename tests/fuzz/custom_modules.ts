@@ -6,7 +6,7 @@
 import { declaredPermissions } from "#lib/plugins/declared_permissions.ts";
 import { MsgpackError, WireError } from "#lib/errors.ts";
 import { frame, FrameReader, type FrameSender } from "#lib/protocol/frames.ts";
-import { packMessage, parseFromModule, unpackOutcome } from "#lib/minion/worker/module_messages.ts";
+import { packMessage, parseFromModule, unpackModuleOutcome } from "#lib/minion/worker/module_messages.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { COSTLY } from "./codecs.ts";
@@ -58,7 +58,7 @@ function readStream(stream: Uint8Array, pieceBytes: number): number {
       received -= content.length;
       hold(received >= 0, "a frame is longer than what was sent");
       const message = parseFromModule(content);
-      if (message.kind === "done") unpackOutcome(message.outcome);
+      if (message.kind === "done") unpackModuleOutcome(message.outcome);
     }
   }
   return frames;

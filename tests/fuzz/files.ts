@@ -12,7 +12,7 @@ import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
 import { PROCESS } from "#lib/config/place.ts";
 import { JobCleaner } from "#lib/jobs/cleaning.ts";
 import { jidDirectory, makeJid } from "#lib/protocol/jid.ts";
-import { loadPrivateKey } from "#lib/keys/pair.ts";
+import { loadPrivateKeyFile } from "#lib/keys/pair.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
@@ -192,7 +192,7 @@ export const keyFiles: FuzzTarget = {
             ]);
             note(pem);
             Deno.writeTextFileSync(path, pem);
-            loadPrivateKey(path)?.sign("PKCS1v15-SHA1", utf8.encode("x"));
+            loadPrivateKeyFile(path)?.sign("PKCS1v15-SHA1", utf8.encode("x"));
             return "a private key";
           }
           case 2: {

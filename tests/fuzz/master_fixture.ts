@@ -23,7 +23,7 @@ import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { openJobStore } from "#lib/jobs/open_store.ts";
 import { encryptedRequest } from "#lib/protocol/payload.ts";
-import { openFiles } from "#lib/master/requests/master_files.ts";
+import { openFileServices } from "#lib/master/requests/master_files.ts";
 import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
@@ -134,7 +134,7 @@ export async function openMaster(): Promise<FixtureMaster> {
         return Promise.resolve();
       },
     },
-    files: openFiles(opts, log),
+    files: openFileServices(opts, log),
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,

@@ -8,7 +8,7 @@ import { TemplateError } from "#lib/errors.ts";
 import { FIELDS, type Node } from "#lib/jinja/syntax/nodes.ts";
 import { Language } from "#lib/jinja/core/language.ts";
 import type { Obj } from "#lib/python/object.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 import { SERIALIZER_TAGS } from "#lib/jinja/salt/serializer_tags.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
@@ -20,7 +20,7 @@ const language = new Language({ filters: new Map(), tests: new Map(), tags: SERI
 
 function dump(field: unknown): Tree {
   if (Array.isArray(field)) return field.map(dump);
-  if (typeof field !== "object" || field === null || !("type" in field)) return repr(field as Obj);
+  if (typeof field !== "object" || field === null || !("type" in field)) return reprOf(field as Obj);
   const node = field as Node;
   if (node.type === "HostCall") return ["HostCall"];
   const fields = node as unknown as Record<string, unknown>;

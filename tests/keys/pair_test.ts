@@ -5,7 +5,7 @@ import {
   checkPrivateKey,
   loadOrCreateKeyPair,
   loadOrCreateMasterKey,
-  loadPrivateKey,
+  loadPrivateKeyFile,
   masterPublicKey,
 } from "#lib/keys/pair.ts";
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
@@ -73,8 +73,8 @@ Deno.test(
       await assertRejects(() => loadOrCreateKeyPair(dir, "minion", BITS), KeyError, `${dir}/minion.pem`);
       assertEquals(Deno.readTextFileSync(`${dir}/minion.pem`), text);
     }
-    assertThrows(() => loadPrivateKey(`${dir}/minion.pem`), KeyError);
-    assertEquals(loadPrivateKey(`${dir}/none.pem`), undefined);
+    assertThrows(() => loadPrivateKeyFile(`${dir}/minion.pem`), KeyError);
+    assertEquals(loadPrivateKeyFile(`${dir}/none.pem`), undefined);
   }),
 );
 
@@ -140,7 +140,7 @@ Deno.test(
     const refused = (bits: number, permissive: boolean) => {
       Deno.chmodSync(path, bits);
       try {
-        loadPrivateKey(path, { permissive });
+        loadPrivateKeyFile(path, { permissive });
       } catch (error) {
         assert(error instanceof KeyError);
         const mode = `0${bits.toString(8)}`;

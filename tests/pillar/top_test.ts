@@ -6,11 +6,11 @@
 
 import { PillarTopError } from "#lib/errors.ts";
 import { decryptPillar } from "#lib/pillar/decrypt.ts";
-import { mergeTops, topMatches } from "#lib/pillar/top.ts";
+import { mergePillarTops, topMatches } from "#lib/pillar/top.ts";
 import { float, map, repr, str, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
-const merged = (...tops: unknown[]) => mergeTops(tops.map((top) => ({ saltenv: "base", top: toValue(top) })));
+const merged = (...tops: unknown[]) => mergePillarTops(tops.map((top) => ({ saltenv: "base", top: toValue(top) })));
 
 Deno.test("what has not the form of a top file is refused with the reason; include, and entries that are no names, are left out", () => {
   const refused = [
@@ -23,7 +23,7 @@ Deno.test("what has not the form of a top file is refused with the reason; inclu
   ] as const;
   for (const [top, why] of refused) assertThrows(() => merged(top), PillarTopError, why);
   const endless = map({ base: map({ "*": [map({ order: float(Infinity) })] }) });
-  assertThrows(() => mergeTops([{ saltenv: "base", top: endless }]), PillarTopError, "an order is not a number");
+  assertThrows(() => mergePillarTops([{ saltenv: "base", top: endless }]), PillarTopError, "an order is not a number");
   const { targets } = merged({
     include: 5,
     base: { "*": ["a", 5, ["b"], { match: "glob" }], empty: [] },

@@ -5,7 +5,7 @@
 
 import { parseLogins } from "#lib/host/accounts/logged_in.ts";
 import { memoryMaps, uniqueMemory } from "#lib/procfs/memory_maps.ts";
-import { numbersIn, parseCommandLine, parseStat, wholeName } from "#lib/procfs/process_attributes.ts";
+import { numbersIn, parseStat, splitProcessCommand, wholeName } from "#lib/procfs/process_attributes.ts";
 import {
   busyPercent,
   counters,
@@ -78,9 +78,9 @@ Deno.test("a process with any name is parsed", () => {
     processor: 3,
     wait: 7,
   });
-  assertEquals(parseCommandLine("/bin/x\0-a\0\0"), ["/bin/x", "-a", ""]);
-  assertEquals(parseCommandLine("nginx: master process /x\0"), ["nginx:", "master", "process", "/x"]);
-  assertEquals(parseCommandLine("set by itself"), ["set", "by", "itself"]);
+  assertEquals(splitProcessCommand("/bin/x\0-a\0\0"), ["/bin/x", "-a", ""]);
+  assertEquals(splitProcessCommand("nginx: master process /x\0"), ["nginx:", "master", "process", "/x"]);
+  assertEquals(splitProcessCommand("set by itself"), ["set", "by", "itself"]);
   assertEquals(wholeName("systemd-journal", ["/lib/systemd/systemd-journald"]), "systemd-journald");
   assertEquals(wholeName("short", ["/bin/shorter"]), "short");
   assertEquals(numbersIn("0-2,5\n"), [0, 1, 2, 5]);

@@ -1,5 +1,5 @@
 import { RegexError } from "#lib/errors.ts";
-import { regexWithFlags, splitText } from "#lib/regex/replace.ts";
+import { regexWithFlags, splitByRegex } from "#lib/regex/replace.ts";
 import { MAX_PATTERN_LENGTH, pythonRegex } from "#lib/regex/regex.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { cpuMs } from "#tests/support/time.ts";
@@ -135,15 +135,15 @@ Deno.test("errors of a pattern have Python's words and Python's position", () =>
 
 for (const [pattern, text, parts] of corpus.splits as [string, string, (string | null)[]][]) {
   Deno.test(`${JSON.stringify(text)} is split at ${JSON.stringify(pattern)} as by Python`, () => {
-    assertEquals(splitText(regexWithFlags(pattern, 0), text), parts);
+    assertEquals(splitByRegex(regexWithFlags(pattern, 0), text), parts);
   });
 }
 
 Deno.test("in a long text all matches are found, with references and without", () => {
   const filler = "x".repeat(2_000_000);
   const text = `ab${filler}ab`;
-  assertEquals(splitText(regexWithFlags("(?:a|z)(?:b|y)", 0), text).length, 3);
+  assertEquals(splitByRegex(regexWithFlags("(?:a|z)(?:b|y)", 0), text).length, 3);
   // More steps and places than are kept as bits.
-  assertEquals(splitText(regexWithFlags("(?:y{2000}|a)b", 0), `ab${"x".repeat(200_000)}ab`).length, 3);
-  assertEquals(splitText(regexWithFlags("(?:(a)|(q))(?:b|y)(?:\\1)?", 0), `ab${"x".repeat(1_000)}aba`).length, 7);
+  assertEquals(splitByRegex(regexWithFlags("(?:y{2000}|a)b", 0), `ab${"x".repeat(200_000)}ab`).length, 3);
+  assertEquals(splitByRegex(regexWithFlags("(?:(a)|(q))(?:b|y)(?:\\1)?", 0), `ab${"x".repeat(1_000)}aba`).length, 7);
 });

@@ -1,7 +1,7 @@
 /** @module */
 import { ALL_NAMES, ONLY_SYNCED, PowerDisk } from "#tests/chaos/harness/power_disk.ts";
 import { buildLibrary, missingCompiler } from "#tests/chaos/harness/compiler.ts";
-import { loadPrivateKey } from "#lib/keys/pair.ts";
+import { loadPrivateKeyFile } from "#lib/keys/pair.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { samePem } from "#lib/crypto/pem.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
@@ -13,7 +13,7 @@ const OTHER = corpus.keys.other2048.public;
 const WRITER = new URL("../support/threads/power_writer.ts", import.meta.url).pathname;
 
 function checkPair(pki: string): void {
-  const key = loadPrivateKey(`${pki}/minion.pem`);
+  const key = loadPrivateKeyFile(`${pki}/minion.pem`);
   assert(key !== undefined && samePem(Deno.readTextFileSync(`${pki}/minion.pub`), key.publicKey.pem));
   assertEquals((Deno.statSync(`${pki}/minion.pem`).mode ?? 0) & 0o777, 0o400);
 }

@@ -1,5 +1,5 @@
 import { copyMap, Dict, mapOf, PLAIN_ENTRIES } from "#lib/values/dict.ts";
-import { hashBytes, hashText, hashWords } from "#lib/values/keyed_hash.ts";
+import { hashBytesKeyed, hashTextKeyed, hashWords } from "#lib/values/keyed_hash.ts";
 import { Float, repr, type Value } from "#lib/values/value.ts";
 import { Random } from "#tests/fuzz/mutate.ts";
 import {
@@ -189,7 +189,7 @@ Deno.test("the keyed hash is HalfSipHash-1-3 of each kind of input", async () =>
 });
 
 Deno.test("the key of the hash differs in each thread", async () => {
-  const here = hashes({ hashText, hashBytes, hashWords });
+  const here = hashes({ hashText: hashTextKeyed, hashBytes: hashBytesKeyed, hashWords });
   const there = await elsewhere();
   // The probability of an equal hash is about 1 in 4 billion.
   assertEquals(here.flat().filter((hash, i) => hash === there.flat()[i]), []);

@@ -81,7 +81,7 @@ export function flag(flags: readonly string[], help: string, details: Details = 
 }
 
 /** An option with a text. */
-export function text<D extends string | null = null>(
+export function textFlag<D extends string | null = null>(
   flags: readonly string[],
   help: string,
   details: Details & { readonly default?: D } = {},
@@ -90,7 +90,7 @@ export function text<D extends string | null = null>(
 }
 
 /** An option with an int. */
-export function int<D extends number | null = null>(
+export function intFlag<D extends number | null = null>(
   flags: readonly string[],
   help: string,
   details: Details & { readonly default?: D } = {},
@@ -99,7 +99,7 @@ export function int<D extends number | null = null>(
 }
 
 /** An option with a number, in seconds as a rule. */
-export function float<D extends number | null = null>(
+export function floatFlag<D extends number | null = null>(
   flags: readonly string[],
   help: string,
   details: Details & { readonly default?: D } = {},
@@ -108,7 +108,7 @@ export function float<D extends number | null = null>(
 }
 
 /** An option with one word out of a list. */
-export function choice<C extends string>(
+export function choiceFlag<C extends string>(
   flags: readonly string[],
   help: string,
   details: Details & { readonly choices: readonly C[] },
@@ -117,7 +117,7 @@ export function choice<C extends string>(
 }
 
 /** An option with a text that may be given more than once. */
-export function append(flags: readonly string[], help: string, details: Details = {}): CliOption<string[]> {
+export function appendFlag(flags: readonly string[], help: string, details: Details = {}): CliOption<string[]> {
   return { kind: "append", flags, help, default: [], ...details };
 }
 

@@ -4,25 +4,25 @@
  * @module
  */
 
-import { choice, type CliOption, type CliTable, flag, float, int, text } from "./command_line.ts";
+import { choiceFlag, type CliOption, type CliTable, flag, floatFlag, intFlag, textFlag } from "./command_line.ts";
 import { STATE_OUTPUT_MODES } from "#lib/output/state_output_modes.ts";
 import { OUTPUTTER_NAMES } from "#lib/output/outputter_names.ts";
 import { LOG_LEVELS, type LogLevel } from "#lib/runtime/log_levels.ts";
 
 /** Where configuration is. */
 export const CONFIG_CLI_OPTIONS = {
-  saltfile: text(
+  saltfile: textFlag(
     ["--saltfile"],
     "The Saltfile with defaults for this command. Default: ./Saltfile, then ~/.salt/Saltfile.",
   ),
-  config_dir: text(["-c", "--config-dir"], "The directory of the configuration. Default: /etc/salt."),
+  config_dir: textFlag(["-c", "--config-dir"], "The directory of the configuration. Default: /etc/salt."),
 } as const satisfies CliTable;
 
 /** What the two services have. */
 export const SERVICE_CLI_OPTIONS = {
-  user: text(["-u", "--user"], "The user to run as."),
+  user: textFlag(["-u", "--user"], "The user to run as."),
   daemon: flag(["-d", "--daemon"], "Run in the background."),
-  pidfile: text(["--pid-file"], "The file that holds the process id. Default: as configured."),
+  pidfile: textFlag(["--pid-file"], "The file that holds the process id. Default: as configured."),
   disable_keepalive: flag(
     ["--disable-keepalive"],
     "Accepted for compatibility with Salt: the service manager restarts a service.",
@@ -34,13 +34,13 @@ const LEVEL_LIST = LOG_LEVELS.join(", ");
 
 /** Levels and file of the log. */
 export const LOG_CLI_OPTIONS = {
-  log_level: choice(
+  log_level: choiceFlag(
     ["-l", "--log-level"],
     `What is logged to the terminal, one of ${LEVEL_LIST}. From profile on, secrets may be among it. Default: warning.`,
     { ...LOGGING, choices: LOG_LEVELS },
   ),
-  log_file: text(["--log-file"], "The log file. Default: as configured.", LOGGING),
-  log_level_logfile: choice(
+  log_file: textFlag(["--log-file"], "The log file. Default: as configured.", LOGGING),
+  log_level_logfile: choiceFlag(
     ["--log-file-level"],
     `What is logged to the file, one of the same. Default: as --log-level.`,
     { ...LOGGING, choices: LOG_LEVELS },
@@ -57,37 +57,45 @@ const OUTPUT = { group: "Output Options" } as const;
 
 /** How results are shown. */
 export const OUTPUT_CLI_OPTIONS = {
-  output: text(["--out", "--output"], `The outputter, one of ${OUTPUTTER_NAMES.join(", ")}. Default: nested.`, OUTPUT),
-  output_indent: int(
+  output: textFlag(
+    ["--out", "--output"],
+    `The outputter, one of ${OUTPUTTER_NAMES.join(", ")}. Default: nested.`,
+    OUTPUT,
+  ),
+  output_indent: intFlag(
     ["--out-indent", "--output-indent"],
     "Blanks that each level is indented by, where the outputter indents; negative: one line.",
     OUTPUT,
   ),
-  query: text(
+  query: textFlag(
     ["--query"],
     "A JMESPath expression (jmespath.org) that picks parts of the result: '*.os'. With it salt shows all returns as one map.",
     OUTPUT,
   ),
-  output_file: text(["--out-file", "--output-file"], "Write results to this file.", OUTPUT),
+  output_file: textFlag(["--out-file", "--output-file"], "Write results to this file.", OUTPUT),
   output_file_append: flag(["--out-file-append", "--output-file-append"], "Add to that file.", OUTPUT),
   no_color: flag(["--no-color", "--no-colour"], "No colours.", OUTPUT),
   force_color: flag(["--force-color", "--force-colour"], "Use colours also without a terminal.", OUTPUT),
-  state_output: choice(
+  state_output: choiceFlag(
     ["--state-output", "--state_output"],
     "How much of each state is shown: full, terse, mixed, changes or filter; with the suffix _id, IDs are shown instead of names.",
     { ...OUTPUT, choices: STATE_OUTPUT_MODES },
   ),
-  state_verbose: text(["--state-verbose", "--state_verbose"], "Whether states that did nothing are shown.", OUTPUT),
+  state_verbose: textFlag(["--state-verbose", "--state_verbose"], "Whether states that did nothing are shown.", OUTPUT),
 } as const satisfies CliTable;
 
 const EAUTH = { group: "External Authentication" } as const;
 
 /** The user who gives the command. */
 export const AUTH_CLI_OPTIONS = {
-  eauth: text(["-a", "--auth", "--eauth", "--external-auth"], "The system that knows the user: pam, ldap, …", EAUTH),
+  eauth: textFlag(
+    ["-a", "--auth", "--eauth", "--external-auth"],
+    "The system that knows the user: pam, ldap, …",
+    EAUTH,
+  ),
   mktoken: flag(["-T", "--make-token"], "Get a token from the master, and use it for the next commands.", EAUTH),
-  username: text(["--username"], "The user there.", EAUTH),
-  password: text(["--password"], "The user's password.", EAUTH),
+  username: textFlag(["--username"], "The user there.", EAUTH),
+  password: textFlag(["--password"], "The user's password.", EAUTH),
 } as const satisfies CliTable;
 
 /** The same without `-a`, which is `--accept` in `salt-key`. */
@@ -111,7 +119,7 @@ export const PLAIN_TARGET_CLI_OPTIONS = {
   grain_pcre: flag(["-P", "--grain-pcre"], 'A grain and a regular expression: "os:Arch.*".', TARGET),
   nodegroup: flag(["-N", "--nodegroup"], "The name of a group in the master's configuration.", TARGET),
   range: flag(["-R", "--range"], "An expression for a range server. Not built yet.", TARGET),
-  delimiter: text(["--delimiter"], "What separates the levels of a grain or pillar key. Default: %default.", {
+  delimiter: textFlag(["--delimiter"], "What separates the levels of a grain or pillar key. Default: %default.", {
     group: "Additional Target Options",
     default: ":",
   }),
@@ -141,7 +149,7 @@ export const STATE_DIFF_CLI_OPTIONS = {
 /** How arguments are read. */
 export const ARGS_CLI_OPTIONS = {
   args_stdin: flag(["--args-stdin"], "Read more options and arguments from standard input, one per line."),
-  no_parse: text(
+  no_parse: textFlag(
     ["--no-parse"],
     "Names of arguments (name=value), separated by commas, whose values are text and not YAML.",
     { metavar: "argname1,argname2,..." },
@@ -157,16 +165,24 @@ const PROFILING = { group: "Profiling support" } as const;
 
 /** Options for profiling. */
 export const PROFILING_CLI_OPTIONS = {
-  profiling_path: text(["--profiling-path"], "The directory for profiles. Default: the cache directory.", PROFILING),
+  profiling_path: textFlag(
+    ["--profiling-path"],
+    "The directory for profiles. Default: the cache directory.",
+    PROFILING,
+  ),
   profiling_enabled: flag(["--enable-profiling"], "Write a CPU profile for browsers and editors.", PROFILING),
 } as const satisfies CliTable;
 
 /** How a minion's functions are run. */
 export const EXECUTOR_CLI_OPTIONS = {
-  module_executors: text(["--module-executors"], "Executors to use instead of those of the minion's configuration.", {
-    metavar: "EXECUTOR_LIST",
-  }),
-  executor_opts: text(["--executor-opts"], "Options of those executors."),
+  module_executors: textFlag(
+    ["--module-executors"],
+    "Executors to use instead of those of the minion's configuration.",
+    {
+      metavar: "EXECUTOR_LIST",
+    },
+  ),
+  executor_opts: textFlag(["--executor-opts"], "Options of those executors."),
 } as const satisfies CliTable;
 
 /** `-d`: documentation instead of a run. */
@@ -176,5 +192,5 @@ export const DOC_CLI_OPTIONS = {
 
 /** `-t`, with the default that the command has, in seconds. */
 export function timeoutCliOption(seconds: number): { timeout: CliOption<number | null> } {
-  return { timeout: float(["-t", "--timeout"], `Seconds to wait. Default: ${seconds}.`) };
+  return { timeout: floatFlag(["-t", "--timeout"], `Seconds to wait. Default: ${seconds}.`) };
 }

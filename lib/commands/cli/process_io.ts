@@ -97,7 +97,7 @@ export function commandIo(): CommandIo {
  * @returns The answer; `undefined` at the end of the input.
  */
 export async function ask(question: string, { hidden }: { readonly hidden: boolean }): Promise<string | undefined> {
-  return (await import("./prompt.ts")).ask(question, { hidden, write: writeError });
+  return (await import("./prompt.ts")).askSync(question, { hidden, write: writeError });
 }
 
 /** The input and output of this process for a command that runs functions. From now on the command handles Ctrl-C. */

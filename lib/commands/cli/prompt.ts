@@ -17,7 +17,7 @@ export interface QuestionOptions {
 const LINE_FEED = 0x0a, RETURN = 0x0d, BACKSPACE = 0x08, DELETE = 0x7f, CTRL_C = 0x03, CTRL_D = 0x04, CTRL_U = 0x15;
 
 /** Asks, and returns the answered line without its newline; `undefined` at the end of the input. */
-export function ask(question: string, options: QuestionOptions): string | undefined {
+export function askSync(question: string, options: QuestionOptions): string | undefined {
   if (!Deno.stdin.isTerminal()) {
     options.write(question);
     return readLine();

@@ -43,14 +43,14 @@ export interface JobIo extends CommandIo {
 }
 
 /** A command line to run, or the exit code if everything is done already. */
-export type Opening<T extends CliTable> = { readonly parsed: Parsed<T> } | { readonly exitCode: number };
+export type OpenedCommand<T extends CliTable> = { readonly parsed: Parsed<T> } | { readonly exitCode: number };
 
 /** Parses `argv`; handles help, versions and usage errors. */
 export async function openCommandLine<T extends CliTable>(
   command: CommandLine<T>,
   argv: readonly string[],
   terminal: Terminal,
-): Promise<Opening<T>> {
+): Promise<OpenedCommand<T>> {
   try {
     const request = parseCommandLine(command, argv);
     if (request.kind === "run") return { parsed: request.parsed };

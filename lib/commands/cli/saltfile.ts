@@ -16,7 +16,7 @@ import type { ProcessEnvironment } from "#lib/config/place.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { isTrustedFile } from "#lib/os/trusted_path.ts";
 import { UsageError } from "#lib/errors.ts";
-import { absolutePath } from "#lib/os/root_path.ts";
+import { absolutePathIn } from "#lib/os/root_path.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 
 /** The Saltfile to use, if there is one, and what the user should know about another. */
@@ -34,8 +34,8 @@ export interface FoundSaltfile {
 export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironment): FoundSaltfile {
   const named = typed ?? env("SALT_SALTFILE");
   if (named) {
-    if (!isFile(absolutePath(named, cwd))) throw new UsageError(`'${named}' file does not exist.`);
-    return { path: absolutePath(named, cwd), warnings: [] };
+    if (!isFile(absolutePathIn(named, cwd))) throw new UsageError(`'${named}' file does not exist.`);
+    return { path: absolutePathIn(named, cwd), warnings: [] };
   }
   const here = `${cwd}/Saltfile`, own = `${env("HOME") ?? ""}/.salt/Saltfile`;
   const isIgnored = isFile(here) && Deno.uid() === 0 && !isTrustedFile(here);

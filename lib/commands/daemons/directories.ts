@@ -24,7 +24,7 @@ export interface Directory {
 }
 
 /** The options for places that are no directories of the service alone. */
-export interface Places {
+export interface PlaceOptions {
   readonly verify_env: boolean;
   readonly log_file: string;
   readonly pidfile: string;
@@ -37,7 +37,7 @@ const FILES = ["log_file", "pidfile"] as const;
  * Makes directories that `user` cannot make, and gives them to that user. Only where root alone controls the path: in a
  * directory of that user, root would make and give away the target of a link.
  */
-export function prepareAsRoot(opts: Places, user: User, directories: readonly Directory[]): void {
+export function prepareAsRoot(opts: PlaceOptions, user: User, directories: readonly Directory[]): void {
   if (!opts.verify_env) return;
   for (const { option, path, mode } of directories) {
     if (isTrustedPath(path, user)) makeDirectory(option, path, { mode, user });
@@ -57,7 +57,7 @@ export function prepareAsRoot(opts: Places, user: User, directories: readonly Di
  * @throws {PreflightError} With the first problem.
  */
 export function prepareDirectories(
-  opts: Places,
+  opts: PlaceOptions,
   user: User | undefined,
   directories: readonly Directory[],
 ): string[] {

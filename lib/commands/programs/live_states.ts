@@ -10,7 +10,7 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import { stateLines } from "#lib/commands/report/state_lines.ts";
 
 /** Shows states under `name`: on standard output; on standard error, if a program reads the results. */
-export function showStates(name: string, output: OutputSettings, io: JobIo): NonNullable<JobContext["watchState"]> {
+export function showLiveStates(name: string, output: OutputSettings, io: JobIo): NonNullable<JobContext["watchState"]> {
   const forProgram = output.out !== null && MACHINE_OUTPUTTERS.includes(output.out);
   const color = coloured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor });
   const show = stateLines({ color, io, forProgram });

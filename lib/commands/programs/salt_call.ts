@@ -33,7 +33,7 @@ import { hideResult } from "#lib/protocol/no_log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { oversizedFailure, withoutArguments } from "#lib/jobs/oversized_return.ts";
 import type { OutputSettings, PrintResult } from "#lib/output/printer.ts";
-import { absolutePath } from "#lib/os/root_path.ts";
+import { absolutePathIn } from "#lib/os/root_path.ts";
 import { becomeRunUser, userToBecome } from "#lib/programs/run_user.ts";
 import { callFailure, runCall } from "#lib/minion/local_call/job.ts";
 import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
@@ -110,7 +110,7 @@ function checkWords({ options, args }: Parsed<SaltCallTable>, io: JobIo): void {
 
 function loadOptions(parsed: Parsed<SaltCallTable>) {
   const { options } = parsed;
-  const absolute = (paths: readonly string[]) => paths.map((path) => absolutePath(path, Deno.cwd()));
+  const absolute = (paths: readonly string[]) => paths.map((path) => absolutePathIn(path, Deno.cwd()));
   const fixed: Record<string, Value> = {};
   if (options.local) fixed.file_client = "local";
   if (options.file_root.length > 0) fixed.file_roots = map({ base: absolute(options.file_root) });

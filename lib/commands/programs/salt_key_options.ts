@@ -4,7 +4,14 @@
  * @module
  */
 
-import { type CliValues, type CommandLine, flag, int, type Parsed, text } from "#lib/commands/cli/command_line.ts";
+import {
+  type CliValues,
+  type CommandLine,
+  flag,
+  intFlag,
+  type Parsed,
+  textFlag,
+} from "#lib/commands/cli/command_line.ts";
 import {
   AUTH_CLI_OPTIONS_WITHOUT_A,
   CONFIG_CLI_OPTIONS,
@@ -25,32 +32,32 @@ const GENERATION = { group: "Key Generation Options" } as const;
 export const SALT_KEY_OPTIONS = {
   ...CONFIG_CLI_OPTIONS,
   ...CRASH_CLI_OPTIONS,
-  user: text(["-u", "--user"], "The master's user; root changes to it. Default: as configured."),
+  user: textFlag(["-u", "--user"], "The master's user; root changes to it. Default: as configured."),
   quiet: flag(["-q", "--quiet"], "Do not report what was done."),
   yes: flag(["-y", "--yes"], "Answer yes to every question."),
-  rotate_aes_key: text(
+  rotate_aes_key: textFlag(
     ["--rotate-aes-key"],
     "False: minions whose keys are deleted or rejected can read publishes until the next key rotation. " +
       "Default: as configured, which is True.",
   ),
-  preserve_minions: text(
+  preserve_minions: textFlag(
     ["--preserve-minions"],
     "True: keep the master's data about the minions whose keys are deleted. Default: False.",
   ),
-  list: text(
+  list: textFlag(
     ["-l", "--list"],
     "List keys: pre, un or unaccepted; acc or accepted; rej or rejected; den or denied; all.",
     { ...ACTIONS, metavar: "ARG" },
   ),
   list_all: flag(["-L", "--list-all"], "List all keys; the same as --list all, and what happens by default.", ACTIONS),
-  accept: text(
+  accept: textFlag(
     ["-a", "--accept"],
     "Accept the pending keys that match a glob, or one of several separated by commas; see --include-rejected and " +
       "--include-denied for more.",
     ACTIONS,
   ),
   accept_all: flag(["-A", "--accept-all"], "Accept all pending keys.", ACTIONS),
-  reject: text(
+  reject: textFlag(
     ["-r", "--reject"],
     "Reject the pending keys that match; see --include-accepted and --include-denied for more.",
     ACTIONS,
@@ -64,22 +71,22 @@ export const SALT_KEY_OPTIONS = {
   include_accepted: flag(["--include-accepted"], "Reject accepted keys too.", ACTIONS),
   include_rejected: flag(["--include-rejected"], "Accept rejected keys too.", ACTIONS),
   include_denied: flag(["--include-denied"], "Accept or reject denied keys too.", ACTIONS),
-  print: text(["-p", "--print"], "Print the keys that match.", ACTIONS),
+  print: textFlag(["-p", "--print"], "Print the keys that match.", ACTIONS),
   print_all: flag(["-P", "--print-all"], "Print all keys.", ACTIONS),
-  delete: text(["-d", "--delete"], "Delete the keys that match, in whatever state.", ACTIONS),
+  delete: textFlag(["-d", "--delete"], "Delete the keys that match, in whatever state.", ACTIONS),
   delete_all: flag(["-D", "--delete-all"], "Delete all keys.", ACTIONS),
-  finger: text(
+  finger: textFlag(
     ["-f", "--finger"],
     "Print the fingerprints of the keys that match; master: of the master's own.",
     ACTIONS,
   ),
   finger_all: flag(["-F", "--finger-all"], "Print all fingerprints, the master's own too.", ACTIONS),
-  gen_keys: text(["--gen-keys"], "Make a key pair of this name.", GENERATION),
-  gen_keys_dir: text(["--gen-keys-dir"], "Where --gen-keys writes. Default: %default", {
+  gen_keys: textFlag(["--gen-keys"], "Make a key pair of this name.", GENERATION),
+  gen_keys_dir: textFlag(["--gen-keys-dir"], "Where --gen-keys writes. Default: %default", {
     ...GENERATION,
     default: ".",
   }),
-  keysize: int(
+  keysize: intFlag(
     ["--keysize"],
     "Bits of a new key, 2048 to 32768; more than 4096 need OpenSSL on the host. Default: as configured, which is 2048.",
     GENERATION,
@@ -89,13 +96,17 @@ export const SALT_KEY_OPTIONS = {
     "Sign the master's public key beforehand, for minions that verify it (verify_master_pubkey_sign).",
     GENERATION,
   ),
-  priv: text(["--priv"], "The private key to sign with. Default: the signing key in the pki directory.", GENERATION),
-  signature_path: text(
+  priv: textFlag(
+    ["--priv"],
+    "The private key to sign with. Default: the signing key in the pki directory.",
+    GENERATION,
+  ),
+  signature_path: textFlag(
     ["--signature-path"],
     "The directory that the signature is written to. Default: the pki directory.",
     GENERATION,
   ),
-  pub: text(["--pub"], "The public key to sign. Default: the master's.", GENERATION),
+  pub: textFlag(["--pub"], "The public key to sign. Default: the master's.", GENERATION),
   auto_create: flag(["--auto-create"], "Make the signing key if there is none.", GENERATION),
   ...LOG_CLI_OPTIONS_WITHOUT_L,
   ...OUTPUT_CLI_OPTIONS,

@@ -8,9 +8,9 @@ import {
   type CliValues,
   type CommandLine,
   flag,
-  float,
-  int,
-  text,
+  floatFlag,
+  intFlag,
+  textFlag,
 } from "#lib/commands/cli/command_line.ts";
 import {
   ARGS_CLI_OPTIONS,
@@ -39,7 +39,7 @@ export const SALT_OPTIONS = {
   group: flag(["--group"], "Show identical results once, with all the minions that gave them, when the last has come."),
   failhard: flag(["--failhard"], "End a batch at the first return that failed."),
   async: flag(["--async"], "Publish the job, show its id, and do not wait for returns."),
-  subset: int(["--subset"], "Run on this number of minions, chosen at random from those that have the function.", {
+  subset: intFlag(["--subset"], "Run on this number of minions, chosen at random from those that have the function.", {
     default: 0,
   }),
   live: flag(
@@ -56,35 +56,37 @@ export const SALT_OPTIONS = {
     "Do not print the minions that do not answer; the exit code still counts them.",
   ),
   show_jid: flag(["--show-jid"], "Show the job's id."),
-  batch: text(
+  batch: textFlag(
     ["-b", "--batch", "--batch-size"],
     "Run on this number of minions at a time, or on a percentage of them: 10%.",
   ),
-  batch_wait: float(
+  batch_wait: floatFlag(
     ["--batch-wait"],
     "Seconds between the return of a minion and the start of the next one in the batch.",
     {
       default: 0,
     },
   ),
-  batch_safe_limit: int(
+  batch_safe_limit: intFlag(
     ["--batch-safe-limit"],
     "Run in a batch if the target matches this number of minions or more.",
     {
       default: 0,
     },
   ),
-  batch_safe_size: text(["--batch-safe-size"], "The size of such a batch. Default: %default.", { default: "8" }),
-  return: text(["--return"], "Let minions send their results to these returners too, separated by commas.", {
+  batch_safe_size: textFlag(["--batch-safe-size"], "The size of such a batch. Default: %default.", { default: "8" }),
+  return: textFlag(["--return"], "Let minions send their results to these returners too, separated by commas.", {
     metavar: "RETURNER",
   }),
-  return_config: text(["--return_config"], "Another configuration of those returners.", { metavar: "RETURNER_CONF" }),
-  return_kwargs: text(["--return_kwargs"], "Options of those returners.", { metavar: "RETURNER_KWARGS" }),
+  return_config: textFlag(["--return_config"], "Another configuration of those returners.", {
+    metavar: "RETURNER_CONF",
+  }),
+  return_kwargs: textFlag(["--return_kwargs"], "Options of those returners.", { metavar: "RETURNER_KWARGS" }),
   ...EXECUTOR_CLI_OPTIONS,
-  metadata: text(["--metadata"], "A value to search jobs by."),
+  metadata: textFlag(["--metadata"], "A value to search jobs by."),
   start_event: flag(["--start-event"], "Have each minion fire salt/job/<jid>/start/<id> when it takes the job."),
   ...ARGS_CLI_OPTIONS,
-  args_separator: text(
+  args_separator: textFlag(
     ["--args-separator"],
     "The word that separates the arguments of two functions. Default: %default.",
     { default: "," },

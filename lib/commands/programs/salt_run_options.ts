@@ -9,7 +9,7 @@ import {
   type CommandLine,
   flag,
   type Parsed,
-  text,
+  textFlag,
 } from "#lib/commands/cli/command_line.ts";
 import {
   ARGS_CLI_OPTIONS,
@@ -32,7 +32,7 @@ export const SALT_RUN_OPTIONS = {
   ...ARGS_CLI_OPTIONS,
   ...DOC_CLI_OPTIONS,
   async: flag(["--async"], "Run it in the background, and return at once. Its result goes to the job cache."),
-  jid: text(["--jid"], "Run it under this job id instead of a new one."),
+  jid: textFlag(["--jid"], "Run it under this job id instead of a new one."),
   skip_grains: flag(["--skip-grains"], "Accepted for compatibility with Salt: runners have no grains here."),
   ...PROFILING_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readStateRun, type StateResult } from "#lib/output/state_return.ts";
+import { readStateRun, type ReturnedState } from "#lib/output/state_return.ts";
 import { type ColourName, colours, sanitizeLine } from "#lib/text/terminal.ts";
 import { truncateList } from "#lib/text/truncate.ts";
 import { isMap, truthy, type Value } from "#lib/values/value.ts";
@@ -17,7 +17,7 @@ const NAMED = 10;
 interface Kind {
   readonly words: string;
   readonly colour: ColourName;
-  counts(state: StateResult): boolean;
+  counts(state: ReturnedState): boolean;
 }
 
 const KINDS: readonly Kind[] = [
@@ -54,7 +54,7 @@ export function driftText(
 }
 
 /** The states of a return; `undefined` if it is not that of a run that had any. */
-function statesOf(returned: Value): readonly StateResult[] | undefined {
+function statesOf(returned: Value): readonly ReturnedState[] | undefined {
   if (!isMap(returned)) return undefined;
   const states = readStateRun(returned)?.states ?? [];
   return states.length > 0 ? states : undefined;

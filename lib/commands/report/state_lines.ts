@@ -23,14 +23,14 @@ export interface StateLinesPlace {
 /** Shows each state that is done. */
 export function stateLines({ color, io, forProgram }: StateLinesPlace): (id: string, done: StateDone) => void {
   return (id, done) => {
-    const line = stateLine(id, done, { color });
+    const line = formatStateLine(id, done, { color });
     if (forProgram) io.writeError(line);
     else io.write(line);
   };
 }
 
 /** The line of a state, with a newline; of one that failed also the first line of its comment. */
-export function stateLine(id: string, { ret, len }: StateDone, { color }: { readonly color: boolean }): string {
+export function formatStateLine(id: string, { ret, len }: StateDone, { color }: { readonly color: boolean }): string {
   const palette = colours(color);
   const field = (name: string): Value => ret.get(name) ?? null;
   const result = field("result");

@@ -4,13 +4,13 @@
  * @module
  */
 
-import { compileExpression } from "#lib/text/expr_match.ts";
+import { compileMatchExpression } from "#lib/text/expr_match.ts";
 
 /**
  * A test for names: those on the white list, if there is one, and not on the black list. Both hold globs or regular
  * expressions.
  */
 export function isExposed(whitelist: readonly string[], blacklist: readonly string[]): (name: string) => boolean {
-  const [white, black] = [whitelist, blacklist].map((list) => list.map(compileExpression));
+  const [white, black] = [whitelist, blacklist].map((list) => list.map(compileMatchExpression));
   return (name) => (white.length === 0 || white.some((test) => test(name))) && !black.some((test) => test(name));
 }

@@ -13,7 +13,7 @@ import { CommandError } from "#lib/errors.ts";
 import { compareStrings, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A file that was found. */
-export interface FoundFile {
+export interface RootFile {
   /** Its path: a root, and the requested path. */
   readonly path: string;
   /** `txt` or `bin`, by its first bytes. */
@@ -35,8 +35,8 @@ export function rootsOf(roots: ValueMap, saltenv: string): string[] | undefined 
 }
 
 /** The file `path` in each root that has it. Files whose links lead out of the root are left out. */
-export function findFiles(roots: readonly string[], path: string): FoundFile[] {
-  return roots.flatMap((root): FoundFile[] => {
+export function findFiles(roots: readonly string[], path: string): RootFile[] {
+  return roots.flatMap((root): RootFile[] => {
     const full = path.startsWith("/") ? path : `${root}/${path}`;
     if (!isInside(root, full) || !isFile(full)) return [];
     return [{ path: full, kind: !isBinary(firstBytes(full)) ? "txt" : "bin" }];
@@ -47,7 +47,7 @@ export function findFiles(roots: readonly string[], path: string): FoundFile[] {
  * The text of a file that {@linkcode findFiles} found.
  * @throws {CommandError} If it is larger than 64 MiB.
  */
-export function readFound({ path }: FoundFile): string {
+export function readFound({ path }: RootFile): string {
   const { size } = Deno.statSync(path);
   if (size > MAX_BYTES) throw new CommandError(`${path} is larger than ${MAX_BYTES} bytes`);
   return Deno.readTextFileSync(path);

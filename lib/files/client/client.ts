@@ -26,7 +26,7 @@ import type {
   FileHash,
   GetOptions,
 } from "./file_client.ts";
-import { type FileRequest, ServerCalls } from "./server_calls.ts";
+import { type SendFileCommand, ServerCalls } from "./server_calls.ts";
 import { compareStrings, map, type ValueMap } from "#lib/values/value.ts";
 
 /** What a client needs. */
@@ -40,7 +40,7 @@ export interface FileClientSettings {
   /** The minion's grains, for `master_tops`. */
   readonly grains?: ValueMap;
   /** Sends a command to the file server. */
-  readonly request: FileRequest;
+  readonly request: SendFileCommand;
   /** Whether the file server is this host's own, so that its files can be read directly. Default: false. */
   readonly ownServer?: boolean;
   /** Aborts running transfers. */

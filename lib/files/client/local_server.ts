@@ -8,7 +8,7 @@ import { fileCommand } from "#lib/files/server/file_commands.ts";
 import { FileServer } from "#lib/files/server/file_server.ts";
 import { updateBackends } from "#lib/files/server/upkeep.ts";
 import type { BackendHost } from "#lib/files/backends/backend.ts";
-import type { FileRequest } from "./server_calls.ts";
+import type { SendFileCommand } from "./server_calls.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 
@@ -16,7 +16,7 @@ import { optsValues } from "#lib/config/opts_map.ts";
 export async function openLocalServer(
   opts: MinionOpts | MasterOpts,
   { log, signal }: BackendHost & { readonly signal: AbortSignal },
-): Promise<FileRequest> {
+): Promise<SendFileCommand> {
   const server = new FileServer(opts, { log });
   if (opts.fileserver_backend.some((name) => ["git", "gitfs"].includes(name))) {
     await updateBackends(server, { changes: false, signal }, { log, fire: () => Promise.resolve() });

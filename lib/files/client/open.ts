@@ -5,7 +5,7 @@
 
 import { type FileClientSettings, openFileClient } from "./client.ts";
 import type { FileClient } from "./file_client.ts";
-import type { FileRequest } from "./server_calls.ts";
+import type { SendFileCommand } from "./server_calls.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { PermissionSet } from "#lib/plugins/permissions.ts";
 
@@ -58,8 +58,8 @@ export function fetchedByJob({ outside }: Pick<JobContext, "outside">): Map<stri
 }
 
 /** The file server of this host, which is loaded at the first request. */
-function localServer({ opts, signal, log }: ClientContext): FileRequest {
-  let server: Promise<FileRequest> | undefined;
+function localServer({ opts, signal, log }: ClientContext): SendFileCommand {
+  let server: Promise<SendFileCommand> | undefined;
   return async (load) => {
     server ??= import("./local_server.ts").then(({ openLocalServer }) => openLocalServer(opts, { log, signal }));
     return await (await server)(load);

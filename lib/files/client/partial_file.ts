@@ -18,7 +18,7 @@ const MAX_OPENS = 5;
 const cleaned = new Set<string>();
 
 /** The expected contents of a file. */
-export interface Wanted {
+export interface ExpectedFile {
   /** The path in the environment. */
   readonly path: string;
   readonly saltenv: string;
@@ -43,7 +43,7 @@ export class PartialFile implements Disposable {
   }
 
   /** Opens the part that exists, or makes an empty file. */
-  static async open(cachedir: string, { path, saltenv, hash }: Wanted): Promise<PartialFile> {
+  static async open(cachedir: string, { path, saltenv, hash }: ExpectedFile): Promise<PartialFile> {
     const directory = `${cachedir}/transfers`;
     await Deno.mkdir(directory, { recursive: true, mode: 0o700 });
     if (!cleaned.has(directory)) {

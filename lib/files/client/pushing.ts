@@ -9,14 +9,14 @@ import { compileGlob } from "#lib/text/glob.ts";
 import { isFile, isThere } from "#lib/os/file_kind.ts";
 import { realPath, walk } from "#lib/os/disk_paths.ts";
 import { joinPath, normalPath } from "#lib/os/paths.ts";
-import { type FileRequest, ServerCalls } from "./server_calls.ts";
+import { type SendFileCommand, ServerCalls } from "./server_calls.ts";
 
 /** What pushing needs. */
 export interface PushHost {
   readonly id: string;
   /** Bytes of a piece: the option `file_buffer_size`. */
   readonly pieceBytes: number;
-  readonly request: FileRequest;
+  readonly request: SendFileCommand;
   log(level: "error" | "debug", message: string): void;
 }
 

@@ -10,10 +10,10 @@ import { gunzip } from "#lib/values/gzip.ts";
 import { isMap, map, toNumber, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Sends a command to the file server. */
-export type FileRequest = (load: ValueMap) => Promise<Value>;
+export type SendFileCommand = (load: ValueMap) => Promise<Value>;
 
 /** A piece of a file. */
-export interface Piece {
+export interface FileReplyPiece {
   /** Empty at the end of the file, and if there is no such file. */
   readonly data: Uint8Array;
   /** The path in the environment; empty if there is no such file. */
@@ -28,9 +28,9 @@ const LISTS = { files: "_file_list", dirs: "_dir_list", emptyDirs: "_file_list_e
 
 /** The commands of one file server. */
 export class ServerCalls {
-  readonly #request: FileRequest;
+  readonly #request: SendFileCommand;
 
-  constructor(request: FileRequest) {
+  constructor(request: SendFileCommand) {
     this.#request = request;
   }
 
@@ -78,7 +78,10 @@ export class ServerCalls {
    * The piece of a file at byte `loc`.
    * @param gzip 1 to 9: it is sent compressed.
    */
-  async serve(path: string, { saltenv, loc, gzip }: { saltenv: string; loc: number; gzip?: number }): Promise<Piece> {
+  async serve(
+    path: string,
+    { saltenv, loc, gzip }: { saltenv: string; loc: number; gzip?: number },
+  ): Promise<FileReplyPiece> {
     const reply = await this.#send("_serve_file", { path, saltenv, loc, ...gzip && { gzip } });
     if (!isMap(reply)) throw unexpected("_serve_file", reply);
     const [data, dest] = [reply.get("data") ?? "", reply.get("dest") ?? ""];

@@ -9,7 +9,7 @@ import { dirName } from "#lib/os/paths.ts";
 import { isThere } from "#lib/os/file_kind.ts";
 import { StoreError } from "#lib/errors.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
-import { runGit } from "./git_program.ts";
+import { runGitProgram } from "./git_program.ts";
 
 /** Age at which an unused directory is removed, in milliseconds. */
 const MAX_AGE_MS = 86_400_000;
@@ -36,7 +36,7 @@ export async function commitFiles(commit: string, { repository, directory }: Com
   try {
     const run = { directory: repository, indexFile: `${made}/index` };
     for (const args of [["read-tree", commit], [`--work-tree=${made}/files`, "checkout-index", "--all", "--force"]]) {
-      const { ok, stderr } = await runGit(args, run);
+      const { ok, stderr } = await runGitProgram(args, run);
       if (!ok) throw new StoreError(`git does not give the files of ${commit}: ${stderr}`, repository);
     }
     await placeDirectory(`${made}/files`, path);

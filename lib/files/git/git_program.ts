@@ -31,7 +31,7 @@ export interface GitResult {
 }
 
 /** Options for running git. */
-export interface GitRun {
+export interface GitProgramRun {
   /** The bare repository. */
   readonly directory: string;
   readonly access?: GitAccess;
@@ -53,7 +53,7 @@ const MAX_COMPLAINT = 4_096;
 const LOCAL_LIMIT_MS = 120_000;
 
 /** Runs git and reads all of its output. Fails as a result, not as an error, if git is missing or too slow. */
-export async function runGit(args: readonly string[], run: GitRun): Promise<GitResult> {
+export async function runGitProgram(args: readonly string[], run: GitProgramRun): Promise<GitResult> {
   await using git = startGit(args, run);
   if (git.process === undefined) return { ok: false, stdout: new Uint8Array(), stderr: git.problem };
   const [stdout, stderr] = await Promise.all([
@@ -70,7 +70,7 @@ export async function runGit(args: readonly string[], run: GitRun): Promise<GitR
  * Writes what git writes to the new file `path`.
  * @returns Whether all of it is there.
  */
-export async function runGitInto(path: string, args: readonly string[], run: GitRun): Promise<boolean> {
+export async function runGitInto(path: string, args: readonly string[], run: GitProgramRun): Promise<boolean> {
   await using git = startGit(args, run);
   if (git.process === undefined) return false;
   const file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
@@ -90,7 +90,7 @@ interface StartedGit extends AsyncDisposable {
   ended(): string | undefined;
 }
 
-function startGit(args: readonly string[], run: GitRun): StartedGit {
+function startGit(args: readonly string[], run: GitProgramRun): StartedGit {
   let ended: string | undefined;
   let process: Deno.ChildProcess;
   // Only a run that reaches the remote has a URL among its arguments.
@@ -181,7 +181,7 @@ async function collect(
 const SILENCE_S = 60;
 
 /** The environment of git: of the master's own variables only those for the paths of programs and keys. */
-function environment({ access, indexFile, directory }: GitRun): Record<string, string> {
+function environment({ access, indexFile, directory }: GitProgramRun): Record<string, string> {
   const own = Object.fromEntries(
     ["PATH", "HOME", "SSH_AUTH_SOCK", "TMPDIR"].flatMap((name) => {
       const value = Deno.env.get(name);

@@ -15,7 +15,7 @@ import { messageOf, StoreError } from "#lib/errors.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { hideCredentials, replaceCredentials } from "#lib/text/url_credentials.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
-import { type GitResult, runGit, runGitInto } from "./git_program.ts";
+import { type GitResult, runGitInto, runGitProgram } from "./git_program.ts";
 import type { RepositoryOptions } from "./remote_fields.ts";
 import { LINK_MODE, parseBatch, parseTree, type Tree } from "./tree.ts";
 import { UpdateLock } from "./update_lock.ts";
@@ -89,7 +89,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
       const { url, user, password, depth, refspecs } = this.options;
       const address = user === "" ? url : replaceCredentials(url, user, password);
       const args = ["fetch", "--prune", "--quiet", "--no-auto-maintenance", ...depth > 0 ? [`--depth=${depth}`] : []];
-      const fetched = await runGit([...args, "--end-of-options", address, ...refspecs], {
+      const fetched = await runGitProgram([...args, "--end-of-options", address, ...refspecs], {
         directory: this.#repository,
         access: this.options,
         limitMs: FETCH_LIMIT_MS,
@@ -112,14 +112,14 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   async #init(): Promise<void> {
     await Deno.mkdir(this.#repository, { recursive: true, mode: 0o700 });
     if (isThere(`${this.#repository}/HEAD`)) return;
-    const made = await runGit(["init", "--bare", "--quiet", "."], { directory: this.#repository });
+    const made = await runGitProgram(["init", "--bare", "--quiet", "."], { directory: this.#repository });
     if (!made.ok) throw new StoreError(`git init of ${this.#repository} failed: ${made.stderr}`, this.#repository);
   }
 
   /** The branches and tags as git has them. */
   async #readRefs(): Promise<Refs> {
     const format = "--format=%(refname) %(objectname) %(*objectname)";
-    const listed = await runGit(["for-each-ref", format, "refs/remotes/origin/", "refs/tags/"], {
+    const listed = await runGitProgram(["for-each-ref", format, "refs/remotes/origin/", "refs/tags/"], {
       directory: this.#repository,
     });
     if (!listed.ok) throw new StoreError(`git for-each-ref failed: ${listed.stderr}`, this.#repository);
@@ -244,7 +244,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   }
 
   #read(args: readonly string[], stdin?: string): Promise<GitResult> {
-    return this.#turn(() => runGit(args, { directory: this.#repository, stdin }));
+    return this.#turn(() => runGitProgram(args, { directory: this.#repository, stdin }));
   }
 
   /** Limits the number of processes at a time. */

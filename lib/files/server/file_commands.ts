@@ -10,7 +10,7 @@
 
 import { gzip as compress } from "#lib/values/gzip.ts";
 import { isInt, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { FileHash, FileServer, ListOptions, ServedFile } from "./file_server.ts";
+import type { FileListOptions, FileServer, ServedFile, ServedFileHash } from "./file_server.ts";
 
 /** The answer to an invalid load. */
 const UNUSABLE = "";
@@ -51,7 +51,7 @@ async function fileEnvs(server: FileServer, load: ValueMap): Promise<Value> {
 async function listed(
   load: ValueMap,
   none: Value,
-  list: (saltenv: string, options: ListOptions) => Promise<Value>,
+  list: (saltenv: string, options: FileListOptions) => Promise<Value>,
 ): Promise<Value> {
   const saltenv = load.get("saltenv");
   if (saltenv === undefined) return none;
@@ -83,7 +83,7 @@ async function hashOf(
   return found === undefined ? undefined : { hash: hashMap(found.hash), stat: [...found.stat] };
 }
 
-function hashMap({ hash_type, hsum }: FileHash): ValueMap {
+function hashMap({ hash_type, hsum }: ServedFileHash): ValueMap {
   return map({ hash_type, hsum });
 }
 

@@ -27,7 +27,7 @@ export interface ServedFile extends FoundFile {
 }
 
 /** A digest as minions get it. */
-export interface FileHash {
+export interface ServedFileHash {
   /** Its name: `sha256`. */
   readonly hash_type: string;
   /** Its hexadecimal digits. */
@@ -35,7 +35,7 @@ export interface FileHash {
 }
 
 /** What to list of an environment. */
-export interface ListOptions {
+export interface FileListOptions {
   /** Only what begins with this. */
   readonly prefix?: string;
   /** Only these backends, or with `-` before each, all but these: `"roots,gitfs"`. */
@@ -110,22 +110,22 @@ export class FileServer {
   }
 
   /** All files of an environment, sorted. */
-  fileList(saltenv: string, options: ListOptions = {}): Promise<string[]> {
+  fileList(saltenv: string, options: FileListOptions = {}): Promise<string[]> {
     return this.#list(saltenv, options, ({ files }) => files);
   }
 
   /** All directories of an environment, sorted. */
-  dirList(saltenv: string, options: ListOptions = {}): Promise<string[]> {
+  dirList(saltenv: string, options: FileListOptions = {}): Promise<string[]> {
     return this.#list(saltenv, options, ({ dirs }) => dirs);
   }
 
   /** All empty directories of an environment, sorted. */
-  emptyDirs(saltenv: string, options: ListOptions = {}): Promise<string[]> {
+  emptyDirs(saltenv: string, options: FileListOptions = {}): Promise<string[]> {
     return this.#list(saltenv, options, ({ emptyDirs }) => emptyDirs);
   }
 
   /** The text of each link of an environment. Of links with the same path that of the first backend. */
-  async symlinkList(saltenv: string, { prefix, backend }: ListOptions = {}): Promise<Map<string, string>> {
+  async symlinkList(saltenv: string, { prefix, backend }: FileListOptions = {}): Promise<Map<string, string>> {
     const links = new Map<string, string>();
     const start = withoutSlashes(prefix);
     for (const lists of await this.#lists(saltenv, backend)) {
@@ -138,7 +138,7 @@ export class FileServer {
   async hashAndStat(
     path: string,
     saltenv: string,
-  ): Promise<{ readonly hash: FileHash; readonly stat: readonly number[] } | undefined> {
+  ): Promise<{ readonly hash: ServedFileHash; readonly stat: readonly number[] } | undefined> {
     const found = await this.findFile(path, saltenv);
     if (found === undefined) return undefined;
     const hsum = await (await this.#backendOf(found))?.hash(found, saltenv);
@@ -162,7 +162,7 @@ export class FileServer {
 
   async #list(
     saltenv: string,
-    { prefix, backend }: ListOptions,
+    { prefix, backend }: FileListOptions,
     of: (lists: FileLists) => readonly string[],
   ): Promise<string[]> {
     const lists = (await this.#lists(saltenv, backend)).map(of).filter((paths) => paths.length > 0);

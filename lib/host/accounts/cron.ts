@@ -5,7 +5,7 @@
  */
 
 import { type CronChange, type Crontab, crontabText, parseCrontab } from "./crontab.ts";
-import { userName } from "./users.ts";
+import { checkUserName } from "./users.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { findUser } from "#lib/os/users.ts";
@@ -13,7 +13,7 @@ import type { CommandHost } from "#lib/programs/command.ts";
 
 /** The command line and the user for running crontab for a user's table. */
 function asUser(user: string): { readonly words: string[]; readonly runas: string | null } {
-  const found = findUser(userName(user));
+  const found = findUser(checkUserName(user));
   if (found === undefined) throw new CommandError(`User '${user}' is not available`);
   if (found.uid === Deno.uid()) return { words: ["crontab"], runas: null };
   return Deno.uid() === 0 ? { words: ["crontab", "-u", user], runas: null } : { words: ["crontab"], runas: user };

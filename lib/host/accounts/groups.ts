@@ -6,7 +6,7 @@
 
 import type { Group } from "#lib/os/account_records.ts";
 import { type AccountHost, groupEntries } from "./account_entries.ts";
-import { accountProgram, rootOption, userName } from "./users.ts";
+import { accountProgram, checkUserName, rootOption } from "./users.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
@@ -103,7 +103,7 @@ function gpasswdRoot(root: string | null): string[] {
  * @returns Whether gpasswd did it.
  */
 export async function addMember(name: string, user: string, root: string | null, host: AccountHost): Promise<boolean> {
-  const words = [accountProgram("gpasswd"), ...gpasswdRoot(root), "--add", userName(user), "--", groupName(name)];
+  const words = [accountProgram("gpasswd"), ...gpasswdRoot(root), "--add", checkUserName(user), "--", groupName(name)];
   return await run(words, host);
 }
 
@@ -119,7 +119,10 @@ export async function removeMember(
 ): Promise<boolean> {
   const group = await findGroupEntry(groupName(name), host, root);
   if (!group?.members.includes(user)) return true;
-  return await run([accountProgram("gpasswd"), ...gpasswdRoot(root), "--delete", userName(user), "--", name], host);
+  return await run(
+    [accountProgram("gpasswd"), ...gpasswdRoot(root), "--delete", checkUserName(user), "--", name],
+    host,
+  );
 }
 
 /**
@@ -132,6 +135,6 @@ export async function setMembers(
   root: string | null,
   host: AccountHost,
 ): Promise<boolean> {
-  const listed = users.map(userName).join(",");
+  const listed = users.map(checkUserName).join(",");
   return await run([accountProgram("gpasswd"), ...gpasswdRoot(root), "--members", listed, "--", groupName(name)], host);
 }

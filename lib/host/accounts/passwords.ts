@@ -5,7 +5,7 @@
  */
 
 import { accountFile, type AccountHost, findPasswdEntry, shadowEntries, type ShadowEntry } from "./account_entries.ts";
-import { rootOption, userName } from "./users.ts";
+import { checkUserName, rootOption } from "./users.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 
@@ -37,7 +37,7 @@ export async function setAge(
   { root, host }: ShadowPlace,
 ): Promise<boolean> {
   const { field, option, value, verify } = change;
-  const before = findShadowEntry(userName(name), root);
+  const before = findShadowEntry(checkUserName(name), root);
   if (before === undefined || before[field] === value) return before !== undefined;
   // -1 is a value, not an option.
   const word = /^-?\d+$/.test(String(value)) ? String(value) : checkedWord(String(value), field);
@@ -47,7 +47,9 @@ export async function setAge(
 
 /** Runs passwd with one option for a user. */
 export async function runPasswd(option: "-d" | "-l" | "-u", name: string, { root, host }: ShadowPlace): Promise<void> {
-  await runProgram(["passwd", ...rootOption(root), option, "--", userName(name)], host, { secret: option === "-d" });
+  await runProgram(["passwd", ...rootOption(root), option, "--", checkUserName(name)], host, {
+    secret: option === "-d",
+  });
 }
 
 const DAY_MS = 86_400_000;
@@ -57,7 +59,7 @@ const DAY_MS = 86_400_000;
  * @returns Whether it is set now; False for an unknown user.
  */
 export async function setPasswordHash(name: string, hash: string, { root, host }: ShadowPlace): Promise<boolean> {
-  if (await findPasswdEntry(userName(name), host, root) === undefined) return false;
+  if (await findPasswdEntry(checkUserName(name), host, root) === undefined) return false;
   if (/[:\n\0]/.test(hash)) return false;
   const path = accountFile("shadow", root);
   const text = readTextFileIfExists(path);

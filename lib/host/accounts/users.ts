@@ -31,7 +31,7 @@ export function rootOption(root: string | null): string[] {
  * A user's name as an argument.
  * @throws {InvocationError} If it could be something else.
  */
-export function userName(name: string): string {
+export function checkUserName(name: string): string {
   return checkedWord(/[:,/]/.test(name) ? "" : name, "user name");
 }
 
@@ -91,7 +91,7 @@ export async function addUser(user: NewUser, host: AccountHost): Promise<boolean
   if (!user.unique) words.push("-o");
   if (user.system) words.push("-r");
   if (!local) words.push(...rootOption(root));
-  const result = await runProgram([...words, "--", userName(user.name)], host, { logsFailure: true });
+  const result = await runProgram([...words, "--", checkUserName(user.name)], host, { logsFailure: true });
   if (result.retcode !== 0) return false;
   if (user.groups !== null && user.groups.length > 0) {
     await setGroups(user.name, user.groups, { append: false, root }, host);
@@ -123,7 +123,7 @@ export async function deleteUser(
     ...force && !local ? ["-f"] : [],
     ...local ? [] : rootOption(root),
   ];
-  const { retcode, stderr } = await runProgram([...words, "--", userName(name)], host, { logsFailure: true });
+  const { retcode, stderr } = await runProgram([...words, "--", checkUserName(name)], host, { logsFailure: true });
   // Debian's userdel has this exit code for a user without a mailbox, who is deleted anyway.
   return retcode === 0 || (retcode === 12 && /var\/(spool\/)?mail/.test(stderr));
 }
@@ -155,7 +155,7 @@ export async function setField(
 ): Promise<boolean> {
   const { field, option, value, move } = change;
   const has = async (who: string) => (await findPasswdEntry(who, place.host, place.root))?.[field] === value;
-  if (await findPasswdEntry(userName(name), place.host, place.root) === undefined) {
+  if (await findPasswdEntry(checkUserName(name), place.host, place.root) === undefined) {
     throw new CommandError(`User '${name}' does not exist`);
   }
   if (await has(name)) return true;
@@ -168,7 +168,7 @@ export async function setField(
  * @returns Whether it has the value now.
  */
 export async function setGecos(name: string, part: GecosPart, text: string, place: UserPlace): Promise<boolean> {
-  const current = async () => (await findPasswdEntry(userName(name), place.host, place.root))?.gecos;
+  const current = async () => (await findPasswdEntry(checkUserName(name), place.host, place.root))?.gecos;
   const before = await current();
   if (before === undefined) throw new CommandError(`User '${name}' does not exist`);
   const parts = parseGecos(before);
@@ -189,7 +189,7 @@ export async function setGroups(
   { append, root }: { readonly append: boolean; readonly root: string | null },
   host: AccountHost,
 ): Promise<boolean> {
-  const user = await findPasswdEntry(userName(name), host, root);
+  const user = await findPasswdEntry(checkUserName(name), host, root);
   const now = user === undefined ? [] : groupNames(user, await groupEntries(host, root));
   if (user !== undefined && now.length === groups.length && groups.every((group) => now.includes(group))) return true;
   const words = groups.map((group) => checkedWord(group, "group name"));
@@ -208,5 +208,5 @@ export async function setGroups(
 
 /** The name of a user's primary group; an empty text if there is no such user. */
 export async function primaryGroup(name: string, host: AccountHost): Promise<string> {
-  return (await runProgram(["id", "-g", "-n", "--", userName(name)], host)).stdout;
+  return (await runProgram(["id", "-g", "-n", "--", checkUserName(name)], host)).stdout;
 }

@@ -43,13 +43,13 @@ export async function debianPackages(context: JobContext): Promise<output.Debian
 }
 
 /** The installed packages and those marked to be purged, with their versions. */
-export async function installedPackages(context: JobContext): Promise<PackageVersions> {
+export async function installedAptPackages(context: JobContext): Promise<PackageVersions> {
   const { installed, purgeDesired } = await debianPackages(context);
   return new Map([...purgeDesired, ...installed]);
 }
 
 async function installedVersions(context: JobContext): Promise<ValueMap> {
-  return asVersions(await installedPackages(context), false);
+  return asVersions(await installedAptPackages(context), false);
 }
 
 /** A package's name without the host's own architecture. */
@@ -103,7 +103,7 @@ export async function refreshIfAsked(kwargs: ValueMap, context: JobContext, refr
   if (isTrue(refresh)) await refreshPackages(context, { cacheValidTime: kwargs.get("cache_valid_time") });
 }
 
-/** Options of {@linkcode latestVersions}. */
+/** Options of {@linkcode latestAptVersions}. */
 export interface LatestOptions {
   /** The release to take versions from. */
   readonly fromrepo?: Value;
@@ -112,12 +112,12 @@ export interface LatestOptions {
 }
 
 /** The versions that an installation or upgrade would bring; an empty text if there is nothing newer. */
-export async function latestVersions(
+export async function latestAptVersions(
   names: readonly string[],
   context: JobContext,
   { fromrepo = null, showInstalled = false }: LatestOptions = {},
 ): Promise<Value> {
-  const packages = await installedPackages(context);
+  const packages = await installedAptPackages(context);
   const candidates = await candidatesOf(names, { packages, release: fromrepo === null ? "" : str(fromrepo) }, context);
   const latest = (name: string): string => {
     const candidate = candidates.get(name) ?? "";
@@ -182,7 +182,7 @@ export async function upgradablePackages(
   const release = fromrepo === null ? [] : ["-o", `APT::Default-Release=${str(fromrepo)}`];
   const words = ["apt-get", "--just-print", options.dist ? "dist-upgrade" : "upgrade", ...release];
   const { retcode, stdout, stderr } = await runApt(words, context);
-  if (retcode === 0) return output.parseUpgrades(stdout);
+  if (retcode === 0) return output.parseAptUpgrades(stdout);
   const reason = stderr || stdout;
   throw new CommandError(`Failed to get upgrades${reason === "" ? "" : `: ${reason}`}`);
 }
@@ -197,7 +197,7 @@ function forced(kwargs: ValueMap): string[] {
   return isTrue(kwargs.get("force_yes")) ? ["--force-yes"] : [];
 }
 
-/** Options of {@linkcode installPackages}. */
+/** Options of {@linkcode installAptPackages}. */
 export interface InstallOptions {
   readonly fromrepo?: Value;
   readonly skipVerify?: boolean;
@@ -222,7 +222,7 @@ interface InstallPlan {
  * @returns The changes.
  * @throws {CommandError} With the changes that were made.
  */
-export async function installPackages(
+export async function installAptPackages(
   targets: Targets,
   context: JobContext,
   options: InstallOptions,
@@ -342,7 +342,7 @@ async function planInstall(
  * Removes or purges packages; a name may be a glob.
  * @returns The changes.
  */
-export async function removePackages(
+export async function removeAptPackages(
   action: "remove" | "purge",
   targets: Targets,
   context: JobContext,
@@ -404,7 +404,7 @@ export async function autoremovePackages(
  * Upgrades all packages.
  * @returns The changes.
  */
-export async function upgradePackages(
+export async function upgradeAptPackages(
   context: JobContext,
   { dist, kwargs }: { readonly dist: boolean; readonly kwargs: ValueMap },
 ): Promise<ValueMap> {

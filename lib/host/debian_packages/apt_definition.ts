@@ -4,7 +4,7 @@
  * @module
  */
 
-import { parseSourceLine, shownSources, type Source } from "./apt_sources.ts";
+import { type AptSource, parseSourceLine, shownSources } from "./apt_sources.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isTrue } from "#lib/values/is_true.ts";
@@ -54,7 +54,7 @@ export function definedRepository(repo: string, kwargs: ValueMap, context: JobCo
   const parsed = parseSourceLine(line, file === undefined ? undefined : str(file));
   if (parsed === undefined) throw new CommandError(`Error: repo '${line}' is not a well formatted definition`);
   const keyword = (key: string) => kwargs.get(key);
-  const source: Source = { ...parsed, comment: "", options: new Map() };
+  const source: AptSource = { ...parsed, comment: "", options: new Map() };
   const [comps, architectures, trusted] = [keyword("comps"), keyword("architectures"), keyword("trusted")];
   if (comps !== undefined) source.comps = words(comps);
   if (architectures !== undefined) source.architectures = words(architectures);

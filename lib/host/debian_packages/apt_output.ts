@@ -71,7 +71,7 @@ export function parseUpdate(text: string): { readonly sources: ValueMap; readonl
 }
 
 /** The packages that `apt-get --just-print upgrade` would upgrade, with their new versions. */
-export function parseUpgrades(text: string): ValueMap {
+export function parseAptUpgrades(text: string): ValueMap {
   return new Map([...text.matchAll(/^Conf ([^ ]+) \(([^ ]+)/gm)].map(([, name, version]) => [name, version]));
 }
 
@@ -142,7 +142,7 @@ export function parseShow(text: string, wanted: readonly string[]): ValueMap {
 /** The separator of packages in {@linkcode INFO_FORMAT}. */
 const INFO_END = "*/~^\\*";
 
-/** The format that {@linkcode parseInfo} reads, for `dpkg-query -W -f`. */
+/** The format that {@linkcode parseAptInfo} reads, for `dpkg-query -W -f`. */
 export const INFO_FORMAT = [
   "package:${Package}",
   "revision:${binary:Revision}",
@@ -168,7 +168,7 @@ export const INFO_FORMAT = [
 ].join("\\n");
 
 /** dpkg's information about each package: its fields by name, without empty ones. */
-export function parseInfo(text: string): ValueMap[] {
+export function parseAptInfo(text: string): ValueMap[] {
   return text.split(`\n${INFO_END}`).filter((part) => part.trim() !== "").map((part) => {
     const [head, ...description] = part.replace(/^\r?\n/, "").split("\ndescription:");
     const fields: ValueMap = new Map();

@@ -5,15 +5,15 @@
  * @module
  */
 
-import { parseSourceLine, shownSources, type Source, SourceFiles, sourceLine } from "./apt_sources.ts";
+import { type AptSource, AptSourceFiles, parseSourceLine, shownSources, sourceLine } from "./apt_sources.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** All repositories by their address. */
-export function listRepositories(root?: string): ValueMap {
+export function listAptRepositories(root?: string): ValueMap {
   const found = new Map<string, ValueMap[]>();
-  for (const shown of new SourceFiles(root).sources.flatMap(shownSources)) {
+  for (const shown of new AptSourceFiles(root).sources.flatMap(shownSources)) {
     const uri = str(shown.get("uri") ?? "");
     const known = found.get(uri);
     if (known === undefined) found.set(uri, [shown]);
@@ -23,10 +23,10 @@ export function listRepositories(root?: string): ValueMap {
 }
 
 /** The repository; empty if it is not there, or `repo` defines none. */
-export function getRepository(repo: string, root?: string): ValueMap {
+export function getAptRepository(repo: string, root?: string): ValueMap {
   const wanted = parseSourceLine(repo);
   if (wanted === undefined) return new Map();
-  for (const source of new SourceFiles(root).sources) {
+  for (const source of new AptSourceFiles(root).sources) {
     if (!isSame(source, wanted)) continue;
     if (wanted.comps.length > 0 && !wanted.comps.some((comp) => source.comps.includes(comp))) continue;
     const shown = shownSources(source).find((one) =>
@@ -38,7 +38,7 @@ export function getRepository(repo: string, root?: string): ValueMap {
   return new Map();
 }
 
-function isSame(source: Source, { types: [type], uris: [uri], suites: [suite] }: Source): boolean {
+function isSame(source: AptSource, { types: [type], uris: [uri], suites: [suite] }: AptSource): boolean {
   return source.types.includes(type) && source.suites.includes(suite) &&
     source.uris.some((one) => bare(one) === bare(uri));
 }
@@ -52,11 +52,11 @@ function bare(uri: string): string {
  * @returns A text that describes the deletion.
  * @throws {CommandError} If it is not there.
  */
-export function deleteRepository(repo: string, root?: string): string {
+export function deleteAptRepository(repo: string, root?: string): string {
   const wanted = parseSourceLine(repo);
   const missing = () => new CommandError(`Repo ${repo} doesn't exist in the sources.list(s)`);
   if (wanted === undefined) throw missing();
-  const files = new SourceFiles(root);
+  const files = new AptSourceFiles(root);
   const changed = new Set<string>();
   for (const source of files.sources) {
     if (!isSame(source, wanted) || !isSameSet(source.architectures, wanted.architectures)) continue;
@@ -96,7 +96,7 @@ export interface RepositoryChange {
 }
 
 /** Changes a repository, or adds it. */
-export function changeRepository(repo: string, { kwargs, needsKey, root }: RepositoryChange): void {
+export function changeAptRepository(repo: string, { kwargs, needsKey, root }: RepositoryChange): void {
   const wanted = parseSourceLine(repo);
   if (wanted === undefined) {
     throw new InvocationError(
@@ -107,7 +107,7 @@ export function changeRepository(repo: string, { kwargs, needsKey, root }: Repos
   const comps = value === undefined ? wanted.comps : words(value);
   const all = [...new Set([...wanted.comps, ...comps])];
   const architectures = kwargs.has("architectures") ? words(kwargs.get("architectures") ?? "") : wanted.architectures;
-  const files = new SourceFiles(root);
+  const files = new AptSourceFiles(root);
   if (isTrue(kwargs.get("consolidate"))) consolidate(files);
   const [type, dist] = [kwargs.get("type"), kwargs.get("dist")];
   let source = files.sources.find((one) => {
@@ -152,8 +152,8 @@ function words(value: Value): string[] {
 }
 
 /** Merges entries in `sources.list` that differ only in their components. */
-function consolidate(files: SourceFiles): void {
-  const first = new Map<string, Source>();
+function consolidate(files: AptSourceFiles): void {
+  const first = new Map<string, AptSource>();
   for (const source of files.sources.filter(({ file }) => file.endsWith("list"))) {
     const key = JSON.stringify([source.architectures, source.disabled, source.types, source.uris, source.suites]);
     const known = first.get(key);

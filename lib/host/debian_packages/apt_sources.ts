@@ -9,8 +9,8 @@ import { InvocationError } from "#lib/errors.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
-/** One entry. Fields may be changed; {@linkcode SourceFiles.save} writes them. */
-export interface Source {
+/** One entry. Fields may be changed; {@linkcode AptSourceFiles.save} writes them. */
+export interface AptSource {
   /** The file that it is in. */
   file: string;
   disabled: boolean;
@@ -33,7 +33,7 @@ export interface Source {
 }
 
 /** A part of a file: an entry, or other text, which is never changed. */
-type Part = { readonly source: Source } | { readonly text: string };
+type Part = { readonly source: AptSource } | { readonly text: string };
 
 const TYPES = ["deb", "deb-src", "rpm", "rpm-src"];
 const MAIN = "/etc/apt/sources.list";
@@ -43,7 +43,7 @@ const PARTS = "/etc/apt/sources.list.d";
  * Reads one line; `undefined` if it is not an entry.
  * @throws {InvocationError} If it begins as one and has no suite.
  */
-export function parseSourceLine(line: string, file: string = MAIN): Source | undefined {
+export function parseSourceLine(line: string, file: string = MAIN): AptSource | undefined {
   let text = line.trim();
   const disabled = text.startsWith("#");
   if (disabled) text = text.slice(1).trim();
@@ -81,7 +81,7 @@ export function parseSourceLine(line: string, file: string = MAIN): Source | und
 }
 
 /** The entry as one line, without a newline. */
-export function sourceLine(source: Source): string {
+export function sourceLine(source: AptSource): string {
   const options = new Map(source.options);
   if (source.architectures.length > 0) options.set("arch", source.architectures.join(","));
   if (source.signedby !== "") options.set("signed-by", source.signedby);
@@ -100,11 +100,11 @@ export function sourceLine(source: Source): string {
   return words.join(" ").trim();
 }
 
-/** The fields of deb822 that are fields of a {@linkcode Source}. */
+/** The fields of deb822 that are fields of a {@linkcode AptSource}. */
 const FIELDS = ["types", "uris", "suites", "components", "architectures", "signed-by", "trusted", "enabled"];
 
 /** Reads one paragraph; `undefined` if it has no fields. */
-function parseSourceParagraph(paragraph: string, file: string): Source | undefined {
+function parseSourceParagraph(paragraph: string, file: string): AptSource | undefined {
   const fields = new Map<string, string>();
   const comments: string[] = [];
   let last: string | undefined;
@@ -134,7 +134,7 @@ function parseSourceParagraph(paragraph: string, file: string): Source | undefin
 }
 
 /** The entry as a paragraph of deb822, without an empty line after it. */
-function sourceParagraph(source: Source): string {
+function sourceParagraph(source: AptSource): string {
   const fields: [string, string][] = [
     ["Enabled", source.disabled ? "no" : ""],
     ["Types", source.types.join(" ")],
@@ -158,7 +158,7 @@ function isYes(text: string): boolean {
 }
 
 /** All sources of a host. */
-export class SourceFiles {
+export class AptSourceFiles {
   readonly #root: string;
   readonly #files = new Map<string, Part[]>();
 
@@ -173,19 +173,19 @@ export class SourceFiles {
   }
 
   /** The entries, in the order in which they were read. */
-  get sources(): Source[] {
+  get sources(): AptSource[] {
     return [...this.#files.values()].flat().flatMap((part) => "source" in part ? [part.source] : []);
   }
 
   /** Puts an entry at the end of its file. */
-  add(source: Source): void {
+  add(source: AptSource): void {
     const parts = this.#files.get(source.file);
     if (parts === undefined) this.#files.set(source.file, [{ source }]);
     else parts.push({ source });
   }
 
   /** Removes an entry from its file. */
-  remove(source: Source): void {
+  remove(source: AptSource): void {
     for (const [file, parts] of this.#files) {
       this.#files.set(file, parts.filter((part) => !("source" in part) || part.source !== source));
     }
@@ -237,7 +237,7 @@ export class SourceFiles {
 }
 
 /** A line that apt could not read stays as it is. */
-function parsedLine(line: string, file: string): Source | undefined {
+function parsedLine(line: string, file: string): AptSource | undefined {
   try {
     return parseSourceLine(line, file);
   } catch (error) {
@@ -246,7 +246,7 @@ function parsedLine(line: string, file: string): Source | undefined {
   }
 }
 
-function written(source: Source): string {
+function written(source: AptSource): string {
   return source.file.endsWith(".sources") ? sourceParagraph(source) : sourceLine(source);
 }
 
@@ -266,7 +266,7 @@ function paragraphs(parts: readonly Part[]): string {
 }
 
 /** The entries as `pkg.list_repos` shows them: one for each type, address and suite. */
-export function shownSources(source: Source): ValueMap[] {
+export function shownSources(source: AptSource): ValueMap[] {
   const isParagraph = source.file.endsWith(".sources");
   return source.uris.flatMap((uri) =>
     source.suites.flatMap((dist) =>

@@ -85,7 +85,7 @@ export async function packageInfo(
     ["dpkg-query", "-W", `-f=${output.INFO_FORMAT}`, ...checked],
     context,
   );
-  if (retcode === 0) return output.parseInfo(stdout);
+  if (retcode === 0) return output.parseAptInfo(stdout);
   if (failhard) throw new CommandError(`Error getting packages information: ${stderr}`);
   return [];
 }

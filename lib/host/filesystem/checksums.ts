@@ -8,7 +8,7 @@
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { streamingHash } from "#lib/crypto/hash.ts";
-import { readText, universalLines } from "./contents.ts";
+import { readUtf8File, universalLines } from "./contents.ts";
 import { baseName } from "#lib/os/paths.ts";
 import { strip } from "#lib/values/python_text.ts";
 
@@ -167,7 +167,7 @@ export function extractHash(path: string, names: HashNames & { readonly hashType
   ];
   const found: (SourceSum | undefined)[] = [undefined, undefined, undefined];
   let first: SourceSum | undefined;
-  for (const raw of universalLines(readText(path))) {
+  for (const raw of universalLines(readUtf8File(path))) {
     const line = strip(raw);
     const hsum = digest.exec(line)?.[1];
     const type = hsum === undefined ? undefined : typeOfLength(hsum.length);

@@ -48,7 +48,7 @@ export function beginsAsText(bytes: Uint8Array): boolean {
 }
 
 /** Whether the file's first 2 KB are not text; `false` for what is not a regular file. */
-export function isBinary(path: string): boolean {
+export function isBinaryFile(path: string): boolean {
   return isFile(path) && isBinaryData(readBeginning(path, ENCODING_BLOCK));
 }
 
@@ -83,7 +83,7 @@ export function detectEncoding(path: string): string | undefined {
  * The UTF-8 text of the file at `path`, with its byte order mark.
  * @throws {CommandError} If it is not UTF-8.
  */
-export function readText(path: string): string {
+export function readUtf8File(path: string): string {
   return decodeUtf8(readForChange(path), path);
 }
 
@@ -255,7 +255,7 @@ export function copyOpen(source: Deno.FsFile, to: Deno.FsFile): void {
  * Whether two files have the same bytes, which are read piece by piece.
  * @throws What Deno throws.
  */
-export function sameBytes(one: string, other: string): boolean {
+export function sameFileBytes(one: string, other: string): boolean {
   using first = Deno.openSync(one);
   using second = Deno.openSync(other);
   const size = first.statSync().size;

@@ -11,7 +11,7 @@ import { systemReason } from "#lib/os/deno_texts.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
 import { strip } from "#lib/values/python_text.ts";
 import { compareStrings } from "#lib/values/value.ts";
-import { beginsAsText, isText, lenientText, sameBytes } from "./contents.ts";
+import { beginsAsText, isText, lenientText, sameFileBytes } from "./contents.ts";
 
 /** What a comparison ignores. */
 export interface Ignoring {
@@ -80,7 +80,7 @@ function kindsText(old: boolean, now: boolean): string | undefined {
 }
 
 function areEqual(one: Compared, other: Compared): boolean {
-  if (typeof one === "string" && typeof other === "string") return reading(one, () => sameBytes(one, other));
+  if (typeof one === "string" && typeof other === "string") return reading(one, () => sameFileBytes(one, other));
   return equalBytes(bytesOf(one), bytesOf(other));
 }
 

@@ -19,14 +19,14 @@ import { encodeText } from "#lib/text/encoding.ts";
 import { normalizeMode } from "./ownership.ts";
 import { isLink, realPath } from "#lib/os/disk_paths.ts";
 import { dirName, joinPath } from "#lib/os/paths.ts";
-import { checkPermissions, type StateResult, type Wanted } from "./permission_check.ts";
+import { checkPermissions, type PermissionResult, type WantedPermissions } from "./permission_check.ts";
 import { sourcePath } from "./sources.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
 import { makeParents } from "./trees.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wanted state of a file, besides owner and mode. */
-export interface ManagedFile extends Wanted {
+export interface ManagedFile extends WantedPermissions {
   readonly name: string;
   /** The local file with the contents; empty if there is none. */
   readonly sfn: string;
@@ -166,7 +166,7 @@ export interface Management extends ManagedFile {
 }
 
 /** `file.manage_file`: `ret` with what was done. */
-export async function manageFile(ret: StateResult, file: Management, host: FileHost): Promise<StateResult> {
+export async function manageFile(ret: PermissionResult, file: Management, host: FileHost): Promise<PermissionResult> {
   using work = new FileWork(ret, { file, host });
   return await work.run();
 }
@@ -177,14 +177,14 @@ class Failed extends Error {}
 /** One run of {@linkcode manageFile}. */
 class FileWork implements Disposable {
   readonly #scratch = new Scratch();
-  readonly #ret: StateResult;
+  readonly #ret: PermissionResult;
   readonly #file: Management;
   readonly #host: FileHost;
   #counts = false;
   /** Whether the file is known to have the contents. */
   #current = false;
 
-  constructor(ret: StateResult, { file, host }: { readonly file: Management; readonly host: FileHost }) {
+  constructor(ret: PermissionResult, { file, host }: { readonly file: Management; readonly host: FileHost }) {
     this.#ret = ret;
     this.#file = file;
     this.#host = host;
@@ -194,7 +194,7 @@ class FileWork implements Disposable {
     this.#scratch[Symbol.dispose]();
   }
 
-  async run(): Promise<StateResult> {
+  async run(): Promise<PermissionResult> {
     try {
       const there = isFileOrLink(this.#file.name);
       // What is there already is not fetched.
@@ -308,7 +308,7 @@ class FileWork implements Disposable {
   }
 
   /** The file is there, or a link. */
-  async #change({ sfn, sum, mode }: Prepared): Promise<StateResult> {
+  async #change({ sfn, sum, mode }: Prepared): Promise<PermissionResult> {
     const { name, source, follow } = this.#file;
     const ret = this.#ret;
     const link = isLink(name);
@@ -369,7 +369,7 @@ class FileWork implements Disposable {
   }
 
   /** Creates the file where there is nothing, a directory or a special file. */
-  async #create({ sfn, sum, mode }: Prepared): Promise<StateResult> {
+  async #create({ sfn, sum, mode }: Prepared): Promise<PermissionResult> {
     const { name, source, newFileDiff } = this.#file;
     const ret = this.#ret, { test } = this.#host;
     if (source !== "") {
@@ -426,7 +426,7 @@ class FileWork implements Disposable {
       : [...str(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
     const bits = dirMode ?? derived;
     await makeParents(name, async (path) => {
-      const ret: StateResult = { name: path, changes: new Map(), comment: "", result: true, more: new Map() };
+      const ret: PermissionResult = { name: path, changes: new Map(), comment: "", result: true, more: new Map() };
       await checkPermissions(ret, { path, wanted: { user, group, mode: bits }, host: this.#host });
     });
   }

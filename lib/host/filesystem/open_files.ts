@@ -27,7 +27,7 @@ function filesOf(pid: number): string[] {
 }
 
 /** Pids by file, or with `byPid` files by pid. */
-export function openFiles(byPid: boolean): Map<Value, Value> {
+export function listOpenFiles(byPid: boolean): Map<Value, Value> {
   const files = new Map<Value, Value[]>(), pids = new Map<Value, Value[]>();
   for (const pid of namesIn("/proc").filter((name) => /^\d+$/.test(name)).map(Number)) {
     const open = filesOf(pid);

@@ -20,7 +20,7 @@ import { isLink } from "#lib/os/disk_paths.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
 
 /** The wanted owner, mode and so on; None and empty texts change nothing. */
-export interface Wanted {
+export interface WantedPermissions {
   readonly user: Value;
   readonly group: Value;
   readonly mode: Value;
@@ -33,7 +33,7 @@ export interface Wanted {
 }
 
 /** A state's result: `name`, `changes`, `comment` (text, or a list of them) and `result`. */
-export interface StateResult {
+export interface PermissionResult {
   name: string;
   changes: ValueMap;
   comment: string | string[];
@@ -43,7 +43,7 @@ export interface StateResult {
 }
 
 /** Reads a state's result out of an argument; a new one for None and an empty map. */
-export function readResult(name: string, ret: Value): StateResult {
+export function readResult(name: string, ret: Value): PermissionResult {
   if (!(ret instanceof Map) || ret.size === 0) {
     return { name, changes: new Map(), comment: "", result: true, more: new Map() };
   }
@@ -59,7 +59,7 @@ export function readResult(name: string, ret: Value): StateResult {
 }
 
 /** The map that Salt has of it. */
-export function resultMap({ name, changes, comment, result, more }: StateResult): ValueMap {
+export function permissionResultMap({ name, changes, comment, result, more }: PermissionResult): ValueMap {
   return new Map([...map({ name, changes, comment, result }), ...more]);
 }
 
@@ -75,14 +75,14 @@ function differsFrom(wanted: Value, has: () => string | number, id: number): boo
  * @throws {CommandError} If there is no such file.
  */
 export async function checkPermissions(
-  ret: StateResult,
+  ret: PermissionResult,
   { path, wanted, host, before = fileStatus(path, { follow: wanted.follow ?? false }) }: {
     readonly path: string;
-    readonly wanted: Wanted;
+    readonly wanted: WantedPermissions;
     readonly host: FileHost;
     readonly before?: FileStatus;
   },
-): Promise<{ readonly ret: StateResult; readonly perms: ValueMap }> {
+): Promise<{ readonly ret: PermissionResult; readonly perms: ValueMap }> {
   const { user, group, follow = false } = wanted;
   const mode = normalizeMode(wanted.mode);
   const original = ret.comment;
@@ -140,7 +140,7 @@ export async function checkPermissions(
 }
 
 /** What the file had: names are looked up only for who asks for them. */
-function wasThere(before: FileStatus, { user, group }: Wanted): ValueMap {
+function wasThere(before: FileStatus, { user, group }: WantedPermissions): ValueMap {
   return map({
     luser: isInt(user) ? before.uid : before.user,
     lgroup: isInt(group) ? before.gid : before.group,
@@ -159,7 +159,7 @@ interface Judged {
 function tryChangeOwner(
   path: string,
   { wanted, before, linkItself }: {
-    readonly wanted: Wanted;
+    readonly wanted: WantedPermissions;
     readonly before: FileStatus;
     readonly linkItself: boolean;
   },
@@ -179,7 +179,7 @@ function tryChangeOwner(
 }
 
 async function checkAttributes(
-  ret: StateResult,
+  ret: PermissionResult,
   { path, attrs, host, fail }: {
     readonly path: string;
     readonly attrs: string;
@@ -209,10 +209,10 @@ async function checkAttributes(
 }
 
 async function checkSelinux(
-  ret: StateResult,
+  ret: PermissionResult,
   { path, wanted, host, comments }: {
     readonly path: string;
-    readonly wanted: Wanted;
+    readonly wanted: WantedPermissions;
     readonly host: FileHost;
     readonly comments: string[];
   },

@@ -64,7 +64,7 @@ async function exists(source: string, { files, saltenv }: SourcePlace): Promise<
 }
 
 /** The result of `file.get_managed`: the file with the contents and its digest, or the problem. */
-export interface Managed {
+export interface ManagedSource {
   readonly sfn: string;
   readonly sum: SourceSum | undefined;
   /** Empty if nothing is wrong. */
@@ -96,7 +96,7 @@ export interface ManagedRequest extends HashNames, Omit<SourcePlace, "sourceHash
  * Finds the contents of a managed file.
  * @throws {InvocationError} If the source is the file itself, as a template.
  */
-export async function findManaged(request: ManagedRequest): Promise<Managed> {
+export async function findManaged(request: ManagedRequest): Promise<ManagedSource> {
   const { source } = request;
   if (source === "") return { sfn: "", sum: undefined, problem: "" };
   const scheme = isFileScheme(schemeOf(source)) ? schemeOf(source) : "";
@@ -118,7 +118,7 @@ class Unmanageable extends Error {
   }
 }
 
-type Found = Omit<Managed, "problem">;
+type Found = Omit<ManagedSource, "problem">;
 
 /** The file, if it is one of this host, and the digest that it must have. */
 async function verifiable(request: ManagedRequest, scheme: string): Promise<Found> {
@@ -175,7 +175,7 @@ export function hashFileFetcher(
 }
 
 /** A copy of the source, rendered if it is a template. */
-async function fetched(request: ManagedRequest, { sfn: local, sum: wanted }: Found): Promise<Managed> {
+async function fetched(request: ManagedRequest, { sfn: local, sum: wanted }: Found): Promise<ManagedSource> {
   const { source, template } = request;
   let [sfn, sum] = [local, wanted];
   if (sfn === "") ({ sfn, sum } = await copyOf(request, wanted));

@@ -7,7 +7,7 @@
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError } from "#lib/errors.ts";
-import { byteRegex, byteText, found, regexWithFlags, splitText, substitute } from "#lib/regex/replace.ts";
+import { byteRegex, byteText, found, regexWithFlags, splitByRegex, substitute } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
@@ -143,7 +143,7 @@ export function psed(
   }, 0);
   const rest = limit === ""
     ? text
-    : splitText(regexWithFlags(limit, 0), text).slice(1).map((part) => part ?? "").join("");
+    : splitByRegex(regexWithFlags(limit, 0), text).slice(1).map((part) => part ?? "").join("");
   return substitute(regexWithFlags(before, bits), {
     text: rest,
     replacement: after,

@@ -172,7 +172,7 @@ export function removeEmpty(
 }
 
 /** The bytes of a file, or of all files below a directory, each counted once. */
-export function diskUsage(path: string): number {
+export function measureTree(path: string): number {
   if (isFile(path)) return Deno.statSync(path).size;
   const seen = new Set<number | null>();
   let total = 0;

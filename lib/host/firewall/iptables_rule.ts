@@ -44,7 +44,7 @@ function option(name: string, value: Value): string {
 }
 
 /** The rule, or a text that begins with `Error`. */
-export function ruleOf(kwargs: ValueMap): string {
+export function buildIptablesRule(kwargs: ValueMap): string {
   const left = new Map([...kwargs].filter(([key]) => !NOT_OF_A_RULE.includes(str(key)) && !str(key).startsWith("__")));
   if (left.has("target")) left.set("jump", left.get("target") ?? null);
   left.delete("target");

@@ -12,7 +12,7 @@ import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A place in the rules. */
-export interface Place {
+export interface RulePlace {
   /** As Salt names it: `ipv4`. */
   readonly family: string;
   readonly table: string;
@@ -20,7 +20,7 @@ export interface Place {
 }
 
 /** The result of a function and its comment. */
-export interface Outcome {
+export interface NftOutcome {
   readonly comment: string;
   readonly result: boolean;
 }
@@ -95,7 +95,7 @@ export function rulesetOf(family: string, context: JobContext): Promise<ValueMap
 }
 
 /** Whether there is a table. */
-export async function findTable(table: string | null, family: string, context: JobContext): Promise<Outcome> {
+export async function findTable(table: string | null, family: string, context: JobContext): Promise<NftOutcome> {
   if (!table) return { comment: "Table needs to be specified", result: false };
   const name = nftFamily(family);
   const found = (await nft(["list", "tables", name], context)).includes(`table ${name} ${table}`);
@@ -103,7 +103,7 @@ export async function findTable(table: string | null, family: string, context: J
 }
 
 /** Whether there is a chain. */
-export async function findChain({ table, chain, family }: Place, context: JobContext): Promise<Outcome> {
+export async function findChain({ table, chain, family }: RulePlace, context: JobContext): Promise<NftOutcome> {
   if (!chain) return { comment: "Chain needs to be specified", result: false };
   const text = await nft(["list", "table", nftFamily(family), nameWord(table)], context);
   const found = text.includes(`chain ${chain} {`);
@@ -112,7 +112,7 @@ export async function findChain({ table, chain, family }: Place, context: JobCon
 }
 
 /** The error if table or chain does not exist; `undefined` if both exist. */
-export async function missingPlace(place: Place, context: JobContext): Promise<Outcome | undefined> {
+export async function missingPlace(place: RulePlace, context: JobContext): Promise<NftOutcome | undefined> {
   const table = await findTable(place.table, place.family, context);
   if (!table.result) return table;
   const chain = await findChain(place, context);
@@ -121,7 +121,7 @@ export async function missingPlace(place: Place, context: JobContext): Promise<O
 
 /** The lines of a chain with their handles, as nft writes rules. */
 async function chainLines(
-  { table, chain, family }: Place,
+  { table, chain, family }: RulePlace,
   numeric: boolean,
   context: JobContext,
 ): Promise<string[]> {
@@ -136,7 +136,7 @@ function plainRule(rule: string): string {
 }
 
 /** Whether a chain has a rule. */
-export async function findRule(place: Place, rule: string, context: JobContext): Promise<Outcome> {
+export async function findRule(place: RulePlace, rule: string, context: JobContext): Promise<NftOutcome> {
   const wanted = `${plainRule(rule)} #`;
   const found = (await chainLines(place, false, context)).some((line) => plainRule(line).includes(wanted));
   const { table, chain, family } = place;
@@ -145,7 +145,7 @@ export async function findRule(place: Place, rule: string, context: JobContext):
 }
 
 /** The handle of a rule in a chain. */
-export async function handleOf(place: Place, rule: string, context: JobContext): Promise<string | undefined> {
+export async function handleOf(place: RulePlace, rule: string, context: JobContext): Promise<string | undefined> {
   const wanted = `${plainRule(rule)} # handle `;
   for (const line of (await chainLines(place, true, context)).map(plainRule)) {
     const at = line.indexOf(wanted);

@@ -69,7 +69,7 @@ const VERDICTS: readonly (readonly [keys: readonly string[], make: (value: Value
  * The rule of these keywords; unknown ones are ignored.
  * @param family nft's name of it.
  */
-export function ruleOf(kwargs: ValueMap, family: string): string {
+export function buildNftRule(kwargs: ValueMap, family: string): string {
   const parts = [...MATCHES, ...VERDICTS].flatMap(([keys, make]) => {
     const given = keys.map((key) => kwargs.get(key)).filter((value) => value !== undefined);
     if (given.length === 0) return [];

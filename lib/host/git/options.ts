@@ -9,7 +9,7 @@ import { shlexSplit } from "#lib/text/shlex.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Options: a text that is split as a shell would, or a list of words. A `--` at the end of a text is left out. */
-export function optionWords(options: Value): string[] {
+export function gitOptionWords(options: Value): string[] {
   if (options === null) return [];
   if (Array.isArray(options)) return options.map(str);
   const words = typeof options === "string" ? shlexSplit(options) : [str(options)];

@@ -118,6 +118,6 @@ export function parseWorktrees(text: string): Worktree[] {
 }
 
 /** The version in `git --version`: `git version 2.39.5 (Apple Git-154)`. */
-export function parseVersion(text: string): string {
+export function parseGitVersion(text: string): string {
   return text.split("(")[0].trim().split(/\s+/).at(-1) || "unknown";
 }

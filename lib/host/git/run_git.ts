@@ -6,7 +6,7 @@
  */
 
 import { type HiddenLogins, hideLogins } from "./logins.ts";
-import { parseVersion } from "./output.ts";
+import { parseGitVersion } from "./output.ts";
 import { knownLogins } from "./stored_logins.ts";
 import { CommandError } from "#lib/errors.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -161,5 +161,5 @@ function isEncrypted(path: string): boolean {
 
 /** The version of git: `2.39.5`. */
 export async function gitVersion(context: JobContext): Promise<string> {
-  return parseVersion(await gitOutput(["--version"], {}, context));
+  return parseGitVersion(await gitOutput(["--version"], {}, context));
 }

@@ -17,7 +17,7 @@ import { splitLines } from "#lib/text/split_lines.ts";
 const OUTPUT_MAX = 256 << 20;
 
 /** One line of the status descriptor. */
-export interface StatusLine {
+export interface GpgStatusLine {
   /** `GOODSIG` */
   readonly key: string;
   /** The rest of the line; may be empty. */
@@ -31,7 +31,7 @@ export interface GpgOutcome {
   /** Messages and status lines, in the order received. */
   readonly stderr: string;
   /** The status lines in their order. */
-  readonly status: readonly StatusLine[];
+  readonly status: readonly GpgStatusLine[];
 }
 
 /** The parts of a job that gpg uses; a job's context provides them. */

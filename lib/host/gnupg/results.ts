@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { StatusLine } from "./gpg.ts";
+import type { GpgStatusLine } from "./gpg.ts";
 
 /** The result for one key of an import. */
 export interface ImportedKey {
@@ -47,7 +47,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 /** Reads the status lines of `gpg --import` and `gpg --recv-keys`. */
-export function imported(lines: readonly StatusLine[]): Imported {
+export function imported(lines: readonly GpgStatusLine[]): Imported {
   const keys: ImportedKey[] = [];
   let counts: number[] = [];
   for (const { key, value } of lines) {
@@ -66,12 +66,12 @@ export function imported(lines: readonly StatusLine[]): Imported {
 }
 
 /** The fingerprint of the key that `gpg --gen-key` made; `undefined` if it made none. */
-export function madeKey(lines: readonly StatusLine[]): string | undefined {
+export function madeKey(lines: readonly GpgStatusLine[]): string | undefined {
   return lines.findLast(({ key }) => key === "KEY_CREATED")?.value.split(/\s+/).at(1);
 }
 
 /** The error text of a deletion; `undefined` if it succeeded. */
-export function deletionProblem(lines: readonly StatusLine[]): string | undefined {
+export function deletionProblem(lines: readonly GpgStatusLine[]): string | undefined {
   const reasons: Readonly<Record<string, string>> = {
     "1": "No such key",
     "2": "Must delete secret key first",

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { StatusLine } from "./gpg.ts";
+import type { GpgStatusLine } from "./gpg.ts";
 
 /** gpg's trust levels for the key of a good signature, in Salt's form. */
 const TRUST_LEVELS: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const TRUST_LEVELS: Readonly<Record<string, string>> = {
 };
 
 /** One signature with an id. */
-export interface Signature {
+export interface VerifiedSignature {
   username: string | null;
   keyid: string;
   /** Of the primary key. */
@@ -37,11 +37,11 @@ export interface Verification {
   trustLevel: string | null;
   /** The text of the last status; `null`: none. */
   status: string | null;
-  readonly signatures: Signature[];
+  readonly signatures: VerifiedSignature[];
 }
 
 /** Reads the status lines of `gpg --verify`. */
-export function verification(lines: readonly StatusLine[]): Verification {
+export function verification(lines: readonly GpgStatusLine[]): Verification {
   const state = start();
   for (const line of lines) take(state, line);
   return state;
@@ -49,7 +49,7 @@ export function verification(lines: readonly StatusLine[]): Verification {
 
 interface State extends Verification {
   /** The signature that the following lines are about. Only a good one gets one, by SIG_ID. */
-  current: Signature | undefined;
+  current: VerifiedSignature | undefined;
 }
 
 function start(): State {
@@ -79,7 +79,7 @@ const KEYED: Readonly<Record<string, string>> = {
   REVKEYSIG: "signing key was revoked",
 };
 
-function take(state: State, { key, value }: StatusLine): void {
+function take(state: State, { key, value }: GpgStatusLine): void {
   const { current } = state;
   if (Object.hasOwn(TRUST_LEVELS, key)) {
     state.trustLevel = TRUST_LEVELS[key];
@@ -158,7 +158,7 @@ const CRYPT: Readonly<Record<string, string>> = {
 };
 
 /** Reads the status lines of `gpg --encrypt` and `gpg --decrypt`. */
-export function crypted(lines: readonly StatusLine[]): Crypted {
+export function crypted(lines: readonly GpgStatusLine[]): Crypted {
   const state = { ...start(), status: "" };
   let ok = false;
   for (const { key, value } of lines) {

@@ -13,7 +13,7 @@ import { repr, type Value } from "#lib/values/value.ts";
 const CONTEXT_PARTS = ["sel_user", "sel_role", "sel_type", "sel_level"] as const;
 
 /** A context by its parts. */
-export type SelinuxContext = Partial<Record<typeof CONTEXT_PARTS[number], string>>;
+export type SelinuxLabel = Partial<Record<typeof CONTEXT_PARTS[number], string>>;
 
 /** semanage's names of file types, by its letters. */
 const FILE_TYPES: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ export function fileTypeWords(letter: string): string {
  * The parts of `user:role:type:level`.
  * @throws {InvocationError} If it is not one.
  */
-function parseContext(text: string): SelinuxContext {
+function parseContext(text: string): SelinuxLabel {
   if (!/^[^:]+:[^:]+:[^:]+:[^:]+$/.test(text)) {
     throw new InvocationError(
       `Invalid SELinux context string: ${text}. Expected "sel_user:sel_role:sel_type:sel_level"`,
@@ -112,7 +112,7 @@ export function hasFileContext(list: string, name: string): boolean {
  */
 export function parseRelabelling(
   text: string,
-): Map<string, { old: SelinuxContext; new: SelinuxContext }> | undefined {
+): Map<string, { old: SelinuxLabel; new: SelinuxLabel }> | undefined {
   const form = text.startsWith("Would relabel")
     ? /Would relabel (.*) from (.*) to (.*)$/gm
     : text.startsWith("restorecon reset")
@@ -122,7 +122,7 @@ export function parseRelabelling(
   return new Map([...text.matchAll(form)].map(([, path, from, to]) => {
     const [old, now] = [parseContext(from), parseContext(to)];
     const differing = CONTEXT_PARTS.filter((part) => old[part] !== now[part]);
-    const only = (context: SelinuxContext) => Object.fromEntries(differing.map((part) => [part, context[part]]));
+    const only = (context: SelinuxLabel) => Object.fromEntries(differing.map((part) => [part, context[part]]));
     return [path, { old: only(old), new: only(now) }];
   }));
 }

@@ -54,18 +54,18 @@ export function pipEnvironment(where: string | null, given: Value): ValueMap {
 }
 
 /** Words of a list, or of a text with commas. */
-export function listed(given: Value): string[] {
+export function splitWords(given: Value): string[] {
   if (!truthy(given)) return [];
   return (Array.isArray(given) ? given.map(str) : str(given).split(",")).map((one) => one.trim());
 }
 
 /** `--option value` for each value. */
 export function repeated(option: string, given: Value): string[] {
-  return listed(given).flatMap((one) => [option, one]);
+  return splitWords(given).flatMap((one) => [option, one]);
 }
 
 /** `--option value`, if there is a value. */
-export function optional(option: string, given: Value): string[] {
+export function optionWithValue(option: string, given: Value): string[] {
   return truthy(given) ? [option, str(given)] : [];
 }
 

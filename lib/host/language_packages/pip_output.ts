@@ -11,12 +11,12 @@ import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The name of a package as all its spellings are compared: `Zope.Interface` is `zope-interface`. */
-export function normalizedName(name: string): string {
+export function normalizePipName(name: string): string {
   return name.replace(/[-_.]+/g, "-").toLowerCase();
 }
 
 /** The version in `pip --version`. */
-export function parseVersion(text: string): string | undefined {
+export function parsePipVersion(text: string): string | undefined {
   return /^pip (\S+)/.exec(text)?.[1];
 }
 
@@ -29,13 +29,13 @@ export function parseFreeze(lines: readonly string[]): Map<string, string> {
     const [name, version] = line.startsWith("-e") && entry.includes("#egg=")
       ? entry.split("#egg=").reverse()
       : entry.split(entry.includes("===") ? "===" : "==");
-    if (version !== undefined) packages.set(normalizedName(name), version);
+    if (version !== undefined) packages.set(normalizePipName(name), version);
   }
   return packages;
 }
 
 /** The packages of `pip list --format=json`; `undefined` if it is not JSON. */
-export function parseList(text: string): ValueMap[] | undefined {
+export function parsePipList(text: string): ValueMap[] | undefined {
   try {
     const list: Value = parseJson(text);
     return Array.isArray(list) ? list.filter(isMap) : [];
@@ -46,7 +46,7 @@ export function parseList(text: string): ValueMap[] | undefined {
 }
 
 /** Parses the output of `pip list --outdated` of pip before 9.0: packages with their newest versions. */
-export function parseOutdated(text: string, { isOldest }: { readonly isOldest: boolean }): ValueMap {
+export function parsePipOutdated(text: string, { isOldest }: { readonly isOldest: boolean }): ValueMap {
   const pattern = isOldest ? /(\S*)\s+\(.*Latest:\s+(.*)\)/ : /(\S*)\s+\(.*\)\s+-\s+Latest:\s+(.*)/;
   return new Map(
     splitLines(text).flatMap((line): [Value, Value][] => {

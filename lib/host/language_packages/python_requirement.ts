@@ -4,7 +4,7 @@
  * @module
  */
 
-import { normalizedName } from "./pip_output.ts";
+import { normalizePipName } from "./pip_output.ts";
 import { comparePythonVersions, isPreRelease } from "./python_version.ts";
 
 /** One condition on a version. */
@@ -38,7 +38,7 @@ export function parseRequirement(line: string, isDirectory: (path: string) => bo
     return egg === undefined ? wheelIn(bare) ?? { name: "", specs: [] } : parseRequirement(egg, isDirectory);
   }
   const [, named] = /^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]]*\])?\s*@\s*[a-z][a-z0-9+.-]*:/i.exec(bare) ?? [];
-  if (named !== undefined) return { name: normalizedName(named), specs: [] };
+  if (named !== undefined) return { name: normalizePipName(named), specs: [] };
   const isPath = bare.includes("/") || bare.startsWith(".");
   if (isPath && isDirectory(bare.replace(/\[[^\]]*\]$/, ""))) return { name: "", specs: [] };
   if (isPath || /\.(?:whl|zip|tar\.gz|tgz|tar\.bz2)$/.test(bare)) {
@@ -46,7 +46,7 @@ export function parseRequirement(line: string, isDirectory: (path: string) => bo
   }
   const [, name, specs = ""] = NAMED.exec(bare) ?? [];
   if (name === undefined) return undefined;
-  return { name: normalizedName(name), specs: specs.split(",").flatMap(specOf) };
+  return { name: normalizePipName(name), specs: specs.split(",").flatMap(specOf) };
 }
 
 function specOf(text: string): VersionSpec[] {
@@ -57,7 +57,7 @@ function specOf(text: string): VersionSpec[] {
 /** A wheel's file name contains the name of its package. */
 function wheelIn(path: string): Requirement | undefined {
   const [, name, version] = /([^/]+?)-([^/-]+)(?:-[^/-]+)?-[^/-]+-[^/-]+-[^/-]+\.whl(?:#.*)?$/.exec(path) ?? [];
-  return name === undefined ? undefined : { name: normalizedName(name), specs: [{ operator: "==", version }] };
+  return name === undefined ? undefined : { name: normalizePipName(name), specs: [{ operator: "==", version }] };
 }
 
 /**

@@ -5,13 +5,13 @@
  */
 
 import {
-  floatOf,
   integerOf,
   isAmong,
   isHardwareAddress,
   isIpv4Setting,
   isIpv6Setting,
   isNetmask,
+  parsePythonFloat,
 } from "./interface_settings.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 
@@ -39,7 +39,7 @@ const converted = (convert: (value: Value) => Value | undefined): Check => (valu
   return { valid: number !== undefined, value: number ?? value };
 };
 const integer = converted(integerOf);
-const decimal = converted(floatOf);
+const decimal = converted(parsePythonFloat);
 
 const integerBelow = (max: number) => (value: Value): Checked => {
   const { valid, value: number } = integer(value);

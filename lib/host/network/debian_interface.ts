@@ -6,7 +6,15 @@
 
 import { ATTRIBUTE_OF, checkAttribute, ETHTOOL_ATTRIBUTES, FAMILIES } from "./debian_attributes.ts";
 import { debianBond } from "./debian_bonding.ts";
-import { floatOf, integerOf, required, SWITCH_WORDS, switched, whenTrue, wrongSetting } from "./interface_settings.ts";
+import {
+  integerOf,
+  parsePythonFloat,
+  required,
+  SWITCH_WORDS,
+  switched,
+  whenTrue,
+  wrongSetting,
+} from "./interface_settings.ts";
 import { linkOptions, putOffloads, putSwitch } from "./link_options.ts";
 import { compareStrings, isInt, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -44,7 +52,7 @@ function bridgeOptions(settings: ValueMap, iface: string): ValueMap {
   const ports = settings.get("ports");
   if (ports !== undefined) options.set("ports", Array.isArray(ports) ? ports.map(str).join(" ") : ports);
   for (const name of ["ageing", "fd", "gcint", "hello", "maxage"]) {
-    put(name, "float", (value) => floatOf(value) === undefined ? undefined : value);
+    put(name, "float", (value) => parsePythonFloat(value) === undefined ? undefined : value);
   }
   for (const name of ["bridgeprio", "maxwait"]) {
     put(name, "integer", (value) => isInt(value) || typeof value === "boolean" ? value : undefined);

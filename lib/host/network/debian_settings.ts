@@ -125,7 +125,7 @@ export interface Names {
 }
 
 /** Splits the name of the host into name and domain, and compares these with the current ones. */
-export function namesOf(settings: ValueMap, current: ValueMap): Names {
+export function splitHostName(settings: ValueMap, current: ValueMap): Names {
   const hostname = settings.get("hostname") ?? null;
   if (typeof hostname !== "string") {
     throw pythonError("AttributeError", `'${typeName(hostname)}' object has no attribute 'split'`);

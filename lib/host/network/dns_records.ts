@@ -80,7 +80,7 @@ export type Zone = Map<string, Value>;
  * Parses the records of a zone file.
  * @throws {RangeError} If a record has too few fields.
  */
-export function parseZone(text: string): Zone {
+export function parseZoneRecords(text: string): Zone {
   const zone: Zone = new Map();
   for (const line of joinedLines(text)) {
     const words = line.split(/\s+/);

@@ -25,7 +25,7 @@ export async function systemResolver(): Promise<Resolver> {
 }
 
 /** The full name of the host `name`, as Python's `getfqdn`: the first of its names that contains a dot. */
-export async function fullName(name: string, { files, resolver }: {
+export async function findFullName(name: string, { files, resolver }: {
   readonly files: HostFiles;
   readonly resolver: Resolver;
 }): Promise<string> {

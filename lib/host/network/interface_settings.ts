@@ -101,7 +101,7 @@ export function integerOf(value: Value): Value | undefined {
  * Python's `float(value)`; `undefined` where it raises ValueError.
  * @throws Python's TypeError for what is not a number or text.
  */
-export function floatOf(value: Value): Value | undefined {
+export function parsePythonFloat(value: Value): Value | undefined {
   if (typeof value === "string") return parseFloatText(value);
   const number = toNumber(value);
   if (number === undefined) {

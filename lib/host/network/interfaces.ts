@@ -25,7 +25,7 @@ import type { Value } from "#lib/values/value.ts";
 /** One address of an interface. */
 export interface InterfaceAddress {
   /** Of a secondary address: its family. */
-  readonly type?: Family;
+  readonly type?: IpFamily;
   readonly address: string;
   /** IPv4: 255.255.255.0 */
   readonly netmask?: string;
@@ -37,7 +37,7 @@ export interface InterfaceAddress {
 }
 
 /** The address families, by Salt's names. */
-export type Family = "inet" | "inet6";
+export type IpFamily = "inet" | "inet6";
 
 /** One interface. */
 export interface NetworkInterface {
@@ -146,7 +146,7 @@ export function chosenInterfaces(interfaces: Interfaces, globs: Value): Interfac
 }
 
 /** The addresses of a family, those of secondary ones included. */
-function addressesOf(interfaces: Iterable<NetworkInterface>, family: Family): InterfaceAddress[] {
+function addressesOf(interfaces: Iterable<NetworkInterface>, family: IpFamily): InterfaceAddress[] {
   return [...interfaces].flatMap((one) => [
     ...one[family] ?? [],
     ...(one.secondary ?? []).filter(({ type }) => type === family),
@@ -157,13 +157,13 @@ function addressesOf(interfaces: Iterable<NetworkInterface>, family: Family): In
  * The addresses of a family, in order, each once.
  * @param loopback Whether those of the host itself count.
  */
-export function hostAddresses(interfaces: Interfaces, family: Family, loopback: boolean): string[] {
+export function hostAddresses(interfaces: Interfaces, family: IpFamily, loopback: boolean): string[] {
   const parsed = addressesOf(interfaces.values(), family).map(({ address }) => ipAddress(address));
   return ordered(parsed.filter((one) => loopback || !hasIpProperty(one, "loopback"))).map(ipAddressText);
 }
 
 /** The networks of a family that the host is in, in order, each once. */
-export function hostNetworks(interfaces: Interfaces, family: Family, loopback: boolean): IpInterface[] {
+export function hostNetworks(interfaces: Interfaces, family: IpFamily, loopback: boolean): IpInterface[] {
   const networks = addressesOf(interfaces.values(), family).flatMap(({ address, netmask, prefixlen }) => {
     const mask = family === "inet" ? netmask : prefixlen;
     const network = mask ? parseIpNetwork(`${address}/${mask}`, { strict: false }) : undefined;
@@ -173,7 +173,7 @@ export function hostNetworks(interfaces: Interfaces, family: Family, loopback: b
 }
 
 /** The networks of the addresses that are not the host's own, in order: what `network.subnets` shows. */
-export function hostSubnets(interfaces: Iterable<NetworkInterface>, family: Family): string[] {
+export function hostSubnets(interfaces: Iterable<NetworkInterface>, family: IpFamily): string[] {
   const networks = addressesOf(interfaces, family).flatMap(({ address, netmask, prefixlen }) => {
     const mask = family === "inet" ? netmask : prefixlen;
     const one = parseIpInterface(mask === undefined ? address : `${address}/${mask}`);

@@ -15,7 +15,7 @@ export function splitPackage(full: string): readonly [name: string, version: str
 }
 
 /** The packages of `apk info -v`. */
-export function parseInstalled(text: string): PackageVersions {
+export function parseApkInstalled(text: string): PackageVersions {
   const packages = new PackageLister();
   for (const line of text.split("\n")) {
     if (line !== "") packages.add(...splitPackage(line));
@@ -24,7 +24,7 @@ export function parseInstalled(text: string): PackageVersions {
 }
 
 /** The packages of `apk upgrade -s` with their new versions: `(1/2) Upgrading musl (1.2.3-r4 -> 1.2.3-r5)`. */
-export function parseUpgrades(text: string): ValueMap {
+export function parseApkUpgrades(text: string): ValueMap {
   return new Map(
     splitLines(text).map((line) => line.split(" ")).filter((words) => words.includes("Upgrading") && words.length > 5)
       .map((words): [Value, Value] => [words[2], words[5].replace(/\)+$/, "")]),

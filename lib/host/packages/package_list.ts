@@ -38,7 +38,7 @@ export function asVersions(packages: PackageVersions, asList: boolean): ValueMap
  * The versions of those packages; a name may be a glob. For one plain name the version itself, an empty text if it is
  * not installed; for several a map.
  */
-export function versionsOf(packages: PackageVersions, names: readonly string[], asList: boolean): Value {
+export function showVersions(packages: PackageVersions, names: readonly string[], asList: boolean): Value {
   const found = new Map<string, readonly string[]>();
   for (const name of names) {
     if (!name.includes("*")) found.set(name, packages.get(name) ?? []);

@@ -33,7 +33,7 @@ export async function parseTargets(
   context: JobContext,
   normalize: NormalizeName = (one) => one,
 ): Promise<Targets | undefined> {
-  const [many, files] = [listed(pkgs), listed(sources)];
+  const [many, files] = [parsePackageList(pkgs), parsePackageList(sources)];
   const refuse = (text: string) => void context.log("error", text);
   if (many !== undefined && files !== undefined) {
     return refuse('Only one of "pkgs" and "sources" can be used.') as undefined;
@@ -52,7 +52,7 @@ export async function parseTargets(
 }
 
 /** The entries of `pkgs` or `sources`: a list, a map, or YAML; `undefined` without any. */
-export function listed(given: Value): Value[] | undefined {
+export function parsePackageList(given: Value): Value[] | undefined {
   const value = typeof given === "string" && given !== "" ? loadYaml(given) : given;
   if (isMap(value)) return value.size === 0 ? undefined : [...value].map(([key, item]) => new Map([[key, item]]));
   const list = Array.isArray(value) ? value : value === null || value === "" ? [] : [value];

@@ -13,7 +13,7 @@ function pairs(text: string): string[][] {
 }
 
 /** The packages of `pacman -Q`. */
-export function parseInstalled(text: string): PackageVersions {
+export function parsePacmanInstalled(text: string): PackageVersions {
   const packages = new PackageLister();
   for (const [name, version] of pairs(text)) packages.add(name, version);
   return packages.done();
@@ -29,7 +29,7 @@ export function parsePrinted(text: string): ValueMap {
 }
 
 /** Parses the output of `pacman -Sy`: whether each database was read again. */
-export function parseRefresh(text: string): ValueMap {
+export function parsePacmanRefresh(text: string): ValueMap {
   const databases: ValueMap = new Map();
   for (const line of text.split("\n").map((one) => one.trim())) {
     if (line === "" || line.startsWith("::")) continue;
@@ -41,7 +41,7 @@ export function parseRefresh(text: string): ValueMap {
 }
 
 /** The packages of each group. */
-export function parseGroups(text: string): Map<string, string[]> {
+export function parsePacmanGroups(text: string): Map<string, string[]> {
   const groups = new Map<string, string[]>();
   for (const [group, name] of pairs(text)) groups.set(group, [...groups.get(group) ?? [], name]);
   return groups;

@@ -49,7 +49,7 @@ export async function installedRpms(
 ): Promise<RpmPackages> {
   const format = `${output.packageFormat("(none)")}\n`;
   const words = rpmWords(root, "-qa", ...checked ? [] : ["--nodigest", "--nosignature"], "--queryformat", format);
-  return output.parseInstalled((await runRpm(words, context, { joined: true })).stdout, ownArchitecture(context));
+  return output.parseRpmInstalled((await runRpm(words, context, { joined: true })).stdout, ownArchitecture(context));
 }
 
 /** The attributes that `attr` may ask for. */
@@ -133,7 +133,7 @@ export async function filesOf(
 }
 
 /** The names and versions of the named packages, or of all, and rpm's messages about those that are not installed. */
-export async function namesOf(
+export async function queryPackageNames(
   names: readonly string[],
   root: Value | undefined,
   context: JobContext,
@@ -149,7 +149,7 @@ export async function filesByPackage(
   root: Value | undefined,
   context: JobContext,
 ): Promise<ValueMap> {
-  const { packages, missing } = await namesOf(names, root, context);
+  const { packages, missing } = await queryPackageNames(names, root, context);
   const files: ValueMap = new Map();
   for (const name of packages.keys()) {
     const { stdout } = await runRpm(["rpm", "-ql", name], context, { joined: true, setsRetcode: true });
@@ -171,7 +171,7 @@ export async function infoOf(
   const checked = names.map((name) => checkedWord(name, "package name"));
   const words = rpmWords(root, ...names.length > 0 ? ["-q", ...checked] : ["-qa"], "--queryformat", format);
   const { stdout } = await runRpm(words, context, { env: { TZ: "UTC" } });
-  return output.parseInfo(stdout, { hasDescription: attributes?.includes("description") ?? true });
+  return output.parseRpmInfo(stdout, { hasDescription: attributes?.includes("description") ?? true });
 }
 
 /**

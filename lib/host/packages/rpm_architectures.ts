@@ -43,7 +43,7 @@ export function splitArchitecture(full: string): { readonly name: string; readon
 }
 
 /** A name without the architecture, if that is the host's own. */
-export function normalizedName(full: string, own: string): string {
+export function withoutHostArchitecture(full: string, own: string): string {
   const { name, arch } = splitArchitecture(full);
   return arch !== null && resolvedName(name, arch, own) === name ? name : full;
 }

@@ -40,7 +40,7 @@ export async function downloadedPackages(directory: string, context: JobContext)
  * @param options.download Downloads packages.
  * @returns Their files by name.
  */
-export async function diffFiles(
+export async function diffPackageFiles(
   paths: readonly string[],
   root: Value | undefined,
   { download, context }: {

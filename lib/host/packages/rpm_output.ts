@@ -53,7 +53,7 @@ function isoSeconds(seconds: number): string {
 }
 
 /** The packages of `rpm -qa`, by name, in the order of the output; the versions of each are sorted. */
-export function parseInstalled(text: string, own: string): Map<string, RpmPackage[]> {
+export function parseRpmInstalled(text: string, own: string): Map<string, RpmPackage[]> {
   const packages = new Map<string, RpmPackage[]>();
   for (const line of splitLines(text)) {
     const one = parsePackageLine(line, own);
@@ -185,7 +185,7 @@ const INFO_FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The format of {@linkcode parseInfo}; `undefined` if none of the attributes is known.
+ * The format of {@linkcode parseRpmInfo}; `undefined` if none of the attributes is known.
  * @param attributes Those that are wanted; `undefined`: all.
  * @param hasLongSize Whether rpm supports sizes above 4 GB.
  */
@@ -204,7 +204,7 @@ export function infoFormat(attributes: readonly string[] | undefined, hasLongSiz
 }
 
 /** The packages in rpm's output of {@linkcode infoFormat}, by name, the newest of each first. */
-export function parseInfo(
+export function parseRpmInfo(
   text: string,
   { hasDescription }: { readonly hasDescription: boolean },
 ): Map<string, ValueMap[]> {

@@ -136,7 +136,7 @@ export function listingOf({ stdout }: ProgramResult, context: JobContext): RpmPa
 }
 
 /** The newest version of each name, if it is newer than the installed one; an empty text if there is none. */
-export async function latestVersions(
+export async function latestYumVersions(
   names: readonly string[],
   options: readonly string[],
   context: JobContext,

@@ -175,7 +175,7 @@ function splitName(
  * @returns The changes.
  * @throws {CommandError} With the changes that were made.
  */
-export async function installPackages(
+export async function installYumPackages(
   targets: YumTargets,
   context: JobContext,
   options: YumInstallOptions,
@@ -281,7 +281,7 @@ async function withoutHolds(
  * Removes packages; a name may be a glob.
  * @returns The changes.
  */
-export async function removePackages(targets: Targets, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
+export async function removeYumPackages(targets: Targets, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   const packages = await installedRpms(context);
   const before = formatRpms(packages, { asList: false });
   const named = targets.kind === "repository" ? targets.packages : new Map<string, string | null>();
@@ -310,7 +310,11 @@ export async function removePackages(targets: Targets, kwargs: ValueMap, context
  * @param words The arguments of yum.
  * @returns The changes.
  */
-export async function upgradePackages(words: readonly string[], attr: Value, context: JobContext): Promise<ValueMap> {
+export async function upgradeYumPackages(
+  words: readonly string[],
+  attr: Value,
+  context: JobContext,
+): Promise<ValueMap> {
   const list = async () => formatRpms(await installedRpms(context), { asList: false, attr });
   const before = await list();
   const result = await runYum(words, context);

@@ -105,7 +105,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
 };
 
 /** The groups of `yum grouplist hidden`, by kind. */
-export function parseGroups(text: string): ValueMap {
+export function parseYumGroups(text: string): ValueMap {
   const languages: ValueMap = new Map();
   const groups = new Map<string, Value[]>(
     ["installed", "available", "installed environments", "available environments"].map((name) => [name, []]),
@@ -154,7 +154,7 @@ export interface GroupInfo {
 }
 
 /** @returns `undefined` if there is no such group. */
-export function parseGroup(text: string): GroupInfo | undefined {
+export function parseYumGroup(text: string): GroupInfo | undefined {
   const lines = text.split("\n");
   const fields = new Map(
     lines.flatMap((line): [string, string][] => {

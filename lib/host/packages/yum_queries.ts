@@ -27,7 +27,7 @@ function names(value: Value | undefined): string[] {
 function requestedRepositories(kwargs: ValueMap): string[] {
   const from = names(kwargs.get("fromrepo"));
   if (from.length > 0) return from;
-  const all = repositories.listRepositories(repositories.placeOf(null, kwargs));
+  const all = repositories.listYumRepositories(repositories.findRepositoryPlace(null, kwargs));
   const [enabled, disabled] = [names(kwargs.get("enablerepo")), names(kwargs.get("disablerepo"))];
   return [...all].filter(([name, options]) =>
     enabled.includes(name) || (!disabled.includes(name) && str(options.get("enabled") ?? "1") === "1")

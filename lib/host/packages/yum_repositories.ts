@@ -16,7 +16,7 @@ import { isTrue } from "#lib/values/is_true.ts";
 import { map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The places of repository files. */
-export interface Place {
+export interface RepositoryPlace {
   readonly directories: readonly string[];
   /** Whether a duplicate name in a file is an error. */
   readonly strict: boolean;
@@ -28,7 +28,7 @@ const CONFIGURATIONS = ["/etc/yum/yum.conf", "/etc/yum.conf", "/etc/dnf/dnf.conf
  * The place that the arguments name, or that of yum's configuration.
  * @throws {CommandError} If there is none.
  */
-export function placeOf(basedir: Value, kwargs: ValueMap): Place {
+export function findRepositoryPlace(basedir: Value, kwargs: ValueMap): RepositoryPlace {
   const strict = isTrue(kwargs.get("strict_config") ?? true);
   const given = Array.isArray(basedir) ? basedir.map(str) : truthy(basedir) ? str(basedir).split(",") : [];
   const directories = given.map((one) => one.trim()).filter((one) => one !== "");
@@ -49,12 +49,12 @@ function configuredDirectories(strict: boolean): string[] {
   return str(given).split(/[,\n]/).map((one) => one.trim()).filter((one) => one !== "");
 }
 
-function readRepoFile(path: string, { strict }: Place): RepoFile {
+function readRepoFile(path: string, { strict }: RepositoryPlace): RepoFile {
   return parseRepoFile(Deno.readTextFileSync(path), { path, strict });
 }
 
 /** The repositories by name, each with its `file`. */
-export function listRepositories(place: Place): Map<string, ValueMap> {
+export function listYumRepositories(place: RepositoryPlace): Map<string, ValueMap> {
   const found = new Map<string, ValueMap>();
   for (const directory of place.directories.filter(isDirectory)) {
     for (const { name } of [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1)) {
@@ -74,9 +74,9 @@ function fileOf(repository: ValueMap | undefined): string | undefined {
 }
 
 /** One repository; an empty map if it is not there. */
-export function getRepository(name: string, place: Place): ValueMap {
+export function getYumRepository(name: string, place: RepositoryPlace): ValueMap {
   const key = repositoryName(name);
-  const file = fileOf(listRepositories(place).get(key));
+  const file = fileOf(listYumRepositories(place).get(key));
   return file === undefined ? new Map() : readRepoFile(file, place).repositories.get(key) ?? new Map();
 }
 
@@ -90,9 +90,9 @@ function repositoryName(given: string): string {
  * Removes a repository, and its file if it contains no other one.
  * @returns A description of the changes.
  */
-export function deleteRepository(given: string, place: Place): string {
+export function deleteYumRepository(given: string, place: RepositoryPlace): string {
   const name = repositoryName(given);
-  const all = listRepositories(place);
+  const all = listYumRepositories(place);
   const file = fileOf(all.get(name));
   if (file === undefined) return `Error: the ${name} repo does not exist in ${repr([...place.directories])}`;
   if (![...all].some(([other, one]) => other !== name && fileOf(one) === file)) {
@@ -126,9 +126,9 @@ function changesOf(given: ValueMap): { readonly set: ValueMap; readonly removed:
  * Changes a repository, or adds it.
  * @returns All repositories of its file, by the file's path.
  */
-export async function changeRepository(
+export async function changeYumRepository(
   given: string,
-  { options, place }: { readonly options: ValueMap; readonly place: Place },
+  { options, place }: { readonly options: ValueMap; readonly place: RepositoryPlace },
   context: JobContext,
 ): Promise<ValueMap> {
   if (LINKS.filter((link) => options.has(link)).length > 1) {
@@ -137,7 +137,7 @@ export async function changeRepository(
   const name = repositoryName(given);
   checkedRepositoryName(name);
   const { set, removed } = changesOf(options);
-  const file = fileOf(listRepositories(place).get(name)) ?? await addedFile(given, { name, set, place }, context);
+  const file = fileOf(listYumRepositories(place).get(name)) ?? await addedFile(given, { name, set, place }, context);
   const { header, repositories } = isAnything(file)
     ? readRepoFile(file, place)
     : { header: "", repositories: new Map([[name, new Map()]]) };
@@ -165,7 +165,7 @@ function checkedRepositoryName(name: string): void {
 /** The file for a new repository; for copr the plugin creates it. */
 async function addedFile(
   given: string,
-  { name, set, place }: { readonly name: string; readonly set: ValueMap; readonly place: Place },
+  { name, set, place }: { readonly name: string; readonly set: ValueMap; readonly place: RepositoryPlace },
   context: JobContext,
 ): Promise<string> {
   const directory = place.directories.find(isAnything);
@@ -177,7 +177,7 @@ async function addedFile(
   }
   if (given.startsWith("copr:")) {
     await enableCopr(given.slice("copr:".length), context);
-    const file = fileOf(listRepositories(place).get(name));
+    const file = fileOf(listYumRepositories(place).get(name));
     if (file !== undefined) return file;
     throw new CommandError(`The COPR '${given.slice("copr:".length)}' is not there after it was enabled`);
   }

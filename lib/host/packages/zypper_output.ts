@@ -8,7 +8,7 @@ import { elementsNamed, type XmlElement } from "#lib/text/xml.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Parses the output of `zypper refresh`: whether each repository was read again. */
-export function parseRefresh(text: string): ValueMap {
+export function parseZypperRefresh(text: string): ValueMap {
   const repositories: ValueMap = new Map();
   for (const line of text.split("\n").map((one) => one.trim())) {
     const [, name] = /'([^']*)/.exec(line) ?? [];
@@ -20,7 +20,7 @@ export function parseRefresh(text: string): ValueMap {
 }
 
 /** The packages of `zypper info`, by name, with their fields. */
-export function parseInfo(text: string): Map<string, ValueMap> {
+export function parseZypperInfo(text: string): Map<string, ValueMap> {
   const packages = new Map<string, ValueMap>();
   for (const paragraph of text.split(/Information for package*/)) {
     const fields: ValueMap = new Map();

@@ -40,7 +40,7 @@ export async function refreshZypper(kwargs: ValueMap, context: JobContext): Prom
     ...(Array.isArray(value) ? value : [value]).map((one) => checkedWord(str(one), "repository")),
   ];
   const run = { root: kwargs.get("root"), refreshes: true, successes: [0, 6] };
-  return output.parseRefresh((await runZypper(words, context, run)).stdout);
+  return output.parseZypperRefresh((await runZypper(words, context, run)).stdout);
 }
 
 /** The packages of the repositories, by name, with zypper's data. */
@@ -54,7 +54,7 @@ export async function availableInfo(
   for (let at = 0; at < sorted.length; at += INFO_BATCH) {
     const words = ["info", "-t", "package", ...sorted.slice(at, at + INFO_BATCH)];
     const { stdout } = await runZypper(words, context, { root, readsOnly: true });
-    for (const [name, fields] of output.parseInfo(stdout)) found.set(name, fields);
+    for (const [name, fields] of output.parseZypperInfo(stdout)) found.set(name, fields);
   }
   return found;
 }
@@ -136,7 +136,7 @@ export async function installedPatterns(
 const INCLUDED = ["product", "pattern", "patch"];
 
 /** Options for listing packages. */
-export interface ListOptions {
+export interface ZypperListOptions {
   readonly root?: Value;
   readonly asList?: boolean;
   readonly attr?: Value;
@@ -146,7 +146,7 @@ export interface ListOptions {
 
 /** The installed packages, without the keys of packagers. */
 export async function listInstalled(
-  { root, asList = false, attr, includes = [] }: ListOptions,
+  { root, asList = false, attr, includes = [] }: ZypperListOptions,
   context: JobContext,
 ): Promise<ValueMap> {
   const all = await installedRpms(context, { root, checked: true });
@@ -260,7 +260,7 @@ async function targetWords(targets: ZypperTargets, how: ZypperInstall, context: 
  * @returns The changes.
  * @throws {CommandError} If zypper fails.
  */
-export async function installPackages(
+export async function installZypperPackages(
   targets: ZypperTargets,
   how: ZypperInstall,
   context: JobContext,
@@ -297,7 +297,7 @@ export async function installPackages(
  * @param words The arguments of zypper.
  * @returns The changes, or with `dryrun` the output of zypper.
  */
-export async function upgradePackages(
+export async function upgradeZypperPackages(
   words: readonly string[],
   { root, attr, dryrun }: { readonly root: Value; readonly attr: Value; readonly dryrun: boolean },
   context: JobContext,
@@ -331,7 +331,7 @@ async function temporaryFixes(
  * Removes packages.
  * @returns The changes.
  */
-export async function removePackages(targets: Targets, root: Value, context: JobContext): Promise<ValueMap> {
+export async function removeZypperPackages(targets: Targets, root: Value, context: JobContext): Promise<ValueMap> {
   const packages = targets.kind === "repository" ? targets.packages : new Map<string, string | null>();
   const names = [...packages.keys()];
   const fixes = await temporaryFixes(names, root, context);

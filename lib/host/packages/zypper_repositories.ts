@@ -21,7 +21,7 @@ export function belowRoot(path: string, root: Value | undefined): string {
 }
 
 /** The repositories by alias: 0 and 1 are False and True, `NONE` is None. */
-export function listRepositories(root: Value | undefined): Map<string, ValueMap> {
+export function listZypperRepositories(root: Value | undefined): Map<string, ValueMap> {
   const directory = belowRoot("/etc/zypp/repos.d", root);
   if (!isDirectory(directory)) return new Map();
   const found = new Map<string, ValueMap>();
@@ -47,8 +47,12 @@ function optionValue(value: Value): Value {
  * Removes a repository.
  * @throws {CommandError} If there is none of that alias.
  */
-export async function deleteRepository(alias: string, root: Value | undefined, context: JobContext): Promise<ValueMap> {
-  if (listRepositories(root).has(alias)) {
+export async function deleteZypperRepository(
+  alias: string,
+  root: Value | undefined,
+  context: JobContext,
+): Promise<ValueMap> {
+  if (listZypperRepositories(root).has(alias)) {
     const words = ["rr", "--loose-auth", "--loose-query", checkedWord(alias, "alias")];
     const document = await zypperXml(words, context, { root });
     const [message] = elementsNamed(document, "message");
@@ -73,13 +77,13 @@ async function addRepository(alias: string, kwargs: ValueMap, context: JobContex
   if (!/^[a-z][\w+.-]*:/i.test(str(url))) {
     throw new CommandError(`Repository '${alias}' not found and URL for baseurl/mirrorlist is malformed`);
   }
-  for (const [other, options] of listRepositories(root)) {
+  for (const [other, options] of listZypperRepositories(root)) {
     if (normalizedUrl(str(url)) === str(options.get("baseurl") ?? "")) {
       throw new CommandError(`Repository '${alias}' already exists as '${other}'.`);
     }
   }
   await zypperXml(["ar", checkedWord(str(url), "URL"), checkedWord(alias, "alias")], context, { root });
-  if (listRepositories(root).has(alias)) return;
+  if (listZypperRepositories(root).has(alias)) return;
   throw new CommandError(
     `Failed add new repository '${alias}' for unspecified reason. Please check zypper logs.`,
   );
@@ -105,20 +109,20 @@ function modifyWords(kwargs: ValueMap): string[] {
  * @param refresh Reads the repository again.
  * @returns The repository; `comment` reports if there was nothing to change.
  */
-export async function changeRepository(
+export async function changeZypperRepository(
   alias: string,
   kwargs: ValueMap,
   { refresh, context }: { readonly refresh: () => Promise<unknown>; readonly context: JobContext },
 ): Promise<ValueMap> {
   const root = kwargs.get("root");
-  const known = listRepositories(root).get(alias);
+  const known = listZypperRepositories(root).get(alias);
   if (known === undefined) await addRepository(alias, kwargs, context);
   else if (kwargs.has("baseurl") && kwargs.get("baseurl") !== known.get("baseurl")) {
     // Zypper cannot change the address of a repository.
     const wanted: ValueMap = new Map([...known, ...kwargs]);
     if (!wanted.has("cache")) wanted.set("cache", false);
-    await deleteRepository(alias, root, context);
-    return await changeRepository(alias, wanted, { refresh, context });
+    await deleteZypperRepository(alias, root, context);
+    return await changeZypperRepository(alias, wanted, { refresh, context });
   }
   const words = modifyWords(kwargs);
   if (words.length > 0) {
@@ -126,7 +130,7 @@ export async function changeRepository(
   }
   const imports = kwargs.get("gpgautoimport") === true;
   if (imports) await refresh();
-  const now = listRepositories(root).get(alias) ?? new Map<Value, Value>();
+  const now = listZypperRepositories(root).get(alias) ?? new Map<Value, Value>();
   if (known === undefined || words.length > 0 || imports) return now;
   return now.set("comment", "Specified arguments did not result in modification of repo");
 }

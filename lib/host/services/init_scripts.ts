@@ -10,12 +10,12 @@ import { isExecutableFile, which } from "#lib/programs/which.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 
 /** The path in a root directory. */
-export function inRoot(path: string, root: string | null): string {
+export function initScriptPath(path: string, root: string | null): string {
   return root === null || root === "" ? path : `${root.replace(/\/+$/, "")}${path}`;
 }
 
 /** The names in a directory, sorted; none if it is not there, or may not be read. */
-export function namesIn(directory: string): string[] {
+export function listNamesIn(directory: string): string[] {
   try {
     return [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
   } catch (error) {
@@ -28,8 +28,8 @@ export function namesIn(directory: string): string[] {
 
 /** The executable scripts of init. */
 export function initScripts(root: string | null = null): string[] {
-  const directory = inRoot("/etc/init.d", root);
-  return namesIn(directory).filter((name) => isExecutableFile(`${directory}/${name}`));
+  const directory = initScriptPath("/etc/init.d", root);
+  return listNamesIn(directory).filter((name) => isExecutableFile(`${directory}/${name}`));
 }
 
 /** The runlevel; from the system's files if no program reports it. */
@@ -44,6 +44,8 @@ export async function currentRunlevel(host: CommandHost): Promise<string> {
 
 /** The services that a runlevel starts: those of links `S<digits><name>`. */
 export function startedIn(level: string, root: string | null = null): string[] {
-  const names = [`/etc/rc${level}.d`, "/etc/rcS.d"].flatMap((directory) => namesIn(inRoot(directory, root)));
+  const names = [`/etc/rc${level}.d`, "/etc/rcS.d"].flatMap((directory) =>
+    listNamesIn(initScriptPath(directory, root))
+  );
   return names.flatMap((name) => /^S\d*(.+)$/.exec(name)?.[1] ?? []);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { currentRunlevel, initScripts, inRoot, namesIn, startedIn } from "./init_scripts.ts";
+import { currentRunlevel, initScriptPath, initScripts, listNamesIn, startedIn } from "./init_scripts.ts";
 import { serviceName } from "./service_names.ts";
 import * as output from "./systemctl_output.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -91,7 +91,7 @@ export async function isAvailable(name: string, context: JobContext): Promise<bo
 }
 
 function unitsOf(root: string | null): Set<string> {
-  const files = [...UNIT_DIRECTORIES, LOCAL_UNITS].flatMap((directory) => namesIn(inRoot(directory, root)));
+  const files = [...UNIT_DIRECTORIES, LOCAL_UNITS].flatMap((directory) => listNamesIn(initScriptPath(directory, root)));
   return new Set(files.flatMap((file) => output.listedName(file) ?? []));
 }
 
@@ -237,7 +237,7 @@ export async function isEnabled(name: string, context: JobContext, root: string 
 }
 
 function hasLink(directory: string, name: string): boolean {
-  return namesIn(directory).some((entry) => {
+  return listNamesIn(directory).some((entry) => {
     const { isSymlink, isDirectory } = Deno.lstatSync(`${directory}/${entry}`);
     return isSymlink ? entry === name : isDirectory && hasLink(`${directory}/${entry}`, name);
   });
@@ -252,7 +252,7 @@ export interface MaskOptions {
 /** Whether a unit is masked. */
 export async function isMasked(name: string, context: JobContext, { runtime, root }: MaskOptions): Promise<boolean> {
   await readChanges(name, context);
-  const path = inRoot(`${runtime ? "/run" : "/etc"}/systemd/system/${output.unitName(name)}`, root);
+  const path = initScriptPath(`${runtime ? "/run" : "/etc"}/systemd/system/${output.unitName(name)}`, root);
   try {
     return Deno.readLinkSync(path) === "/dev/null";
   } catch (error) {

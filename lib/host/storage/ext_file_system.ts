@@ -66,7 +66,7 @@ export const TUNE_OPTIONS: Readonly<Record<string, string>> = {
  * The words of options: `-L data`; one that is True has no value. Options that are not in the table are skipped, as in
  * Salt.
  */
-export function optionWords(
+export function extOptionWords(
   given: ReadonlyMap<string, string>,
   options: Readonly<Record<string, string>>,
 ): string[] {

@@ -5,7 +5,17 @@
  * @module
  */
 
-import { boolean, der, explicit, integer, oid, sequence, setOf, TAG, time } from "./der.ts";
+import {
+  der,
+  encodeBoolean,
+  encodeInteger,
+  encodeOid,
+  encodeSequence,
+  encodeTime,
+  explicit,
+  setOf,
+  TAG,
+} from "./der.ts";
 import { type Certificate, EXTENSION_REQUEST, type Revoked } from "./documents.ts";
 import type { Extension } from "./extension_texts.ts";
 import { knownDate } from "./extension_words.ts";
@@ -166,9 +176,9 @@ function inSaltsOrder(extensions: readonly Extension[]): Extension[] {
 }
 
 function encodeExtensions(extensions: readonly Extension[]): Uint8Array {
-  return sequence(
+  return encodeSequence(
     ...extensions.map((one) =>
-      sequence(oid(one.oid), ...one.critical ? [boolean(true)] : [], der(TAG.octetString, one.value))
+      encodeSequence(encodeOid(one.oid), ...one.critical ? [encodeBoolean(true)] : [], der(TAG.octetString, one.value))
     ),
   );
 }
@@ -185,12 +195,12 @@ export async function signCertificate(plan: CertificatePlan, digest: string): Pr
     throw new CommandError("The not valid after date must be after the not valid before date.");
   }
   if (serial < 0n) throw new CommandError("Negative integers are not supported");
-  const part = sequence(
-    explicit(0, integer(2)),
-    integer(serial),
+  const part = encodeSequence(
+    explicit(0, encodeInteger(2)),
+    encodeInteger(serial),
     signatureAlgorithm(signingKey, digest),
     plan.issuerDer,
-    sequence(time(plan.notBefore), time(plan.notAfter)),
+    encodeSequence(encodeTime(plan.notBefore), encodeTime(plan.notAfter)),
     plan.subjectDer,
     plan.spki,
     ...extensions.length > 0 ? [explicit(3, encodeExtensions(extensions))] : [],
@@ -219,8 +229,8 @@ export function planRequest(given: ValueMap): RequestPlan {
 export async function signRequest({ subject, extensions, key }: RequestPlan, digest: string): Promise<Uint8Array> {
   const attributes = extensions.length === 0
     ? []
-    : [sequence(oid(EXTENSION_REQUEST), setOf([encodeExtensions(extensions)]))];
-  const part = sequence(integer(0), encodeName(subject), spkiOf(key), explicit(0, ...attributes));
+    : [encodeSequence(encodeOid(EXTENSION_REQUEST), setOf([encodeExtensions(extensions)]))];
+  const part = encodeSequence(encodeInteger(0), encodeName(subject), spkiOf(key), explicit(0, ...attributes));
   return await signPart(part, key, digest);
 }
 
@@ -307,19 +317,19 @@ export async function signList(plan: ListPlan, digest: string): Promise<Uint8Arr
   if (plan.issuer === undefined) throw new CommandError("A CRL must have an issuer name");
   const { revoked, extensions } = plan;
   const entries = revoked.map((one) =>
-    sequence(
-      integer(one.serial),
-      time(one.date),
+    encodeSequence(
+      encodeInteger(one.serial),
+      encodeTime(one.date),
       ...one.extensions.length > 0 ? [encodeExtensions(one.extensions)] : [],
     )
   );
-  const part = sequence(
-    integer(1),
+  const part = encodeSequence(
+    encodeInteger(1),
     signatureAlgorithm(plan.key, digest),
     plan.issuer.subjectDer,
-    time(plan.lastUpdate),
-    time(plan.nextUpdate),
-    ...entries.length > 0 ? [sequence(...entries)] : [],
+    encodeTime(plan.lastUpdate),
+    encodeTime(plan.nextUpdate),
+    ...entries.length > 0 ? [encodeSequence(...entries)] : [],
     ...extensions.length > 0 ? [explicit(0, encodeExtensions(extensions))] : [],
   );
   return await signPart(part, plan.key, digest);

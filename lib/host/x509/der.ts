@@ -105,7 +105,7 @@ function readAt(bytes: Uint8Array, start: number): Part {
  * The values in the contents of a constructed value.
  * @throws {DerError} If they are none.
  */
-export function children(of: Der, tag?: number): Der[] {
+export function readChildren(of: Der, tag?: number): Der[] {
   if (tag !== undefined) expectTag(of, tag);
   const found: Der[] = [];
   const { body } = of;
@@ -124,7 +124,7 @@ export function expectTag(value: Der | undefined, tag: number): Der {
 }
 
 /** An INTEGER or ENUMERATED, whatever its tag. */
-export function readInteger({ body }: Der): bigint {
+export function readDerInteger({ body }: Der): bigint {
   if (body.length === 0) throw new DerError("A number without digits");
   const needed = body.length === 1 || (body[0] !== 0 && body[0] !== 0xff) || (body[0] ^ body[1]) >= 0x80;
   if (!needed) throw new DerError("A number of more bytes than it needs");
@@ -217,7 +217,7 @@ export function der(tag: number, ...pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /** A SEQUENCE of these values, each of them whole: tag, length and body. */
-export function sequence(...pieces: readonly Uint8Array[]): Uint8Array {
+export function encodeSequence(...pieces: readonly Uint8Array[]): Uint8Array {
   return der(TAG.sequence, ...pieces);
 }
 
@@ -244,7 +244,7 @@ export function explicit(n: number, ...pieces: readonly Uint8Array[]): Uint8Arra
  * An INTEGER.
  * @param tag Another tag for it.
  */
-export function integer(n: bigint | number, tag: number = TAG.integer): Uint8Array {
+export function encodeInteger(n: bigint | number, tag: number = TAG.integer): Uint8Array {
   let rest = BigInt(n);
   const bytes: number[] = [];
   do {
@@ -258,12 +258,12 @@ export function integer(n: bigint | number, tag: number = TAG.integer): Uint8Arr
  * A BOOLEAN.
  * @param tag Another tag for it.
  */
-export function boolean(value: boolean, tag: number = TAG.boolean): Uint8Array {
+export function encodeBoolean(value: boolean, tag: number = TAG.boolean): Uint8Array {
   return der(tag, new Uint8Array([value ? 0xff : 0]));
 }
 
 /** An OBJECT IDENTIFIER of `1.2.840.…`. */
-export function oid(dotted: string): Uint8Array {
+export function encodeOid(dotted: string): Uint8Array {
   const [first, second, ...rest] = dotted.split(".").map(BigInt);
   const bytes = [first * 40n + (second ?? 0n), ...rest].flatMap((arc) => {
     const digits = [Number(arc & 0x7fn)];
@@ -274,7 +274,7 @@ export function oid(dotted: string): Uint8Array {
 }
 
 /** A BIT STRING of whole bytes. */
-export function bitString(bytes: Uint8Array): Uint8Array {
+export function encodeBitString(bytes: Uint8Array): Uint8Array {
   return der(TAG.bitString, new Uint8Array([0]), bytes);
 }
 
@@ -291,7 +291,7 @@ export function namedBits(set: readonly number[], tag: number = TAG.bitString): 
 }
 
 /** A text in UTF-8, or in a subset of it if the tag demands this. */
-export function text(tag: number, value: string): Uint8Array {
+export function encodeString(tag: number, value: string): Uint8Array {
   return der(tag, new TextEncoder().encode(value));
 }
 
@@ -299,10 +299,10 @@ export function text(tag: number, value: string): Uint8Array {
  * A time: UTCTime until 2049, and GeneralizedTime after it or if it is asked for.
  * @param ms Since 1970.
  */
-export function time(ms: number, general = false): Uint8Array {
+export function encodeTime(ms: number, general = false): Uint8Array {
   const date = new Date(ms);
   const digits = date.toISOString().slice(0, 19).replace(/\D/g, "");
   const year = date.getUTCFullYear();
-  if (general || year >= 2050 || year < 1950) return text(TAG.generalizedTime, `${digits}Z`);
-  return text(TAG.utcTime, `${digits.slice(2)}Z`);
+  if (general || year >= 2050 || year < 1950) return encodeString(TAG.generalizedTime, `${digits}Z`);
+  return encodeString(TAG.utcTime, `${digits.slice(2)}Z`);
 }

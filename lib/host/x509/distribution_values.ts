@@ -4,9 +4,27 @@
  * @module
  */
 
-import { boolean, contextTag, der, explicit, integer, namedBits, oid, sequence, TAG, text } from "./der.ts";
+import {
+  contextTag,
+  der,
+  encodeBoolean,
+  encodeInteger,
+  encodeOid,
+  encodeSequence,
+  encodeString,
+  explicit,
+  namedBits,
+  TAG,
+} from "./der.ts";
 import { REASON_BITS } from "./extension_texts.ts";
-import { confWords, givenPoints, mentions, namesOf, wholeNumber, wordsOf } from "./extension_words.ts";
+import {
+  confWords,
+  givenPoints,
+  mentions,
+  parseExtensionWords,
+  parseNameEntries,
+  wholeNumber,
+} from "./extension_words.ts";
 import { checkedOid, generalName, type NameEntry } from "./general_names.ts";
 import { implicitPart, namePart } from "./names.ts";
 import { InvocationError } from "#lib/errors.ts";
@@ -47,7 +65,7 @@ function field(point: ValueMap, name: string): Value {
 
 function fullNames(point: ValueMap): NameEntry[] | undefined {
   const argument = field(point, "fullname");
-  return truthy(argument) ? namesOf(argument) : undefined;
+  return truthy(argument) ? parseNameEntries(argument) : undefined;
 }
 
 function isGiven(point: NameEntry | Value): point is NameEntry {
@@ -55,24 +73,24 @@ function isGiven(point: NameEntry | Value): point is NameEntry {
 }
 
 function distributionPoint(point: NameEntry | Value): Uint8Array {
-  if (isGiven(point)) return sequence(...pointName([point], null));
+  if (isGiven(point)) return encodeSequence(...pointName([point], null));
   if (!isMap(point)) throw new InvocationError(`A distribution point is a dict, not ${str(point as Value)}`);
   const [reasons, issuer] = [field(point, "reasons"), field(point, "crlissuer")];
   const parts = [
     ...pointName(fullNames(point), field(point, "relativename")),
     ...truthy(reasons) ? [reasonBits(reasons, { tag: contextTag(1, false), point: "a DistributionPoint" })] : [],
-    ...truthy(issuer) ? [der(contextTag(2, true), ...namesOf(issuer).map(generalName))] : [],
+    ...truthy(issuer) ? [der(contextTag(2, true), ...parseNameEntries(issuer).map(generalName))] : [],
   ];
   if (parts.length === 0) {
     throw new InvocationError("Either full_name, relative_name or crl_issuer must be provided.");
   }
-  return sequence(...parts);
+  return encodeSequence(...parts);
 }
 
 /** `crlDistributionPoints`. */
 export function distributionPoints(argument: Value): ExtensionValue {
   const { critical, points } = givenPoints(argument);
-  return { value: sequence(...points.map(distributionPoint)), critical };
+  return { value: encodeSequence(...points.map(distributionPoint)), critical };
 }
 
 /** `freshestCRL`. */
@@ -83,7 +101,8 @@ export function freshestList(argument: Value): ExtensionValue {
 /** `issuingDistributionPoint`. */
 export function issuingPoint(argument: Value): ExtensionValue {
   if (!isMap(argument)) throw new InvocationError("issuingDistributionPoint must be a dictionary");
-  const flag = (name: string, n: number) => truthy(field(argument, name)) ? [boolean(true, contextTag(n, false))] : [];
+  const flag = (name: string, n: number) =>
+    truthy(field(argument, name)) ? [encodeBoolean(true, contextTag(n, false))] : [];
   const only = [...flag("onlyuser", 1), ...flag("onlyCA", 2), ...flag("onlyAA", 5)];
   if (only.length > 1) {
     throw new InvocationError(
@@ -111,24 +130,28 @@ export function issuingPoint(argument: Value): ExtensionValue {
         "must have a value.",
     );
   }
-  return { value: sequence(...parts), critical: truthy(field(argument, "critical")) };
+  return { value: encodeSequence(...parts), critical: truthy(field(argument, "critical")) };
 }
 
 function qualifier(argument: Value): Uint8Array[] {
-  if (typeof argument === "string") return [sequence(oid("1.3.6.1.5.5.7.2.1"), text(TAG.ia5, argument))];
+  if (typeof argument === "string") {
+    return [encodeSequence(encodeOid("1.3.6.1.5.5.7.2.1"), encodeString(TAG.ia5, argument))];
+  }
   if (!isMap(argument)) throw new InvocationError(`A qualifier is a str or a dict, not ${str(argument)}`);
   const numbers = field(argument, "noticeNumbers");
   // As Salt does: without numbers there is no notice.
   if (!truthy(numbers)) return [];
-  const list = (Array.isArray(numbers) ? numbers : [numbers]).map((one) => integer(wholeNumber(one, "noticeNumbers")));
+  const list = (Array.isArray(numbers) ? numbers : [numbers]).map((one) =>
+    encodeInteger(wholeNumber(one, "noticeNumbers"))
+  );
   const organization = field(argument, "organization");
   const words = field(argument, "text");
-  const reference = sequence(
-    ...organization === null ? [] : [text(TAG.utf8, str(organization))],
-    sequence(...list),
+  const reference = encodeSequence(
+    ...organization === null ? [] : [encodeString(TAG.utf8, str(organization))],
+    encodeSequence(...list),
   );
-  const notice = sequence(reference, ...words === null ? [] : [text(TAG.utf8, str(words))]);
-  return [sequence(oid("1.3.6.1.5.5.7.2.2"), notice)];
+  const notice = encodeSequence(reference, ...words === null ? [] : [encodeString(TAG.utf8, str(words))]);
+  return [encodeSequence(encodeOid("1.3.6.1.5.5.7.2.2"), notice)];
 }
 
 /** `certificatePolicies`. */
@@ -138,22 +161,25 @@ export function policies(argument: Value): ExtensionValue {
     if (!ids.every((id) => /^[012](?:\.\d+)+$/.test(id))) {
       throw new InvocationError("certificatePolicies defined as string must be a comma-separated list of OID.");
     }
-    return { value: sequence(...ids.map((id) => sequence(oid(id)))), critical: argument.startsWith("critical") };
+    return {
+      value: encodeSequence(...ids.map((id) => encodeSequence(encodeOid(id)))),
+      critical: argument.startsWith("critical"),
+    };
   }
   if (!isMap(argument)) throw new InvocationError("certificatePolicies must be a str or a dict");
   const parsed = [...argument].filter(([id]) => id !== "critical").map(([id, qualifiers]) => {
     const made = (Array.isArray(qualifiers) ? qualifiers : []).flatMap(qualifier);
-    return sequence(oid(checkedOid(str(id))), ...made.length > 0 ? [sequence(...made)] : []);
+    return encodeSequence(encodeOid(checkedOid(str(id))), ...made.length > 0 ? [encodeSequence(...made)] : []);
   });
-  return { value: sequence(...parsed), critical: truthy(argument.get("critical") ?? false) };
+  return { value: encodeSequence(...parsed), critical: truthy(argument.get("critical") ?? false) };
 }
 
 /** `policyConstraints`: limits the certificates of a path without explicit policies, or with mapped ones. */
 export function policyConstraints(argument: Value): ExtensionValue {
-  const { critical, words } = wordsOf(argument);
+  const { critical, words } = parseExtensionWords(argument);
   const number = (name: string, n: number) => {
     const value = words.get(name);
-    return value === undefined ? [] : [integer(wholeNumber(value, name), contextTag(n, false))];
+    return value === undefined ? [] : [encodeInteger(wholeNumber(value, name), contextTag(n, false))];
   };
   const parts = [...number("requireExplicitPolicy", 0), ...number("inhibitPolicyMapping", 1)];
   if (parts.length === 0) {
@@ -161,20 +187,20 @@ export function policyConstraints(argument: Value): ExtensionValue {
       "At least one of require_explicit_policy and inhibit_policy_mapping must not be None",
     );
   }
-  return { value: sequence(...parts), critical };
+  return { value: encodeSequence(...parts), critical };
 }
 
 /** `inhibitAnyPolicy`: the number of certificates after which `anyPolicy` is no longer valid. */
 export function inhibitAnyPolicy(argument: Value): ExtensionValue {
   if (typeof argument === "string") {
     const { critical, pairs } = confWords(argument);
-    return { value: integer(wholeNumber(pairs[0][0], "skip_certs")), critical };
+    return { value: encodeInteger(wholeNumber(pairs[0][0], "skip_certs")), critical };
   }
   if (isMap(argument) && !argument.has("value")) {
     throw new InvocationError("Undefined required key for inhibitAnyPolicy: 'value'");
   }
   const value = isMap(argument) ? argument.get("value") ?? null : argument;
-  return { value: integer(wholeNumber(value, "skip_certs")), critical: mentions(argument, "critical") };
+  return { value: encodeInteger(wholeNumber(value, "skip_certs")), critical: mentions(argument, "critical") };
 }
 
 /** `nameConstraints`: the permitted and the excluded subtrees of names. */
@@ -184,21 +210,23 @@ export function nameConstraints(argument: Value): ExtensionValue {
   if (typeof argument === "string") {
     for (const item of argument.split(",")) {
       const [scope, name] = item.trim().split(";");
-      if (name !== undefined) scopes.set(scope, [...scopes.get(scope) ?? [], ...namesOf(name)]);
+      if (name !== undefined) scopes.set(scope, [...scopes.get(scope) ?? [], ...parseNameEntries(name)]);
     }
   } else if (isMap(argument)) {
     for (const scope of ["permitted", "excluded"]) {
       const list = argument.get(scope);
       if (!Array.isArray(list)) continue;
-      const names = namesOf(list.filter((one) => one !== "critical"));
+      const names = parseNameEntries(list.filter((one) => one !== "critical"));
       scopes.set(scope, names.map(([kind, value]): NameEntry => [kind.trim(), str(value).trim()]));
     }
   }
   const trees = (scope: string, n: number) => {
     const names = scopes.get(scope) ?? [];
-    return names.length === 0 ? [] : [der(contextTag(n, true), ...names.map((name) => sequence(generalName(name))))];
+    return names.length === 0
+      ? []
+      : [der(contextTag(n, true), ...names.map((name) => encodeSequence(generalName(name))))];
   };
   const parts = [...trees("permitted", 0), ...trees("excluded", 1)];
   if (parts.length === 0) throw new InvocationError("nameConstraints needs at least one definition");
-  return { value: sequence(...parts), critical };
+  return { value: encodeSequence(...parts), critical };
 }

@@ -6,23 +6,23 @@
 
 import {
   bitBytes,
-  children,
   contextTag,
   type Der,
   DerError,
   expectTag,
+  readChildren,
   readDer,
-  readInteger,
+  readDerInteger,
   readOid,
   readTime,
   TAG,
 } from "./der.ts";
 import { type Extension, readExtensions } from "./extension_texts.ts";
 import { type Name, readName } from "./names.ts";
-import { digestOf, EC_KEY, ED25519, ED448, RSA_KEY, RSA_PSS } from "./oids.ts";
+import { EC_KEY, ED25519, ED448, findDigest, RSA_KEY, RSA_PSS } from "./oids.ts";
 
 /** The signed parts of a document and its signature. */
-export interface Signed {
+export interface SignedDocument {
   /** The whole document. */
   readonly der: Uint8Array;
   /** The signed bytes: DER without the signature algorithm and the signature. */
@@ -37,7 +37,7 @@ export interface Signed {
 }
 
 /** The subject and its public key. */
-export interface Subject {
+export interface CertificateSubject {
   readonly subject: Name;
   /** The subject as DER. */
   readonly subjectDer: Uint8Array;
@@ -45,7 +45,7 @@ export interface Subject {
   readonly spki: Uint8Array;
 }
 
-export interface Certificate extends Signed, Subject {
+export interface Certificate extends SignedDocument, CertificateSubject {
   /** 1 to 3. */
   readonly version: number;
   readonly serial: bigint;
@@ -56,7 +56,7 @@ export interface Certificate extends Signed, Subject {
   readonly notAfter: number;
 }
 
-export interface SigningRequest extends Signed, Subject {}
+export interface SigningRequest extends SignedDocument, CertificateSubject {}
 
 /** One revoked certificate. */
 export interface Revoked {
@@ -65,7 +65,7 @@ export interface Revoked {
   readonly extensions: readonly Extension[];
 }
 
-export interface RevocationList extends Signed {
+export interface RevocationList extends SignedDocument {
   readonly issuer: Name;
   readonly lastUpdate: number;
   /** `undefined`: the list does not say. */
@@ -97,12 +97,12 @@ const CURVE_BITS: Readonly<Record<string, number>> = {
  * @throws {DerError} If it is none.
  */
 export function keyKind(spki: Uint8Array): KeyKind {
-  const [algorithm, bits] = children(readDer(spki), TAG.sequence);
-  const [type, parameters] = children(algorithm, TAG.sequence);
+  const [algorithm, bits] = readChildren(readDer(spki), TAG.sequence);
+  const [type, parameters] = readChildren(algorithm, TAG.sequence);
   switch (readOid(type)) {
     case RSA_KEY: {
-      const [modulus] = children(readDer(bitBytes(bits)), TAG.sequence);
-      return { type: "rsa", size: readInteger(modulus).toString(2).length };
+      const [modulus] = readChildren(readDer(bitBytes(bits)), TAG.sequence);
+      return { type: "rsa", size: readDerInteger(modulus).toString(2).length };
     }
     case EC_KEY:
       return { type: "ec", size: CURVE_BITS[readOid(expectTag(parameters, TAG.oid))] ?? null };
@@ -128,20 +128,20 @@ function noneAfter(parts: readonly Der[], count: number): void {
   if (parts.length > count) throw new DerError("More values than expected");
 }
 
-function algorithmOf(value: Der): Pick<Signed, "algorithm" | "digest"> {
-  const parts = children(value, TAG.sequence);
+function algorithmOf(value: Der): Pick<SignedDocument, "algorithm" | "digest"> {
+  const parts = readChildren(value, TAG.sequence);
   noneAfter(parts, 2);
   const [type, parameters] = parts;
   const algorithm = readOid(expectTag(type, TAG.oid));
-  if (algorithm !== RSA_PSS) return { algorithm, digest: digestOf(algorithm) };
-  const hash = children(expectTag(parameters, TAG.sequence)).find(({ tag }) => tag === contextTag(0, true));
-  const digest = hash === undefined ? "sha1" : PSS_DIGESTS[readOid(children(readDer(hash.body))[0])];
+  if (algorithm !== RSA_PSS) return { algorithm, digest: findDigest(algorithm) };
+  const hash = readChildren(expectTag(parameters, TAG.sequence)).find(({ tag }) => tag === contextTag(0, true));
+  const digest = hash === undefined ? "sha1" : PSS_DIGESTS[readOid(readChildren(readDer(hash.body))[0])];
   return { algorithm, digest };
 }
 
 /** The three parts of what is signed. */
-function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Omit<Signed, "extensions"> } {
-  const outer = children(readDer(bytes), TAG.sequence);
+function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Omit<SignedDocument, "extensions"> } {
+  const outer = readChildren(readDer(bytes), TAG.sequence);
   noneAfter(outer, 3);
   const [inner, algorithm, signature] = outer;
   const common = {
@@ -150,7 +150,7 @@ function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Om
     signature: bitBytes(expectTag(signature, TAG.bitString)),
     ...algorithmOf(expectTag(algorithm, TAG.sequence)),
   };
-  return { parts: children(inner), common };
+  return { parts: readChildren(inner), common };
 }
 
 /**
@@ -159,7 +159,7 @@ function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Om
  */
 function publicKeyInfo(value: Der | undefined): Uint8Array {
   const info = expectTag(value, TAG.sequence);
-  const parts = children(info);
+  const parts = readChildren(info);
   noneAfter(parts, 2);
   const [algorithm, bits] = parts;
   algorithmOf(expectTag(algorithm, TAG.sequence));
@@ -176,7 +176,7 @@ function extensionsIn(parts: readonly Der[], n: number): Extension[] {
 export function readCertificate(bytes: Uint8Array): Certificate {
   const { parts, common } = signed(bytes);
   const versioned = parts[0]?.tag === contextTag(0, true);
-  const version = versioned ? Number(readInteger(expectTag(readDer(parts[0].body), TAG.integer))) + 1 : 1;
+  const version = versioned ? Number(readDerInteger(expectTag(readDer(parts[0].body), TAG.integer))) + 1 : 1;
   if (version < 1 || version > 3) throw new DerError(`${version - 1} is not a valid X509 version`);
   const [serial, algorithm, issuer, validity, subject, spki, ...rest] = versioned ? parts.slice(1) : parts;
   algorithmOf(algorithm);
@@ -186,11 +186,11 @@ export function readCertificate(bytes: Uint8Array): Certificate {
       throw new DerError(`Tag ${tag} behind the public key`);
     }
   }
-  const [notBefore, notAfter] = children(expectTag(validity, TAG.sequence));
+  const [notBefore, notAfter] = readChildren(expectTag(validity, TAG.sequence));
   return {
     ...common,
     version,
-    serial: readInteger(expectTag(serial, TAG.integer)),
+    serial: readDerInteger(expectTag(serial, TAG.integer)),
     issuer: readName(issuer),
     issuerDer: issuer.whole,
     notBefore: readTime(notBefore),
@@ -212,12 +212,12 @@ export class RequestVersionError extends DerError {}
 export function readSigningRequest(bytes: Uint8Array): SigningRequest {
   const { parts, common } = signed(bytes);
   const [version, subject, spki, attributes] = parts;
-  const number = readInteger(expectTag(version, TAG.integer));
+  const number = readDerInteger(expectTag(version, TAG.integer));
   if (number !== 0n) throw new RequestVersionError(`${number} is not a valid CSR version`);
   let extensions: Extension[] = [];
-  for (const attribute of attributes === undefined ? [] : children(attributes)) {
-    const [type, values] = children(attribute, TAG.sequence);
-    if (readOid(type) === EXTENSION_REQUEST) extensions = readExtensions(children(values)[0]);
+  for (const attribute of attributes === undefined ? [] : readChildren(attributes)) {
+    const [type, values] = readChildren(attribute, TAG.sequence);
+    if (readOid(type) === EXTENSION_REQUEST) extensions = readExtensions(readChildren(values)[0]);
   }
   return {
     ...common,
@@ -239,10 +239,10 @@ export function readRevocationList(bytes: Uint8Array): RevocationList {
     issuer: readName(issuer),
     lastUpdate: readTime(lastUpdate),
     nextUpdate: next === undefined ? undefined : readTime(next),
-    revoked: revoked === undefined ? [] : children(revoked).map((entry) => {
-      const [serial, date, extensions] = children(entry, TAG.sequence);
+    revoked: revoked === undefined ? [] : readChildren(revoked).map((entry) => {
+      const [serial, date, extensions] = readChildren(entry, TAG.sequence);
       return {
-        serial: readInteger(serial),
+        serial: readDerInteger(serial),
         date: readTime(date),
         extensions: extensions === undefined ? [] : readExtensions(extensions),
       };

@@ -7,19 +7,19 @@
 import {
   bit,
   bitBytes,
-  children,
   type Der,
   DerError,
   expectTag,
   readBoolean,
+  readChildren,
   readDer,
-  readInteger,
+  readDerInteger,
   readOid,
   readTime,
   TAG,
 } from "./der.ts";
 import { readGeneralName, readGeneralNames } from "./general_names.ts";
-import { namePartText, readNamePart, readText } from "./names.ts";
+import { namePartText, readDerText, readNamePart } from "./names.ts";
 import { ENTRY_EXTENSION_OIDS, EXTENSION_OIDS, shownName } from "./oids.ts";
 import { int, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -36,8 +36,8 @@ export interface Extension {
  * @throws {DerError} If it does not, or one is there twice.
  */
 export function readExtensions(value: Der): Extension[] {
-  const found = children(value, TAG.sequence).map((one): Extension => {
-    const [type, ...rest] = children(one, TAG.sequence);
+  const found = readChildren(value, TAG.sequence).map((one): Extension => {
+    const [type, ...rest] = readChildren(one, TAG.sequence);
     if (rest.length > 2) throw new DerError("More values than expected");
     const critical = rest.length > 1 && readBoolean(expectTag(rest[0], TAG.boolean));
     return { oid: readOid(expectTag(type, TAG.oid)), critical, value: expectTag(rest.at(-1), TAG.octetString).body };
@@ -144,23 +144,23 @@ const keyUsage: Shower = (value) => {
 };
 
 const basicConstraints: Shower = (value) => {
-  const parts = children(value, TAG.sequence);
+  const parts = readChildren(value, TAG.sequence);
   const ca = parts.find(({ tag }) => tag === TAG.boolean);
   const length = parts.find(({ tag }) => tag === TAG.integer);
   return map({
     ca: ca !== undefined && readBoolean(ca),
-    pathlen: length === undefined ? null : int(readInteger(length)),
+    pathlen: length === undefined ? null : int(readDerInteger(length)),
   });
 };
 
 const authorityKey: Shower = (value) => {
-  const parts = children(value, TAG.sequence);
+  const parts = readChildren(value, TAG.sequence);
   const [keyid, issuer, serial] = [0, 1, 2].map((n) => part(parts, n));
   const names = shownNames(issuer);
   return map({
     keyid: keyid === undefined || keyid.body.length === 0 ? null : colonHex(keyid.body),
     issuer: names.length > 0 ? names : null,
-    issuer_sn: serial === undefined || readInteger(serial) === 0n ? null : numberHex(readInteger(serial)),
+    issuer_sn: serial === undefined || readDerInteger(serial) === 0n ? null : numberHex(readDerInteger(serial)),
   });
 };
 
@@ -168,8 +168,8 @@ const names: Shower = (value) => map({ value: shownNames(expectTag(value, TAG.se
 
 const access: Shower = (value) =>
   map({
-    value: children(value, TAG.sequence).map((one) => {
-      const [method, place] = children(one, TAG.sequence);
+    value: readChildren(value, TAG.sequence).map((one) => {
+      const [method, place] = readChildren(one, TAG.sequence);
       const way = readOid(method);
       return new Map([[shownName(way) ?? way, readGeneralName(place).value]]);
     }),
@@ -177,15 +177,15 @@ const access: Shower = (value) =>
 
 const points: Shower = (value) =>
   map({
-    value: children(value, TAG.sequence).map((one) => {
-      const parts = children(one, TAG.sequence);
+    value: readChildren(value, TAG.sequence).map((one) => {
+      const parts = readChildren(one, TAG.sequence);
       const { fullname, relativename } = pointNames(part(parts, 0));
       return map({ crlissuer: shownNames(part(parts, 2)), fullname, reasons: reasons(part(parts, 1)), relativename });
     }),
   });
 
 const issuingPoint: Shower = (value) => {
-  const parts = children(value, TAG.sequence);
+  const parts = readChildren(value, TAG.sequence);
   const flag = (n: number) => {
     const found = part(parts, n);
     return found !== undefined && readBoolean(found);
@@ -204,53 +204,53 @@ const issuingPoint: Shower = (value) => {
 };
 
 function qualifier(value: Der): Value {
-  const [type, content] = children(value, TAG.sequence);
-  if (readOid(type) === "1.3.6.1.5.5.7.2.1") return map({ practice_statement: readText(content) });
-  const parts = children(content, TAG.sequence);
+  const [type, content] = readChildren(value, TAG.sequence);
+  if (readOid(type) === "1.3.6.1.5.5.7.2.1") return map({ practice_statement: readDerText(content) });
+  const parts = readChildren(content, TAG.sequence);
   const reference = parts.find(({ tag }) => tag === TAG.sequence);
   const text = parts.find(({ tag }) => tag !== TAG.sequence);
-  const [organization, numbers] = reference === undefined ? [] : children(reference);
+  const [organization, numbers] = reference === undefined ? [] : readChildren(reference);
   return map({
     // The letters are Salt's.
-    organizataion: organization === undefined ? null : readText(organization),
-    notice_numbers: numbers === undefined ? null : children(numbers).map((number) => int(readInteger(number))),
-    explicit_text: text === undefined ? null : readText(text),
+    organizataion: organization === undefined ? null : readDerText(organization),
+    notice_numbers: numbers === undefined ? null : readChildren(numbers).map((number) => int(readDerInteger(number))),
+    explicit_text: text === undefined ? null : readDerText(text),
   });
 }
 
 const policies: Shower = (value) =>
   map({
-    value: children(value, TAG.sequence).map((one) => {
-      const [id, qualifiers] = children(one, TAG.sequence);
-      return new Map([[readOid(id), qualifiers === undefined ? [] : children(qualifiers).map(qualifier)]]);
+    value: readChildren(value, TAG.sequence).map((one) => {
+      const [id, qualifiers] = readChildren(one, TAG.sequence);
+      return new Map([[readOid(id), qualifiers === undefined ? [] : readChildren(qualifiers).map(qualifier)]]);
     }),
   });
 
 const policyConstraints: Shower = (value) => {
-  const parts = children(value, TAG.sequence);
+  const parts = readChildren(value, TAG.sequence);
   const number = (n: number): Value => {
     const found = part(parts, n);
-    return found === undefined ? null : int(readInteger(found));
+    return found === undefined ? null : int(readDerInteger(found));
   };
   return map({ inhibitPolicyMapping: number(1), requireExplicitPolicy: number(0) });
 };
 
 const nameConstraints: Shower = (value) => {
-  const parts = children(value, TAG.sequence);
+  const parts = readChildren(value, TAG.sequence);
   const trees = (n: number) => {
     const found = part(parts, n);
-    return found === undefined ? [] : children(found).map((tree) => readGeneralName(children(tree)[0]).shown);
+    return found === undefined ? [] : readChildren(found).map((tree) => readGeneralName(readChildren(tree)[0]).shown);
   };
   return map({ excluded: trees(1), permitted: trees(0) });
 };
 
-const number: Shower = (value) => map({ value: int(readInteger(value)) });
+const number: Shower = (value) => map({ value: int(readDerInteger(value)) });
 
 const SHOWERS: Readonly<Record<string, Shower>> = {
   basicConstraints,
   keyUsage,
   extendedKeyUsage: (value) =>
-    map({ value: children(value, TAG.sequence).map((one) => shownName(readOid(one)) ?? readOid(one)) }),
+    map({ value: readChildren(value, TAG.sequence).map((one) => shownName(readOid(one)) ?? readOid(one)) }),
   subjectKeyIdentifier: (value) => map({ value: colonHex(expectTag(value, TAG.octetString).body) }),
   authorityKeyIdentifier: authorityKey,
   issuerAltName: names,
@@ -267,14 +267,14 @@ const SHOWERS: Readonly<Record<string, Shower>> = {
   noCheck: () => map({ value: true }),
   tlsfeature: (value) =>
     map({
-      value: children(value, TAG.sequence).map((one) => {
-        const feature = Number(readInteger(one));
+      value: readChildren(value, TAG.sequence).map((one) => {
+        const feature = Number(readDerInteger(one));
         return TLS_FEATURES.get(feature) ?? String(feature);
       }),
     }),
   cRLNumber: number,
   deltaCRLIndicator: number,
-  CRLReason: (value) => map({ value: REASON_CODES.get(Number(readInteger(value))) ?? null }),
+  CRLReason: (value) => map({ value: REASON_CODES.get(Number(readDerInteger(value))) ?? null }),
   invalidityDate: (value) => map({ value: timeText(readTime(value)) }),
 };
 
@@ -303,12 +303,12 @@ export function shownEntryExtensions(extensions: readonly Extension[]): ValueMap
 
 /** The subject alternative names, unchanged, for a copy. */
 export function rawNames(extension: Extension): Uint8Array[] {
-  return children(readDer(extension.value), TAG.sequence).map(({ whole }) => whole);
+  return readChildren(readDer(extension.value), TAG.sequence).map(({ whole }) => whole);
 }
 
 /** The number of a revocation list. */
 export function listNumber(extension: Extension): bigint {
-  return readInteger(readDer(extension.value));
+  return readDerInteger(readDer(extension.value));
 }
 
 /** The identifier of a subject's key. */
@@ -318,5 +318,5 @@ export function keyIdentifier(extension: Extension): Uint8Array {
 
 /** The part of a SubjectPublicKeyInfo that is hashed for the key identifier. */
 export function keyBits(spki: Uint8Array): Uint8Array {
-  return bitBytes(expectTag(children(readDer(spki), TAG.sequence)[1], TAG.bitString));
+  return bitBytes(expectTag(readChildren(readDer(spki), TAG.sequence)[1], TAG.bitString));
 }

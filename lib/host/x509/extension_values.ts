@@ -4,7 +4,17 @@
  * @module
  */
 
-import { boolean, contextTag, der, integer, namedBits, oid, sequence, TAG, time } from "./der.ts";
+import {
+  contextTag,
+  der,
+  encodeBoolean,
+  encodeInteger,
+  encodeOid,
+  encodeSequence,
+  encodeTime,
+  namedBits,
+  TAG,
+} from "./der.ts";
 import {
   distributionPoints,
   type ExtensionValue,
@@ -25,7 +35,7 @@ import {
   TLS_FEATURES,
   USAGES,
 } from "./extension_texts.ts";
-import { confWords, givenNames, knownDate, mentions, wholeNumber, wordsOf } from "./extension_words.ts";
+import { confWords, givenNames, knownDate, mentions, parseExtensionWords, wholeNumber } from "./extension_words.ts";
 import { checkedOid, generalName, splitName } from "./general_names.ts";
 import { ACCESS_OIDS, ENTRY_EXTENSION_OIDS, EXTENSION_OIDS, USAGE_OIDS } from "./oids.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
@@ -63,11 +73,11 @@ const basicConstraints: Maker = (argument) => {
   const length = values.get("pathlen") ?? null;
   if (length !== null && !isCa) throw new InvocationError("path_length must be None when ca is False");
   const parts = [
-    ...isCa ? [boolean(true)] : [],
-    ...length === null ? [] : [integer(pathLength(length, words !== undefined))],
+    ...isCa ? [encodeBoolean(true)] : [],
+    ...length === null ? [] : [encodeInteger(pathLength(length, words !== undefined))],
   ];
   const critical = words === undefined ? truthy(values.get("critical") ?? false) : words.critical;
-  return { value: sequence(...parts), critical };
+  return { value: encodeSequence(...parts), critical };
 };
 
 /** @param isText Whether it comes from a configuration's line: in a map it is an int. */
@@ -98,10 +108,10 @@ const extendedKeyUsage: Maker = (argument) => {
     : [argument];
   const usages = list.filter((one) => one !== "critical").map((one) => {
     const word = str(one);
-    return oid(Object.hasOwn(USAGE_OIDS, word) ? USAGE_OIDS[word] : checkedOid(word));
+    return encodeOid(Object.hasOwn(USAGE_OIDS, word) ? USAGE_OIDS[word] : checkedOid(word));
   });
   return {
-    value: sequence(...usages),
+    value: encodeSequence(...usages),
     critical: words === undefined ? mentions(argument, "critical") : words.critical,
   };
 };
@@ -133,7 +143,7 @@ const authorityKeyIdentifier: Maker = (argument, { issuer, issuerKey }) => {
   if (issuer === undefined && issuerKey === undefined) {
     throw new CommandError("Need CA certificate or CA pubkey to calculate authorityKeyIdentifier");
   }
-  const { words } = wordsOf(argument);
+  const { words } = parseExtensionWords(argument);
   let keyid: Uint8Array | undefined;
   if (words.has("keyid")) {
     const own = issuer?.extensions.find(({ oid }) => oid === EXTENSION_OIDS.get("subjectKeyIdentifier"));
@@ -144,21 +154,21 @@ const authorityKeyIdentifier: Maker = (argument, { issuer, issuerKey }) => {
   if (words.get("issuer") === "always" || (words.has("issuer") && keyid === undefined)) {
     if (issuer !== undefined) {
       const name = der(contextTag(4, true), issuer.issuerDer);
-      parts.push(der(contextTag(1, true), name), integer(issuer.serial, contextTag(2, false)));
+      parts.push(der(contextTag(1, true), name), encodeInteger(issuer.serial, contextTag(2, false)));
     } else if (words.get("issuer") === "always") {
       throw new CommandError(
         "Could not add authority_cert_issuer and authority_cert_serial_number, but was set to always.",
       );
     }
   }
-  return { value: sequence(...parts), critical: false };
+  return { value: encodeSequence(...parts), critical: false };
 };
 
 /** Names of an issuer, which may be copied from its certificate. */
 const issuerNames: Maker = (argument, { issuer }) => {
   const { critical, names } = givenNames(argument);
   const copied = names.some(([kind, value]) => kind === "issuer" && value === "copy");
-  if (!copied) return { value: sequence(...names.map(generalName)), critical };
+  if (!copied) return { value: encodeSequence(...names.map(generalName)), critical };
   if (issuer === undefined) throw new CommandError("Need CA certificate to copy to issuerAltName");
   const own = issuer.extensions.find(({ oid }) => oid === EXTENSION_OIDS.get("subjectAltName"));
   if (own === undefined) {
@@ -167,12 +177,12 @@ const issuerNames: Maker = (argument, { issuer }) => {
     );
   }
   const others = names.filter(([kind]) => kind !== "issuer");
-  return { value: sequence(...rawNames(own), ...others.map(generalName)), critical };
+  return { value: encodeSequence(...rawNames(own), ...others.map(generalName)), critical };
 };
 
 const subjectAltName: Maker = (argument) => {
   const { critical, names } = givenNames(argument);
-  return { value: sequence(...names.map(generalName)), critical };
+  return { value: encodeSequence(...names.map(generalName)), critical };
 };
 
 const authorityInfoAccess: Maker = (argument) => {
@@ -189,9 +199,9 @@ const authorityInfoAccess: Maker = (argument) => {
   const made = pairs.map(([way, place]) => {
     const known = Object.hasOwn(ACCESS_OIDS, way) ? ACCESS_OIDS[way] : way;
     if (!/^[012](?:\.\d+)+$/.test(known)) throw new CommandError(`Unknown access OID: ${way}`);
-    return sequence(oid(known), generalName(splitName(place)));
+    return encodeSequence(encodeOid(known), generalName(splitName(place)));
   });
-  return { value: sequence(...made), critical: false };
+  return { value: encodeSequence(...made), critical: false };
 };
 
 const tlsfeature: Maker = (argument) => {
@@ -203,9 +213,9 @@ const tlsfeature: Maker = (argument) => {
   const features = list.filter((one) => one !== "critical").map((one) => {
     const number = [...TLS_FEATURES].find(([, name]) => name === one)?.[0];
     if (number === undefined) throw new InvocationError(`There is no feature of TLS called ${str(one)}`);
-    return integer(number);
+    return encodeInteger(number);
   });
-  return { value: sequence(...features), critical: list.includes("critical") };
+  return { value: encodeSequence(...features), critical: list.includes("critical") };
 };
 
 const cRLNumber: Maker = (argument) => {
@@ -213,7 +223,7 @@ const cRLNumber: Maker = (argument) => {
   if (number === undefined) {
     throw new InvocationError("cRLNumber must be an integer and must be marked as non-critical");
   }
-  return { value: integer(number), critical: false };
+  return { value: encodeInteger(number), critical: false };
 };
 
 const deltaCRLIndicator: Maker = (argument) => {
@@ -221,7 +231,7 @@ const deltaCRLIndicator: Maker = (argument) => {
   if (numbers.length !== 1) {
     throw new InvocationError("deltaCRLIndicator must contain a single integer pointing to a cRLNumber");
   }
-  return { value: integer(BigInt(numbers[0])), critical: str(argument).includes("critical") };
+  return { value: encodeInteger(BigInt(numbers[0])), critical: str(argument).includes("critical") };
 };
 
 const revocationReason: Maker = (argument) => {
@@ -230,7 +240,7 @@ const revocationReason: Maker = (argument) => {
   const reason = list.find((one) => one !== "critical") ?? null;
   const code = [...REASON_CODES].find(([, name]) => name === reason)?.[0];
   if (code === undefined) throw new InvocationError(`${repr(reason)} is not a valid ReasonFlags`);
-  return { value: integer(code, TAG.enumerated), critical: words?.critical ?? mentions(argument, "critical") };
+  return { value: encodeInteger(code, TAG.enumerated), critical: words?.critical ?? mentions(argument, "critical") };
 };
 
 const invalidityDate: Maker = (argument) => {
@@ -238,7 +248,7 @@ const invalidityDate: Maker = (argument) => {
   const critical = argument.startsWith("critical");
   const text = critical ? argument.slice(argument.indexOf(" ") + 1) : argument;
   try {
-    return { value: time(knownDate(text), true), critical };
+    return { value: encodeTime(knownDate(text), true), critical };
   } catch (error) {
     throw error instanceof CommandError ? new InvocationError(error.message) : error;
   }

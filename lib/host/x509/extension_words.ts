@@ -34,7 +34,9 @@ export function confWords(text: string): Words {
 }
 
 /** The values of a map or a text, by word. */
-export function wordsOf(value: Value): { readonly critical: boolean; readonly words: ReadonlyMap<string, Value> } {
+export function parseExtensionWords(
+  value: Value,
+): { readonly critical: boolean; readonly words: ReadonlyMap<string, Value> } {
   if (typeof value === "string") {
     const { critical, pairs } = confWords(value);
     return { critical, words: new Map(pairs) };
@@ -79,7 +81,7 @@ export function givenPoints(value: Value): { readonly critical: boolean; readonl
 }
 
 /** One item or a list, as names `kind:value`. */
-export function namesOf(value: Value): NameEntry[] {
+export function parseNameEntries(value: Value): NameEntry[] {
   return (Array.isArray(value) ? value : [value]).map((one) => splitName(str(one)));
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { children, type Der, der, explicit, oid, readDer, readOid, text } from "./der.ts";
+import { type Der, der, encodeOid, encodeString, explicit, readChildren, readDer, readOid } from "./der.ts";
 import { encodeName, nameOf, nameText, readName } from "./names.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { addressText } from "#lib/text/ip_address.ts";
@@ -28,7 +28,7 @@ export function readGeneralName(name: Der): GeneralName {
   const of = (prefix: string, value: string): GeneralName => ({ shown: `${prefix}:${value}`, value });
   switch (name.tag & 0x1f) {
     case 0: {
-      const [type, content] = children(name);
+      const [type, content] = readChildren(name);
       const value = new Uint8Array(content.body);
       const shown = `<OtherName(type_id=<ObjectIdentifier(oid=${readOid(type)}, name=Unknown OID)>, ` +
         `value=${repr(value)})>`;
@@ -176,13 +176,13 @@ export function generalName([kind, value]: NameEntry): Uint8Array {
   };
   switch (word) {
     case "email":
-      return text(0x81, mailBox(argument()));
+      return encodeString(0x81, mailBox(argument()));
     case "uri":
-      return text(0x86, uri(argument()));
+      return encodeString(0x86, uri(argument()));
     case "dns":
-      return text(0x82, domain(argument(), { dot: true, wildcard: true }));
+      return encodeString(0x82, domain(argument(), { dot: true, wildcard: true }));
     case "rid": {
-      const whole = oid(checkedOid(str(value)));
+      const whole = encodeOid(checkedOid(str(value)));
       return der(0x88, whole.subarray(2));
     }
     case "ip":
@@ -214,5 +214,5 @@ export function splitName(argument: string): NameEntry {
 
 /** The names inside a value that are general names. */
 export function readGeneralNames(value: Der): GeneralName[] {
-  return children(value).map(readGeneralName);
+  return readChildren(value).map(readGeneralName);
 }

@@ -6,16 +6,16 @@
  */
 
 import {
-  children,
   contextTag,
   der,
   DerError,
+  encodeInteger,
+  encodeOid,
+  encodeSequence,
   expectTag,
-  integer,
-  oid,
+  readChildren,
   readDer,
   readOid,
-  sequence,
   setOf,
   TAG,
 } from "./der.ts";
@@ -112,11 +112,11 @@ const SIGNED_DATA = "1.2.840.113549.1.7.2";
 
 /** The certificates in a PKCS#7 container. */
 function pkcs7Certificates(bytes: Uint8Array): Certificate[] {
-  const [type, content] = children(readDer(bytes), TAG.sequence);
+  const [type, content] = readChildren(readDer(bytes), TAG.sequence);
   if (readOid(expectTag(type, TAG.oid)) !== SIGNED_DATA) throw new DerError("No signed data");
-  const parts = children(readDer(expectTag(content, contextTag(0, true)).body), TAG.sequence);
+  const parts = readChildren(readDer(expectTag(content, contextTag(0, true)).body), TAG.sequence);
   const certificates = parts.find(({ tag }) => tag === contextTag(0, true));
-  const found = certificates === undefined ? [] : children(certificates).map(({ whole }) => readCertificate(whole));
+  const found = certificates === undefined ? [] : readChildren(certificates).map(({ whole }) => readCertificate(whole));
   if (found.length === 0) throw new DerError("No certificate");
   return found;
 }
@@ -125,14 +125,14 @@ function pkcs7Certificates(bytes: Uint8Array): Certificate[] {
 export function pkcs7Of(certificates: readonly Certificate[]): Uint8Array {
   const set = setOf(certificates.map((one) => one.der));
   const inner = readDer(set).body;
-  const data = sequence(
-    integer(1),
+  const data = encodeSequence(
+    encodeInteger(1),
     setOf([]),
-    sequence(oid("1.2.840.113549.1.7.1")),
+    encodeSequence(encodeOid("1.2.840.113549.1.7.1")),
     der(contextTag(0, true), inner),
     setOf([]),
   );
-  return sequence(oid(SIGNED_DATA), der(contextTag(0, true), data));
+  return encodeSequence(encodeOid(SIGNED_DATA), der(contextTag(0, true), data));
 }
 
 function fromPkcs7(certificates: Certificate[] | undefined, encoding: Encoding): LoadedCertificate | undefined {

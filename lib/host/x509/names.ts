@@ -5,7 +5,19 @@
  * @module
  */
 
-import { children, type Der, der, DerError, expectTag, oid, readOid, sequence, setOf, TAG, text } from "./der.ts";
+import {
+  type Der,
+  der,
+  DerError,
+  encodeOid,
+  encodeSequence,
+  encodeString,
+  expectTag,
+  readChildren,
+  readOid,
+  setOf,
+  TAG,
+} from "./der.ts";
 import { NAME_OIDS } from "./oids.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isMap, str, typeName, type Value } from "#lib/values/value.ts";
@@ -42,7 +54,7 @@ const LIMITS: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /** The text of a DER string of any type. */
-export function readText(value: Der): string {
+export function readDerText(value: Der): string {
   switch (value.tag) {
     case TAG.bmp:
       return new TextDecoder("utf-16be").decode(value.body);
@@ -67,7 +79,7 @@ export function readText(value: Der): string {
  * @throws {DerError} If it is none.
  */
 export function readName(value: Der): Name {
-  return children(value, TAG.sequence).map((part) => readNamePart(expectTag(part, TAG.set)));
+  return readChildren(value, TAG.sequence).map((part) => readNamePart(expectTag(part, TAG.set)));
 }
 
 /**
@@ -75,21 +87,21 @@ export function readName(value: Der): Name {
  * @throws {DerError} If it is none.
  */
 export function readNamePart(value: Der): NamePart {
-  return children(value).map((attribute) => {
-    const [type, content] = children(attribute, TAG.sequence);
+  return readChildren(value).map((attribute) => {
+    const [type, content] = readChildren(attribute, TAG.sequence);
     if (content === undefined) throw new DerError("An attribute without a value");
-    return { oid: readOid(expectTag(type, TAG.oid)), value: readText(content) };
+    return { oid: readOid(expectTag(type, TAG.oid)), value: readDerText(content) };
   });
 }
 
 /** A name as DER. */
 export function encodeName(name: Name): Uint8Array {
-  return sequence(...name.map((part) => setOf(encodedAttributes(part))));
+  return encodeSequence(...name.map((part) => setOf(encodedAttributes(part))));
 }
 
 /** The attributes of a part as DER, without what is around them. */
 function encodedAttributes(part: NamePart): Uint8Array[] {
-  return part.map(({ oid: type, value }) => sequence(oid(type), text(tagOf(type), value)));
+  return part.map(({ oid: type, value }) => encodeSequence(encodeOid(type), encodeString(tagOf(type), value)));
 }
 
 function tagOf(type: string): number {

@@ -152,7 +152,7 @@ export function algorithmOid(key: "rsa" | "ec", digest: string): string | undefi
 }
 
 /** Node's name of the digest of a signature algorithm; `undefined`: it has none, or is unknown. */
-export function digestOf(algorithm: string): string | undefined {
+export function findDigest(algorithm: string): string | undefined {
   return ALGORITHMS.find(({ oid }) => oid === algorithm)?.digest;
 }
 

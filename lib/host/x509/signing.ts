@@ -4,8 +4,8 @@
  * @module
  */
 
-import { bitString, der, oid, sequence, TAG } from "./der.ts";
-import type { Signed } from "./documents.ts";
+import { der, encodeBitString, encodeOid, encodeSequence, TAG } from "./der.ts";
+import type { SignedDocument } from "./documents.ts";
 import { keyOfSpki, spkiOf } from "./loading.ts";
 import { algorithmOid, ED25519, ED448, RSA_PSS } from "./oids.ts";
 import { digestName } from "#lib/crypto/asymmetric_keys.ts";
@@ -51,15 +51,15 @@ function checkCurve(key: KeyObject, digest: string): void {
  */
 export function signatureAlgorithm(key: KeyObject, digest: string): Uint8Array {
   const type = key.asymmetricKeyType;
-  if (type === "ed25519") return sequence(oid(ED25519));
-  if (type === "ed448") return sequence(oid(ED448));
+  if (type === "ed25519") return encodeSequence(encodeOid(ED25519));
+  if (type === "ed448") return encodeSequence(encodeOid(ED448));
   if (type !== "rsa" && type !== "ec") throw new CommandError(`Keys of ${type} do not sign certificates`);
   checkCurve(key, digestName(digest));
   const found = digest.toLowerCase() === "sha1" ? undefined : algorithmOid(type, digestName(digest));
   if (found === undefined) {
     throw new CommandError(`Hash algorithm "${digest.toLowerCase().replace("_", "-")}" not supported for signatures`);
   }
-  return type === "rsa" ? sequence(oid(found), der(TAG.null)) : sequence(oid(found));
+  return type === "rsa" ? encodeSequence(encodeOid(found), der(TAG.null)) : encodeSequence(encodeOid(found));
 }
 
 /**
@@ -70,14 +70,14 @@ export async function signPart(part: Uint8Array, key: KeyObject, digest: string)
   const signature = key.asymmetricKeyType === "rsa"
     ? new Uint8Array(nodeBuiltin("node:crypto").sign(digestName(digest), part, key))
     : await signData(key, part, digest);
-  return sequence(part, signatureAlgorithm(key, digest), bitString(signature));
+  return encodeSequence(part, signatureAlgorithm(key, digest), encodeBitString(signature));
 }
 
 /**
  * Whether a document was signed by the owner of a public key.
  * @param spki The key.
  */
-export async function isSignedBy(document: Signed, spki: Uint8Array): Promise<boolean> {
+export async function isSignedBy(document: SignedDocument, spki: Uint8Array): Promise<boolean> {
   const key = keyOfSpki(spki);
   const { signature, signedPart, digest, algorithm } = document;
   if (key.asymmetricKeyType !== "rsa") {

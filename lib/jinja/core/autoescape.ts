@@ -5,11 +5,11 @@
  * @module
  */
 
-import { truthy } from "#lib/python/kinds.ts";
+import { isTruthy } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { escapeHtml } from "#lib/text/html.ts";
 import type { Obj, Result } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import type { Expr, StmtOf } from "#lib/jinja/syntax/nodes.ts";
 import type { Exec, Frame } from "./frame.ts";
 import { then } from "./results.ts";
@@ -19,7 +19,7 @@ import { TemplateModule } from "./template_module.ts";
 /** The result of `escape`: a marked value is not changed. */
 export function escaped(value: Obj): Markup {
   if (value instanceof Markup) return value;
-  return new Markup(value instanceof TemplateModule ? value.text : escapeHtml(str(value)));
+  return new Markup(value instanceof TemplateModule ? value.text : escapeHtml(strOf(value)));
 }
 
 /** Whether escaping does not change it, because it has its own HTML form. */
@@ -34,8 +34,8 @@ function escapes({ autoescape }: Scope, frame: Frame): boolean {
 
 /** The function that converts printed values to text in a scope. */
 export function printer(scope: Scope): (value: Obj, frame: Frame) => string {
-  if (scope.autoescape === false) return str;
-  return (value, frame) => escapes(scope, frame) ? escaped(value).text : str(value);
+  if (scope.autoescape === false) return strOf;
+  return (value, frame) => escapes(scope, frame) ? escaped(value).text : strOf(value);
 }
 
 /** The function that converts text written in a scope to a value: for macros and blocks with filters. */
@@ -46,9 +46,9 @@ export function captor(scope: Scope): (text: string, frame: Frame) => Obj {
 
 /** The result of `~`. Jinja does this only if it is known at compile time that texts are escaped. */
 export function joiner({ autoescape }: Scope): (items: readonly Obj[]) => Obj {
-  if (autoescape !== true) return (items) => items.map(str).join("");
+  if (autoescape !== true) return (items) => items.map(strOf).join("");
   return (items) =>
-    items.some(isSafe) ? new Markup(items.map((item) => escaped(item).text).join("")) : items.map(str).join("");
+    items.some(isSafe) ? new Markup(items.map((item) => escaped(item).text).join("")) : items.map(strOf).join("");
 }
 
 /** The closure of `{% autoescape %}`. */
@@ -56,11 +56,11 @@ export function compileAutoescape(node: StmtOf<"ScopedEvalContextModifier">, sco
   const [{ value }] = node.options;
   const evaluate = scope.expression(value);
   const known = constant(value);
-  const body = scope.escaping(known === undefined ? "volatile" : truthy(known)).body(node.body);
+  const body = scope.escaping(known === undefined ? "volatile" : isTruthy(known)).body(node.body);
   const run = (wanted: Obj, frame: Frame): ReturnType<Exec> => {
     const { escaping } = frame.context;
     const before = escaping.on;
-    escaping.on = truthy(wanted);
+    escaping.on = isTruthy(wanted);
     return then(body(frame), (flow) => {
       escaping.on = before;
       return flow;

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { unpack } from "#lib/python/iterate.ts";
+import { unpackItems } from "#lib/python/iterate.ts";
 import type { Obj } from "#lib/python/object.ts";
 import { runtimeError } from "./errors.ts";
 import type { Frame } from "./frame.ts";
@@ -28,7 +28,7 @@ export function compileTarget(target: Expr, scope: Scope): Assign {
   const at = scope.position(target);
   return (frame, value) => {
     frame.at = at;
-    const items = unpack(value, parts.length);
+    const items = unpackItems(value, parts.length);
     for (let i = 0; i < parts.length; i++) parts[i](frame, items[i]);
   };
 }

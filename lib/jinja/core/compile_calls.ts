@@ -7,7 +7,7 @@
 import { callObject, methodsOf } from "#lib/python/attributes.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { isIterable, toList } from "#lib/python/iterate.ts";
-import { textOf, typeName } from "#lib/python/kinds.ts";
+import { textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { type Kwargs, NO_KWARGS, type Obj, type Result } from "#lib/python/object.ts";
 import { syntaxError } from "#lib/jinja/syntax/errors.ts";
 import { runtimeError } from "./errors.ts";
@@ -17,13 +17,13 @@ import { evaluateAll, then, unaryEval } from "./results.ts";
 import type { Scope } from "./scope.ts";
 
 /** The evaluated arguments of a call. */
-export interface Given {
+export interface EvaluatedArguments {
   readonly args: Obj[];
   readonly kwargs: Kwargs;
 }
 
 /** A closure that evaluates the arguments of a call. */
-type GivenEval = (frame: Frame) => Maybe<Given>;
+type GivenEval = (frame: Frame) => Maybe<EvaluatedArguments>;
 
 /** Evaluates arguments in the order of the call. */
 function compileArguments({ args, kwargs, dynArgs, dynKwargs }: Arguments, scope: Scope): GivenEval {
@@ -55,7 +55,7 @@ function compileArguments({ args, kwargs, dynArgs, dynKwargs }: Arguments, scope
 }
 
 function restArguments(rest: Obj): Obj[] {
-  if (!isIterable(rest)) throw pythonError("TypeError", `Value after * must be an iterable, not ${typeName(rest)}`);
+  if (!isIterable(rest)) throw pythonError("TypeError", `Value after * must be an iterable, not ${typeNameOf(rest)}`);
   return toList(rest);
 }
 
@@ -69,7 +69,7 @@ function addKeyword(kwargs: Map<string, Obj>, key: string, value: Obj): void {
 
 function addKeywords(kwargs: Map<string, Obj>, others: Obj): void {
   if (!(others instanceof Map)) {
-    throw pythonError("TypeError", `${CALLED} argument after ** must be a mapping, not ${typeName(others)}`);
+    throw pythonError("TypeError", `${CALLED} argument after ** must be a mapping, not ${typeNameOf(others)}`);
   }
   for (const [key, value] of others) {
     const name = textOf(key);
@@ -86,7 +86,7 @@ export function compileCall(
 ): Eval {
   const given = compileArguments(node, scope);
   const at = scope.position(node);
-  const call = (callee: Obj, { args, kwargs }: Given, frame: Frame): Result => {
+  const call = (callee: Obj, { args, kwargs }: EvaluatedArguments, frame: Frame): Result => {
     frame.at = at;
     frame.step();
     return callObject(callee, args, extra === undefined ? kwargs : new Map([...kwargs, ...extra(frame)]), frame);
@@ -106,7 +106,7 @@ export function compileCall(
       const callee = frame.context.environment.attribute(self, attr);
       return callee instanceof Promise ? callee.then((later) => generic(later, frame)) : generic(callee, frame);
     }
-    const run = (values: Given): Result => {
+    const run = (values: EvaluatedArguments): Result => {
       frame.at = at;
       frame.step();
       values.args.unshift(self);
@@ -147,7 +147,7 @@ function compileOperation(kind: "filter" | "test", node: ExprOf<"Filter" | "Test
   }
   const given = compileArguments(node, scope);
   return unaryEval(value, (self, frame) => {
-    const apply = ({ args, kwargs }: Given): Result => {
+    const apply = ({ args, kwargs }: EvaluatedArguments): Result => {
       frame.at = at;
       frame.step();
       args.unshift(self);

@@ -8,8 +8,8 @@ import { syntaxError } from "#lib/jinja/syntax/errors.ts";
 import type { Operator } from "#lib/python/arithmetic.ts";
 import { contained, ordered } from "#lib/python/compare.ts";
 import { dictSet } from "#lib/python/dict.ts";
-import { equals } from "#lib/python/equality.ts";
-import { truthy } from "#lib/python/kinds.ts";
+import { isEqual } from "#lib/python/equality.ts";
+import { isTruthy } from "#lib/python/kinds.ts";
 import type { Obj, ObjMap, Result } from "#lib/python/object.ts";
 import { binary, unary } from "#lib/python/operators.ts";
 import { slice } from "#lib/python/subscript.ts";
@@ -138,7 +138,7 @@ function compileCondition(node: ExprOf<"CondExpr">, scope: Scope): Eval {
   const at = scope.position(node.test);
   return unaryEval(test, (value, frame) => {
     frame.at = at;
-    return truthy(value) ? yes(frame) : no(frame);
+    return isTruthy(value) ? yes(frame) : no(frame);
   });
 }
 
@@ -148,7 +148,7 @@ function compileLogic(node: BinaryNode, scope: Scope): Eval {
   const at = scope.position(node.left);
   return unaryEval(scope.expression(node.left), (value, frame) => {
     frame.at = at;
-    return truthy(value) === isAnd ? right(frame) : value;
+    return isTruthy(value) === isAnd ? right(frame) : value;
   });
 }
 
@@ -156,7 +156,7 @@ function compileNot(node: UnaryNode, scope: Scope): Eval {
   const at = scope.position(node);
   return unaryEval(scope.expression(node.node), (value, frame) => {
     frame.at = at;
-    return !truthy(value);
+    return !isTruthy(value);
   });
 }
 
@@ -178,8 +178,8 @@ function compileBinary(node: BinaryNode, scope: Scope): Eval {
 }
 
 const COMPARE: Readonly<Record<CompareOperator, (a: Obj, b: Obj) => boolean | Promise<boolean>>> = {
-  eq: equals,
-  ne: (a, b) => !equals(a, b),
+  eq: isEqual,
+  ne: (a, b) => !isEqual(a, b),
   lt: (a, b) => ordered("<", a, b),
   lteq: (a, b) => ordered("<=", a, b),
   gt: (a, b) => ordered(">", a, b),

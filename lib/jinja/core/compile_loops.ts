@@ -5,9 +5,9 @@
  */
 
 import { iterate } from "#lib/python/iterate.ts";
-import { truthy } from "#lib/python/kinds.ts";
+import { isTruthy } from "#lib/python/kinds.ts";
 import type { Obj, Result } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { captor } from "./autoescape.ts";
 import { type Assign, compileTarget } from "./compile_assign.ts";
 import { syntaxError } from "#lib/jinja/syntax/errors.ts";
@@ -101,7 +101,7 @@ function compileTestOfLoop(node: StmtOf<"For">, condition: Expr, outer: Scope): 
       assign(own, item);
       const value = test(own);
       frame.at = own.at;
-      return value instanceof Promise ? value.then(truthy) : truthy(value);
+      return value instanceof Promise ? value.then(isTruthy) : isTruthy(value);
     };
     return { next: () => nextAccepted(items, accepts) };
   };
@@ -204,7 +204,7 @@ function compileRecursive(loop: Loop, iterable: Eval, { at, size }: { at: Frame[
     return then(iterable(frame), (items) => {
       frame.at = at;
       return then(recurse(items, 0, frame), (text) => {
-        frame.out.write(str(text), { source: frame.source, at, literal: false });
+        frame.out.write(strOf(text), { source: frame.source, at, literal: false });
         return undefined;
       });
     });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { compileCall } from "./compile_calls.ts";
 import { syntaxError } from "#lib/jinja/syntax/errors.ts";
 import { Macro, type MacroCode } from "./macro.ts";
@@ -98,7 +98,7 @@ export function compileCallBlock(node: StmtOf<"CallBlock">, scope: Scope): Exec 
   return (frame) =>
     then(call(frame), (value) => {
       frame.at = at;
-      frame.out.write(str(value), { source: frame.source, at, literal: false });
+      frame.out.write(strOf(value), { source: frame.source, at, literal: false });
       return undefined;
     });
 }

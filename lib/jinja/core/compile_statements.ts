@@ -4,8 +4,8 @@
  * @module
  */
 
-import { str } from "#lib/python/repr.ts";
-import { truthy } from "#lib/python/kinds.ts";
+import { strOf } from "#lib/python/repr.ts";
+import { isTruthy } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import type { Obj } from "#lib/python/object.ts";
 import { captor, compileAutoescape, printer } from "./autoescape.ts";
@@ -138,7 +138,7 @@ function compileIf(node: StmtOf<"If">, scope: Scope): Exec {
   const orElse = soft.body(node.orElse);
   const decide = (value: Obj, frame: Frame, i: number): Maybe<Flow> => {
     frame.at = branches[i].position;
-    return truthy(value) ? branches[i].body(frame) : run(frame, i + 1);
+    return isTruthy(value) ? branches[i].body(frame) : run(frame, i + 1);
   };
   const run = (frame: Frame, i: number): Maybe<Flow> => {
     if (i === branches.length) return orElse(frame);
@@ -195,7 +195,7 @@ function compileAssignBlock(node: StmtOf<"AssignBlock">, scope: Scope): Exec {
     enter(frame);
     return captured(body, frame, () =>
       then(filter(frame), (value) => {
-        assign(frame, frame.autoescape && !(value instanceof Markup) ? new Markup(str(value)) : value);
+        assign(frame, frame.autoescape && !(value instanceof Markup) ? new Markup(strOf(value)) : value);
         publish?.(frame);
         return undefined;
       }));
@@ -216,7 +216,7 @@ function compileFilterBlock(node: StmtOf<"FilterBlock">, scope: Scope): Exec {
     enter(frame);
     return captured(body, frame, () =>
       then(filter(frame), (value) => {
-        frame.out.write(str(value), { source: frame.source, at, literal: false });
+        frame.out.write(strOf(value), { source: frame.source, at, literal: false });
         return undefined;
       }));
   };

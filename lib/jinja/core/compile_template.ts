@@ -11,7 +11,7 @@ import type { FunctionCode, Operations } from "./frame.ts";
 import { findAll, type Stmt, type StmtOf, type TemplateNode } from "#lib/jinja/syntax/nodes.ts";
 import { superBlock, TemplateReference } from "./references.ts";
 import { sequence } from "./results.ts";
-import { enterScope, functionScope, type Progress, type Scope, writeSlot } from "./scope.ts";
+import { type CompileProgress, enterScope, functionScope, type Scope, writeSlot } from "./scope.ts";
 import { undeclaredNames } from "#lib/jinja/syntax/symbols.ts";
 
 /** A compiled template. It belongs to no environment, and may be cached by its text. */
@@ -34,7 +34,7 @@ export function compileTemplate(node: TemplateNode, operations: Operations): Tem
     blocks.set(block.name, block);
   }
   const common = { operations, compilers: { expression: compileExpression, body: compileBody } };
-  const progress: Progress = { hasExtends, knownExtends: false, extendsSoFar: 0 };
+  const progress: CompileProgress = { hasExtends, knownExtends: false, extendsSoFar: 0 };
   const root = compileFunction(node.body, functionScope({ ...common, progress, exports: "template", rootLevel: true }));
   return {
     root,

@@ -9,9 +9,9 @@ import { getAttribute, hasPrivateAttribute } from "#lib/python/attributes.ts";
 import { dictGet } from "#lib/python/dict.ts";
 import { isPythonError } from "#lib/python/errors.ts";
 import { toList } from "#lib/python/iterate.ts";
-import { textOf, typeName } from "#lib/python/kinds.ts";
-import { type Found, type Obj, PyObject, type Result } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { textOf, typeNameOf } from "#lib/python/kinds.ts";
+import { type LookupResult, type Obj, PyObject, type Result } from "#lib/python/object.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { getItem } from "#lib/python/subscript.ts";
 import { passed } from "./errors.ts";
 import type { Maybe, Operations, RuntimeEnvironment } from "./frame.ts";
@@ -21,14 +21,14 @@ import { Template } from "./template.ts";
 import { Undefined, type UndefinedKind, type Undefinition } from "./undefined.ts";
 
 /** A template as the loader found it. */
-export interface Source {
+export interface TemplateSource {
   readonly text: string;
   /** The file, for messages. */
   readonly path?: string;
 }
 
 /** Finds a template by name; `undefined`: there is none. Called once for each name of an environment. */
-export type Loader = (name: string, environment: Environment) => Maybe<Source | undefined>;
+export type Loader = (name: string, environment: Environment) => Maybe<TemplateSource | undefined>;
 
 export interface EnvironmentSetup {
   /** Seen by every template. May be changed: a template sees them as they are when it begins. */
@@ -91,7 +91,7 @@ export class Environment implements RuntimeEnvironment {
    */
   getTemplate(name: Obj): Maybe<Template> {
     if (name instanceof Undefined) throw name.error();
-    const text = str(name);
+    const text = strOf(name);
     const known = this.#loaded.get(text);
     if (known !== undefined) return known;
     return then(this.#loader?.(text, this), (source) => {
@@ -126,7 +126,7 @@ export class Environment implements RuntimeEnvironment {
         if (!mayBeMissing(error)) throw error;
       }
     }
-    const tried = names.map((name) => name instanceof Undefined ? name.message : str(name)).join(", ");
+    const tried = names.map((name) => name instanceof Undefined ? name.message : strOf(name)).join(", ");
     throw notFound(`none of the templates given were found: ${tried}`);
   }
 
@@ -143,12 +143,12 @@ export class Environment implements RuntimeEnvironment {
   /** `obj[key]` of a template: the item, else the attribute. */
   item(obj: Obj, key: Obj): Result {
     const name = textOf(key);
-    const attribute = (): Found => name === undefined ? undefined : this.#attributeOf(obj, name);
+    const attribute = (): LookupResult => name === undefined ? undefined : this.#attributeOf(obj, name);
     return orElse(this.#itemOf(obj, key), () => orElse(attribute(), () => this.#missing(obj, name ?? key)));
   }
 
   /** The attribute, if a template may read it. */
-  #attributeOf(obj: Obj, name: string): Found {
+  #attributeOf(obj: Obj, name: string): LookupResult {
     const isPrivate = name.startsWith("_");
     if (isPrivate && hasPrivateAttribute(obj, name)) return this.#unsafe(obj, name);
     const found = getAttribute(obj, name);
@@ -157,7 +157,7 @@ export class Environment implements RuntimeEnvironment {
   }
 
   /** The item; `undefined` if there is none, or the object has no such items. */
-  #itemOf(obj: Obj, key: Obj): Found {
+  #itemOf(obj: Obj, key: Obj): LookupResult {
     if (obj instanceof Map && typeof key === "string") return dictGet(obj, key);
     if (typeof key === "string" && !(obj instanceof PyObject)) return undefined;
     try {
@@ -175,7 +175,7 @@ export class Environment implements RuntimeEnvironment {
 
   #unsafe(obj: Obj, name: string): Undefined {
     return this.undefined({
-      hint: `access to attribute '${name}' of '${typeName(obj)}' object is unsafe.`,
+      hint: `access to attribute '${name}' of '${typeNameOf(obj)}' object is unsafe.`,
       key: name,
       unsafe: true,
     });
@@ -183,7 +183,7 @@ export class Environment implements RuntimeEnvironment {
 }
 
 /** The value that was found, else the result of `next`. */
-function orElse<T>(found: Found, next: () => T | Promise<T>): Obj | T | Promise<Obj | T> {
+function orElse<T>(found: LookupResult, next: () => T | Promise<T>): Obj | T | Promise<Obj | T> {
   if (found instanceof Promise) return found.then((value) => value === undefined ? next() : value);
   return found === undefined ? next() : found;
 }

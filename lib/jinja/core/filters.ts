@@ -6,11 +6,11 @@
 
 import { pformat } from "#lib/values/pformat.ts";
 import { getAttribute, hasPrivateAttribute } from "#lib/python/attributes.ts";
-import { textOf, truthy, typeDescription } from "#lib/python/kinds.ts";
+import { isTruthy, textOf, typeDescription } from "#lib/python/kinds.ts";
 import { native } from "#lib/python/native.ts";
 import type { Obj, Run } from "#lib/python/object.ts";
 import { isPlain } from "#lib/python/plain.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 import { HTML_FILTERS } from "./filters_html.ts";
 import { NUMBER_FILTERS } from "./filters_number.ts";
 import { SEQUENCE_FILTERS } from "./filters_sequence.ts";
@@ -22,7 +22,7 @@ const defaultFilter = native(
   ["value", ["default_value", ""], ["boolean", false]],
   ([value, fallback, boolean]) => {
     if (value instanceof Undefined) return fallback;
-    return truthy(boolean) && !truthy(value) ? fallback : value;
+    return isTruthy(boolean) && !isTruthy(value) ? fallback : value;
   },
 );
 
@@ -35,9 +35,9 @@ export const JINJA_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
     "attr",
     native("do_attr", ["obj", "name"], ([obj, name], { context }) => {
-      const key = textOf(name) ?? repr(name);
+      const key = textOf(name) ?? reprOf(name);
       if (getAttribute(obj, key) !== undefined || hasPrivateAttribute(obj, key)) return context.attribute(obj, key);
-      return context.undefined(`${repr(typeDescription(obj))} has no attribute ${repr(key)}`, key);
+      return context.undefined(`${reprOf(typeDescription(obj))} has no attribute ${reprOf(key)}`, key);
     }),
   ],
   ["d", defaultFilter],
@@ -50,5 +50,5 @@ export const JINJA_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
 
 /** Values of Salt are wrapped as Python does; what has tuples and the like in it depends on one line. */
 function prettyText(value: Obj): string {
-  return isPlain(value) ? pformat(value) : repr(value);
+  return isPlain(value) ? pformat(value) : reprOf(value);
 }

@@ -8,13 +8,13 @@ import { dumpJson } from "#lib/values/json.ts";
 import type { Value } from "#lib/values/value.ts";
 import { sortBy } from "#lib/python/compare.ts";
 import { pythonError } from "#lib/python/errors.ts";
-import { isIterable, toList, unpack } from "#lib/python/iterate.ts";
-import { indexOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { isIterable, toList, unpackItems } from "#lib/python/iterate.ts";
+import { indexOf, isTruthy, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { escapeHtml, stripTags } from "#lib/text/html.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import { type Obj, PyObject, type Run } from "#lib/python/object.ts";
-import { repr, str } from "#lib/python/repr.ts";
+import { reprOf, strOf } from "#lib/python/repr.ts";
 import { escaped } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 import { Undefined } from "./undefined.ts";
@@ -27,7 +27,7 @@ const UTF8 = new TextEncoder();
  * @param forQuery Whether a blank is `+` and a slash is escaped too.
  */
 function quoteUrl(value: Obj, forQuery: boolean): string {
-  const bytes = value instanceof Uint8Array ? value : UTF8.encode(str(value));
+  const bytes = value instanceof Uint8Array ? value : UTF8.encode(strOf(value));
   let out = "";
   for (const byte of bytes) {
     const char = String.fromCharCode(byte);
@@ -39,19 +39,21 @@ function quoteUrl(value: Obj, forQuery: boolean): string {
 
 function urlEncode(value: Obj): string {
   if (textOf(value) !== undefined || !isIterable(value)) return quoteUrl(value, false);
-  const pairs = value instanceof Map ? [...value] : toList(value).map((pair) => unpack(pair, 2));
+  const pairs = value instanceof Map ? [...value] : toList(value).map((pair) => unpackItems(pair, 2));
   return pairs.map(([key, item]) => `${quoteUrl(key, true)}=${quoteUrl(item, true)}`).join("&");
 }
 
 function xmlAttributes(value: Obj, autospace: boolean): string {
   if (!(value instanceof Map)) {
     if (value instanceof PyObject) value.checkOperand();
-    throw pythonError("AttributeError", `'${typeName(value)}' object has no attribute 'items'`);
+    throw pythonError("AttributeError", `'${typeNameOf(value)}' object has no attribute 'items'`);
   }
   const attributes: string[] = [];
   for (const [key, item] of value) {
     if (item === null || item instanceof Undefined) continue;
-    if (/[\s/>=]/.test(str(key))) throw pythonError("ValueError", `Invalid character in attribute name: ${repr(key)}`);
+    if (/[\s/>=]/.test(strOf(key))) {
+      throw pythonError("ValueError", `Invalid character in attribute name: ${reprOf(key)}`);
+    }
     attributes.push(`${escaped(key).text}="${escaped(item).text}"`);
   }
   const text = attributes.join(" ");
@@ -77,7 +79,7 @@ function toJsonValue(obj: Obj, sortKeys: boolean, depth: number = DEEPEST): Valu
     );
   }
   if (obj instanceof PyObject || obj instanceof Uint8Array) {
-    throw pythonError("TypeError", `Object of type ${typeName(obj)} is not JSON serializable`);
+    throw pythonError("TypeError", `Object of type ${typeNameOf(obj)} is not JSON serializable`);
   }
   return obj;
 }
@@ -86,7 +88,7 @@ function jsonKey(key: Obj): Value {
   const text = textOf(key);
   if (text !== undefined) return text;
   if (key instanceof PyObject || Array.isArray(key) || key instanceof Map || key instanceof Uint8Array) {
-    throw pythonError("TypeError", `keys must be str, int, float, bool or None, not ${typeName(key)}`);
+    throw pythonError("TypeError", `keys must be str, int, float, bool or None, not ${typeNameOf(key)}`);
   }
   return key;
 }
@@ -97,9 +99,9 @@ const IN_HTML: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003
 export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["e", native("escape", ["s"], ([value]) => escaped(value))],
   ["escape", native("escape", ["s"], ([value]) => escaped(value))],
-  ["forceescape", native("do_forceescape", ["value"], ([value]) => new Markup(escapeHtml(str(value))))],
-  ["safe", native("do_mark_safe", ["value"], ([value]) => new Markup(str(value)))],
-  ["striptags", native("do_striptags", ["value"], ([value]) => stripTags(str(value)))],
+  ["forceescape", native("do_forceescape", ["value"], ([value]) => new Markup(escapeHtml(strOf(value))))],
+  ["safe", native("do_mark_safe", ["value"], ([value]) => new Markup(strOf(value)))],
+  ["striptags", native("do_striptags", ["value"], ([value]) => stripTags(strOf(value)))],
   [
     "tojson",
     native("do_tojson", ["value", ["indent", null]], ([value, indent]) => {
@@ -119,14 +121,14 @@ export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       ([value, limit, nofollow, target, rel, schemes], { context }) => {
         const rels = new Set([
           ...(textOf(rel) ?? "").split(/\s+/),
-          ...truthy(nofollow) ? ["nofollow"] : [],
+          ...isTruthy(nofollow) ? ["nofollow"] : [],
           "noopener",
         ]);
         rels.delete("");
-        const extra = schemes === null ? [] : toList(schemes).map(str);
+        const extra = schemes === null ? [] : toList(schemes).map(strOf);
         for (const scheme of extra) {
           if (!/^[\w.+-]{2,}:\/{0,2}$/.test(scheme)) {
-            throw filterArgumentError(`${repr(scheme)} is not a valid URI scheme prefix.`);
+            throw filterArgumentError(`${reprOf(scheme)} is not a valid URI scheme prefix.`);
           }
         }
         const text = urlize(escaped(value).text, {
@@ -142,7 +144,7 @@ export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
     "xmlattr",
     native("do_xmlattr", ["d", ["autospace", true]], ([value, autospace], { context }) => {
-      const text = xmlAttributes(value, truthy(autospace));
+      const text = xmlAttributes(value, isTruthy(autospace));
       return context.autoescape ? new Markup(text) : text;
     }),
   ],

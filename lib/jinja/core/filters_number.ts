@@ -8,11 +8,11 @@ import { float, int } from "#lib/values/value.ts";
 import { arithmetic, negate, toFloat } from "#lib/python/arithmetic.ts";
 import { isPythonError, pythonError } from "#lib/python/errors.ts";
 import { divideRounded, fixedText, roundFloat } from "#lib/python/float_text.ts";
-import { floatOf, indexOf, intOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { floatOf, indexOf, intOf, isTruthy, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { native } from "#lib/python/native.ts";
 import { type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { parseFloatText, parseInteger } from "#lib/python/parse_number.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { filterArgumentError } from "./errors.ts";
 
 /** Python's `int(x)` of a float. */
@@ -36,7 +36,7 @@ function toFloatObj(obj: Obj): number {
   const parsed = text === undefined ? undefined : floatOf(parseFloatText(text));
   if (parsed !== undefined) return parsed;
   throw text === undefined
-    ? pythonError("TypeError", `float() argument must be a string or a real number, not '${typeName(obj)}'`)
+    ? pythonError("TypeError", `float() argument must be a string or a real number, not '${typeNameOf(obj)}'`)
     : pythonError("ValueError", `could not convert string to float: '${text}'`);
 }
 
@@ -60,7 +60,7 @@ function rounded(value: Obj, digits: number): Obj {
   if (number !== undefined) return float(roundFloat(number, digits));
   const whole = intOf(value);
   if (whole === undefined) {
-    throw pythonError("TypeError", `type ${typeName(value)} doesn't define __round__ method`);
+    throw pythonError("TypeError", `type ${typeNameOf(value)} doesn't define __round__ method`);
   }
   if (digits >= 0) return int(BigInt(whole));
   if (digits < -400) return 0;
@@ -73,7 +73,7 @@ function rounded(value: Obj, digits: number): Obj {
 function roundBy(value: Obj, digits: number, method: "ceil" | "floor"): Obj {
   const unit = arithmetic("**", 10, digits) ?? 1;
   const scaled = arithmetic("*", value, unit);
-  if (scaled === undefined) throw pythonError("TypeError", `must be real number, not ${typeName(value)}`);
+  if (scaled === undefined) throw pythonError("TypeError", `must be real number, not ${typeNameOf(value)}`);
   const whole = intOf(scaled) ?? truncated(Math[method](floatOf(scaled) ?? 0));
   return arithmetic("/", whole, unit) ?? null;
 }
@@ -84,7 +84,7 @@ function fileSize(value: Obj, binary: boolean): string {
   const bytes = toFloatObj(value);
   const base = binary ? 1024 : 1000;
   if (bytes === 1) return "1 Byte";
-  if (bytes < base) return `${str(truncated(bytes))} Bytes`;
+  if (bytes < base) return `${strOf(truncated(bytes))} Bytes`;
   let at = 0;
   while (at < PREFIXES.length - 1 && bytes >= base ** (at + 2)) at++;
   const prefix = binary ? `${PREFIXES[at].toUpperCase()}i` : PREFIXES[at];
@@ -97,14 +97,14 @@ export const NUMBER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     "abs",
     native("abs", ["x"], ([value]) => {
       const number = intOf(value) ?? floatOf(value);
-      if (number === undefined) throw pythonError("TypeError", `bad operand type for abs(): '${typeName(value)}'`);
+      if (number === undefined) throw pythonError("TypeError", `bad operand type for abs(): '${typeNameOf(value)}'`);
       const negative = number < 0 || Object.is(number, -0);
       return negative ? negate(value) ?? value : arithmetic("+", value, 0) ?? value;
     }),
   ],
   [
     "filesizeformat",
-    native("do_filesizeformat", ["value", ["binary", false]], ([value, binary]) => fileSize(value, truthy(binary))),
+    native("do_filesizeformat", ["value", ["binary", false]], ([value, binary]) => fileSize(value, isTruthy(binary))),
   ],
   [
     "float",

@@ -5,15 +5,15 @@
  */
 
 import { sortBy } from "#lib/python/compare.ts";
-import { equals } from "#lib/python/equality.ts";
+import { isEqual } from "#lib/python/equality.ts";
 import { checkItems, pythonError } from "#lib/python/errors.ts";
 import { isIterable, iterate, toList } from "#lib/python/iterate.ts";
-import { indexOf, lengthOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { indexOf, isTruthy, lengthOf, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, type Obj, PyObject, type Result, type Run } from "#lib/python/object.ts";
 import { binary } from "#lib/python/operators.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { extreme } from "#lib/python/sequence_methods.ts";
 import { PySet } from "#lib/python/set.ts";
 import { joinTexts } from "#lib/python/str_methods.ts";
@@ -65,7 +65,7 @@ function keyed(items: Obj, keyOf: (item: Obj) => Result): Keyed[] | Promise<Keye
 /** A closure that makes the key of an item from one attribute. */
 function keyBy(attribute: Obj, caseSensitive: Obj, context: CallContext, fallback: Obj = null): (item: Obj) => Result {
   const getter = attributeGetter(attribute, fallback);
-  return (item) => then(getter(item, context), (value) => truthy(caseSensitive) ? value : ignoreCase(value));
+  return (item) => then(getter(item, context), (value) => isTruthy(caseSensitive) ? value : ignoreCase(value));
 }
 
 function sortFilter(
@@ -78,7 +78,7 @@ function sortFilter(
   const keyOf = keys.length === 1
     ? keys[0]
     : (item: Obj): Result => mapAll(keys[Symbol.iterator](), (key) => key(item));
-  return then(keyed(value, keyOf), (items): Obj => sortBy(items, truthy(how.reverse)));
+  return then(keyed(value, keyOf), (items): Obj => sortBy(items, isTruthy(how.reverse)));
 }
 
 function groupBy(value: Obj, how: { attribute: Obj; fallback: Obj; caseSensitive: Obj }, context: CallContext): Result {
@@ -88,14 +88,14 @@ function groupBy(value: Obj, how: { attribute: Obj; fallback: Obj; caseSensitive
     const groups: { key: Obj; items: Obj[] }[] = [];
     for (const { key, item } of sortBy(items.map((each) => ({ key: each.key, item: each })), false)) {
       const last = groups.at(-1);
-      if (last !== undefined && equals(last.key, key)) last.items.push(item);
+      if (last !== undefined && isEqual(last.key, key)) last.items.push(item);
       else groups.push({ key, items: [item] });
     }
     return mapAll(
       groups[Symbol.iterator](),
       (group) =>
         then(
-          truthy(how.caseSensitive) ? group.key : nameOf(group.items[0], context),
+          isTruthy(how.caseSensitive) ? group.key : nameOf(group.items[0], context),
           (name) => new NamedTuple([name, group.items], ["grouper", "list"]),
         ),
     );
@@ -154,7 +154,7 @@ function reverse(value: Obj): Obj {
 function last(value: Obj, context: CallContext): Obj {
   if (value instanceof Undefined) value.length();
   if (!isReversible(value) && !(value instanceof Undefined)) {
-    throw pythonError("TypeError", `'${typeName(value)}' object is not reversible`);
+    throw pythonError("TypeError", `'${typeNameOf(value)}' object is not reversible`);
   }
   const item = toList(value).at(-1);
   return item === undefined ? context.undefined("No last item, sequence was empty.") : item;
@@ -199,19 +199,19 @@ function dictSort(value: Obj, how: { caseSensitive: Obj; by: Obj; reverse: Obj }
   if (by !== "key" && by !== "value") throw filterArgumentError('You can only sort by either "key" or "value"');
   if (!(value instanceof Map)) {
     if (value instanceof PyObject) value.checkOperand();
-    throw pythonError("AttributeError", `'${typeName(value)}' object has no attribute 'items'`);
+    throw pythonError("AttributeError", `'${typeNameOf(value)}' object has no attribute 'items'`);
   }
   const items = Array.from(value, ([key, item]) => {
     const wanted = by === "key" ? key : item;
-    return { key: truthy(how.caseSensitive) ? wanted : ignoreCase(wanted), item: new Tuple([key, item]) };
+    return { key: isTruthy(how.caseSensitive) ? wanted : ignoreCase(wanted), item: new Tuple([key, item]) };
   });
-  return sortBy(items, truthy(how.reverse));
+  return sortBy(items, isTruthy(how.reverse));
 }
 
 /** `map`: a filter, or an attribute, of each item. */
 const mapFilter: Run = (args, kwargs, context) => {
   const [value, name, ...rest] = args;
-  if (!truthy(value)) return new PyIterator([]);
+  if (!isTruthy(value)) return new PyIterator([]);
   let make: (item: Obj) => Result;
   if (name === undefined && kwargs.has("attribute")) {
     const extra = [...kwargs.keys()].find((key) => key !== "attribute" && key !== "default");
@@ -230,17 +230,17 @@ const mapFilter: Run = (args, kwargs, context) => {
 function selectFilter(wanted: boolean, byAttribute: boolean): Run {
   return (args, kwargs, context) => {
     const [value, ...filterArgs] = args;
-    if (!truthy(value)) return new PyIterator([]);
+    if (!isTruthy(value)) return new PyIterator([]);
     if (byAttribute && filterArgs.length === 0) throw filterArgumentError("Missing parameter for attribute name");
     const getter = byAttribute ? attributeGetter(filterArgs[0]) : (item: Obj): Result => item;
     const [name, ...rest] = byAttribute ? filterArgs.slice(1) : filterArgs;
-    const test = name === undefined ? undefined : str(name);
+    const test = name === undefined ? undefined : strOf(name);
     const list = toList(value);
     const decide = (item: Obj): Result =>
       then(getter(item, context), (found) => test === undefined ? found : context.test(test, [found, ...rest], kwargs));
     return then(
       mapAll(list[Symbol.iterator](), decide),
-      (answers) => new PyIterator(list.filter((_, i) => truthy(answers[i]) === wanted)),
+      (answers) => new PyIterator(list.filter((_, i) => isTruthy(answers[i]) === wanted)),
     );
   };
 }
@@ -260,7 +260,7 @@ function randomItem(seq: Obj, context: CallContext): Result {
  * Joins texts in an escaping template: if one text is marked as safe, the others are escaped and the result is marked.
  */
 function joinSafely(separator: Obj, items: readonly Obj[]): Obj {
-  if (!isSafe(separator) && !items.some(isSafe)) return joinTexts(str(separator), items.map(str));
+  if (!isSafe(separator) && !items.some(isSafe)) return joinTexts(strOf(separator), items.map(strOf));
   return new Markup(joinTexts(escaped(separator).text, items.map((item) => escaped(item).text)));
 }
 
@@ -313,7 +313,7 @@ export const SEQUENCE_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       const getter = attributeGetter(attribute);
       return then(
         mapAll(iterate(value), (item) => getter(item, context)),
-        (items) => context.autoescape ? joinSafely(separator, items) : joinTexts(str(separator), items.map(str)),
+        (items) => context.autoescape ? joinSafely(separator, items) : joinTexts(strOf(separator), items.map(strOf)),
       );
     }),
   ],

@@ -8,12 +8,12 @@ import { wrapText } from "#lib/text/textwrap.ts";
 import { methodsOf } from "#lib/python/attributes.ts";
 import { placesOf } from "#lib/python/code_points.ts";
 import { pythonError } from "#lib/python/errors.ts";
-import { indexOf, lengthOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { indexOf, isTruthy, lengthOf, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, NO_KWARGS, type Obj, PyObject, type Result, type Run } from "#lib/python/object.ts";
 import { binary } from "#lib/python/operators.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { replaceText } from "#lib/python/str_methods.ts";
 import { splitLinesKeeping } from "#lib/python/text_split.ts";
 import { Tuple } from "#lib/values/tuple.ts";
@@ -22,7 +22,7 @@ import { filterArgumentError } from "./errors.ts";
 
 /** A str as it is, marked or not; anything else as text. */
 function softText(obj: Obj): string | Markup {
-  return typeof obj === "string" || obj instanceof Markup ? obj : str(obj);
+  return typeof obj === "string" || obj instanceof Markup ? obj : strOf(obj);
 }
 
 /** The text, marked if `like` is. */
@@ -49,7 +49,7 @@ function mustBeText(obj: Obj, operation: string): string {
   const text = textOf(obj);
   if (text !== undefined) return text;
   if (obj instanceof PyObject) obj.checkOperand();
-  throw pythonError("TypeError", `${operation}: '${typeName(obj)}' and 'str'`);
+  throw pythonError("TypeError", `${operation}: '${typeNameOf(obj)}' and 'str'`);
 }
 
 /** Replaces in an escaping template. */
@@ -90,7 +90,7 @@ function truncate(s: Obj, { length, killWords, end, leeway }: Truncation): Obj {
   const text = textOf(s);
   if (text === undefined) {
     if (lengthOf(s) <= length + leeway) return s;
-    throw pythonError("AttributeError", `'${typeName(s)}' object has no attribute 'rsplit'`);
+    throw pythonError("AttributeError", `'${typeNameOf(s)}' object has no attribute 'rsplit'`);
   }
   const places = placesOf(text);
   if (places.length <= length + leeway) return s;
@@ -116,7 +116,7 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     native(
       "do_indent",
       ["s", ["width", 4], ["first", false], ["blank", false]],
-      ([s, width, first, blank]) => indent(s, width, truthy(first), truthy(blank)),
+      ([s, width, first, blank]) => indent(s, width, isTruthy(first), isTruthy(blank)),
     ),
   ],
   methodFilter("lower"),
@@ -127,12 +127,12 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       ["s", "old", "new", ["count", null]],
       ([s, old, by, count], { context }) => {
         if (context.autoescape) return replaceSafely(s, [old, by, count], context);
-        return replaceText(str(s), str(old), str(by), count === null ? -1 : indexOf(count));
+        return replaceText(strOf(s), strOf(old), strOf(by), count === null ? -1 : indexOf(count));
       },
     ),
   ],
   ["string", native("soft_str", ["s"], ([value]) => softText(value))],
-  ["title", native("do_title", ["s"], ([s]) => title(str(softText(s))))],
+  ["title", native("do_title", ["s"], ([s]) => title(strOf(softText(s))))],
   [
     "trim",
     native(
@@ -149,14 +149,14 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       ([s, length, killWords, end, leeway]) =>
         truncate(s, {
           length: indexOf(length),
-          killWords: truthy(killWords),
-          end: textOf(end) ?? str(end),
+          killWords: isTruthy(killWords),
+          end: textOf(end) ?? strOf(end),
           leeway: leeway === null ? 5 : indexOf(leeway),
         }),
     ),
   ],
   methodFilter("upper"),
-  ["wordcount", native("do_wordcount", ["s"], ([s]) => str(softText(s)).match(WORD)?.length ?? 0)],
+  ["wordcount", native("do_wordcount", ["s"], ([s]) => strOf(softText(s)).match(WORD)?.length ?? 0)],
   [
     "wordwrap",
     native(
@@ -165,8 +165,12 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       ([s, width, breakLongWords, wrapString, breakOnHyphens], { context }) => {
         const size = indexOf(width);
         if (size <= 0) throw pythonError("ValueError", `invalid width ${size} (must be > 0)`);
-        const options = { width: size, breakLongWords: truthy(breakLongWords), breakOnHyphens: truthy(breakOnHyphens) };
-        const end = wrapString === null ? context.newline : str(wrapString);
+        const options = {
+          width: size,
+          breakLongWords: isTruthy(breakLongWords),
+          breakOnHyphens: isTruthy(breakOnHyphens),
+        };
+        const end = wrapString === null ? context.newline : strOf(wrapString);
         return splitLinesKeeping(mustBeText(s, "splitlines"), false).map((line) => wrapText(line, options).join(end))
           .join(end);
       },

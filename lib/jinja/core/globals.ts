@@ -7,7 +7,7 @@
 import { dictGet, dictSet } from "#lib/python/dict.ts";
 import { updateDict } from "#lib/python/dict_methods.ts";
 import { pythonError } from "#lib/python/errors.ts";
-import { indexOf, truthy } from "#lib/python/kinds.ts";
+import { indexOf, isTruthy } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import {
@@ -19,7 +19,7 @@ import {
   PyObject,
   type Result,
 } from "#lib/python/object.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 import { rangeOf } from "#lib/python/views.ts";
 import { lipsum } from "#lib/text/lipsum.ts";
 
@@ -55,7 +55,7 @@ export class Namespace extends PyObject {
   }
 
   override repr(): string {
-    return `<Namespace ${repr(this.#attributes)}>`;
+    return `<Namespace ${reprOf(this.#attributes)}>`;
   }
 }
 
@@ -195,8 +195,8 @@ export function jinjaGlobals(): Map<string, Obj> {
               throw pythonError("ValueError", `empty range for randrange() (${low}, ${high}, ${high - low})`);
             }
             if (count * high > MAX_WORDS) throw pythonError("MemoryError", `more than ${MAX_WORDS} words`);
-            const text = lipsum(count, low, high, truthy(html));
-            return truthy(html) ? new Markup(text) : text;
+            const text = lipsum(count, low, high, isTruthy(html));
+            return isTruthy(html) ? new Markup(text) : text;
           },
         ),
       ),

@@ -7,7 +7,7 @@
 import { pythonError } from "#lib/python/errors.ts";
 import { type CallContext, type Kwargs, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { Markup } from "#lib/python/markup.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { Frame, type FunctionCode } from "./frame.ts";
 import { Output } from "./output.ts";
@@ -93,7 +93,7 @@ export class Macro extends PyObject {
   }
 
   #quotedName(): string {
-    return repr(this.code.name ?? null);
+    return reprOf(this.code.name ?? null);
   }
 
   #refuseKeyword(rest: ReadonlyMap<string, Obj>): Error {
@@ -104,10 +104,10 @@ export class Macro extends PyObject {
       );
     }
     const [first] = rest.keys();
-    return pythonError("TypeError", `macro ${this.#quotedName()} takes no keyword argument ${repr(first)}`);
+    return pythonError("TypeError", `macro ${this.#quotedName()} takes no keyword argument ${reprOf(first)}`);
   }
 
   override repr(): string {
-    return `<Macro ${this.code.name === undefined ? "anonymous" : repr(this.code.name)}>`;
+    return `<Macro ${this.code.name === undefined ? "anonymous" : reprOf(this.code.name)}>`;
   }
 }

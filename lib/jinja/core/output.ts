@@ -20,7 +20,7 @@ export interface SourceName {
 }
 
 /** The source of a piece of the text. */
-export interface Piece extends SourceName {
+export interface OutputPiece extends SourceName {
   /** Where it begins in the text, in UTF-16 units. */
   readonly offset: number;
   readonly line: number;
@@ -40,7 +40,7 @@ export class Output {
   text = "";
 
   /** @param pieces Receives the sources of the parts of the text, if they are needed. */
-  constructor(readonly pieces?: Piece[]) {}
+  constructor(readonly pieces?: OutputPiece[]) {}
 
   /** Writes a piece. */
   write(text: string, { source, at, literal }: PieceOrigin): void {

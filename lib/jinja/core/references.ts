@@ -6,7 +6,7 @@
 
 import { type CallContext, type Kwargs, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { Markup } from "#lib/python/markup.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 import { type BlockCode, type Context, Frame, type FunctionCode } from "./frame.ts";
 import { Output } from "./output.ts";
 import { then } from "./results.ts";
@@ -35,7 +35,7 @@ export class TemplateReference extends PyObject {
   }
 
   override repr(): string {
-    return `<TemplateReference ${repr(this.#context.source.name ?? null)}>`;
+    return `<TemplateReference ${reprOf(this.#context.source.name ?? null)}>`;
   }
 }
 

@@ -6,12 +6,12 @@
 
 import type { Obj } from "#lib/python/object.ts";
 import type { Eval, Exec, Frame, Operations } from "./frame.ts";
-import type { Expr, Place, Stmt } from "#lib/jinja/syntax/nodes.ts";
+import type { Expr, NodePlace, Stmt } from "#lib/jinja/syntax/nodes.ts";
 import type { Position } from "./output.ts";
 import { FunctionScope, type Slot, Symbols } from "#lib/jinja/syntax/symbols.ts";
 
 /** The state of a compilation. */
-export interface Progress {
+export interface CompileProgress {
   /** Whether it contains a tag `extends`. */
   readonly hasExtends: boolean;
   /** Whether one has certainly been run. */
@@ -35,7 +35,7 @@ export interface Compilers {
 interface ScopeSetup {
   readonly operations: Operations;
   readonly compilers: Compilers;
-  readonly progress: Progress;
+  readonly progress: CompileProgress;
   readonly symbols: Symbols;
   readonly exports: Exports;
   readonly rootLevel: boolean;
@@ -53,7 +53,7 @@ interface ScopeSetup {
 export class Scope implements ScopeSetup {
   readonly operations: Operations;
   readonly compilers: Compilers;
-  readonly progress: Progress;
+  readonly progress: CompileProgress;
   readonly symbols: Symbols;
   readonly exports: Exports;
   readonly rootLevel: boolean;
@@ -83,7 +83,7 @@ export class Scope implements ScopeSetup {
   }
 
   /** The same scope at a statement. */
-  at({ line }: Place): Scope {
+  at({ line }: NodePlace): Scope {
     return line === this.statementLine ? this : new Scope({ ...this, statementLine: line });
   }
 
@@ -134,7 +134,7 @@ export class Scope implements ScopeSetup {
   }
 
   /** The position of a node in the source. */
-  position({ line, column }: Place): Position {
+  position({ line, column }: NodePlace): Position {
     return { line, column, statementLine: this.statementLine };
   }
 }
@@ -143,7 +143,7 @@ export class Scope implements ScopeSetup {
 export function functionScope(how: {
   readonly operations: Operations;
   readonly compilers: Compilers;
-  readonly progress: Progress;
+  readonly progress: CompileProgress;
   readonly exports: Exports;
   readonly rootLevel: boolean;
 }): Scope {

@@ -7,14 +7,14 @@
 import type { Obj } from "#lib/python/object.ts";
 import type { TemplateCode } from "./compile_template.ts";
 import { type BlockCode, Context, Frame, type LoadedTemplate, type Maybe, type RuntimeEnvironment } from "./frame.ts";
-import { Output, type Piece, type SourceName } from "./output.ts";
+import { Output, type OutputPiece, type SourceName } from "./output.ts";
 import { then } from "./results.ts";
 import { TemplateModule } from "./template_module.ts";
 
 /** A text with the sources of its pieces. */
 export interface MappedText {
   readonly text: string;
-  readonly pieces: readonly Piece[];
+  readonly pieces: readonly OutputPiece[];
 }
 
 /** A template of an environment. */
@@ -39,7 +39,7 @@ export class Template implements LoadedTemplate {
 
   /** As {@linkcode render}, with the sources of the pieces of the text. */
   renderMapped(variables: ReadonlyMap<string, Obj>): Maybe<MappedText> {
-    const pieces: Piece[] = [];
+    const pieces: OutputPiece[] = [];
     const out = new Output(pieces);
     return then(this.run(this.#context(variables), out, undefined), () => ({ text: out.text, pieces }));
   }

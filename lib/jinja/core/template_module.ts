@@ -5,7 +5,7 @@
  */
 
 import { type Obj, PyObject } from "#lib/python/object.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 
 /** The result of `import`. */
 export class TemplateModule extends PyObject {
@@ -33,7 +33,7 @@ export class TemplateModule extends PyObject {
   }
 
   override repr(): string {
-    return `<TemplateModule ${repr(this.name)}>`;
+    return `<TemplateModule ${reprOf(this.name)}>`;
   }
 
   override str(): string {

@@ -5,14 +5,14 @@
  */
 
 import { contains, type Order, ordered } from "#lib/python/compare.ts";
-import { equals } from "#lib/python/equality.ts";
+import { isEqual } from "#lib/python/equality.ts";
 import { isIterable } from "#lib/python/iterate.ts";
-import { floatOf, intOf, isNumber, textOf } from "#lib/python/kinds.ts";
+import { floatOf, intOf, isNumberObject, textOf } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { binary } from "#lib/python/operators.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { isLower, isUpper } from "#lib/text/text_case.ts";
 import { PyRange } from "#lib/python/views.ts";
 import { isSafe } from "./autoescape.ts";
@@ -32,7 +32,7 @@ function order(operator: Order, ...names: readonly string[]): [string, Run][] {
 
 /** `value % number == rest` */
 function leaves(value: Obj, number: Obj, rest: number, context: CallContext): boolean {
-  return equals(binary("%", value, number, context), rest);
+  return isEqual(binary("%", value, number, context), rest);
 }
 
 /** Whether it has a length and items by index or key. */
@@ -60,19 +60,19 @@ export const JINJA_TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
   test("true", (value) => value === true),
   test("integer", (value) => typeof value !== "boolean" && intOf(value) !== undefined),
   test("float", (value) => floatOf(value) !== undefined),
-  test("lower", (value) => isLower(str(value))),
-  test("upper", (value) => isUpper(str(value))),
+  test("lower", (value) => isLower(strOf(value))),
+  test("upper", (value) => isUpper(strOf(value))),
   test("string", (value) => textOf(value) !== undefined),
   test("mapping", (value) => value instanceof Map),
-  test("number", isNumber),
+  test("number", isNumberObject),
   test("sequence", isSequence),
   test("iterable", isIterable),
   test("callable", (value) => value instanceof PyObject && value.callable),
   ["sameas", native("test_sameas", ["value", "other"], ([value, other]) => value === other)],
   test("escaped", isSafe),
   ["in", native("test_in", ["value", "seq"], ([value, seq]) => contains(seq, value))],
-  ...compare(["==", "eq", "equalto"], equals),
-  ...compare(["!=", "ne"], (a, b) => !equals(a, b)),
+  ...compare(["==", "eq", "equalto"], isEqual),
+  ...compare(["!=", "ne"], (a, b) => !isEqual(a, b)),
   ...order(">", "gt", "greaterthan"),
   ...order(">=", "ge"),
   ...order("<", "lt", "lessthan"),

@@ -5,8 +5,8 @@
 
 import { TemplateError } from "#lib/errors.ts";
 import { typeDescription } from "#lib/python/kinds.ts";
-import { type Found, type Obj, PyObject, type Result } from "#lib/python/object.ts";
-import { repr } from "#lib/python/repr.ts";
+import { type LookupResult, type Obj, PyObject, type Result } from "#lib/python/object.ts";
+import { reprOf } from "#lib/python/repr.ts";
 
 /** How an environment treats undefined values: `strict` refuses everything but the test whether they are defined. */
 export type UndefinedKind = "strict" | "default";
@@ -39,9 +39,9 @@ export class Undefined extends PyObject {
   get message(): string {
     const { hint, of, key } = this.what;
     if (hint !== undefined) return hint;
-    if (of === undefined) return `${repr(key ?? null)} is undefined`;
-    if (typeof key !== "string") return `${typeDescription(of)} has no element ${repr(key ?? null)}`;
-    return `${repr(typeDescription(of))} has no attribute ${repr(key)}`;
+    if (of === undefined) return `${reprOf(key ?? null)} is undefined`;
+    if (typeof key !== "string") return `${typeDescription(of)} has no element ${reprOf(key ?? null)}`;
+    return `${reprOf(typeDescription(of))} has no attribute ${reprOf(key)}`;
   }
 
   error(): TemplateError {
@@ -57,7 +57,7 @@ export class Undefined extends PyObject {
     return this.what.kind === "strict";
   }
 
-  override getattr(_name: string): Found {
+  override getattr(_name: string): LookupResult {
     throw this.error();
   }
 
@@ -65,7 +65,7 @@ export class Undefined extends PyObject {
     return true;
   }
 
-  override getitem(_key: Obj): Found {
+  override getitem(_key: Obj): LookupResult {
     throw this.error();
   }
 

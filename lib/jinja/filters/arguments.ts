@@ -3,16 +3,16 @@
  * @module
  */
 
-import { typeName } from "#lib/python/kinds.ts";
+import { typeNameOf } from "#lib/python/kinds.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { toList } from "#lib/python/iterate.ts";
 import { textOf } from "#lib/python/kinds.ts";
 import { type Obj, PyObject } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 
 /** How Python writes the class of `obj`: `<class 'int'>`. */
 export function classText(obj: Obj): string {
-  return `<class '${typeName(obj)}'>`;
+  return `<class '${typeNameOf(obj)}'>`;
 }
 
 /**
@@ -23,7 +23,7 @@ export function needText(obj: Obj, wanted = "expected string or bytes-like objec
   const text = textOf(obj);
   if (text !== undefined) return text;
   refuseUndefined(obj);
-  throw pythonError("TypeError", `${wanted}, got '${typeName(obj)}'`);
+  throw pythonError("TypeError", `${wanted}, got '${typeNameOf(obj)}'`);
 }
 
 /**
@@ -52,5 +52,5 @@ export function sequenceOf(obj: Obj): readonly Obj[] | undefined {
 export function patternList(obj: Obj): string[] {
   const text = textOf(obj);
   if (text !== undefined) return text === "" ? [] : [text];
-  return obj === null ? [] : toList(obj).map(str);
+  return obj === null ? [] : toList(obj).map(strOf);
 }

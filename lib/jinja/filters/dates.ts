@@ -9,7 +9,7 @@
 import { pythonError } from "#lib/python/errors.ts";
 import { floatOf, intOf, textOf } from "#lib/python/kinds.ts";
 import type { Obj } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { DAYS, MONTHS } from "#lib/text/calendar.ts";
 
 /**
@@ -23,7 +23,7 @@ export function readDate(date: Obj, now: Date = new Date()): Date {
   const text = textOf(date);
   const read = text === undefined ? undefined : fromText(text.trim(), now);
   if (read === undefined || Number.isNaN(read.getTime())) {
-    throw pythonError("ValueError", `Unable to parse ${str(date)}`);
+    throw pythonError("ValueError", `Unable to parse ${strOf(date)}`);
   }
   return read;
 }

@@ -8,13 +8,13 @@ import { InvocationError } from "#lib/errors.ts";
 import { Undefined } from "#lib/jinja/core/undefined.ts";
 import { dictGet, dictHas, dictSet } from "#lib/python/dict.ts";
 import { dictOf } from "./dict_of.ts";
-import { equals } from "#lib/python/equality.ts";
+import { isEqual } from "#lib/python/equality.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { isIterable, toList } from "#lib/python/iterate.ts";
-import { intOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { intOf, isTruthy, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, type Obj, type ObjMap, PyObject, type Result, type Run } from "#lib/python/object.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 import { toPlain } from "#lib/python/plain.ts";
 import { loadQuery } from "#lib/output/query.ts";
 import { yamlifyArg } from "#lib/yaml/arguments.ts";
@@ -25,7 +25,7 @@ import { classText, needText, refuseUndefined, sequenceOf } from "./arguments.ts
 function needMap(obj: Obj): ObjMap {
   if (obj instanceof Map) return obj;
   refuseUndefined(obj);
-  throw pythonError("AttributeError", `'${typeName(obj)}' object has no attribute 'items'`);
+  throw pythonError("AttributeError", `'${typeNameOf(obj)}' object has no attribute 'items'`);
 }
 
 /** Salt's `traverse_dict_and_list`: a step into a list is an index, or a key of one of the dicts in it. */
@@ -125,7 +125,7 @@ function compareDicts(old: Obj, now: Obj): ObjMap {
   for (const [key, value] of after) {
     const known = dictGet(before, key);
     if (known === undefined) dictSet(changes, key, dictOf([["old", ""], ["new", value]]));
-    else if (!equals(known, value)) dictSet(changes, key, dictOf([["old", known], ["new", value]]));
+    else if (!isEqual(known, value)) dictSet(changes, key, dictOf([["old", known], ["new", value]]));
   }
   for (const [key, value] of before) {
     if (!dictHas(after, key)) dictSet(changes, key, dictOf([["new", ""], ["old", value]]));
@@ -144,9 +144,9 @@ function toEntries(data: Obj): Obj {
 function fromEntries(entries: Obj): ObjMap {
   const dict: ObjMap = new Map();
   for (const entry of toList(entries)) {
-    if (!isIterable(entry)) throw pythonError("TypeError", `'${typeName(entry)}' object is not iterable`);
+    if (!isIterable(entry)) throw pythonError("TypeError", `'${typeNameOf(entry)}' object is not iterable`);
     const lower = dictOf(Array.from(needMap(entry), ([key, value]) => [textOf(key)?.toLowerCase() ?? key, value]));
-    const key = [dictGet(lower, "key"), dictGet(lower, "name")].find((one) => one !== undefined && truthy(one));
+    const key = [dictGet(lower, "key"), dictGet(lower, "name")].find((one) => one !== undefined && isTruthy(one));
     if (key !== undefined) dictSet(dict, key, dictGet(lower, "value") ?? null);
   }
   return dict;
@@ -187,7 +187,7 @@ function mysqlRows(lines: Obj, key: Obj, context: CallContext): Result {
       dictSet(row, headers[i], number instanceof Promise ? cells[i] : number);
     }
     const own = dictGet(row, key);
-    if (own === undefined) throw pythonError("KeyError", repr(key));
+    if (own === undefined) throw pythonError("KeyError", reprOf(key));
     dictSet(rows, own, row);
   }
   return rows;

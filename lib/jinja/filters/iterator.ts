@@ -6,7 +6,7 @@
 
 import { pythonError } from "#lib/python/errors.ts";
 import { iterate, toList } from "#lib/python/iterate.ts";
-import { indexOf, truthy } from "#lib/python/kinds.ts";
+import { indexOf, isTruthy } from "#lib/python/kinds.ts";
 import type { Kwargs, Obj, Run } from "#lib/python/object.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { PyIterator } from "#lib/python/views.ts";
@@ -110,7 +110,7 @@ function* zipped(args: readonly Obj[], fill: Obj | undefined): Generator<Obj> {
 function* compressed(data: Obj, selectors: Obj): Generator<Obj> {
   const items = iterate(data), marks = iterate(selectors);
   for (let item = items.next(), mark = marks.next(); item.done !== true && mark.done !== true;) {
-    if (truthy(mark.value)) yield item.value;
+    if (isTruthy(mark.value)) yield item.value;
     item = items.next();
     mark = marks.next();
   }

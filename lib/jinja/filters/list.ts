@@ -9,14 +9,14 @@ import { PythonRandom } from "#lib/crypto/python_random.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { contains, ordered, sortBy } from "#lib/python/compare.ts";
 import { dictSet } from "#lib/python/dict.ts";
-import { equals } from "#lib/python/equality.ts";
+import { isEqual } from "#lib/python/equality.ts";
 import { checkItems, pythonError } from "#lib/python/errors.ts";
 import { isIterable, toList } from "#lib/python/iterate.ts";
-import { floatOf, indexOf, intOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { floatOf, indexOf, intOf, isTruthy, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { native } from "#lib/python/native.ts";
 import type { CallContext, Obj, ObjMap, Run } from "#lib/python/object.ts";
 import { binary } from "#lib/python/operators.ts";
-import { repr } from "#lib/python/repr.ts";
+import { reprOf } from "#lib/python/repr.ts";
 import { PySet } from "#lib/python/set.ts";
 import { isList } from "#lib/values/tuple.ts";
 import { float } from "#lib/values/value.ts";
@@ -33,7 +33,7 @@ function uniqueItems(items: readonly Obj[]): Obj[] {
   const seen = new Set<Obj>();
   for (const item of items) {
     if (seen.has(item)) continue;
-    if (typeof item !== "string" && found.some((known) => equals(known, item))) continue;
+    if (typeof item !== "string" && found.some((known) => isEqual(known, item))) continue;
     seen.add(item);
     found.push(item);
   }
@@ -81,9 +81,9 @@ function average(values: Obj, context: CallContext): Obj {
     if (text !== undefined && /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/.test(text)) {
       return float(Number(text));
     }
-    if (text !== undefined) throw pythonError("ValueError", `could not convert string to float: ${repr(values)}`);
+    if (text !== undefined) throw pythonError("ValueError", `could not convert string to float: ${reprOf(values)}`);
     refuseUndefined(values);
-    throw pythonError("TypeError", `float() argument must be a string or a real number, not '${typeName(values)}'`);
+    throw pythonError("TypeError", `float() argument must be a string or a real number, not '${typeNameOf(values)}'`);
   }
   const items = toList(values);
   return binary("/", items.reduce((sum, item) => binary("+", sum, item, context), 0), items.length, context);
@@ -124,7 +124,7 @@ function sample(value: Obj, size: number, seed: Obj): Obj[] {
 
 /** How many of the items, taken from left to right, count as true: exactly `amount`. */
 function exactly(items: Obj, amount: number): boolean {
-  return toList(items).filter(truthy).length === amount;
+  return toList(items).filter(isTruthy).length === amount;
 }
 
 function compareLists(old: Obj, now: Obj): ObjMap {
@@ -173,7 +173,7 @@ export const LIST_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
     "flatten",
     native("flatten", ["data", ["levels", null], ["preserve_nulls", false]], ([data, levels, keepNulls]) => {
-      return flatten(data, levels === null ? undefined : indexOf(levels), truthy(keepNulls), []);
+      return flatten(data, levels === null ? undefined : indexOf(levels), isTruthy(keepNulls), []);
     }),
   ],
   [
@@ -196,7 +196,7 @@ function lowerCase(item: Obj): string {
   const text = textOf(item);
   if (text !== undefined) return text.toLowerCase();
   refuseUndefined(item);
-  throw pythonError("AttributeError", `'${typeName(item)}' object has no attribute 'lower'`);
+  throw pythonError("AttributeError", `'${typeNameOf(item)}' object has no attribute 'lower'`);
 }
 
 /** Values that Salt's filter `sequence` does not change. */

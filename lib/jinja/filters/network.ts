@@ -7,10 +7,10 @@
 import { pythonError } from "#lib/python/errors.ts";
 import { dictOf } from "./dict_of.ts";
 import { toList } from "#lib/python/iterate.ts";
-import { intOf, textOf, truthy } from "#lib/python/kinds.ts";
+import { intOf, isTruthy, textOf } from "#lib/python/kinds.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, type Kwargs, type Obj, PyObject, type Result, type Run } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import {
   hasIpProperty,
   hostsOf,
@@ -49,7 +49,7 @@ function ipText(obj: Obj, version: Version, options: Obj): string | undefined {
   if (text === undefined) return undefined;
   const address = parseIpAddress(text), entry = parseIpInterface(text);
   if (entry === undefined || entry.version !== version) return undefined;
-  if (truthy(options)) {
+  if (isTruthy(options)) {
     const wanted = needText(options).split(",").map((option) => option.trim());
     const requested = OPTIONS.filter(([words]) => words.some((word) => wanted.includes(word)));
     if (!requested.every(([, property]) => hasIpProperty(entry, property))) return undefined;
@@ -134,7 +134,7 @@ function byNetworks(values: Obj, networks: Obj): Obj {
     toList(ips).flatMap((ip) => {
       const address = parseIpAddress(needText(ip));
       if (address === undefined) {
-        throw pythonError("ValueError", `'${str(ip)}' does not appear to be an IPv4 or IPv6 address`);
+        throw pythonError("ValueError", `'${strOf(ip)}' does not appear to be an IPv4 or IPv6 address`);
       }
       return known.filter((network) => isInNetwork(address, network)).map(() => ip);
     });
@@ -210,14 +210,14 @@ export const NETWORK_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
     "gen_mac",
     native("gen_mac", [["prefix", "AC:DE:48"]], ([prefix]) => {
-      return [str(prefix), randomOctet(), randomOctet(), randomOctet()].join(":");
+      return [strOf(prefix), randomOctet(), randomOctet(), randomOctet()].join(":");
     }),
   ],
   ["mac_str_to_bytes", native("mac_str_to_bytes", ["mac_str"], ([mac]) => macBytes(needText(mac)))],
   [
     "dns_check",
     native("dns_check", ["addr", "port", ["safe", false], ["ipv6", null]], async ([host, port, _safe, six]) => {
-      const family = six === null ? undefined : truthy(six) ? 6 : 4;
+      const family = six === null ? undefined : isTruthy(six) ? 6 : 4;
       return bracketed(await resolveHost(needText(host), { port: Number(intOf(port) ?? 0), family }));
     }),
   ],

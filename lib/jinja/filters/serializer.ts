@@ -8,12 +8,12 @@ import { JsonError, TemplateError, YamlError } from "#lib/errors.ts";
 import { TemplateModule } from "#lib/jinja/core/template_module.ts";
 import { dictOf } from "./dict_of.ts";
 import { pythonError } from "#lib/python/errors.ts";
-import { lengthOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { isTruthy, lengthOf, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import type { Kwargs, Obj, Run } from "#lib/python/object.ts";
 import { toPlain } from "#lib/python/plain.ts";
-import { repr, str } from "#lib/python/repr.ts";
+import { reprOf, strOf } from "#lib/python/repr.ts";
 import { strictUtf8 } from "#lib/text/strict_utf8.ts";
 import { isMap, type Value } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
@@ -40,8 +40,8 @@ function tojson(value: Obj, indent: Value, options: Kwargs): string {
   }
   const layout = {
     indent,
-    sortKeys: truthy(options.get("sort_keys") ?? false),
-    ascii: truthy(options.get("ensure_ascii") ?? true),
+    sortKeys: isTruthy(options.get("sort_keys") ?? false),
+    ascii: isTruthy(options.get("ensure_ascii") ?? true),
   };
   return jsonText(toPlain(value), layout).replace(/[<>&']/g, (char) => UNSAFE[char]);
 }
@@ -54,7 +54,7 @@ function yamlMarkup(obj: Obj, flow: boolean): Markup {
 const WIDTH = 80;
 
 function pythonText(obj: Obj): string {
-  const line = repr(obj);
+  const line = reprOf(obj);
   // Text that fits on one line keeps tuples and sets; otherwise the writer sorts the keys of dicts.
   const plain = Array.isArray(obj) || obj instanceof Map || lengthOfText(line) > WIDTH;
   return strip(plain ? pformat(toPlain(obj)) : line);
@@ -66,7 +66,7 @@ function lengthOfText(text: string): number {
 
 /** The text to read: a module's is what it printed. */
 function sourceText(value: Obj): string | undefined {
-  if (value instanceof TemplateModule) return str(value);
+  if (value instanceof TemplateModule) return strOf(value);
   return value instanceof Uint8Array ? new TextDecoder().decode(value) : textOf(value);
 }
 
@@ -106,7 +106,7 @@ function decoded(value: Value, depth: number): Value {
 
 function readJson(value: Obj): Obj {
   const text = sourceText(value);
-  const refuse = () => runtimeError(`Unable to load json from ${str(value)}`);
+  const refuse = () => runtimeError(`Unable to load json from ${strOf(value)}`);
   if (text === undefined) throw refuse();
   try {
     return parseJson(text);
@@ -134,13 +134,13 @@ export const SERIALIZER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>
     "json",
     native("format_json", ["value", ["sort_keys", true], ["indent", null]], ([value, sortKeys, indent]) => {
       return new Markup(
-        jsonText(toPlain(value), { sortKeys: truthy(sortKeys), indent: toPlain(indent), ascii: false }),
+        jsonText(toPlain(value), { sortKeys: isTruthy(sortKeys), indent: toPlain(indent), ascii: false }),
       );
     }),
   ),
   structured(
     "yaml",
-    native("format_yaml", ["value", ["flow_style", true]], ([value, flow]) => yamlMarkup(value, truthy(flow))),
+    native("format_yaml", ["value", ["flow_style", true]], ([value, flow]) => yamlMarkup(value, isTruthy(flow))),
   ),
   structured("xml", native("format_xml", ["value"], ([value]) => new Markup(xmlText(toPlain(value))))),
   structured("python", native("format_python", ["value"], ([value]) => new Markup(pythonText(value)))),
@@ -148,15 +148,15 @@ export const SERIALIZER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>
   structured("load_json", native("load_json", ["value"], ([value]) => readJson(value))),
   structured(
     "load_text",
-    native("load_text", ["value"], ([value]) => value instanceof TemplateModule ? str(value) : value),
+    native("load_text", ["value"], ([value]) => value instanceof TemplateModule ? strOf(value) : value),
   ),
   structured(
     "dict_to_sls_yaml_params",
     native("dict_to_sls_yaml_params", ["value", ["flow_style", false]], ([value, flow]) => {
       if (!(value instanceof Map)) {
-        throw pythonError("AttributeError", `'${typeName(value)}' object has no attribute 'items'`);
+        throw pythonError("AttributeError", `'${typeNameOf(value)}' object has no attribute 'items'`);
       }
-      return yamlMarkup(Array.from(value, (pair) => dictOf([pair])), truthy(flow));
+      return yamlMarkup(Array.from(value, (pair) => dictOf([pair])), isTruthy(flow));
     }),
   ),
 ]);

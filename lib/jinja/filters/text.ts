@@ -6,14 +6,14 @@
 
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { isIterable, toList } from "#lib/python/iterate.ts";
-import { lengthOf, textOf, truthy, typeName } from "#lib/python/kinds.ts";
+import { isTruthy, lengthOf, textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { native } from "#lib/python/native.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { type Obj, PyObject, type Run } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { isList, Tuple } from "#lib/values/tuple.ts";
 import { contains } from "#lib/python/compare.ts";
-import { compileExpression } from "#lib/text/expr_match.ts";
+import { compileMatchExpression } from "#lib/text/expr_match.ts";
 import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { MULTILINE, regexWithFlags, substitute } from "#lib/regex/replace.ts";
 import { codePoints } from "#lib/values/code_points.ts";
@@ -27,7 +27,7 @@ const IGNORECASE = 2;
 const REGEX_FLAGS: readonly (string | readonly [string, Value])[] = [["ignorecase", false], ["multiline", false]];
 
 function flagsOf(ignorecase: Obj, multiline: Obj): number {
-  return (truthy(ignorecase) ? IGNORECASE : 0) | (truthy(multiline) ? MULTILINE : 0);
+  return (isTruthy(ignorecase) ? IGNORECASE : 0) | (isTruthy(multiline) ? MULTILINE : 0);
 }
 
 /** The first match of `pattern` in `text`, with the code points of the text. */
@@ -74,7 +74,7 @@ const toNum: Run = native("to_num", ["text"], ([value]) => {
   if (number !== undefined) return int(BigInt(Math.trunc(number)));
   throw pythonError(
     "TypeError",
-    `int() argument must be a string, a bytes-like object or a real number, not '${typeName(value)}'`,
+    `int() argument must be a string, a bytes-like object or a real number, not '${typeNameOf(value)}'`,
   );
 });
 
@@ -120,7 +120,7 @@ function allows(value: Obj, whitelist: readonly string[], blacklist: readonly st
   // An expression that is not a text, or a value that is none, matches nothing, as in Salt.
   const text = textOf(value);
   const matches = (list: readonly string[]) =>
-    text !== undefined && list.some((expression) => compileExpression(expression)(text));
+    text !== undefined && list.some((expression) => compileMatchExpression(expression)(text));
   if (blacklist.length > 0 && matches(blacklist)) return false;
   return whitelist.length === 0 || matches(whitelist);
 }
@@ -138,10 +138,10 @@ function randomText(size: number): string {
 const WHITE = new RegExp(`[${SPACE}]`);
 
 /** The filters by name. */
-export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
+export const SALT_TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["skip", native("skip_filter", ["data"], () => "")],
   ["to_bool", native("to_bool", ["val"], ([value]) => toBool(value))],
-  ["quote", native("quote", ["txt"], ([text]) => truthy(text) ? quoteShellWord(needText(text)) : "''")],
+  ["quote", native("quote", ["txt"], ([text]) => isTruthy(text) ? quoteShellWord(needText(text)) : "''")],
   [
     "regex_escape",
     native("regex_escape", ["value"], ([text]) => {
@@ -188,7 +188,7 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     "human_to_bytes",
     native("human_to_bytes", ["size", ["default_unit", "B"], ["handle_metric", false]], ([size, unit, metric]) => {
       refuseUndefined(size);
-      return humanToBytes(str(size), needText(unit), truthy(metric));
+      return humanToBytes(strOf(size), needText(unit), isTruthy(metric));
     }),
   ],
   [
@@ -198,11 +198,11 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       ["value", ["whitelist", null], ["blacklist", null]],
       ([value, white, black]) => {
         for (const [name, list] of [["blacklist", black], ["whitelist", white]] as const) {
-          if (truthy(list) && !isIterable(list)) {
-            throw pythonError("TypeError", `Expecting iterable ${name}, but got ${typeName(list)} (${str(list)})`);
+          if (isTruthy(list) && !isIterable(list)) {
+            throw pythonError("TypeError", `Expecting iterable ${name}, but got ${typeNameOf(list)} (${strOf(list)})`);
           }
         }
-        return allows(value, truthy(white) ? patternList(white) : [], truthy(black) ? patternList(black) : []);
+        return allows(value, isTruthy(white) ? patternList(white) : [], isTruthy(black) ? patternList(black) : []);
       },
     ),
   ],
@@ -211,7 +211,7 @@ export const TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     "to_camelcase",
     native("snake_to_camel_case", ["snake_input", ["uppercamel", false]], ([text, upper]) => {
       const [first, ...rest] = needText(text).split("_");
-      return (truthy(upper) ? capitalize(first) : first) + rest.map(capitalize).join("");
+      return (isTruthy(upper) ? capitalize(first) : first) + rest.map(capitalize).join("");
     }),
   ],
   [
@@ -230,6 +230,6 @@ function toBool(value: Obj): boolean {
   const text = textOf(value);
   if (text !== undefined) return ["yes", "1", "true"].includes(text.toLowerCase());
   if (typeof value === "bigint" || (typeof value === "number" && Number.isInteger(value))) return value > 0;
-  const hashable = !isList(value) && !(value instanceof Map) && typeName(value) !== "set";
+  const hashable = !isList(value) && !(value instanceof Map) && typeNameOf(value) !== "set";
   return !hashable && lengthOf(value) > 0;
 }

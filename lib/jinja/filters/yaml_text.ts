@@ -8,7 +8,7 @@ import { pythonError } from "#lib/python/errors.ts";
 import { native } from "#lib/python/native.ts";
 import type { Obj, Run } from "#lib/python/object.ts";
 import { toPlain } from "#lib/python/plain.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { isMap } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 import { ESCAPES as YAML_ESCAPES } from "#lib/yaml/writer.ts";
@@ -47,7 +47,7 @@ function encoded(data: Obj): string {
 
 function needStr(obj: Obj): string {
   refuseUndefined(obj);
-  return str(obj);
+  return strOf(obj);
 }
 
 /** The filters by name. */

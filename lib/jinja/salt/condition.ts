@@ -9,11 +9,11 @@ import { JINJA_FILTERS } from "#lib/jinja/core/filters.ts";
 import { Language } from "#lib/jinja/core/language.ts";
 import { JINJA_TESTS } from "#lib/jinja/core/tests.ts";
 import { isIterable, toList } from "#lib/python/iterate.ts";
-import { truthy, typeName } from "#lib/python/kinds.ts";
+import { isTruthy, typeNameOf } from "#lib/python/kinds.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { native } from "#lib/python/native.ts";
 import { Func, type Obj, type Run } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** Python's `x is None` and its like, which Jinja writes in small letters. */
@@ -31,16 +31,16 @@ function conditionLanguage(): Language {
 }
 
 function listOf(obj: Obj): Obj[] {
-  if (!isIterable(obj)) throw pythonError("TypeError", `object of type '${typeName(obj)}' has no len()`);
+  if (!isIterable(obj)) throw pythonError("TypeError", `object of type '${typeNameOf(obj)}' has no len()`);
   return toList(obj);
 }
 
 const BUILT_IN: readonly (readonly [string, (obj: Obj) => Obj])[] = [
   ["len", (obj) => listOf(obj).length],
-  ["str", str],
-  ["bool", truthy],
-  ["any", (obj) => listOf(obj).some(truthy)],
-  ["all", (obj) => listOf(obj).every(truthy)],
+  ["str", strOf],
+  ["bool", isTruthy],
+  ["any", (obj) => listOf(obj).some(isTruthy)],
+  ["all", (obj) => listOf(obj).every(isTruthy)],
 ];
 
 /**

@@ -10,7 +10,7 @@ import { dictOf } from "#lib/jinja/filters/dict_of.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, Func, type Kwargs, type Obj, PyObject, type Result } from "#lib/python/object.ts";
-import { repr, str } from "#lib/python/repr.ts";
+import { reprOf, strOf } from "#lib/python/repr.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { HOST_VARIABLE } from "./host_object.ts";
 
@@ -19,7 +19,7 @@ const DEEPEST = 50;
 
 /** `obj` with only simple types: other values are converted to text. */
 function simple(obj: Obj, depth: number): Obj {
-  if (obj === null || !(typeof obj === "object") || depth > DEEPEST) return obj instanceof PyObject ? repr(obj) : obj;
+  if (obj === null || !(typeof obj === "object") || depth > DEEPEST) return obj instanceof PyObject ? reprOf(obj) : obj;
   if (Array.isArray(obj)) {
     // A tuple within a list stays as it is.
     return obj.map((item) => item instanceof Tuple ? item : simple(item, depth + 1));
@@ -27,11 +27,11 @@ function simple(obj: Obj, depth: number): Obj {
   if (obj instanceof Map) {
     return dictOf(Array.from(obj, ([key, value]) => [simpleKey(key), simple(value, depth + 1)] as const));
   }
-  return repr(obj);
+  return reprOf(obj);
 }
 
 function simpleKey(key: Obj): Obj {
-  return key === null || typeof key !== "object" ? key : repr(key);
+  return key === null || typeof key !== "object" ? key : reprOf(key);
 }
 
 function fullContext(_args: readonly Obj[], _kwargs: Kwargs, context: CallContext): Obj {
@@ -54,7 +54,7 @@ function ifelse(args: readonly Obj[], kwargs: Kwargs, context: CallContext): Res
 export function saltGlobals(): Map<string, Obj> {
   const globals = jinjaGlobals();
   const raise = native("jinja_raise", ["msg"], ([message]) => {
-    throw new TemplateError("python", "TemplateError", str(message));
+    throw new TemplateError("python", "TemplateError", strOf(message));
   });
   globals.set("raise", new Func("jinja_raise", raise));
   globals.set("ifelse", new Func("ifelse", ifelse));

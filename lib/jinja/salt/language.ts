@@ -8,7 +8,7 @@ import { JINJA_FILTERS } from "#lib/jinja/core/filters.ts";
 import { JINJA_TESTS } from "#lib/jinja/core/tests.ts";
 import { Language } from "#lib/jinja/core/language.ts";
 import type { SyntaxOptions } from "#lib/jinja/syntax/syntax.ts";
-import { equals } from "#lib/python/equality.ts";
+import { isEqual } from "#lib/python/equality.ts";
 import { native } from "#lib/python/native.ts";
 import type { Run } from "#lib/python/object.ts";
 import { DICT_FILTERS } from "#lib/jinja/filters/dict.ts";
@@ -19,13 +19,13 @@ import { LIST_FILTERS, listTest } from "#lib/jinja/filters/list.ts";
 import { NETWORK_FILTERS } from "#lib/jinja/filters/network.ts";
 import { SERIALIZER_FILTERS } from "#lib/jinja/filters/serializer.ts";
 import { SERIALIZER_TAGS } from "./serializer_tags.ts";
-import { matchTest, TEXT_FILTERS } from "#lib/jinja/filters/text.ts";
+import { matchTest, SALT_TEXT_FILTERS } from "#lib/jinja/filters/text.ts";
 import { YAML_TEXT_FILTERS } from "#lib/jinja/filters/yaml_text.ts";
 
 /** All filters of templates; Salt's replace Jinja's of the same name. */
 export const FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ...JINJA_FILTERS,
-  ...TEXT_FILTERS,
+  ...SALT_TEXT_FILTERS,
   ...LIST_FILTERS,
   ...DICT_FILTERS,
   ...HASH_FILTERS,
@@ -40,7 +40,7 @@ export const FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
 export const TESTS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ...JINJA_TESTS,
   ["match", matchTest],
-  ["equalto", native("test_equalto", ["value", "other"], ([value, other]) => equals(value, other))],
+  ["equalto", native("test_equalto", ["value", "other"], ([value, other]) => isEqual(value, other))],
   ["list", listTest],
 ]);
 

@@ -7,7 +7,7 @@
 import { RenderError } from "#lib/errors.ts";
 import { dirName, joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
-import type { Loader, Source } from "#lib/jinja/core/environment.ts";
+import type { Loader, TemplateSource } from "#lib/jinja/core/environment.ts";
 import type { Obj } from "#lib/python/object.ts";
 import { textOf } from "#lib/python/kinds.ts";
 import { strictUtf8 } from "#lib/text/strict_utf8.ts";
@@ -33,7 +33,7 @@ export function templateLoader(
     const relative = isRelative(name);
     const found = relative ? resolved(name, globals, host) : name;
     if (found === undefined) return undefined;
-    const read = (local: string | undefined): Source | undefined => {
+    const read = (local: string | undefined): TemplateSource | undefined => {
       nameTemplate(globals, { name, found, relative });
       const file = local ?? (found.startsWith("/") ? found : undefined);
       if (file === undefined || !isFile(file)) return undefined;

@@ -18,7 +18,7 @@ import { SaltObject } from "./salt_object.ts";
 import { slsContext } from "./sls_context.ts";
 import { syntaxOptions } from "./syntax_options.ts";
 import { renderErrorOf } from "./template_errors.ts";
-import { type Piece, TextOrigin } from "./text_origin.ts";
+import { TextOrigin, type WrittenPiece } from "./text_origin.ts";
 
 /** The variables of the template, which are globals of its environment too, so that imported files see them. */
 function variablesOf(
@@ -65,7 +65,7 @@ export async function renderJinja(
   const skipped = template === text ? 0 : 1;
   try {
     const rendered = await environment.fromString(template).renderMapped(variables);
-    const pieces = rendered.pieces.map((piece): Piece => {
+    const pieces = rendered.pieces.map((piece): WrittenPiece => {
       const { offset, line, column, literal } = piece;
       const file = piece.path === undefined ? undefined : names.get(piece.path) ?? piece.path;
       const place = file === undefined ? origin.place(line + skipped, column) : { file, line, column };

@@ -5,27 +5,27 @@
  * @module
  */
 
-import type { Expr, Place, Stmt } from "#lib/jinja/syntax/nodes.ts";
+import type { Expr, NodePlace, Stmt } from "#lib/jinja/syntax/nodes.ts";
 import type { Parser, Tag } from "#lib/jinja/syntax/parser.ts";
 import type { Run } from "#lib/python/object.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { hostOf } from "./host_object.ts";
 
 const NO_ARGUMENTS = { args: [], kwargs: [], dynArgs: null, dynKwargs: null };
 
-function name(at: Place, name: string, ctx: "load" | "store"): Expr {
+function name(at: NodePlace, name: string, ctx: "load" | "store"): Expr {
   return { type: "Name", name, ctx, line: at.line, column: at.column };
 }
 
-function filtered(at: Place, node: Expr, filter: string): Expr {
+function filtered(at: NodePlace, node: Expr, filter: string): Expr {
   return { type: "Filter", node, name: filter, ...NO_ARGUMENTS, line: at.line, column: at.column };
 }
 
 /** `{% load_yaml as x %}…{% endload %}`: the body is a macro, whose text the filter of the tag's name reads. */
 const loadTag: Tag = (parser) => {
   const { value: filter, line, column } = parser.stream.next();
-  const at: Place = { line, column };
+  const at: NodePlace = { line, column };
   parser.stream.expect("name:as");
   const target = parser.parseAssignTarget();
   const macro = `_${parser.freeName()}`;
@@ -33,7 +33,7 @@ const loadTag: Tag = (parser) => {
   const call: Expr = { type: "Call", node: name(at, macro, "load"), ...NO_ARGUMENTS, ...at };
   return [
     { type: "Macro", name: macro, args: [], defaults: [], body, ...at },
-    { type: "Assign", target, node: filtered(at, call, str(filter)), ...at },
+    { type: "Assign", target, node: filtered(at, call, strOf(filter)), ...at },
   ];
 };
 
@@ -41,7 +41,7 @@ const loadTag: Tag = (parser) => {
 function importTag(format: string): Tag {
   return (parser) => {
     const node = parser.parseImport();
-    const at: Place = { line: node.line, column: node.column };
+    const at: NodePlace = { line: node.line, column: node.column };
     const loaded: Stmt = {
       type: "Assign",
       target: name(at, node.target, "store"),
@@ -65,7 +65,7 @@ interface Profiled {
   readonly label: Expr;
   readonly source: string;
   readonly body: readonly Stmt[];
-  readonly at: Place;
+  readonly at: NodePlace;
 }
 
 /** Records when a part begins. */
@@ -75,7 +75,7 @@ const begin: Run = ([label, source]) => new Tuple([label, source, performance.no
 const end: Run = ([started], _kwargs, context) => {
   const [label, source, sinceMs] = started instanceof Tuple ? started : [];
   const seconds = (performance.now() - Number(sinceMs)) / 1000;
-  hostOf(context)?.log("debug", `Time (in seconds) to render ${str(source)} '${str(label)}': ${seconds}`);
+  hostOf(context)?.log("debug", `Time (in seconds) to render ${strOf(source)} '${strOf(label)}': ${seconds}`);
   return null;
 };
 

@@ -6,7 +6,7 @@
 import type { RenderPlace } from "#lib/errors.ts";
 
 /** A part of a text that a template wrote. */
-export interface Piece {
+export interface WrittenPiece {
   /** Where it begins in the text (UTF-16 units). */
   readonly offset: number;
   readonly place: RenderPlace;
@@ -18,11 +18,11 @@ export interface Piece {
 export class TextOrigin {
   readonly text: string;
   /** In the order of their offsets; `undefined`: the text is the file. */
-  readonly #pieces: readonly Piece[] | undefined;
+  readonly #pieces: readonly WrittenPiece[] | undefined;
   readonly #file: string | undefined;
   #lineStarts: readonly number[] | undefined;
 
-  private constructor(text: string, file: string | undefined, pieces: readonly Piece[] | undefined) {
+  private constructor(text: string, file: string | undefined, pieces: readonly WrittenPiece[] | undefined) {
     this.text = text;
     this.#file = file;
     this.#pieces = pieces;
@@ -37,7 +37,7 @@ export class TextOrigin {
    * For the output of a template.
    * @param pieces In the order of their offsets.
    */
-  static ofPieces(text: string, pieces: readonly Piece[]): TextOrigin {
+  static ofPieces(text: string, pieces: readonly WrittenPiece[]): TextOrigin {
     return new TextOrigin(text, undefined, pieces);
   }
 
@@ -58,7 +58,7 @@ export class TextOrigin {
     };
   }
 
-  #pieceAt(pieces: readonly Piece[], offset: number): Piece | undefined {
+  #pieceAt(pieces: readonly WrittenPiece[], offset: number): WrittenPiece | undefined {
     let from = 0, to = pieces.length;
     while (to - from > 1) {
       const middle = (from + to) >> 1;

@@ -6,7 +6,7 @@
 
 import { repr } from "#lib/values/value.ts";
 import { syntaxError } from "./errors.ts";
-import type { Arguments, BinaryType, CompareOperator, Expr, Operand, Pair, Place } from "./nodes.ts";
+import type { Arguments, BinaryType, CompareOperator, Expr, NodePlace, Operand, Pair } from "./nodes.ts";
 import type { TokenStream } from "./token_stream.ts";
 import { describeToken } from "./tokens.ts";
 
@@ -64,11 +64,11 @@ export class ExpressionParser {
     this.#stream = stream;
   }
 
-  #fail(message: string, place: Place = this.#stream.current): never {
+  #fail(message: string, place: NodePlace = this.#stream.current): never {
     throw syntaxError(message, place);
   }
 
-  #place(): Place {
+  #place(): NodePlace {
     const { line, column } = this.#stream.current;
     return { line, column };
   }
@@ -114,7 +114,7 @@ export class ExpressionParser {
   }
 
   #not(): Expr {
-    const places: Place[] = [];
+    const places: NodePlace[] = [];
     while (this.#stream.test("name:not")) {
       places.push(this.#place());
       this.#stream.next();
@@ -273,14 +273,14 @@ export class ExpressionParser {
     this.#stream.expect(end);
   }
 
-  #list(place: Place): Expr {
+  #list(place: NodePlace): Expr {
     this.#stream.next();
     const items: Expr[] = [];
     this.#items("rbracket", () => items.push(this.expression()));
     return { type: "List", items, ...place };
   }
 
-  #dict(place: Place): Expr {
+  #dict(place: NodePlace): Expr {
     this.#stream.next();
     const items: Pair[] = [];
     this.#items("rbrace", () => {

@@ -11,11 +11,11 @@ import { float, int, repr } from "#lib/values/value.ts";
 import { syntaxError } from "./errors.ts";
 import { unescapeLiteral } from "./string_literal.ts";
 import type { SyntaxOptions } from "./syntax.ts";
-import { OPERATORS, type Token, type TokenType } from "./tokens.ts";
+import { type TemplateToken, TOKEN_OPERATORS, type TokenType } from "./tokens.ts";
 
 /** The result of the lexer. */
 export interface Lexed {
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly TemplateToken[];
   /** The error that stopped it before the end. */
   readonly failure: TemplateError | undefined;
 }
@@ -123,7 +123,7 @@ export function lex(source: string, syntax: SyntaxOptions): Lexed {
 }
 
 class Lexer {
-  readonly tokens: Token[] = [];
+  readonly tokens: TemplateToken[] = [];
   failure: TemplateError | undefined;
   #at = 0;
   /** Whether the last token ended a line. */
@@ -157,7 +157,7 @@ class Lexer {
     throw this.failure;
   }
 
-  #push(type: TokenType, value: Token["value"], at: number): void {
+  #push(type: TokenType, value: TemplateToken["value"], at: number): void {
     this.tokens.push({ type, value, ...this.#place(at) });
   }
 
@@ -270,7 +270,7 @@ class Lexer {
       this.#push("string", this.#literal(text, at), at);
     } else if (text === undefined && (text = this.#match(OPERATOR)) !== undefined) {
       this.#balance(text, open, at);
-      this.#push(OPERATORS.get(text) ?? "semicolon", text, at);
+      this.#push(TOKEN_OPERATORS.get(text) ?? "semicolon", text, at);
     }
     if (text === undefined) {
       const char = String.fromCodePoint(this.source.codePointAt(at) ?? 0);

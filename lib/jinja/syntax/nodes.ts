@@ -7,7 +7,7 @@
 import type { Obj, Run } from "#lib/python/object.ts";
 
 /** Where a node begins, from 1. The line is the one that Python's Jinja gives the node. */
-export interface Place {
+export interface NodePlace {
   readonly line: number;
   readonly column: number;
 }
@@ -31,7 +31,7 @@ export interface Arguments {
 
 /** An expression. */
 export type Expr =
-  & Place
+  & NodePlace
   & (
     | { type: "Name"; name: string; ctx: NameContext }
     | { type: "NSRef"; name: string; attr: string }
@@ -66,9 +66,9 @@ interface UnaryFields {
 }
 
 /** An operator between two operands. */
-export type BinaryNode = Place & BinaryFields;
+export type BinaryNode = NodePlace & BinaryFields;
 /** An operator before its operand. */
-export type UnaryNode = Place & UnaryFields;
+export type UnaryNode = NodePlace & UnaryFields;
 
 /** A call of a function that an extension's tag puts into the tree. */
 export interface HostCall {
@@ -80,21 +80,21 @@ export interface HostCall {
 }
 
 /** A key and its value in a dict. */
-export interface Pair extends Place {
+export interface Pair extends NodePlace {
   type: "Pair";
   key: Expr;
   value: Expr;
 }
 
 /** A keyword argument. */
-export interface Keyword extends Place {
+export interface Keyword extends NodePlace {
   type: "Keyword";
   key: string;
   value: Expr;
 }
 
 /** One step of a comparison. */
-export interface Operand extends Place {
+export interface Operand extends NodePlace {
   type: "Operand";
   op: CompareOperator;
   expr: Expr;
@@ -105,7 +105,7 @@ export type ImportedName = string | readonly [name: string, alias: string];
 
 /** A statement. */
 export type Stmt =
-  & Place
+  & NodePlace
   & (
     | { type: "Output"; nodes: Expr[] }
     | { type: "Extends"; template: Expr }
@@ -140,7 +140,7 @@ export type ExprOf<T extends Expr["type"]> = Extract<Expr, { type: T }>;
 export type StmtOf<T extends Stmt["type"]> = Extract<Stmt, { type: T }>;
 
 /** The whole template. */
-export interface TemplateNode extends Place {
+export interface TemplateNode extends NodePlace {
   type: "Template";
   body: Stmt[];
 }

@@ -9,7 +9,7 @@ import { repr } from "#lib/values/value.ts";
 import { syntaxError } from "./errors.ts";
 import { ExpressionParser, setContext } from "./expression_parser.ts";
 import type { Lexed } from "./lexer.ts";
-import type { Expr, IfNode, ImportedName, NameNode, Place, Stmt, StmtOf, TemplateNode } from "./nodes.ts";
+import type { Expr, IfNode, ImportedName, NameNode, NodePlace, Stmt, StmtOf, TemplateNode } from "./nodes.ts";
 import { describeExpected } from "./tokens.ts";
 import { TokenStream } from "./token_stream.ts";
 
@@ -45,12 +45,12 @@ export class Parser {
   }
 
   /** @throws {TemplateError} A mistake, at `place`: without it, where the parser is. */
-  fail(message: string, place: Place = this.stream.current, type?: "TemplateAssertionError"): never {
+  fail(message: string, place: NodePlace = this.stream.current, type?: "TemplateAssertionError"): never {
     throw this.error(message, place, type);
   }
 
   /** The error of {@linkcode fail}. */
-  error(message: string, place: Place = this.stream.current, type?: "TemplateAssertionError"): TemplateError {
+  error(message: string, place: NodePlace = this.stream.current, type?: "TemplateAssertionError"): TemplateError {
     return syntaxError(message, place, type);
   }
 
@@ -147,7 +147,7 @@ export class Parser {
     return this.#failUnknown(undefined, [...this.#closing, endTokens], this.stream.current);
   }
 
-  #failUnknown(name: string | undefined, closing: readonly (readonly string[])[], place: Place): never {
+  #failUnknown(name: string | undefined, closing: readonly (readonly string[])[], place: NodePlace): never {
     const message = [name === undefined ? "Unexpected end of template." : `Encountered unknown tag ${repr(name)}.`];
     const innermost = closing.at(-1);
     if (innermost !== undefined) {
@@ -175,7 +175,7 @@ export class Parser {
   }
 
   /** Skips the tag's name. */
-  #begin(): Place {
+  #begin(): NodePlace {
     const { line, column } = this.stream.next();
     return { line, column };
   }
@@ -248,7 +248,7 @@ export class Parser {
     }
   }
 
-  #branch(start: Place): IfNode {
+  #branch(start: NodePlace): IfNode {
     const test = this.#expressions.tuple({ withCondition: false });
     const body = this.parseStatements(["name:elif", "name:else", "name:endif"]);
     return { type: "If", test, body, elif: [], orElse: [], ...start };

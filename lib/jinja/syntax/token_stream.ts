@@ -6,13 +6,13 @@
 import { repr } from "#lib/values/value.ts";
 import { syntaxError } from "./errors.ts";
 import type { Lexed } from "./lexer.ts";
-import { describeExpected, describeToken, isToken, type Token } from "./tokens.ts";
+import { describeExpected, describeToken, isToken, type TemplateToken } from "./tokens.ts";
 
 /** A place in the tokens. */
 export class TokenStream {
   readonly #lexed: Lexed;
   #at = 0;
-  #current: Token;
+  #current: TemplateToken;
 
   constructor(lexed: Lexed) {
     this.#lexed = lexed;
@@ -20,7 +20,7 @@ export class TokenStream {
   }
 
   /** The token that is read next. */
-  get current(): Token {
+  get current(): TemplateToken {
     return this.#current;
   }
 
@@ -29,13 +29,13 @@ export class TokenStream {
    * @returns The token that was current.
    * @throws {TemplateError} The error that stopped the lexer there.
    */
-  next(): Token {
+  next(): TemplateToken {
     const token = this.#current;
     if (token.type !== "eof") this.#current = this.#tokenAt(++this.#at);
     return token;
   }
 
-  #tokenAt(at: number): Token {
+  #tokenAt(at: number): TemplateToken {
     const { tokens, failure } = this.#lexed;
     if (at < tokens.length) return tokens[at];
     if (failure !== undefined) throw failure;
@@ -44,7 +44,7 @@ export class TokenStream {
   }
 
   /** The token after the current one. */
-  look(): Token {
+  look(): TemplateToken {
     return this.#current.type === "eof" ? this.#current : this.#tokenAt(this.#at + 1);
   }
 
@@ -64,7 +64,7 @@ export class TokenStream {
    * Skips the expected token.
    * @throws {TemplateError} If another one is current.
    */
-  expect(expected: string): Token {
+  expect(expected: string): TemplateToken {
     if (this.test(expected)) return this.next();
     const wanted = repr(describeExpected(expected));
     throw syntaxError(

@@ -50,7 +50,7 @@ export type OperatorType =
   | "tilde";
 
 /** One token. */
-export interface Token {
+export interface TemplateToken {
   readonly type: TokenType;
   /** Its text; for strings and numbers the value. */
   readonly value: string | number | bigint | Float;
@@ -60,7 +60,7 @@ export interface Token {
 }
 
 /** The operators by their texts. */
-export const OPERATORS: ReadonlyMap<string, OperatorType> = new Map([
+export const TOKEN_OPERATORS: ReadonlyMap<string, OperatorType> = new Map([
   ["+", "add"],
   ["-", "sub"],
   ["/", "div"],
@@ -90,7 +90,7 @@ export const OPERATORS: ReadonlyMap<string, OperatorType> = new Map([
 ]);
 
 const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
-  ...Array.from(OPERATORS, ([text, type]): [string, string] => [type, text]),
+  ...Array.from(TOKEN_OPERATORS, ([text, type]): [string, string] => [type, text]),
   ["block_begin", "begin of statement block"],
   ["block_end", "end of statement block"],
   ["variable_begin", "begin of print statement"],
@@ -100,7 +100,7 @@ const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The name of a token in messages. */
-export function describeToken({ type, value }: Token): string {
+export function describeToken({ type, value }: TemplateToken): string {
   return type === "name" ? String(value) : DESCRIPTIONS.get(type) ?? type;
 }
 
@@ -111,7 +111,7 @@ export function describeExpected(expected: string): string {
 }
 
 /** Whether a token is the expected one: a type, or `name:endif`. */
-export function isToken(token: Token, expected: string): boolean {
+export function isToken(token: TemplateToken, expected: string): boolean {
   if (token.type === expected) return true;
   return token.type === "name" && expected.startsWith("name:") && token.value === expected.slice("name:".length);
 }

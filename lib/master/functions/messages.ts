@@ -4,7 +4,7 @@
  * @module
  */
 
-import { blob, fieldsOf, oneOf, text } from "#lib/runtime/message_fields.ts";
+import { fieldsOf, oneOf, readBlob, readText } from "#lib/runtime/message_fields.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { WireError } from "#lib/errors.ts";
 import type { FunctionKind } from "#lib/protocol/tags.ts";
@@ -59,7 +59,7 @@ const STATES = ["taken", "full", "ended", "lost"] as const;
  */
 export function parseFunctionRequest(message: unknown): FunctionRequest {
   const fields = fieldsOf(message);
-  return { key: text(fields, "key"), job: blob(fields, "job") };
+  return { key: readText(fields, "key"), job: readBlob(fields, "job") };
 }
 
 /**
@@ -69,9 +69,9 @@ export function parseFunctionRequest(message: unknown): FunctionRequest {
 export function parseFunctionMessage(message: unknown): FunctionMessage {
   const fields = fieldsOf(message);
   return {
-    key: text(fields, "key"),
+    key: readText(fields, "key"),
     state: oneOf(fields, "state", STATES),
-    outcome: blob(fields, "outcome"),
+    outcome: readBlob(fields, "outcome"),
   };
 }
 
@@ -97,15 +97,15 @@ export function unpackFunctionJob(bytes: Uint8Array): FunctionJob {
 }
 
 /** The bytes of an outcome. */
-export function packOutcome({ return: result, success }: FunctionOutcome): Uint8Array {
+export function packFunctionOutcome({ return: result, success }: FunctionOutcome): Uint8Array {
   return encode(map({ return: result, success }), "disk");
 }
 
 /**
- * The outcome in bytes of {@linkcode packOutcome}.
+ * The outcome in bytes of {@linkcode packFunctionOutcome}.
  * @throws {WireError} If it is none.
  */
-export function unpackOutcome(bytes: Uint8Array): FunctionOutcome {
+export function unpackFunctionOutcome(bytes: Uint8Array): FunctionOutcome {
   const outcome = decode(bytes, "disk");
   if (!isMap(outcome) || !outcome.has("return")) throw new WireError("invalid outcome of a function", "outcome");
   return { return: outcome.get("return") ?? null, success: outcome.get("success") === true };

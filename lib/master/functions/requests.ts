@@ -12,7 +12,7 @@ import {
   type FunctionServices,
   packFunctionJob,
   parseFunctionMessage,
-  unpackOutcome,
+  unpackFunctionOutcome,
 } from "./messages.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import { RefusedError } from "#lib/errors.ts";
@@ -86,7 +86,7 @@ export class FunctionRequests implements FunctionServices {
     if (pending === undefined) return;
     if (reply.state === "taken") return pending.taken();
     this.#pending.delete(reply.key);
-    if (reply.state === "ended") pending.ended(unpackOutcome(reply.outcome));
+    if (reply.state === "ended") pending.ended(unpackFunctionOutcome(reply.outcome));
     else {pending.failed(
         refused(reply.state === "full" ? "too many functions are running already" : "its process has ended"),
       );}

@@ -10,7 +10,7 @@ import { masterBus } from "#lib/bus/paths.ts";
 import { localCommands } from "#lib/client/runner_local.ts";
 import { runRunner } from "#lib/client/runner.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
-import { packOutcome, unpackFunctionInit } from "#lib/master/functions/messages.ts";
+import { packFunctionOutcome, unpackFunctionInit } from "#lib/master/functions/messages.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
 import { loadRunners, runnerHost } from "./runner_host.ts";
@@ -46,7 +46,7 @@ export async function runMasterFunction(): Promise<number> {
     });
     const outcome = await runRunner(job, host);
     const success = outcome.end === "done" && outcome.retcode === 0;
-    await write(frame(1, packOutcome({ return: outcome.return, success })));
+    await write(frame(1, packFunctionOutcome({ return: outcome.return, success })));
     return 0;
   } finally {
     close();

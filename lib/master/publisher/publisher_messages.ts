@@ -3,7 +3,7 @@
  * @module
  */
 
-import { fieldsOf, integer } from "#lib/runtime/message_fields.ts";
+import { fieldsOf, readInteger } from "#lib/runtime/message_fields.ts";
 
 /** The Publisher's message when it listens. */
 export interface PublisherReady {
@@ -22,7 +22,7 @@ export interface MemoryMessage {
  * @throws {WireError} If it is something else.
  */
 export function parsePublisherReady(message: unknown): PublisherReady {
-  return { publishPort: integer(fieldsOf(message), "publishPort", 65_535) };
+  return { publishPort: readInteger(fieldsOf(message), "publishPort", 65_535) };
 }
 
 /**
@@ -30,5 +30,5 @@ export function parsePublisherReady(message: unknown): PublisherReady {
  * @throws {WireError} If it is something else.
  */
 export function parseMemoryMessage(message: unknown): MemoryMessage {
-  return { rss: integer(fieldsOf(message), "rss", Number.MAX_SAFE_INTEGER) };
+  return { rss: readInteger(fieldsOf(message), "rss", Number.MAX_SAFE_INTEGER) };
 }

@@ -8,7 +8,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 
 /** The services of a thread for requests for files. */
-export function openFiles(opts: MasterOpts, log: Logger): FileServices {
+export function openFileServices(opts: MasterOpts, log: Logger): FileServices {
   let opened: Promise<FileServices> | undefined;
   const open = () => opened ??= load(opts, log);
   return {

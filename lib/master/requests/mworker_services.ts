@@ -22,7 +22,7 @@ import { readMoment } from "#lib/os/moment.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { masterJournal } from "./journal.ts";
-import { openFiles } from "./master_files.ts";
+import { openFileServices } from "./master_files.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { isAboutPillar } from "#lib/pillar/messages.ts";
@@ -113,7 +113,7 @@ export function openServices(
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,
       minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
-      files: openFiles(opts, log),
+      files: openFileServices(opts, log),
       functions,
       pillars,
       park: parts.onWait,

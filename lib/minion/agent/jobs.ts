@@ -18,7 +18,7 @@ import { LiveOutput } from "#lib/minion/worker/live_output.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { asNoted, NO_LOG, noLogReader } from "#lib/protocol/no_log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import type { Acknowledged } from "#lib/protocol/outcome.ts";
+import type { AcknowledgedState } from "#lib/protocol/outcome.ts";
 import type { ProcFiles, ProcState } from "#lib/minion/worker/proc_files.ts";
 import type { Returns } from "./unsent_returns.ts";
 import { NO_JID, OWN_JOB } from "./startup_states.ts";
@@ -152,7 +152,7 @@ export class MinionJobs {
   }
 
   /** Acknowledges a job to the master, so that the master neither sends it again nor asks about it. */
-  async #acknowledge(load: ValueMap, state: Acknowledged): Promise<void> {
+  async #acknowledge(load: ValueMap, state: AcknowledgedState): Promise<void> {
     if (load.has(OWN_JOB)) return;
     const { id } = this.#parts.opts;
     const jid = str(load.get("jid") ?? "");

@@ -22,7 +22,7 @@ import { type Reach, reachOf } from "./master_diagnosis.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, encryptedRequest, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
 import { RequestChannel, type RequestOptions, type RequestTimeouts } from "#lib/sockets/request_channel.ts";
-import { type Applicant, type Credentials, SignIn, type SignInReply } from "./sign_in.ts";
+import { type Applicant, SignIn, type SignInCredentials, type SignInReply } from "./sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
@@ -78,7 +78,7 @@ export interface LinkSettings {
   readonly ipv6?: boolean;
   readonly log: Logger;
   /** Called after each sign-in, also the first. */
-  onSignedIn?(credentials: Credentials): void;
+  onSignedIn?(credentials: SignInCredentials): void;
 }
 
 /** Exit code for a key that is still pending. */
@@ -102,8 +102,8 @@ export class MasterLink {
   readonly #channel: RequestChannel;
   readonly #token: Uint8Array;
   readonly #closing = new AbortController();
-  #signingIn: Promise<Credentials> | undefined;
-  #credentials: Credentials | undefined;
+  #signingIn: Promise<SignInCredentials> | undefined;
+  #credentials: SignInCredentials | undefined;
   #session: Crypticle | undefined;
   /** Number of look-ups that found no address for the master's name. */
   #lookUps = 0;
@@ -130,7 +130,7 @@ export class MasterLink {
   }
 
   /** The keys of the last sign-in. */
-  get credentials(): Credentials | undefined {
+  get credentials(): SignInCredentials | undefined {
     return this.#credentials;
   }
 
@@ -145,14 +145,14 @@ export class MasterLink {
    * Signs in, however long the operator takes to accept the key; concurrent calls share one sign-in.
    * @throws {SignInError} If waiting cannot help.
    */
-  signIn(signal: AbortSignal): Promise<Credentials> {
+  signIn(signal: AbortSignal): Promise<SignInCredentials> {
     this.#signingIn ??= this.#signInOnce(AbortSignal.any([signal, this.#closing.signal])).finally(() =>
       this.#signingIn = undefined
     );
     return this.#signingIn;
   }
 
-  async #signInOnce(signal: AbortSignal): Promise<Credentials> {
+  async #signInOnce(signal: AbortSignal): Promise<SignInCredentials> {
     const { log, timeouts, applicant } = this.#settings;
     let waitMs = timeouts.acceptanceWaitMs;
     let wasPending = false;

@@ -9,7 +9,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import type { LinkSettings, SignInTimeouts } from "./link.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
-import type { Applicant, Credentials } from "./sign_in.ts";
+import type { Applicant, SignInCredentials } from "./sign_in.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
@@ -47,7 +47,7 @@ export interface LinkParts {
   readonly applicant: Applicant;
   readonly log: Logger;
   /** Called after each sign-in. */
-  onSignedIn?(credentials: Credentials): void;
+  onSignedIn?(credentials: SignInCredentials): void;
   /** Time limits that differ from the options. */
   readonly timeouts?: Partial<SignInTimeouts>;
 }

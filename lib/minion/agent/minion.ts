@@ -27,7 +27,7 @@ import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
 import { loadGrains } from "./grains.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { type MinionRequest, pack, unpack } from "#lib/minion/worker/job_protocol.ts";
+import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
@@ -404,12 +404,12 @@ export class Minion {
   async #answer(request: MinionRequest): Promise<Value> {
     switch (request.what) {
       case "request": {
-        const load = unpack(request.load);
+        const load = unpackValue(request.load);
         if (!isMap(load)) throw new WireError("a request is not a map");
         return await this.#connected().request(load, this.#closing.signal);
       }
       case "fire": {
-        const data = unpack(request.data);
+        const data = unpackValue(request.data);
         return await this.#fireLocal(request.tag, isMap(data) ? data : map({ data }));
       }
       case "pillar":

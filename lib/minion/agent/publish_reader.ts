@@ -13,7 +13,7 @@ import { JidMemory, type JidMemoryOptions } from "./jid_memory.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
 import { isSigningAlgorithm } from "#lib/crypto/rsa.ts";
-import type { Credentials } from "./sign_in.ts";
+import type { SignInCredentials } from "./sign_in.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { matchesTarget } from "#lib/targeting/target.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
@@ -48,7 +48,7 @@ const OVERLAP = 64;
 export class PublishReader {
   readonly #rules: ReaderRules;
   readonly #jids: JidMemory;
-  #credentials: Credentials | undefined;
+  #credentials: SignInCredentials | undefined;
   #crypticle: Crypticle | undefined;
   /** Identifies the shared key in the file of job ids. */
   #keyName = "";
@@ -77,7 +77,7 @@ export class PublishReader {
    * continue after its last job.
    * @returns Whether the key is new.
    */
-  trust(credentials: Credentials): boolean {
+  trust(credentials: SignInCredentials): boolean {
     const changed = this.#credentials?.sharedKey !== credentials.sharedKey;
     this.#credentials = credentials;
     if (changed) {

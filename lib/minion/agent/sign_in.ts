@@ -20,7 +20,7 @@ import { isMap, map, repr, toNumber, type Value, type ValueMap } from "#lib/valu
 const MIN_REQUEST_LIMIT = 65_536;
 
 /** The result of a sign-in: both keys, and the publish port. */
-export interface Credentials {
+export interface SignInCredentials {
   /** Key string for publishes. */
   readonly sharedKey: string;
   /** Key string for this minion's own requests. */
@@ -35,7 +35,7 @@ export interface Credentials {
 
 /** The master's reply to a sign-in, except a final refusal. */
 export type SignInReply =
-  | { readonly kind: "accepted"; readonly credentials: Credentials }
+  | { readonly kind: "accepted"; readonly credentials: SignInCredentials }
   /** The key waits for the operator. */
   | { readonly kind: "pending" }
   /** The master has `max_minions` connections. */
@@ -140,7 +140,7 @@ export class SignIn {
     return { kind: "accepted", credentials };
   }
 
-  #credentials(inner: ValueMap): Credentials {
+  #credentials(inner: ValueMap): SignInCredentials {
     const { key, encAlgorithm } = this.#applicant;
     const pem = stringField(inner, "pub_key");
     this.#checkMasterKey(pem, inner.get("pub_sig"));

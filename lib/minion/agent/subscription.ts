@@ -15,7 +15,7 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import { presenceTopic } from "#lib/fleet/presence.ts";
 import type { PublishReader } from "./publish_reader.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
-import type { Credentials } from "./sign_in.ts";
+import type { SignInCredentials } from "./sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { HEARTBEAT } from "#lib/sockets/settings.ts";
 import { Inbox } from "#lib/sockets/endpoint.ts";
@@ -50,7 +50,7 @@ export class Subscription {
   #inbox: Inbox | undefined;
   /** The topic that shows this minion's presence to the master, and the keys that it was made with. */
   #topic: string | undefined;
-  #credentials: Credentials | undefined;
+  #credentials: SignInCredentials | undefined;
   /** Whether a lost connection is being checked, and whether another one was lost meanwhile. */
   #looking = false;
   #disturbed = false;
@@ -149,7 +149,7 @@ export class Subscription {
    * Sets the keys of a sign-in.
    * @returns Whether the shared key is new.
    */
-  trust(credentials: Credentials): boolean {
+  trust(credentials: SignInCredentials): boolean {
     const before = this.#credentials;
     this.#credentials = credentials;
     if (this.#inbox !== undefined && before?.sessionKey !== credentials.sessionKey) {

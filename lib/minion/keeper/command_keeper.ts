@@ -16,7 +16,7 @@ import {
   type KeeperRequest,
   MAX_KEEPER_MESSAGE,
   packAnswer,
-  parseRequest,
+  parseKeeperRequest,
 } from "./keeper_messages.ts";
 import {
   type DetachedCommand,
@@ -272,7 +272,7 @@ class Minion implements Disposable {
       const [first, ...more] = this.#frames.push(value);
       if (first === undefined) continue;
       this.#isAborted = more.length > 0;
-      return parseRequest(first.content);
+      return parseKeeperRequest(first.content);
     }
   }
 

@@ -8,19 +8,19 @@
 import type { ChildOutcome, ChildSpec } from "#lib/programs/child_process.ts";
 import { WireError } from "#lib/errors.ts";
 import { frame } from "#lib/protocol/frames.ts";
-import { packOutcome, unpackOutcome } from "#lib/programs/detached_commands.ts";
+import { packCommandOutcome, unpackCommandOutcome } from "#lib/programs/detached_commands.ts";
 import {
-  blob,
-  bool,
   fieldsOf,
   has,
-  integer,
-  number,
   oneOf,
-  part,
-  text,
-  texts,
-  textsByName,
+  readBlob,
+  readBool,
+  readInteger,
+  readNumber,
+  readPart,
+  readText,
+  readTexts,
+  readTextsByName,
 } from "#lib/runtime/message_fields.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
@@ -76,30 +76,30 @@ export function packRequest({ spec, ...request }: KeeperRequest): Uint8Array<Arr
  * The reverse of {@linkcode packRequest}.
  * @throws {WireError} If a field is missing or wrong.
  */
-export function parseRequest(content: Uint8Array): KeeperRequest {
+export function parseKeeperRequest(content: Uint8Array): KeeperRequest {
   const fields = fieldsOf(decode(content, "disk"));
-  const user = has(fields, "user") ? part(fields, "user") : undefined;
+  const user = has(fields, "user") ? readPart(fields, "user") : undefined;
   return {
-    jid: text(fields, "jid"),
-    number: integer(fields, "number", Number.MAX_SAFE_INTEGER),
-    hidden: bool(fields, "hidden"),
-    watched: bool(fields, "watched"),
-    ...has(fields, "timeoutMs") && { timeoutMs: number(fields, "timeoutMs") },
-    outputMax: number(fields, "outputMax"),
+    jid: readText(fields, "jid"),
+    number: readInteger(fields, "number", Number.MAX_SAFE_INTEGER),
+    hidden: readBool(fields, "hidden"),
+    watched: readBool(fields, "watched"),
+    ...has(fields, "timeoutMs") && { timeoutMs: readNumber(fields, "timeoutMs") },
+    outputMax: readNumber(fields, "outputMax"),
     spec: {
-      argv: texts(fields, "argv"),
-      cwd: text(fields, "cwd"),
-      env: textsByName(fields, "env"),
-      ...user && { user: { uid: integer(user, "uid", 0xffffffff), gid: integer(user, "gid", 0xffffffff) } },
-      ...has(fields, "stdin") && { stdin: blob(fields, "stdin") },
-      joined: bool(fields, "joined"),
+      argv: readTexts(fields, "argv"),
+      cwd: readText(fields, "cwd"),
+      env: readTextsByName(fields, "env"),
+      ...user && { user: { uid: readInteger(user, "uid", 0xffffffff), gid: readInteger(user, "gid", 0xffffffff) } },
+      ...has(fields, "stdin") && { stdin: readBlob(fields, "stdin") },
+      joined: readBool(fields, "joined"),
     },
   };
 }
 
 /** Frames an answer. */
 export function packAnswer(answer: KeeperAnswer): Uint8Array<ArrayBuffer> {
-  const packed = answer.kind === "ended" ? { ...answer, outcome: map(packOutcome(answer.outcome)) } : answer;
+  const packed = answer.kind === "ended" ? { ...answer, outcome: map(packCommandOutcome(answer.outcome)) } : answer;
   return frame(1, encode(map({ ...packed }), "disk"));
 }
 
@@ -109,16 +109,16 @@ export function packAnswer(answer: KeeperAnswer): Uint8Array<ArrayBuffer> {
  */
 export function parseAnswer(content: Uint8Array): KeeperAnswer {
   const fields = fieldsOf(decode(content, "disk"));
-  const kind = text(fields, "kind");
+  const kind = readText(fields, "kind");
   switch (kind) {
     case "started":
-      return { kind, pid: integer(fields, "pid", 0x7fffffff) };
+      return { kind, pid: readInteger(fields, "pid", 0x7fffffff) };
     case "output":
-      return { kind, stream: oneOf(fields, "stream", ["stdout", "stderr"]), bytes: blob(fields, "bytes") };
+      return { kind, stream: oneOf(fields, "stream", ["stdout", "stderr"]), bytes: readBlob(fields, "bytes") };
     case "ended":
-      return { kind, outcome: unpackOutcome(part(fields, "outcome")) };
+      return { kind, outcome: unpackCommandOutcome(readPart(fields, "outcome")) };
     case "failed":
-      return { kind, reason: text(fields, "reason") };
+      return { kind, reason: readText(fields, "reason") };
     default:
       throw new WireError("an answer of no known kind");
   }

@@ -19,7 +19,7 @@ import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts
 import type { CallMaster } from "./call_master.ts";
 
 /** The function to run. */
-export interface Call {
+export interface LocalCall {
   /** The function: `test.ping`. */
   readonly fun: string;
   /** Arguments as in a job's load. */
@@ -47,7 +47,7 @@ export interface CallHost {
 }
 
 /** Runs it. A thrown error becomes the outcome. */
-export async function runCall(call: Call, host: CallHost): Promise<ExecutionResult> {
+export async function runCall(call: LocalCall, host: CallHost): Promise<ExecutionResult> {
   const { fun, arg } = call;
   return await within(call, host, async (context, job) => {
     if (host.modules.isCustom(fun)) {
@@ -83,7 +83,7 @@ export async function callDirectly(
 
 /** Runs `run` as a job of this process, which is noted while it runs. */
 async function within<T>(
-  { fun, jid, metadata, user }: Omit<Call, "arg"> & { readonly user?: string },
+  { fun, jid, metadata, user }: Omit<LocalCall, "arg"> & { readonly user?: string },
   host: CallHost,
   run: (context: JobContext, job: ValueMap) => Promise<T>,
 ): Promise<T> {

@@ -10,7 +10,7 @@ import { CommandError, CommandNotFoundError, InvocationError, UnavailableError }
 import type { ExecutionResult } from "#lib/plugins/execution.ts";
 import type { Catalogue, CommandWatch, JobContext } from "#lib/plugins/job_context.ts";
 import type { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { type MinionRequest, pack, unpack } from "#lib/minion/worker/job_protocol.ts";
+import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
@@ -106,7 +106,7 @@ export class CallModules implements AsyncDisposable {
     const context = this.#context;
     if (context === undefined) throw new Error("nothing is run yet");
     const asMap = (packed: Uint8Array): ValueMap => {
-      const value = unpack(packed);
+      const value = unpackValue(packed);
       return isMap(value) ? value : map({ data: value });
     };
     switch (request.what) {

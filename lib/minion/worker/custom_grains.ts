@@ -11,7 +11,7 @@ import type { GrainsRequest } from "./grains_functions.ts";
 import { pack } from "./job_protocol.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
 import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
-import { unpackOutcome } from "./module_messages.ts";
+import { unpackModuleOutcome } from "./module_messages.ts";
 import { ModuleProcess } from "./module_process.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
@@ -94,7 +94,8 @@ async function runFile(
       memory: opts.custom_module_memory,
       log,
       onEnd: missing,
-      onMessage: (message) => message.kind === "done" && answer.resolve(parseGrains(unpackOutcome(message.outcome))),
+      onMessage: (message) =>
+        message.kind === "done" && answer.resolve(parseGrains(unpackModuleOutcome(message.outcome))),
     });
     timer = setTimeout(
       () =>

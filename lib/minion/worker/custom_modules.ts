@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Declared, declaredPermissions } from "#lib/plugins/declared_permissions.ts";
+import { type DeclaredPermissions, declaredPermissions } from "#lib/plugins/declared_permissions.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
 import {
   type CustomFamily,
@@ -141,7 +141,7 @@ export class CustomModules {
 
 /** What the text of one file declares. */
 export class FileDeclarations {
-  readonly #functions: ReadonlyMap<string, Declared>;
+  readonly #functions: ReadonlyMap<string, DeclaredPermissions>;
   readonly #path: string;
   /** The names of all exports; `undefined` if the text does not show them. */
   readonly exports: ReadonlySet<string> | undefined;

@@ -7,11 +7,11 @@
 
 import { CustomModules } from "./custom_modules.ts";
 import type { JobHost } from "./job_host.ts";
-import { type FromJob, type FromModule, type HostData, type ModuleProcessInit, unpack } from "./job_protocol.ts";
+import { type FromJob, type FromModule, type HostData, type ModuleProcessInit, unpackValue } from "./job_protocol.ts";
 import { JobThread } from "./job_thread.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { CUSTOM_FAMILIES, possibleDirectories } from "./catalogue.ts";
-import { unpackOutcome } from "./module_messages.ts";
+import { unpackModuleOutcome } from "./module_messages.ts";
 import { ModuleProcess } from "./module_process.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
@@ -75,7 +75,7 @@ export class JobHosts {
   #found(): CustomModules {
     const packed = this.hostData.grains;
     return new CustomModules(this.#opts, () => {
-      const grains = unpack(packed);
+      const grains = unpackValue(packed);
       return isMap(grains) ? grains : new Map();
     });
   }
@@ -153,7 +153,7 @@ export class JobHosts {
       memory: this.#opts.custom_module_memory,
       log: this.#options.log,
       onEnd: none,
-      onMessage: (message) => message.kind === "done" && answer.resolve(unpackOutcome(message.outcome)),
+      onMessage: (message) => message.kind === "done" && answer.resolve(unpackModuleOutcome(message.outcome)),
     });
     const timer = setTimeout(() => none(`the custom modules were not loaded in ${DESCRIBE_MS} ms`), DESCRIBE_MS);
     process.send({ kind: "describe" });

@@ -10,17 +10,17 @@ import type { WrittenOutput } from "./live_output.ts";
 import { parsePermissions, type Permissions } from "#lib/plugins/permissions.ts";
 import type { Refresh } from "#lib/plugins/job_context.ts";
 import {
-  blob,
-  bool,
   type Fields,
   fieldsOf,
   has,
-  integer,
-  number,
   oneOf,
-  part,
-  text,
-  textsByName,
+  readBlob,
+  readBool,
+  readInteger,
+  readNumber,
+  readPart,
+  readText,
+  readTextsByName,
 } from "#lib/runtime/message_fields.ts";
 
 const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
@@ -31,19 +31,19 @@ const REFRESHES: readonly Refresh[] = ["modules", "grains", "pillar"];
  */
 export function parseFromJob(message: unknown): FromJob {
   const fields = fieldsOf(message);
-  const kind = text(fields, "kind");
+  const kind = readText(fields, "kind");
   switch (kind) {
     case "begun":
     case "after_large_outcome":
       return { kind };
     case "done":
-      return { kind, outcome: blob(fields, "outcome") };
+      return { kind, outcome: readBlob(fields, "outcome") };
     case "output":
-      return { kind, written: written(part(fields, "written")) };
+      return { kind, written: written(readPart(fields, "written")) };
     case "not_permitted":
       return { kind, permissions: permissionsOf(fields) };
     case "ask":
-      return { kind, id: messageId(fields), request: requestByWorker(part(fields, "request")) };
+      return { kind, id: messageId(fields), request: requestByWorker(readPart(fields, "request")) };
     default:
       throw new WireError("a message of no known kind");
   }
@@ -54,29 +54,29 @@ export function parseFromJob(message: unknown): FromJob {
  * @throws {WireError} If it is invalid.
  */
 export function parseToJob(fields: Fields): ToJob {
-  const kind = text(fields, "kind");
+  const kind = readText(fields, "kind");
   switch (kind) {
     case "run":
       return {
         kind,
-        load: blob(fields, "load"),
-        ...has(fields, "declared") && { declared: textsByName(fields, "declared") },
-        ...has(fields, "call") && { call: blob(fields, "call") },
-        ...has(fields, "resumed") && { resumed: bool(fields, "resumed") },
+        load: readBlob(fields, "load"),
+        ...has(fields, "declared") && { declared: readTextsByName(fields, "declared") },
+        ...has(fields, "call") && { call: readBlob(fields, "call") },
+        ...has(fields, "resumed") && { resumed: readBool(fields, "resumed") },
       };
     case "abort":
-      return { kind, signal: integer(fields, "signal", 64) };
+      return { kind, signal: readInteger(fields, "signal", 64) };
     case "host_data":
-      return { kind, hostData: hostDataOf(part(fields, "hostData")) };
+      return { kind, hostData: hostDataOf(readPart(fields, "hostData")) };
     case "answer":
-      return { kind, id: messageId(fields), value: blob(fields, "value") };
+      return { kind, id: messageId(fields), value: readBlob(fields, "value") };
     case "refused": {
-      const timeout = has(fields, "timeout") ? part(fields, "timeout") : undefined;
+      const timeout = has(fields, "timeout") ? readPart(fields, "timeout") : undefined;
       return {
         kind,
         id: messageId(fields),
-        reason: text(fields, "reason"),
-        timeout: timeout && { address: text(timeout, "address"), waitedMs: number(timeout, "waitedMs") },
+        reason: readText(fields, "reason"),
+        timeout: timeout && { address: readText(timeout, "address"), waitedMs: readNumber(timeout, "waitedMs") },
       };
     }
     default:
@@ -89,7 +89,7 @@ export function parseToJob(fields: Fields): ToJob {
  * @throws {WireError}
  */
 export function hostDataOf(fields: Fields): HostData {
-  return { grains: blob(fields, "grains"), pillar: blob(fields, "pillar") };
+  return { grains: readBlob(fields, "grains"), pillar: readBlob(fields, "pillar") };
 }
 
 /**
@@ -97,7 +97,7 @@ export function hostDataOf(fields: Fields): HostData {
  * @throws {WireError}
  */
 export function messageId(fields: Fields): number {
-  return integer(fields, "id", Number.MAX_SAFE_INTEGER);
+  return readInteger(fields, "id", Number.MAX_SAFE_INTEGER);
 }
 
 /**
@@ -106,10 +106,10 @@ export function messageId(fields: Fields): number {
  */
 export function written(fields: Fields): WrittenOutput {
   return {
-    command: integer(fields, "command", Number.MAX_SAFE_INTEGER),
+    command: readInteger(fields, "command", Number.MAX_SAFE_INTEGER),
     stream: oneOf(fields, "stream", ["stdout", "stderr"]),
-    bytes: blob(fields, "bytes"),
-    encoding: has(fields, "encoding") ? text(fields, "encoding") : null,
+    bytes: readBlob(fields, "bytes"),
+    encoding: has(fields, "encoding") ? readText(fields, "encoding") : null,
   };
 }
 
@@ -118,21 +118,21 @@ export function written(fields: Fields): WrittenOutput {
  * @throws {WireError}
  */
 export function requestByJob(fields: Fields): MinionRequest {
-  const what = text(fields, "what");
+  const what = readText(fields, "what");
   switch (what) {
     case "request":
-      return { what, load: blob(fields, "load") };
+      return { what, load: readBlob(fields, "load") };
     case "fire":
-      return { what, data: blob(fields, "data"), tag: text(fields, "tag") };
+      return { what, data: readBlob(fields, "data"), tag: readText(fields, "tag") };
     case "refresh":
       return { what, refresh: oneOf(fields, "refresh", REFRESHES) };
     case "pillar":
-      return { what, query: blob(fields, "query") };
+      return { what, query: readBlob(fields, "query") };
     case "grains":
     case "running":
       return { what };
     case "signal":
-      return { what, jid: text(fields, "jid"), signal: integer(fields, "signal", 64) };
+      return { what, jid: readText(fields, "jid"), signal: readInteger(fields, "signal", 64) };
     default:
       throw new WireError("a job sent a request that it may not send");
   }
@@ -140,11 +140,11 @@ export function requestByJob(fields: Fields): MinionRequest {
 
 /** Parses the other requests of a worker: it does not load the custom modules. */
 function requestByWorker(fields: Fields): MinionRequest {
-  const what = text(fields, "what");
+  const what = readText(fields, "what");
   if (what === "describe" || what === "keeper") return { what };
   // Any number that an operator typed: the system checks it.
-  if (what === "signal") return { what, jid: text(fields, "jid"), signal: number(fields, "signal") };
-  if (what === "call") return { what, fun: text(fields, "fun"), call: blob(fields, "call") };
+  if (what === "signal") return { what, jid: readText(fields, "jid"), signal: readNumber(fields, "signal") };
+  if (what === "call") return { what, fun: readText(fields, "fun"), call: readBlob(fields, "call") };
   return requestByJob(fields);
 }
 

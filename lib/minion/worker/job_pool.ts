@@ -18,7 +18,7 @@ import { sendSignal } from "#lib/libc/libc.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { interruptedReturn } from "./interrupted.ts";
 import { IdleWorkers } from "./idle_workers.ts";
-import { unpackOutcome } from "./module_messages.ts";
+import { unpackModuleOutcome } from "./module_messages.ts";
 import { failure, permissionsRefused, plainOutcome } from "./outcomes.ts";
 import { ModuleProcess } from "./module_process.ts";
 import { asNoted, isNoLog } from "#lib/protocol/no_log.ts";
@@ -396,7 +396,7 @@ export class JobPool {
   #done(host: JobHost, packed: Uint8Array): void {
     const job = this.#busy.get(host);
     if (job === undefined || job.killed) return;
-    const outcome = unpackOutcome(packed);
+    const outcome = unpackModuleOutcome(packed);
     const tellsError = this.#options.customOnly || job.called !== undefined;
     this.#finish(
       host,

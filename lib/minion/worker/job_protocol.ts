@@ -142,6 +142,6 @@ export function pack(value: unknown): Uint8Array {
 }
 
 /** The value that {@linkcode pack} packed. */
-export function unpack(bytes: Uint8Array): Value {
+export function unpackValue(bytes: Uint8Array): Value {
   return decode(bytes, "disk");
 }

@@ -17,11 +17,11 @@ import {
   pack,
   type ThrownError,
   type ToJob,
-  unpack,
+  unpackValue,
 } from "./job_protocol.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { IdleMemory } from "#lib/runtime/idle_memory.ts";
-import { fieldsOf, has, integer, text } from "#lib/runtime/message_fields.ts";
+import { fieldsOf, has, readInteger, readText } from "#lib/runtime/message_fields.ts";
 import { makeContext } from "#lib/plugins/job_scope.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
@@ -112,7 +112,7 @@ export class JobRunner {
       case "host_data":
         return this.#setHostData(message.hostData);
       case "answer":
-        return this.#settle(message.id)?.resolve(unpack(message.value));
+        return this.#settle(message.id)?.resolve(unpackValue(message.value));
       case "refused":
         return this.#settle(message.id)?.reject(
           message.timeout === undefined
@@ -129,13 +129,13 @@ export class JobRunner {
   }
 
   #setHostData({ grains, pillar }: HostData): void {
-    this.#grains = asMap(unpack(grains));
-    this.#pillar = asMap(unpack(pillar));
+    this.#grains = asMap(unpackValue(grains));
+    this.#pillar = asMap(unpackValue(pillar));
   }
 
   async #run(message: ToJob & { readonly kind: "run" }): Promise<void> {
     const { post, log } = this.#parts;
-    const load = asMap(unpack(message.load));
+    const load = asMap(unpackValue(message.load));
     const fun = load.get("fun") ?? null;
     const listed = load.get("arg");
     const arg = message.call === undefined ? Array.isArray(listed) ? listed : [] : exactArguments(message.call);
@@ -245,21 +245,21 @@ function runningJobs(answer: Value): RunningJob[] {
     const fields = fieldsOf(job);
     const value = (name: string): Value => (isMap(job) ? job.get(name) : undefined) ?? null;
     return {
-      jid: text(fields, "jid"),
-      fun: text(fields, "fun"),
+      jid: readText(fields, "jid"),
+      fun: readText(fields, "fun"),
       arg: value("arg"),
       tgt: value("tgt"),
-      tgt_type: text(fields, "tgt_type"),
-      ret: text(fields, "ret"),
-      user: text(fields, "user"),
-      pid: has(fields, "pid") ? integer(fields, "pid", Number.MAX_SAFE_INTEGER) : null,
+      tgt_type: readText(fields, "tgt_type"),
+      ret: readText(fields, "ret"),
+      user: readText(fields, "user"),
+      pid: has(fields, "pid") ? readInteger(fields, "pid", Number.MAX_SAFE_INTEGER) : null,
     };
   });
 }
 
 /** Arguments that are passed unchanged: a text with a `=` is not a keyword argument. */
 function exactArguments(packed: Uint8Array): { readonly args: Value[]; readonly kwargs: ValueMap } {
-  const given = asMap(unpack(packed));
+  const given = asMap(unpackValue(packed));
   const [args, kwargs] = [given.get("args") ?? null, given.get("kwargs") ?? null];
   return { args: Array.isArray(args) ? args : [], kwargs: isMap(kwargs) ? kwargs : map({}) };
 }

@@ -10,16 +10,16 @@ import { WireError } from "#lib/errors.ts";
 import { hostDataOf, messageId, parseToJob, requestByJob, written } from "./job_messages.ts";
 import { type FromModule, type ModuleProcessInit, pack, type ToModule } from "./job_protocol.ts";
 import {
-  blob,
-  bool,
   type Fields,
   fieldsOf,
-  integer,
   oneOf,
-  part,
-  text,
-  texts,
-  textsByName,
+  readBlob,
+  readBool,
+  readInteger,
+  readPart,
+  readText,
+  readTexts,
+  readTextsByName,
 } from "#lib/runtime/message_fields.ts";
 import { type Bounds, decode } from "#lib/values/msgpack.ts";
 import type { Value } from "#lib/values/value.ts";
@@ -41,18 +41,18 @@ export function packMessage(message: FromModule | ToModule): Uint8Array {
 export function parseToModule(bytes: unknown): ToModule {
   if (!(bytes instanceof Uint8Array)) throw new WireError("a message is not bytes");
   const fields = fieldsOf(decode(bytes, "disk"));
-  const kind = text(fields, "kind");
+  const kind = readText(fields, "kind");
   switch (kind) {
     case "start":
-      return { kind, init: initOf(part(fields, "init")) };
+      return { kind, init: initOf(readPart(fields, "init")) };
     case "describe":
       return { kind };
     case "grains":
       return {
         kind,
-        path: text(fields, "path"),
-        permissions: text(fields, "permissions"),
-        declared: textsByName(fields, "declared"),
+        path: readText(fields, "path"),
+        permissions: readText(fields, "permissions"),
+        declared: readTextsByName(fields, "declared"),
       };
     default:
       return parseToJob(fields);
@@ -61,12 +61,12 @@ export function parseToModule(bytes: unknown): ToModule {
 
 function initOf(fields: Fields): ModuleProcessInit {
   return {
-    opts: blob(fields, "opts"),
-    hostData: hostDataOf(part(fields, "hostData")),
-    modules: texts(fields, "modules"),
-    renamed: textsByName(fields, "renamed"),
-    logLevel: integer(fields, "logLevel", 1_000),
-    logFailures: bool(fields, "logFailures"),
+    opts: readBlob(fields, "opts"),
+    hostData: hostDataOf(readPart(fields, "hostData")),
+    modules: readTexts(fields, "modules"),
+    renamed: readTextsByName(fields, "renamed"),
+    logLevel: readInteger(fields, "logLevel", 1_000),
+    logFailures: readBool(fields, "logFailures"),
   };
 }
 
@@ -76,22 +76,22 @@ function initOf(fields: Fields): ModuleProcessInit {
  */
 export function parseFromModule(bytes: Uint8Array): FromModule {
   const fields = fieldsOf(decode(bytes, "disk", BOUNDS), MAX_TEXT);
-  const kind = text(fields, "kind");
+  const kind = readText(fields, "kind");
   switch (kind) {
     case "ready":
     case "begun":
       return { kind };
     case "done":
-      return { kind, outcome: blob(fields, "outcome") };
+      return { kind, outcome: readBlob(fields, "outcome") };
     case "log":
-      return { kind, level: integer(fields, "level", 50), message: text(fields, "message") };
+      return { kind, level: readInteger(fields, "level", 50), message: readText(fields, "message") };
     case "child":
-      return { kind, pid: integer(fields, "pid", 0x7fffffff), state: oneOf(fields, "state", ["started", "ended"]) };
+      return { kind, pid: readInteger(fields, "pid", 0x7fffffff), state: oneOf(fields, "state", ["started", "ended"]) };
     case "output":
-      return { kind, written: written(part(fields, "written")) };
+      return { kind, written: written(readPart(fields, "written")) };
     case "ask":
       // It does not call functions through the minion: its own process has them.
-      return { kind, id: messageId(fields), request: requestByJob(part(fields, "request")) };
+      return { kind, id: messageId(fields), request: requestByJob(readPart(fields, "request")) };
     default:
       throw new WireError("a message of no known kind");
   }
@@ -101,6 +101,6 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
  * Decodes the value of an outcome that a process sent.
  * @throws {MsgpackError}
  */
-export function unpackOutcome(bytes: Uint8Array): Value {
+export function unpackModuleOutcome(bytes: Uint8Array): Value {
   return decode(bytes, "disk", BOUNDS);
 }

@@ -7,7 +7,7 @@
  */
 
 import { LibcError, messageOf } from "#lib/errors.ts";
-import { type Frame, frame, FrameReader, type FrameSender } from "#lib/protocol/frames.ts";
+import { frame, FrameReader, type FrameSender, type WireFrame } from "#lib/protocol/frames.ts";
 import type { JobHost } from "./job_host.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
 import { limitProcess } from "#lib/libc/limits.ts";
@@ -231,7 +231,7 @@ export class ModuleProcess implements JobHost {
     }
   }
 
-  #take({ sender, content }: Frame): void {
+  #take({ sender, content }: WireFrame): void {
     if (this.#ending) return;
     if (sender === 0) return this.#receiveFromPump(content);
     const message = parseFromModule(content);

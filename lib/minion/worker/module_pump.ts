@@ -8,7 +8,7 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
-import { type Frame, frame, FrameReader, type FrameSender } from "#lib/protocol/frames.ts";
+import { frame, FrameReader, type FrameSender, type WireFrame } from "#lib/protocol/frames.ts";
 import { writeAll } from "#lib/os/write_all.ts";
 
 /** Messages of the process itself. */
@@ -34,7 +34,7 @@ export async function runModulePump(): Promise<number> {
     send(0, new TextEncoder().encode(JSON.stringify(message)));
   };
   let worker: Worker | undefined;
-  const take = ({ content }: Frame) => {
+  const take = ({ content }: WireFrame) => {
     if (worker !== undefined) return worker.postMessage(content);
     try {
       worker = startWorker(JSON.parse(new TextDecoder().decode(content)));

@@ -24,7 +24,7 @@ export interface StateSignature {
 }
 
 /** The input of the check. */
-export interface Declared {
+export interface DeclaredArguments {
   readonly chunks: readonly Chunk[];
   readonly high: ValueMap;
   readonly places: Places;
@@ -61,7 +61,7 @@ export function isKnownArgument(name: Value, { parameters }: StateSignature): bo
 const NAME_ORDER = "name_order";
 
 /** The unknown arguments of all chunks; those of one ID with several names are reported once. */
-export function unknownArguments({ chunks, high, places, signature }: Declared): CompileError[] {
+export function unknownArguments({ chunks, high, places, signature }: DeclaredArguments): CompileError[] {
   const errors: CompileError[] = [];
   const reported = new Set<string>();
   const judges = new Map<string, ((name: Value) => Judgement) | undefined>();

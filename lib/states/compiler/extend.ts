@@ -5,7 +5,7 @@
  */
 
 import type { CompileError } from "./compile_error.ts";
-import { firstKey, isReserved, slsOf, stateModules, stateRuns } from "./high.ts";
+import { declaredModules, firstKey, isReserved, slsOf, stateRuns } from "./high.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import type { Places } from "./place.ts";
 import { REQUISITE_KEYWORDS } from "./requisites.ts";
@@ -19,7 +19,7 @@ export function idsOfSls(sls: Value, high: ValueMap): IdAndState[] {
   const found: IdAndState[] = [];
   for (const [id, body] of high) {
     if (isMap(body) && body.get("__sls__") === sls) {
-      for (const [state] of stateModules(body)) found.push([id, state]);
+      for (const [state] of declaredModules(body)) found.push([id, state]);
     }
   }
   return found;

@@ -16,14 +16,14 @@ export function isReserved(key: Value): boolean {
 }
 
 /** The state modules of an ID, each with its declaration; those with invalid names are left out. */
-export function* stateModules(body: Value | undefined): Generator<[string, Value]> {
+export function* declaredModules(body: Value | undefined): Generator<[string, Value]> {
   if (!isMap(body)) return;
   for (const [module, run] of body) if (typeof module === "string" && !module.startsWith("__")) yield [module, run];
 }
 
 /** The same, without those whose arguments are no list. */
 export function* stateRuns(body: Value | undefined): Generator<[string, Value[]]> {
-  for (const [module, run] of stateModules(body)) if (Array.isArray(run)) yield [module, run];
+  for (const [module, run] of declaredModules(body)) if (Array.isArray(run)) yield [module, run];
 }
 
 /** The list `key` of a map, created if it does not exist. */
@@ -49,7 +49,7 @@ export function firstPair(argument: ValueMap): [Value, Value] | undefined {
 }
 
 /** Whether `value` is a number in Python, which includes bools. */
-export function isNumber(value: Value | undefined): value is number | bigint | boolean | Float {
+export function isNumericValue(value: Value | undefined): value is number | bigint | boolean | Float {
   return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || value instanceof Float;
 }
 

@@ -11,7 +11,7 @@ import { ignoredRequisitesIn } from "./requisite_in.ts";
 import { placeText } from "./place.ts";
 import type { SlsSource } from "./source.ts";
 import { compile, type CompileOptions, LINT } from "./stages.ts";
-import { type Matches, type Walked, walkSls } from "./walk.ts";
+import { type Matches, type WalkedStates, walkSls } from "./walk.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
 /** The errors in a tree. */
@@ -29,7 +29,7 @@ export interface LintRequest {
   /** Files that are compiled alone, unless another of them includes them. */
   readonly alone: Matches;
   /** More mistakes in what was walked. Default: none are looked for. */
-  mistakes?(walked: Walked): Promise<readonly CompileError[]>;
+  mistakes?(walked: WalkedStates): Promise<readonly CompileError[]>;
   /** The options of the compilation of `high`. */
   options(high: ValueMap): Promise<CompileOptions>;
 }

@@ -12,7 +12,7 @@ import type { StateSignature } from "./arguments.ts";
 import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { cycleError } from "./cycle.ts";
-import { isNumber } from "./high.ts";
+import { isNumericValue } from "./high.ts";
 import { topologicalOrder } from "./graph.ts";
 import type { Places } from "./place.ts";
 import { RequisiteGraph, type StateNode } from "./requisite_graph.ts";
@@ -68,7 +68,7 @@ function orderCap(chunks: readonly Chunk[]): number {
   let cap = 1;
   for (const chunk of chunks) {
     const order = chunk.get("order");
-    if (!isNumber(order) || isFloat(order)) continue;
+    if (!isNumericValue(order) || isFloat(order)) continue;
     const n = Number(order);
     if (n > cap - 1 && n > 0) cap = n + 100;
   }
@@ -114,7 +114,7 @@ function sum(order: Value, more: number): Value {
 /** Converts `first`, `last` and other values to numbers. */
 function numberOrder(chunk: Chunk, cap: number): void {
   const order = chunk.get("order");
-  if (isNumber(order)) return;
+  if (isNumericValue(order)) return;
   chunk.set("order", order === "last" ? cap + LAST : order === "first" ? 0 : cap);
 }
 

@@ -10,7 +10,7 @@
 
 import type { CompileError } from "./compile_error.ts";
 import { applyExtends, findName, type IdAndState, idsAndNames, idsOfSls } from "./extend.ts";
-import { firstKey, firstPair, listOf, slsOf, stateModules, stateRuns } from "./high.ts";
+import { declaredModules, firstKey, firstPair, listOf, slsOf, stateRuns } from "./high.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import type { Origin, Places } from "./place.ts";
 import { NOT_USED, REQUISITE_IN_KEYWORDS } from "./requisites.ts";
@@ -104,7 +104,7 @@ class Extensions {
   #bare(item: Value): [Value, Value] | undefined {
     const body = this.#high.get(item);
     if (body !== undefined) {
-      const first = stateModules(body).next();
+      const first = declaredModules(body).next();
       return first.done ? undefined : [first.value[0], item];
     }
     for (const [id, other] of this.#high) {

@@ -94,30 +94,30 @@ export const STAGES = {
 export type StageName = keyof typeof STAGES;
 
 /** Stages that run one after the other. A group with errors ends the compilation. */
-export type Route = readonly (readonly StageName[])[];
+export type StageRoute = readonly (readonly StageName[])[];
 
-const COMPILE: Route = [["chunks", "arguments", "requisites", "order", "aggregate"]];
+const COMPILE: StageRoute = [["chunks", "arguments", "requisites", "order", "aggregate"]];
 
 /** The route of the `show` functions. */
-export const LOWSTATE: Route = [["extend", "verify", "requisite_in", "exclude"], ...COMPILE];
+export const LOWSTATE: StageRoute = [["extend", "verify", "requisite_in", "exclude"], ...COMPILE];
 
 /** The route of a run: errors are reported a group earlier. */
-export const RUN: Route = [["extend", "verify"], ["requisite_in", "exclude"], ...COMPILE];
+export const RUN: StageRoute = [["extend", "verify"], ["requisite_in", "exclude"], ...COMPILE];
 
 /**
  * The route of `state.show_low_sls`: the chunks of the files as they are, without extensions, `_in` requisites and
  * excludes.
  */
-export const LOW_SLS: Route = [["verify"], ...COMPILE];
+export const LOW_SLS: StageRoute = [["verify"], ...COMPILE];
 
 /** The route of `state.show_sls`. */
-export const VERIFIED: Route = [["verify"]];
+export const VERIFIED: StageRoute = [["verify"]];
 
 /** The route of `state.graph`: the edges. */
-export const GRAPH: Route = [["chunks", "requisites", "order"]];
+export const GRAPH: StageRoute = [["chunks", "requisites", "order"]];
 
 /** The route of `state.lint`: finds all errors, also after earlier ones. */
-export const LINT: Route = [[
+export const LINT: StageRoute = [[
   "extend",
   "verify",
   "requisite_in",
@@ -137,7 +137,7 @@ export interface Compiled extends Draft {
 /** Compiles `high` by the stages of `route`. */
 export function compile(
   { high, places }: { readonly high: ValueMap; readonly places: Places },
-  route: Route,
+  route: StageRoute,
   options: CompileOptions,
 ): Compiled {
   const draft: Draft = { high, places, chunks: [], graph: new RequisiteGraph(), sorted: [], aggregates: [] };

@@ -20,7 +20,7 @@ import { isMap, repr, type Value, type ValueMap } from "#lib/values/value.ts";
 export type Matches = ReadonlyMap<string, readonly string[]>;
 
 /** High data of several files. */
-export interface Walked {
+export interface WalkedStates {
   readonly high: ValueMap;
   readonly places: Places;
   readonly errors: readonly CompileError[];
@@ -36,7 +36,7 @@ export async function walkSls(
   matches: Matches,
   source: SlsSource,
   { autoOrder = true }: { readonly autoOrder?: boolean } = {},
-): Promise<Walked> {
+): Promise<WalkedStates> {
   const walk = new Walk(matches, source, autoOrder);
   await walk.all();
   return { high: walk.high, places: walk.places, errors: walk.errors, files: walk.rendered };

@@ -10,7 +10,7 @@ import type { ValueMap } from "#lib/values/value.ts";
  * Hides in a result what its state did.
  * @returns The result.
  */
-export function hideResult(result: ValueMap): ValueMap {
+export function hideStateResult(result: ValueMap): ValueMap {
   for (const key of ["name", "comment", "changes"]) result.set(key, masked(result.get(key) ?? null));
   return result;
 }

@@ -11,7 +11,7 @@ import { unwrapCommand } from "#lib/programs/command_wrapper.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { type Chunk, chunkTag, field } from "#lib/states/compiler/chunks.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
-import { hideResult } from "./hidden_result.ts";
+import { hideStateResult } from "./hidden_result.ts";
 import { isReadOnly } from "./read_only_commands.ts";
 import { readRun, type RunState, type Unfinished } from "./record.ts";
 
@@ -113,7 +113,7 @@ function ofUnfinished(chunk: Chunk, work: readonly SurvivingCommand[], runNum: n
   });
   for (const key of ["__sls__", "__id__"]) result.set(key, chunk.get(key) ?? null);
   result.set("changes", changes);
-  return truthy(chunk.get("no_log")) ? hideResult(result) : result;
+  return truthy(chunk.get("no_log")) ? hideStateResult(result) : result;
 }
 
 /**

@@ -28,7 +28,7 @@ export interface Work {
 }
 
 /** The progress of a state without a result. */
-export type Progress =
+export type StateProgress =
   /** Its function was called. */
   | { readonly at: "called" }
   /**
@@ -41,7 +41,7 @@ export type Progress =
 
 /** The data of a state without a result. */
 export interface Unfinished {
-  readonly progress: Progress;
+  readonly progress: StateProgress;
   /** The commands of its function that had ended, without read-only ones. */
   readonly work: readonly Work[];
   /** The number of attempts of the run that started it: more than one if the minion ended during it before. */
@@ -104,7 +104,7 @@ export class RunRecord implements Disposable {
   }
 
   /** A started state makes progress. */
-  progress(tag: string, progress: Progress): void {
+  progress(tag: string, progress: StateProgress): void {
     this.#add({ kind: "progress", tag, ...progress });
   }
 
@@ -210,7 +210,7 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
   };
 }
 
-function asProgress(record: ValueMap): Progress {
+function asProgress(record: ValueMap): StateProgress {
   const at = record.get("at");
   const result = record.get("result") ?? null;
   if (at === "checking" && isMap(result)) return { at, result };

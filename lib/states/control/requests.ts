@@ -47,7 +47,7 @@ export function keepRequest(cachedir: string, name: string, stored: StateRequest
  * Removes a request, or all.
  * @returns Whether a request was removed.
  */
-export function clearRequest(cachedir: string, name: string | null): boolean {
+export function removeRequest(cachedir: string, name: string | null): boolean {
   if (name === null || name === "") {
     removeIfExists(pathIn(cachedir));
     return true;

@@ -9,14 +9,14 @@ import { CommandError } from "#lib/errors.ts";
 import { checkTop } from "#lib/states/tree/top_check.ts";
 import { listOf } from "#lib/states/compiler/high.ts";
 import type { ReadTop } from "#lib/states/compiler/top_files.ts";
-import type { Walked } from "#lib/states/compiler/walk.ts";
+import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { disabledTexts } from "#lib/states/control/disabling.ts";
 import { cachedHigh, keepHigh } from "./high_cache.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
 import { terse } from "./outcome.ts";
-import { type ApplyCall, prepare, type Prepared, Refusal } from "./prepared.ts";
+import { type ApplyCall, CallRefusal, prepare, type Prepared } from "./prepared.ts";
 import { runData, runHigh } from "./run_high.ts";
 import { syncForHighstate, syncNamed } from "./syncing.ts";
 
@@ -26,7 +26,7 @@ export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   const disabled = disabledTexts((Array.isArray(mods) ? mods : [mods]).map(str), context);
   if (disabled.length > 0) return refused(disabled, call);
   const prepared = await prepare(call, { ofSls: true });
-  if (prepared instanceof Refusal) return prepared.returned;
+  if (prepared instanceof CallRefusal) return prepared.returned;
   const { states } = prepared;
   const saltenv = states.saltenv ?? "base";
   await syncNamed(kwargs.get("sync_mods") ?? null, saltenv, context);
@@ -50,7 +50,7 @@ export async function applyHighstate(call: ApplyCall): Promise<Value> {
     });
   }
   const prepared = await prepare(call);
-  if (prepared instanceof Refusal) return prepared.returned;
+  if (prepared instanceof CallRefusal) return prepared.returned;
   return shortened(await runTop(prepared), call);
 }
 
@@ -60,7 +60,7 @@ export async function applyTopFile(name: string, call: ApplyCall): Promise<Value
   const saltenv = call.kwargs.get("saltenv") ?? null;
   if (saltenv !== null) options.state_top_saltenv = saltenv;
   const prepared = await prepare(call, { options });
-  return prepared instanceof Refusal ? prepared.returned : await runTop(prepared);
+  return prepared instanceof CallRefusal ? prepared.returned : await runTop(prepared);
 }
 
 async function runTop(prepared: Prepared): Promise<Value> {
@@ -101,7 +101,7 @@ function whyNoStates({ top, unreadable }: ReadTop, { states, job }: Prepared): s
 /** Applies high data of the call. */
 export async function applyHigh(data: ValueMap, call: ApplyCall): Promise<Value> {
   const prepared = await prepare(call);
-  return prepared instanceof Refusal ? prepared.returned : await runData(data, prepared);
+  return prepared instanceof CallRefusal ? prepared.returned : await runData(data, prepared);
 }
 
 /** Only the SLS names that the argument `whitelist` names. */
@@ -113,7 +113,7 @@ function whitelisted(matches: Map<string, string[]>, whitelist: Value): Map<stri
 }
 
 /** Adds the argument `exclude` to what the files exclude: SLS names, or maps with `sls` or `id`. */
-function addExcludes({ high }: Walked, exclude: Value): void {
+function addExcludes({ high }: WalkedStates, exclude: Value): void {
   if (!truthy(exclude)) return;
   const items = Array.isArray(exclude) ? exclude : splitInput(exclude);
   listOf(high, "__exclude__").push(...items);

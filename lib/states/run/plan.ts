@@ -31,7 +31,7 @@ const KINDS = {
 export type PlanKind = keyof typeof KINDS;
 
 /** A plan as it is kept. */
-export interface Plan {
+export interface RunPlan {
   /** What was planned: SLS names, or none for the top file. */
   readonly mods: Value;
   readonly kwargs: ValueMap;
@@ -150,7 +150,7 @@ function directoryIn(cachedir: string): string {
 }
 
 /** Keeps a plan under its name. */
-export function keepPlan(cachedir: string, name: string, { mods, kwargs, parts, shown }: Plan): void {
+export function keepPlan(cachedir: string, name: string, { mods, kwargs, parts, shown }: RunPlan): void {
   const directory = directoryIn(cachedir);
   Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const fields = map({ mods, kwargs, parts: partsMap(parts), shown });
@@ -163,7 +163,7 @@ export function keepPlan(cachedir: string, name: string, { mods, kwargs, parts, 
 }
 
 /** The plan of that name; `undefined` if there is none. */
-export function readPlan(cachedir: string, name: string): Plan | undefined {
+export function readPlan(cachedir: string, name: string): RunPlan | undefined {
   if (!/^[0-9a-f]+$/.test(name)) return undefined;
   const bytes = readFileIfExists(`${directoryIn(cachedir)}/${name}`);
   const plan = bytes === undefined ? null : decode(bytes, "disk");

@@ -49,7 +49,7 @@ function withLocalConfig({ context, kwargs }: ApplyCall): JobContext {
 }
 
 /** What a function returns instead of running, with its return code set. */
-export class Refusal {
+export class CallRefusal {
   constructor(readonly returned: Value) {}
 }
 
@@ -63,7 +63,7 @@ export class Refusal {
 export async function prepare(
   call: ApplyCall,
   setting: Pick<OpenSetting, "options" | "ofSls"> = {},
-): Promise<Prepared | Refusal> {
+): Promise<Prepared | CallRefusal> {
   const { kwargs } = call;
   const context = withLocalConfig(call);
   const test = isTestMode(call.test, kwargs, context);
@@ -72,7 +72,7 @@ export async function prepare(
   if (truthy(errors) && !truthy(kwargs.get("force"))) {
     context.setRetcode(RETCODE.pillar);
     const list = Array.isArray(errors) ? errors : [errors ?? null];
-    return new Refusal(["Pillar failed to render with the following messages:", ...list]);
+    return new CallRefusal(["Pillar failed to render with the following messages:", ...list]);
   }
   const pillarenv = states.opts.get("pillarenv") ?? null;
   const opts = {

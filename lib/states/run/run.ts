@@ -7,14 +7,14 @@
 
 import { type Chunk, chunkTag, field } from "#lib/states/compiler/chunks.ts";
 import type { FormerRun, SurvivingCommand } from "#lib/states/control/interrupted_run.ts";
-import type { Progress, Work } from "#lib/states/control/record.ts";
+import type { StateProgress, Work } from "#lib/states/control/record.ts";
 import { isMap, map, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { ParallelStates } from "./parallel_states.ts";
 import { startClock } from "./clock.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { type Required, requisiteStatus, type Status } from "./requisite_status.ts";
 import { notRun, withOwner } from "./results.ts";
-import { callHook, fullName, StateCalls } from "./state_calls.ts";
+import { callHook, functionNameOf, StateCalls } from "./state_calls.ts";
 import type { RunContext } from "./run_context.ts";
 import { SALT_CALL_TARGET } from "#lib/jobs/proc_notes.ts";
 import { stateLine } from "./state_log.ts";
@@ -43,7 +43,7 @@ export interface RunWatch {
   /** A state starts. */
   started?(chunk: Chunk, tag: string): void;
   /** A state with conditions or a `check_cmd` makes progress. */
-  progress?(tag: string, progress: Progress): void;
+  progress?(tag: string, progress: StateProgress): void;
   /** A command that did work for a state has ended. */
   worked?(tag: string, work: Work): void;
   /** A state has a result. */
@@ -351,7 +351,7 @@ export class StateRun {
       this.#initialized.add(module);
       return;
     }
-    if (await this.#runContext.function(fullName(chunk)) === undefined) return;
+    if (await this.#runContext.function(functionNameOf(chunk)) === undefined) return;
     const done = await callHook(fun, this.#runContext.contextOf(chunk), { low: chunk });
     if (truthy(done)) this.#initialized.add(module);
   }

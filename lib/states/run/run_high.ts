@@ -7,7 +7,7 @@
 import { collectGarbage } from "#lib/runtime/idle_memory.ts";
 import { Places } from "#lib/states/compiler/place.ts";
 import { type Compiled, RUN } from "#lib/states/compiler/stages.ts";
-import type { Walked } from "#lib/states/compiler/walk.ts";
+import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Dependencies } from "./dependencies.ts";
 import { fireStateEvent } from "#lib/states/control/events.ts";
@@ -26,7 +26,7 @@ import { RunContext } from "./run_context.ts";
  * as the files.
  * @returns The results by tag, or a list of what is wrong. Sets the return code.
  */
-export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared: Prepared): Promise<Value> {
+export async function runHigh(walked: Pick<WalkedStates, "high" | "places">, prepared: Prepared): Promise<Value> {
   const { states } = prepared;
   const { errors, chunks, graph, aggregates } = await states.compile(walked, RUN);
   if (errors.length === 0) clearHigh(walked, chunks.length);
@@ -44,7 +44,7 @@ export async function runHigh(walked: Pick<Walked, "high" | "places">, prepared:
  */
 const MANY_STATES = 3_000;
 
-function clearHigh({ high, places }: Pick<Walked, "high" | "places">, states: number): void {
+function clearHigh({ high, places }: Pick<WalkedStates, "high" | "places">, states: number): void {
   high.clear();
   places.clear();
   if (states >= MANY_STATES) collectGarbage();

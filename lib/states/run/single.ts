@@ -15,19 +15,19 @@ import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
 import { retcodeOf } from "./outcome.ts";
 import { RUN_KEYWORDS } from "./call_keywords.ts";
-import { type ApplyCall, prepare, Refusal } from "./prepared.ts";
+import { type ApplyCall, CallRefusal, prepare } from "./prepared.ts";
 import type { StateRun } from "./run.ts";
 import { openRun } from "./run_high.ts";
 
 /** Opens a run for one chunk outside of a compilation; a chunk that cannot be called is refused. */
-async function openFor(chunk: Chunk, call: ApplyCall): Promise<StateRun | Refusal> {
+async function openFor(chunk: Chunk, call: ApplyCall): Promise<StateRun | CallRefusal> {
   const prepared = await prepare(call);
-  if (prepared instanceof Refusal) return prepared;
+  if (prepared instanceof CallRefusal) return prepared;
   const { run } = openRun(undefined, prepared);
   const errors = await run.calls.verify(chunk);
   if (errors.length === 0) return run;
   call.context.setRetcode(RETCODE.compile);
-  return new Refusal(errors);
+  return new CallRefusal(errors);
 }
 
 /** Calls a state function with the arguments of the call. */
@@ -43,7 +43,7 @@ export async function applySingle(fun: string, name: Value, call: ApplyCall): Pr
   for (const key of [...chunk.keys()].map(str)) if (key.startsWith("__pub_")) chunk.delete(key);
   chunk.set("state", state).set("fun", short).set("__id__", name).set("name", name);
   const run = await openFor(chunk, call);
-  if (run instanceof Refusal) return run.returned;
+  if (run instanceof CallRefusal) return run.returned;
   await run.initialize(chunk);
   const results: ValueMap = new Map([[chunkTag(chunk), await run.alone(chunk)]]);
   context.setRetcode(retcodeOf(results));
@@ -69,7 +69,7 @@ async function checkArguments(fun: string, { context, kwargs }: ApplyCall): Prom
 export async function applyLow(chunk: Chunk, call: ApplyCall): Promise<Value> {
   const { context } = call;
   const run = await openFor(chunk, call);
-  if (run instanceof Refusal) return run.returned;
+  if (run instanceof CallRefusal) return run.returned;
   const result = await run.alone(chunk);
   context.setRetcode(retcodeOf(result));
   return result;
@@ -82,7 +82,7 @@ export async function applyLow(chunk: Chunk, call: ApplyCall): Promise<Value> {
 export async function applyId(id: string, mods: Value, call: ApplyCall): Promise<Value> {
   const { context } = call;
   const prepared = await prepare(call, { ofSls: true });
-  if (prepared instanceof Refusal) return prepared.returned;
+  if (prepared instanceof CallRefusal) return prepared.returned;
   const { states } = prepared;
   const saltenv = states.saltenv ?? "base";
   const walked = await states.walk(new Map([[saltenv, splitInput(mods)]]));

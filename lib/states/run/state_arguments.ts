@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Signature } from "#lib/plugins/call.ts";
+import type { FunctionSignature } from "#lib/plugins/call.ts";
 import type { Parameter } from "#lib/plugins/module.ts";
 import { INTERNAL_KEYWORDS } from "#lib/states/compiler/requisites.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
@@ -15,7 +15,7 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
  * None is left out.
  */
 export function stateArguments(
-  fun: Signature,
+  fun: FunctionSignature,
   given: ValueMap,
   internal: ReadonlySet<unknown> = INTERNAL_KEYWORDS,
 ): ValueMap {
@@ -37,7 +37,7 @@ function takesNone({ type, default: fallback }: Parameter): boolean {
 }
 
 /** The required parameters that a chunk does not give. */
-export function missingArguments(fun: Signature, chunk: ReadonlyMap<Value, Value>): string[] {
+export function missingArguments(fun: FunctionSignature, chunk: ReadonlyMap<Value, Value>): string[] {
   return Object.entries(fun.params)
     .filter(([name, { default: fallback }]) => fallback === undefined && !chunk.has(name))
     .map(([name]) => name);

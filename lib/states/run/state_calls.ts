@@ -12,9 +12,9 @@ import { sleep } from "#lib/os/sleep.ts";
 import { withUmask } from "#lib/os/umask.ts";
 import { MASK } from "#lib/protocol/no_log.ts";
 import { addFormerWork, type SurvivingCommand } from "#lib/states/control/interrupted_run.ts";
-import { hideResult } from "#lib/states/control/hidden_result.ts";
+import { hideStateResult } from "#lib/states/control/hidden_result.ts";
 import { isReadOnly } from "#lib/states/control/read_only_commands.ts";
-import type { Progress, Work } from "#lib/states/control/record.ts";
+import type { StateProgress, Work } from "#lib/states/control/record.ts";
 import { type Chunk, field } from "#lib/states/compiler/chunks.ts";
 import {
   float,
@@ -54,7 +54,7 @@ export interface CallSetting {
   /** Called after a state that was not only tested: modules, grains and pillar may be others now. */
   refresh(chunk: Chunk, result: ValueMap): Promise<void>;
   /** Called with the state's progress before commands run that are not the state's own work. */
-  progress(chunk: Chunk, progress: Progress): void;
+  progress(chunk: Chunk, progress: StateProgress): void;
   /** The return of the function before the minion ended, if only `check_cmd` is left to do; returned once. */
   unchecked(chunk: Chunk): ValueMap | undefined;
   /** A command that did work for the state has ended. */
@@ -86,7 +86,7 @@ export class StateCalls {
   async verify(chunk: Chunk): Promise<string[]> {
     const errors = verifyForm(chunk);
     if (errors.length > 0) return errors;
-    const name = fullName(chunk);
+    const name = functionNameOf(chunk);
     const fun = await this.#setting.runContext.function(name);
     if (fun !== undefined) {
       return missingArguments(fun, chunk).map((missing) => `Missing parameter ${missing} for state ${name}`);
@@ -109,10 +109,10 @@ export class StateCalls {
     const stop = startClock();
     const isTest = chunk.get("__prereq__") === true;
     const errors = await this.verify(chunk);
-    const fun = errors.length === 0 ? await runContext.function(fullName(chunk)) : undefined;
+    const fun = errors.length === 0 ? await runContext.function(functionNameOf(chunk)) : undefined;
     if (fun === undefined) return await this.#refused(chunk, errors);
     const shownName = truthy(chunk.get("no_log")) ? MASK : field(chunk, "name");
-    runContext.job.log("debug", `Executing state ${fullName(chunk)} for [${shownName}]`);
+    runContext.job.log("debug", `Executing state ${functionNameOf(chunk)} for [${shownName}]`);
     const result = unified(await this.#called(chunk, fun, isTest));
     if (isTest) {
       chunk.set("__prereq__", false);
@@ -120,7 +120,7 @@ export class StateCalls {
     }
     result.set("__sls__", chunk.get("__sls__") ?? null);
     result.set("__run_num__", this.nextRunNum());
-    if (truthy(chunk.get("no_log"))) hideResult(result);
+    if (truthy(chunk.get("no_log"))) hideStateResult(result);
     await this.#setting.refresh(chunk, result);
     const { start_time, duration } = stop();
     result.set("start_time", start_time).set("duration", duration).set("__id__", chunk.get("__id__") ?? null);
@@ -181,7 +181,7 @@ export class StateCalls {
   async #invoke(chunk: Chunk, fun: StateFunction): Promise<Value> {
     const { runContext } = this.#setting;
     const kwargs = await slotsInKeywords(stateArguments(fun, chunk), this.#host(chunk));
-    const { bound, rest } = bind(fun, [], kwargs, fullName(chunk));
+    const { bound, rest } = bind(fun, [], kwargs, functionNameOf(chunk));
     const isTest = chunk.get("__prereq__") === true || runContext.test;
     const context = runContext.contextOf(chunk, isTest ? undefined : this.#noting(chunk));
     const result = await withUmaskOf(chunk, async () => toValue(await fun.run(bound, context, rest)));
@@ -226,7 +226,7 @@ export class StateCalls {
           result = again;
         }}
     }
-    if (truthy(chunk.get("no_log"))) hideResult(result);
+    if (truthy(chunk.get("no_log"))) hideStateResult(result);
     return result;
   }
 
@@ -306,7 +306,7 @@ export class StateCalls {
 }
 
 /** The full name of a chunk's function. */
-export function fullName(chunk: Chunk): string {
+export function functionNameOf(chunk: Chunk): string {
   return `${field(chunk, "state")}.${field(chunk, "fun")}`;
 }
 

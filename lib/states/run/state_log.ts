@@ -8,7 +8,7 @@
 import { type Chunk, field } from "#lib/states/compiler/chunks.ts";
 import { truncateList } from "#lib/text/truncate.ts";
 import { isMap, str, truthy, type ValueMap } from "#lib/values/value.ts";
-import { fullName } from "./state_calls.ts";
+import { functionNameOf } from "./state_calls.ts";
 
 /** Maximum length of the comment in a line. */
 const LONGEST = 500;
@@ -29,11 +29,11 @@ export function stateLine(chunk: Chunk, result: ValueMap): StateLine | undefined
   if (!failed && !truthy(changes ?? null)) return undefined;
   const what = failed ? "failed" : result.get("result") === null ? "would change" : "changed";
   const level = failed ? "error" : "info";
-  if (truthy(chunk.get("no_log"))) return { level, text: `State ${fullName(chunk)} ${what}` };
+  if (truthy(chunk.get("no_log"))) return { level, text: `State ${functionNameOf(chunk)} ${what}` };
   const [id, name] = [field(chunk, "__id__"), field(chunk, "name")];
   const which = id === name ? id : `${id} (${name})`;
   const keys = isMap(changes) && changes.size > 0 ? ` [${truncateList([...changes.keys()].map(str))}]` : "";
-  return { level, text: `State ${fullName(chunk)} of ${which} ${what}${keys}${commentOf(result)}` };
+  return { level, text: `State ${functionNameOf(chunk)} of ${which} ${what}${keys}${commentOf(result)}` };
 }
 
 /** The comment on one line. */

@@ -9,13 +9,13 @@ import type { SlsSource } from "#lib/states/compiler/source.ts";
 import { walkSls } from "#lib/states/compiler/walk.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { retcodeOf } from "./outcome.ts";
-import { type ApplyCall, prepare, type Prepared, Refusal } from "./prepared.ts";
+import { type ApplyCall, CallRefusal, prepare, type Prepared } from "./prepared.ts";
 import { runData, runHigh } from "./run_high.ts";
 
 /** Runs the states of a file of this host. */
 export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value> {
   const prepared = await prepare(call);
-  if (prepared instanceof Refusal) return prepared.returned;
+  if (prepared instanceof CallRefusal) return prepared.returned;
   const path = tem.endsWith(".sls") ? tem : `${tem}.sls`;
   if (!isFile(path)) return refused([`Specified SLS ${path} on local filesystem cannot be found.`], call);
   const { states } = prepared;
@@ -33,7 +33,7 @@ export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value
 /** Runs the states of a text. */
 export async function applyTemplateText(text: string, call: ApplyCall): Promise<Value> {
   const prepared = await prepare(call);
-  if (prepared instanceof Refusal) return prepared.returned;
+  if (prepared instanceof CallRefusal) return prepared.returned;
   const data = await prepared.states.source.renderText(text);
   const name = "<template-str>";
   if (!isMap(data)) return refused([`Template ${name} does not render to a dictionary`], call);

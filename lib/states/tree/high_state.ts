@@ -13,14 +13,14 @@ import { decryptOverride } from "#lib/render/decrypt_override.ts";
 import { jobRenderHost } from "#lib/render/job_host.ts";
 import { renderSls } from "#lib/render/render.ts";
 import { type CompileError, errorText } from "#lib/states/compiler/compile_error.ts";
-import { compile, type Compiled, type CompileOptions, type Route } from "#lib/states/compiler/stages.ts";
+import { compile, type Compiled, type CompileOptions, type StageRoute } from "#lib/states/compiler/stages.ts";
 import { matchTop, type ReadTop, readTop, type TopOptions } from "#lib/states/compiler/top_files.ts";
 import { TopRenderError } from "#lib/states/compiler/top_merge.ts";
-import { type Matches, type Walked, walkSls } from "#lib/states/compiler/walk.ts";
+import { type Matches, type WalkedStates, walkSls } from "#lib/states/compiler/walk.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { isTopMatchType, matchesTop } from "#lib/targeting/top_match.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
-import { namesOf, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
+import { listNames, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
 import { stateModules, usedStates } from "./state_modules.ts";
 import { TreeSource } from "./tree_source.ts";
 
@@ -44,9 +44,9 @@ export interface HighState {
   /** The SLS names that a top file assigns to this minion. */
   matches(top: ReadTop): Promise<Map<string, string[]>>;
   /** The high data of SLS files. */
-  walk(matches: Matches): Promise<Walked>;
+  walk(matches: Matches): Promise<WalkedStates>;
   /** Compiles high data. */
-  compile(high: Pick<Walked, "high" | "places">, route: Route): Promise<Compiled>;
+  compile(high: Pick<WalkedStates, "high" | "places">, route: StageRoute): Promise<Compiled>;
   /** The options of a compilation of `high`. */
   compileOptions(high: ValueMap): Promise<CompileOptions>;
   /** Compiles the pillar of the call again. */
@@ -184,11 +184,11 @@ class OpenHighState implements HighState {
     return new Map([...matches].map(([env, names]) => [env, names.map(str)]));
   }
 
-  walk(matches: Matches): Promise<Walked> {
+  walk(matches: Matches): Promise<WalkedStates> {
     return walkSls(matches, this.source, { autoOrder: truthy(this.opts.get("state_auto_order") ?? true) });
   }
 
-  async compile(walked: Pick<Walked, "high" | "places">, route: Route): Promise<Compiled> {
+  async compile(walked: Pick<WalkedStates, "high" | "places">, route: StageRoute): Promise<Compiled> {
     return compile(walked, route, await this.compileOptions(walked.high));
   }
 
@@ -221,9 +221,9 @@ class OpenHighState implements HighState {
 
   async compileOptions(high: ValueMap): Promise<CompileOptions> {
     return {
-      disabledRequisites: namesOf(this.opts.get("disabled_requisites")),
+      disabledRequisites: listNames(this.opts.get("disabled_requisites")),
       aggregate: this.opts.get("state_aggregate") ?? false,
-      disabledStates: namesOf(this.#context.grains.get("state_runs_disabled")),
+      disabledStates: listNames(this.#context.grains.get("state_runs_disabled")),
       modules: await stateModules(usedStates(high), this.#context.catalogue, {
         checkArguments: truthy(this.opts.get("state_check_arguments") ?? true),
       }),

@@ -7,7 +7,7 @@ import { CommandError } from "#lib/errors.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { CompileError } from "#lib/states/compiler/compile_error.ts";
 import { type LintRequest, lintTree } from "#lib/states/compiler/lint.ts";
-import type { Walked } from "#lib/states/compiler/walk.ts";
+import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { isGlob } from "#lib/text/glob.ts";
 import type { ReadTop } from "#lib/states/compiler/top_files.ts";
@@ -50,7 +50,7 @@ export async function lint({ context, mods, kwargs, pillarFile, grainsFile }: Li
     await Promise.all(envs.map(async (env) => [env, await state.source.available(env)] as const)),
   );
   const tree = { sls: [...available.values()].flat(), files: (env: string) => state.source.files(env) };
-  const parts = { options, mistakes: (walked: Walked) => treeMistakes(walked, tree) };
+  const parts = { options, mistakes: (walked: WalkedStates) => treeMistakes(walked, tree) };
   const { files, errors } = mods === null
     ? await lintAll(state, available, parts)
     : await lintMods(state, splitInput(mods), parts);

@@ -111,7 +111,7 @@ export function yamlMistake(typed: Value): string {
 }
 
 /** The names of an option or argument that may be one name or a list. */
-export function namesOf(value: Value | undefined): string[] {
+export function listNames(value: Value | undefined): string[] {
   if (Array.isArray(value)) return value.map(str);
   return typeof value === "string" && value !== "" ? [value] : [];
 }

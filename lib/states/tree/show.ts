@@ -7,9 +7,9 @@
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { CompileError } from "#lib/states/compiler/compile_error.ts";
 import { toDot } from "#lib/states/compiler/dot.ts";
-import { type Compiled, GRAPH, LOW_SLS, LOWSTATE, type Route, VERIFIED } from "#lib/states/compiler/stages.ts";
+import { type Compiled, GRAPH, LOW_SLS, LOWSTATE, type StageRoute, VERIFIED } from "#lib/states/compiler/stages.ts";
 import { checkTop } from "./top_check.ts";
-import type { Walked } from "#lib/states/compiler/walk.ts";
+import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { checkPillar, type HighState, openHighState } from "./high_state.ts";
@@ -22,23 +22,23 @@ const HIGH: Shown = ({ high }) => high;
 const CHUNKS: Shown = ({ chunks }) => [...chunks];
 
 /** The parameters of a call. */
-export interface Call {
+export interface ShowCall {
   readonly context: JobContext;
   readonly kwargs: ValueMap;
 }
 
 /** `state.show_sls`: the high data of SLS files. */
-export async function showSls(mods: Value, call: Call): Promise<Value> {
+export async function showSls(mods: Value, call: ShowCall): Promise<Value> {
   return await shownSls(mods, VERIFIED, HIGH, call);
 }
 
 /** `state.show_low_sls`: their low chunks. */
-export async function showLowSls(mods: Value, call: Call): Promise<Value> {
+export async function showLowSls(mods: Value, call: ShowCall): Promise<Value> {
   return await shownSls(mods, LOW_SLS, CHUNKS, call);
 }
 
 /** `state.graph`: the graph of their requisites. */
-export async function graphSls(mods: Value, call: Call): Promise<Value> {
+export async function graphSls(mods: Value, call: ShowCall): Promise<Value> {
   const state = await open(call, { ofSls: true });
   const walked = await state.walk(askedFor(mods, state));
   const verified = await state.compile(walked, VERIFIED);
@@ -48,7 +48,7 @@ export async function graphSls(mods: Value, call: Call): Promise<Value> {
 }
 
 /** `state.show_highstate`: the high data of this minion's highstate. */
-export async function showHighstate(call: Call): Promise<Value> {
+export async function showHighstate(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { walked, errors } = await walkTop(state);
   if (errors.length > 0) return failed(errors, state, call);
@@ -58,7 +58,7 @@ export async function showHighstate(call: Call): Promise<Value> {
 }
 
 /** `state.graph_highstate`: the graph of its requisites. */
-export async function graphHighstate(call: Call): Promise<Value> {
+export async function graphHighstate(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { walked, errors } = await walkTop(state);
   if (errors.length > 0) return failed(errors, state, call);
@@ -66,14 +66,14 @@ export async function graphHighstate(call: Call): Promise<Value> {
 }
 
 /** `state.show_lowstate`: what a highstate would run, in its order. */
-export async function showLowstate(call: Call): Promise<Value> {
+export async function showLowstate(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { errors, compiled } = await lowstate(state);
   return errors.length > 0 ? failed(errors, state, call) : CHUNKS(compiled);
 }
 
 /** `state.show_states`: the SLS files whose states a highstate would run. */
-export async function showStates(call: Call): Promise<Value> {
+export async function showStates(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { errors, compiled } = await lowstate(state);
   if (errors.length > 0) return failed(errors, state, call);
@@ -81,7 +81,7 @@ export async function showStates(call: Call): Promise<Value> {
 }
 
 /** `state.show_top`: the SLS names that the top file assigns to this minion, by environment. */
-export async function showTop(call: Call): Promise<Value> {
+export async function showTop(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const read = await state.top();
   const errors = checkTop(read);
@@ -89,7 +89,7 @@ export async function showTop(call: Call): Promise<Value> {
 }
 
 /** `state.show_state_usage`: which SLS files of each environment the top file assigns to this minion. */
-export async function showStateUsage(call: Call): Promise<Value> {
+export async function showStateUsage(call: ShowCall): Promise<Value> {
   const state = await openHighState(call.context, call.kwargs);
   const read = await state.top();
   const errors = checkTop(read);
@@ -115,18 +115,18 @@ export async function showStateUsage(call: Call): Promise<Value> {
 }
 
 /** `state.sls_exists`: whether `state.show_sls` returns states. */
-export async function slsExists(mods: Value, call: Call): Promise<boolean> {
+export async function slsExists(mods: Value, call: ShowCall): Promise<boolean> {
   return isMap(await showSls(mods, call));
 }
 
 /** `state.id_exists`: whether SLS files have all these IDs. */
-export async function idExists(ids: Value, mods: Value, call: Call): Promise<boolean> {
+export async function idExists(ids: Value, mods: Value, call: ShowCall): Promise<boolean> {
   const low = await showLowSls(mods, call);
   const known = new Set((Array.isArray(low) ? low : []).map((chunk) => isMap(chunk) ? chunk.get("__id__") : undefined));
   return splitInput(ids).every((id) => known.has(id));
 }
 
-async function open({ context, kwargs }: Call, { ofSls = false } = {}): Promise<HighState> {
+async function open({ context, kwargs }: ShowCall, { ofSls = false } = {}): Promise<HighState> {
   const state = await openHighState(context, kwargs, { ofSls });
   checkPillar(state.pillar, kwargs);
   return state;
@@ -136,7 +136,7 @@ function askedFor(mods: Value, { saltenv = "base" }: HighState): Map<string, str
   return new Map([[saltenv, splitInput(typeof mods === "number" ? str(mods) : mods)]]);
 }
 
-async function shownSls(mods: Value, route: Route, shown: Shown, call: Call): Promise<Value> {
+async function shownSls(mods: Value, route: StageRoute, shown: Shown, call: ShowCall): Promise<Value> {
   const state = await open(call, { ofSls: true });
   const walked = await state.walk(askedFor(mods, state));
   // If some files cannot be rendered, the form of the others is still verified.
@@ -145,7 +145,7 @@ async function shownSls(mods: Value, route: Route, shown: Shown, call: Call): Pr
   return errors.length > 0 ? failed(errors, state, call) : shown(compiled);
 }
 
-async function walkTop(state: HighState): Promise<{ walked: Walked; errors: readonly CompileError[] }> {
+async function walkTop(state: HighState): Promise<{ walked: WalkedStates; errors: readonly CompileError[] }> {
   const read = await state.top();
   const walked = await state.walk(await state.matches(read));
   return { walked, errors: [...checkTop(read), ...walked.errors] };
@@ -157,7 +157,7 @@ async function lowstate(state: HighState): Promise<{ compiled: Compiled; errors:
   return { compiled, errors: [...errors, ...compiled.errors] };
 }
 
-function failed(errors: readonly CompileError[], state: HighState, { context }: Call): string[] {
+function failed(errors: readonly CompileError[], state: HighState, { context }: ShowCall): string[] {
   context.setRetcode(RETCODE.compile);
   return state.texts(errors);
 }

@@ -8,7 +8,7 @@
 import type { Catalogue, StateContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import type { StateSignature } from "#lib/states/compiler/arguments.ts";
-import { isReserved, stateModules as modulesOfId } from "#lib/states/compiler/high.ts";
+import { declaredModules as modulesOfId, isReserved } from "#lib/states/compiler/high.ts";
 import type { StateModules } from "#lib/states/compiler/order.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 

@@ -6,7 +6,7 @@
 
 import { splitSaltUrl, unescapeUrl } from "#lib/files/backends/salt_url.ts";
 import type { CompileError } from "#lib/states/compiler/compile_error.ts";
-import type { Walked } from "#lib/states/compiler/walk.ts";
+import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { isGlob } from "#lib/text/glob.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -25,7 +25,7 @@ const SOURCES: readonly Value[] = ["source"];
 
 /** The mistakes in the high data of one or more SLS files. */
 export async function treeMistakes(
-  { high, places }: Pick<Walked, "high" | "places">,
+  { high, places }: Pick<WalkedStates, "high" | "places">,
   tree: ServedTree,
 ): Promise<CompileError[]> {
   const errors: CompileError[] = [];
@@ -63,7 +63,7 @@ interface Holder {
   readonly module: Value;
   readonly env: string;
   readonly tree: ServedTree;
-  readonly places: Walked["places"];
+  readonly places: WalkedStates["places"];
 }
 
 /** A source, or the first of several that is there, must be there. */

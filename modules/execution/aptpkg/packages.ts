@@ -56,7 +56,7 @@ const LATEST = {
     const names = args.map(str);
     if (names.length === 0) return "";
     await apt.refreshIfAsked(kwargs, context, kwargs.get("refresh") ?? true);
-    return await apt.latestVersions(names, context, {
+    return await apt.latestAptVersions(names, context, {
       fromrepo: kwargs.get("fromrepo"),
       showInstalled: isTrue(kwargs.get("show_installed")),
     });
@@ -76,7 +76,7 @@ export const latest_version: ModuleFunction<JobContext> = fn({
 
 export const available_version: ModuleFunction<JobContext> = availableVersion(latest_version);
 
-export const version: ModuleFunction<JobContext> = versionFunction((context) => apt.installedPackages(context), {
+export const version: ModuleFunction<JobContext> = versionFunction((context) => apt.installedAptPackages(context), {
   watchedKeywords: PACKAGE_KEYWORDS,
 });
 
@@ -130,7 +130,7 @@ export const install: ModuleFunction<JobContext> = fn({
     const targets = await parseTargets(requested, context, normalize);
     if (targets === undefined) return {};
     await apt.refreshIfAsked(kwargs, context, bound.refresh);
-    return await apt.installPackages(targets, context, {
+    return await apt.installAptPackages(targets, context, {
       fromrepo: bound.fromrepo ?? kwargs.get("repo") ?? null,
       skipVerify: bound.skip_verify,
       reinstall: bound.reinstall,
@@ -156,7 +156,7 @@ function uninstall(action: "remove" | "purge", what: string): ModuleFunction<Job
     async run({ name, pkgs }, context, { kwargs }) {
       const targets = await parseTargets({ name, pkgs }, context, (one) => apt.normalizeName(one, context));
       if (targets === undefined) return {};
-      return await apt.removePackages(action, targets, context, kwargs.get("env") ?? null);
+      return await apt.removeAptPackages(action, targets, context, kwargs.get("env") ?? null);
     },
   });
 }
@@ -195,7 +195,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   watchedKeywords: CHANGE_KEYWORDS,
   async run({ refresh, dist_upgrade }, context, { kwargs }) {
     await apt.refreshIfAsked(kwargs, context, refresh);
-    return await apt.upgradePackages(context, { dist: dist_upgrade, kwargs });
+    return await apt.upgradeAptPackages(context, { dist: dist_upgrade, kwargs });
   },
 });
 
@@ -284,7 +284,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
 
 export const upgrade_available: ModuleFunction<JobContext> = upgradeAvailable(async (name, context) => {
   await apt.refreshPackages(context);
-  return await apt.latestVersions([name], context);
+  return await apt.latestAptVersions([name], context);
 });
 
 export const version_cmp: ModuleFunction<JobContext> = fn({

@@ -32,7 +32,7 @@ export const list_repos: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: {},
   varKwargs: "kwargs",
-  run: () => repositories.listRepositories(),
+  run: () => repositories.listAptRepositories(),
 });
 
 export const get_repo: ModuleFunction<JobContext> = fn({
@@ -44,7 +44,7 @@ export const get_repo: ModuleFunction<JobContext> = fn({
   params: { repo: p.str() },
   varKwargs: "kwargs",
   run: ({ repo }, context, { kwargs }) =>
-    repositories.getRepository(hasArchives(context.grains) ? archiveLine(repo, context, kwargs) : repo),
+    repositories.getAptRepository(hasArchives(context.grains) ? archiveLine(repo, context, kwargs) : repo),
 });
 
 export const del_repo: ModuleFunction<JobContext> = fn({
@@ -59,7 +59,7 @@ export const del_repo: ModuleFunction<JobContext> = fn({
   async run({ repo }, context, { kwargs }) {
     // Without personal archives none is there.
     const line = hasArchives(context.grains) ? archiveLine(repo, context, kwargs) : repo;
-    const result = repositories.deleteRepository(line);
+    const result = repositories.deleteAptRepository(line);
     if (isTrue(kwargs.get("refresh") ?? true)) await apt.refreshPackages(context);
     return result;
   },
@@ -83,9 +83,9 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
     if (line !== repo) await preparePersonalArchive(repo, context, options);
     const usesAptKey = aptkey && findProgram("apt-key") !== undefined;
     await importKey(line, { saltenv, aptkey: usesAptKey, options, context });
-    repositories.changeRepository(line, { kwargs: options, needsKey: !usesAptKey });
+    repositories.changeAptRepository(line, { kwargs: options, needsKey: !usesAptKey });
     if (isTrue(kwargs.get("refresh_db") ?? kwargs.get("refresh") ?? true)) await apt.refreshPackages(context);
-    return map({ [line]: repositories.getRepository(line) });
+    return map({ [line]: repositories.getAptRepository(line) });
   },
 });
 

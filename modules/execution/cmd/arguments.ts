@@ -87,13 +87,13 @@ const MEANING: Readonly<Record<keyof CmdArguments, string>> = {
 };
 
 /** The named arguments, in that order. */
-export function pick<K extends keyof CmdArguments & string>(...names: K[]): Pick<CmdArguments, K> {
+export function pickCmdParameters<K extends keyof CmdArguments & string>(...names: K[]): Pick<CmdArguments, K> {
   // The keys are those asked for, which TypeScript does not see in a made-up object.
   return Object.fromEntries(names.map((name) => [name, CMD_ARGUMENTS[name]])) as Pick<CmdArguments, K>;
 }
 
 /** Documentation of a function: what it does, what its arguments mean, how it is called. */
-export function document(
+export function describeCmd(
   what: string,
   { params, more = {}, examples }: {
     params: Parameters;
@@ -107,7 +107,7 @@ export function document(
 }
 
 /** The arguments of {@linkcode CmdArguments} that a function got. */
-export type Given = Partial<Bound<CmdArguments>> & { readonly cmd: Value };
+export type CmdGiven = Partial<Bound<CmdArguments>> & { readonly cmd: Value };
 
 /**
  * Runs the command that a function of `cmd` was given, and sets the job's return code: 1 after a timeout, for which
@@ -116,12 +116,12 @@ export type Given = Partial<Bound<CmdArguments>> & { readonly cmd: Value };
  * @throws {CommandError} Also if the configuration forbids the command to published jobs.
  */
 export async function executeCommand(
-  given: Given,
+  given: CmdGiven,
   { context, rest, name }: { context: JobContext; rest: Rest; name: string },
 ): Promise<CommandResult> {
   const published = (rest.kwargs.get("__pub_jid") ?? "") !== "";
   if (rest.kwargs.has("__pub_jid")) refuseForbidden(given.cmd, context);
-  const merged: Given = { ...undeclared(rest, name), ...given };
+  const merged: CmdGiven = { ...undeclared(rest, name), ...given };
   const request: CommandRequest = merged.template ? await rendered(merged, merged.template, context) : merged;
   const shellByDefault = published || context.opts.cmd_safe === false;
   const watch = merged.hide_output === true ? undefined : context.watchCommand;
@@ -146,7 +146,7 @@ export async function executeCommand(
  * @throws {CommandError} If there is no such engine.
  * @throws {RenderError}
  */
-async function rendered(given: Given, engine: string, context: JobContext): Promise<Given> {
+async function rendered(given: CmdGiven, engine: string, context: JobContext): Promise<CmdGiven> {
   const { renderNames } = await import("#modules/execution/_templates.ts");
   const saltenv = given.saltenv || context.opts.saltenv || "base";
   const render = async (each: Value): Promise<Value> => {
@@ -208,12 +208,15 @@ function refuseForbidden(cmd: Value, context: JobContext): void {
  * The return of `cmd.run_all` and similar functions: Salt's map of four.
  * @param hide Whether what the command wrote is left out.
  */
-export function asMap({ pid, retcode, stdout, stderr }: CommandResult, hide = false): Record<string, unknown> {
+export function commandResultMap(
+  { pid, retcode, stdout, stderr }: CommandResult,
+  hide = false,
+): Record<string, unknown> {
   return { pid, retcode, stdout: hide ? "" : stdout, stderr: hide ? "" : stderr };
 }
 
 /** Arguments that most functions take in this order. */
-export const BEFORE_SHELL = pick("cwd", "stdin", "runas", "group", "shell");
+export const BEFORE_SHELL = pickCmdParameters("cwd", "stdin", "runas", "group", "shell");
 
 /** Arguments that define a success. */
-export const SUCCESS = pick("success_retcodes", "success_stdout", "success_stderr");
+export const SUCCESS = pickCmdParameters("success_retcodes", "success_stdout", "success_stderr");

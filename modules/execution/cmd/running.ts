@@ -8,7 +8,14 @@
  * @module
  */
 
-import { asMap, BEFORE_SHELL, document, executeCommand, pick, SUCCESS } from "./arguments.ts";
+import {
+  BEFORE_SHELL,
+  commandResultMap,
+  describeCmd,
+  executeCommand,
+  pickCmdParameters,
+  SUCCESS,
+} from "./arguments.ts";
 import { CommandError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -20,17 +27,24 @@ import { which as find } from "#lib/programs/which.ts";
 
 const THE_COMMAND = { cmd: "The command: a line, or a list of words." };
 
-const LOGGING = pick("rstrip", "umask", "output_encoding", "output_loglevel", "log_callback", "hide_output");
+const LOGGING = pickCmdParameters(
+  "rstrip",
+  "umask",
+  "output_encoding",
+  "output_loglevel",
+  "log_callback",
+  "hide_output",
+);
 
-const RUNNING = pick("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt");
+const RUNNING = pickCmdParameters("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt");
 
 const RUN = {
   cmd: p.any(),
   ...BEFORE_SHELL,
-  ...pick("python_shell", "env", "clean_env", "template"),
+  ...pickCmdParameters("python_shell", "env", "clean_env", "template"),
   ...LOGGING,
   ...RUNNING,
-  ...pick("redirect_stderr", "bg", "password", "encoded_cmd", "raise_err", "prepend_path"),
+  ...pickCmdParameters("redirect_stderr", "bg", "password", "encoded_cmd", "raise_err", "prepend_path"),
   ...SUCCESS,
 };
 
@@ -38,7 +52,7 @@ const RUN = {
 const SEARCH: Permissions = { env: ["PATH"], read: true, sys: ["uid", "gid"] };
 
 export const run: ModuleFunction<JobContext> = fn({
-  doc: document("Run a command and return its output. The job fails if the command's return code is not 0.", {
+  doc: describeCmd("Run a command and return its output. The job fails if the command's return code is not 0.", {
     params: RUN,
     more: THE_COMMAND,
     examples: [`cmd.run "ls -l | awk '/foo/{print \\\\$2}'"`, "cmd.run 'echo $HOME' runas=www-data cwd=/tmp"],
@@ -59,15 +73,15 @@ export const run: ModuleFunction<JobContext> = fn({
 const SHELL = {
   cmd: p.any(),
   ...BEFORE_SHELL,
-  ...pick("env", "clean_env", "template"),
+  ...pickCmdParameters("env", "clean_env", "template"),
   ...LOGGING,
   ...RUNNING,
-  ...pick("bg", "password", "prepend_path"),
+  ...pickCmdParameters("bg", "password", "prepend_path"),
   ...SUCCESS,
 };
 
 export const shell: ModuleFunction<JobContext> = fn({
-  doc: document("Run a command line in a shell and return its output, also when called from a template.", {
+  doc: describeCmd("Run a command line in a shell and return its output, also when called from a template.", {
     params: SHELL,
     more: THE_COMMAND,
     examples: [`cmd.shell "ls -l | awk '/foo/{print \\\\$2}'"`],
@@ -87,15 +101,15 @@ export const shell: ModuleFunction<JobContext> = fn({
 const RUN_STDOUT = {
   cmd: p.any(),
   ...BEFORE_SHELL,
-  ...pick("python_shell", "env", "clean_env", "template"),
+  ...pickCmdParameters("python_shell", "env", "clean_env", "template"),
   ...LOGGING,
   ...RUNNING,
-  ...pick("password", "prepend_path"),
+  ...pickCmdParameters("password", "prepend_path"),
   ...SUCCESS,
 };
 
 export const run_stdout: ModuleFunction<JobContext> = fn({
-  doc: document("Run a command and return what it wrote to stdout.", {
+  doc: describeCmd("Run a command and return what it wrote to stdout.", {
     params: RUN_STDOUT,
     more: THE_COMMAND,
     examples: [`cmd.run_stdout "ls -l | awk '/foo/{print \\\\$2}'"`],
@@ -111,7 +125,7 @@ export const run_stdout: ModuleFunction<JobContext> = fn({
 });
 
 export const run_stderr: ModuleFunction<JobContext> = fn({
-  doc: document("Run a command and return what it wrote to stderr.", {
+  doc: describeCmd("Run a command and return what it wrote to stderr.", {
     params: RUN_STDOUT,
     more: THE_COMMAND,
     examples: [`cmd.run_stderr "ls -l | awk '/foo/{print \\\\$2}'"`],
@@ -129,16 +143,16 @@ export const run_stderr: ModuleFunction<JobContext> = fn({
 const RUN_ALL = {
   cmd: p.any(),
   ...BEFORE_SHELL,
-  ...pick("python_shell", "env", "clean_env", "template"),
+  ...pickCmdParameters("python_shell", "env", "clean_env", "template"),
   ...LOGGING,
   ...RUNNING,
   redirect_stderr: p.bool(false),
-  ...pick("password", "encoded_cmd", "prepend_path"),
+  ...pickCmdParameters("password", "encoded_cmd", "prepend_path"),
   ...SUCCESS,
 };
 
 export const run_all: ModuleFunction<JobContext> = fn({
-  doc: document("Run a command and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
+  doc: describeCmd("Run a command and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
     params: RUN_ALL,
     more: THE_COMMAND,
     examples: [`cmd.run_all "ls -l | awk '/foo/{print \\\\$2}'"`],
@@ -148,21 +162,21 @@ export const run_all: ModuleFunction<JobContext> = fn({
   params: RUN_ALL,
   varKwargs: "kwargs",
   run: async (bound, context, rest) =>
-    asMap(await executeCommand(bound, { context, rest, name: "cmd.run_all" }), bound.hide_output),
+    commandResultMap(await executeCommand(bound, { context, rest, name: "cmd.run_all" }), bound.hide_output),
 });
 
 const RETCODE = {
   cmd: p.any(),
   ...BEFORE_SHELL,
-  ...pick("python_shell", "env", "clean_env", "template", "umask", "output_encoding", "output_loglevel"),
-  ...pick("log_callback"),
+  ...pickCmdParameters("python_shell", "env", "clean_env", "template", "umask", "output_encoding", "output_loglevel"),
+  ...pickCmdParameters("log_callback"),
   ...RUNNING,
-  ...pick("password"),
+  ...pickCmdParameters("password"),
   ...SUCCESS,
 };
 
 export const retcode: ModuleFunction<JobContext> = fn({
-  doc: document("Run a command and return its return code.", {
+  doc: describeCmd("Run a command and return its return code.", {
     params: RETCODE,
     more: THE_COMMAND,
     examples: ['cmd.retcode "file /bin/bash"'],
@@ -177,14 +191,32 @@ export const retcode: ModuleFunction<JobContext> = fn({
 
 const RUN_BG = {
   cmd: p.any(),
-  ...pick("cwd", "runas", "group", "shell", "python_shell", "env", "clean_env", "template", "umask", "timeout"),
-  ...pick("output_encoding", "output_loglevel", "log_callback", "reset_system_locale", "ignore_retcode", "saltenv"),
-  ...pick("password", "prepend_path"),
+  ...pickCmdParameters(
+    "cwd",
+    "runas",
+    "group",
+    "shell",
+    "python_shell",
+    "env",
+    "clean_env",
+    "template",
+    "umask",
+    "timeout",
+  ),
+  ...pickCmdParameters(
+    "output_encoding",
+    "output_loglevel",
+    "log_callback",
+    "reset_system_locale",
+    "ignore_retcode",
+    "saltenv",
+  ),
+  ...pickCmdParameters("password", "prepend_path"),
   ...SUCCESS,
 };
 
 export const run_bg: ModuleFunction<JobContext> = fn({
-  doc: document(
+  doc: describeCmd(
     "Start a command, leave it running, and return a map with its `pid`. The command continues after the job.",
     {
       params: RUN_BG,
@@ -207,14 +239,23 @@ const RUN_CHROOT = {
   ...BEFORE_SHELL,
   python_shell: p.bool(true),
   binds: p.any(null),
-  ...pick("env", "clean_env", "template", "rstrip", "umask", "output_encoding"),
+  ...pickCmdParameters("env", "clean_env", "template", "rstrip", "umask", "output_encoding"),
   output_loglevel: p.str("quiet"),
-  ...pick("log_callback", "hide_output", "timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "bg"),
+  ...pickCmdParameters(
+    "log_callback",
+    "hide_output",
+    "timeout",
+    "reset_system_locale",
+    "ignore_retcode",
+    "saltenv",
+    "use_vt",
+    "bg",
+  ),
   ...SUCCESS,
 };
 
 export const run_chroot: ModuleFunction<JobContext> = fn({
-  doc: document(
+  doc: describeCmd(
     "Run a command in another root directory, with /dev, /proc, /sys and `binds` mounted during the run, and return a map of\n" +
       "its `pid`, `retcode`, `stdout` and `stderr`. Processes that are left there are ended.",
     {
@@ -235,7 +276,7 @@ export const run_chroot: ModuleFunction<JobContext> = fn({
   async run({ root, cmd, binds, runas, group, ...others }, context, rest) {
     const { runInChroot } = await import("./chroot.ts");
     return await runInChroot({ root, cmd, binds, runas, group }, context, async (line) =>
-      asMap(
+      commandResultMap(
         await executeCommand({ ...others, cmd: line, python_shell: false, runas: null, group: null }, {
           context,
           rest,
@@ -261,13 +302,13 @@ export const shell_info: ModuleFunction<JobContext> = fn({
 
 const POWERSHELL = {
   cmd: p.any(),
-  ...pick("cwd", "stdin", "runas"),
+  ...pickCmdParameters("cwd", "stdin", "runas"),
   shell: p.str("powershell"),
-  ...pick("env", "clean_env", "template", "rstrip", "umask", "output_encoding", "output_loglevel"),
+  ...pickCmdParameters("env", "clean_env", "template", "rstrip", "umask", "output_encoding", "output_loglevel"),
 };
 
 const AFTER_OUTPUT = {
-  ...pick("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "password"),
+  ...pickCmdParameters("timeout", "reset_system_locale", "ignore_retcode", "saltenv", "use_vt", "password"),
   depth: p.any(null),
   encode_cmd: p.bool(false),
 };
@@ -286,7 +327,7 @@ function powershellFunction(name: string, params: Parameters): ModuleFunction<Jo
 
 export const powershell: ModuleFunction<JobContext> = powershellFunction("powershell", {
   ...POWERSHELL,
-  ...pick("hide_output"),
+  ...pickCmdParameters("hide_output"),
   ...AFTER_OUTPUT,
   ...SUCCESS,
 });

@@ -4,7 +4,15 @@
  * @module
  */
 
-import { asMap, BEFORE_SHELL, document, executeCommand, knownKeywords, pick, SUCCESS } from "./arguments.ts";
+import {
+  BEFORE_SHELL,
+  commandResultMap,
+  describeCmd,
+  executeCommand,
+  knownKeywords,
+  pickCmdParameters,
+  SUCCESS,
+} from "./arguments.ts";
 import { CommandError } from "#lib/errors.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -17,8 +25,16 @@ const SCRIPT = {
   source: p.str(),
   args: p.any(null),
   ...BEFORE_SHELL,
-  ...pick("python_shell", "env", "template", "umask", "output_encoding", "output_loglevel", "log_callback"),
-  ...pick("hide_output", "timeout", "reset_system_locale", "saltenv", "use_vt", "bg", "password"),
+  ...pickCmdParameters(
+    "python_shell",
+    "env",
+    "template",
+    "umask",
+    "output_encoding",
+    "output_loglevel",
+    "log_callback",
+  ),
+  ...pickCmdParameters("hide_output", "timeout", "reset_system_locale", "saltenv", "use_vt", "bg", "password"),
   ...SUCCESS,
 };
 
@@ -34,7 +50,7 @@ async function scriptRenderer(
 }
 
 export const script: ModuleFunction<JobContext> = fn({
-  doc: document(
+  doc: describeCmd(
     "Fetch a script, run it, and return a map of its `pid`, `retcode`, `stdout` and `stderr`. The copy that runs can be\n" +
       "read by its user alone and is removed afterwards. A script that is not there gives the return code 1,\n" +
       "`cache_error`, and the reason in `stderr`.",
@@ -84,7 +100,7 @@ export const script: ModuleFunction<JobContext> = fn({
       const request = { ...others, cmd: [path, ...words], python_shell, template: null };
       // Of a template, the others are variables.
       const keywords = template ? knownKeywords(rest) : rest;
-      return asMap(
+      return commandResultMap(
         await executeCommand(request, { context, rest: keywords, name: "cmd.script" }),
         bound.hide_output,
       );
@@ -99,15 +115,23 @@ const SCRIPT_RETCODE = {
   source: p.str(),
   args: p.any(null),
   ...BEFORE_SHELL,
-  ...pick("python_shell", "env"),
+  ...pickCmdParameters("python_shell", "env"),
   template: p.str("jinja"),
-  ...pick("umask", "timeout", "reset_system_locale", "saltenv", "output_encoding", "output_loglevel", "log_callback"),
-  ...pick("use_vt", "password"),
+  ...pickCmdParameters(
+    "umask",
+    "timeout",
+    "reset_system_locale",
+    "saltenv",
+    "output_encoding",
+    "output_loglevel",
+    "log_callback",
+  ),
+  ...pickCmdParameters("use_vt", "password"),
   ...SUCCESS,
 };
 
 export const script_retcode: ModuleFunction<JobContext> = fn({
-  doc: document("Fetch a script, run it as cmd.script does, and return its return code.", {
+  doc: describeCmd("Fetch a script, run it as cmd.script does, and return its return code.", {
     params: SCRIPT_RETCODE,
     more: {
       source: "As cmd.script takes it.",
@@ -135,7 +159,7 @@ const CODE_MEANING = {
 };
 
 export const exec_code_all: ModuleFunction<JobContext> = fn({
-  doc: document("Run a program given as text and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
+  doc: describeCmd("Run a program given as text and return a map of its `pid`, `retcode`, `stdout` and `stderr`.", {
     params: EXEC_CODE,
     more: CODE_MEANING,
     examples: [`cmd.exec_code_all ruby 'puts "cheese"'`],
@@ -153,7 +177,7 @@ export const exec_code_all: ModuleFunction<JobContext> = fn({
       if (user !== undefined && user.uid !== Deno.uid()) await Deno.chown(path, user.uid, null);
       const words: Value[] = Array.isArray(args) ? args : args === null ? [] : [args];
       const request = { cmd: [lang, path, ...words], cwd, python_shell: false };
-      return asMap(await executeCommand(request, { context, rest, name: "cmd.exec_code_all" }));
+      return commandResultMap(await executeCommand(request, { context, rest, name: "cmd.exec_code_all" }));
     } finally {
       await Deno.remove(path);
     }
@@ -161,7 +185,7 @@ export const exec_code_all: ModuleFunction<JobContext> = fn({
 });
 
 export const exec_code: ModuleFunction<JobContext> = fn({
-  doc: document("Run a program given as text and return what it wrote to stdout.", {
+  doc: describeCmd("Run a program given as text and return what it wrote to stdout.", {
     params: EXEC_CODE,
     more: CODE_MEANING,
     examples: [`cmd.exec_code ruby 'puts "cheese"'`, `cmd.exec_code ruby 'puts "cheese"' args='["arg1", "arg2"]'`],

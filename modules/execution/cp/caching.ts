@@ -4,7 +4,7 @@
  * @module
  */
 
-import { cached, environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
+import { cached, environment, findCachePlace, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
 import { FILE_CLIENT, fileClientOf } from "#lib/files/client/open.ts";
 import { cachedCopy, cacheDestination } from "#lib/files/client/cache_paths.ts";
 import { cachedFiles, cacheLocalFile } from "#lib/files/client/local_cache.ts";
@@ -126,7 +126,7 @@ export const cache_local_file: ModuleFunction<JobContext> = fn({
   ),
   permissions: FILE_CLIENT,
   params: { path: p.str() },
-  run: ({ path }, context) => cacheLocalFile(path, placeOf(null, context)),
+  run: ({ path }, context) => cacheLocalFile(path, findCachePlace(null, context)),
 });
 
 export const cache_dest: ModuleFunction<JobContext> = fn({
@@ -135,7 +135,7 @@ export const cache_dest: ModuleFunction<JobContext> = fn({
     "cp.cache_dest salt://my/file",
   ),
   params: { url: p.str(), ...SALTENV },
-  run: ({ url, saltenv }, context) => cacheDestination(url, placeOf(saltenv, context)),
+  run: ({ url, saltenv }, context) => cacheDestination(url, findCachePlace(saltenv, context)),
 });
 
 export const is_cached: ModuleFunction<JobContext> = fn({
@@ -145,7 +145,7 @@ export const is_cached: ModuleFunction<JobContext> = fn({
   ),
   permissions: { read: ["{cachedir}"] },
   params: { path: p.str(), ...SALTENV },
-  run: ({ path, saltenv }, context) => cachedCopy(path, placeOf(saltenv, context)),
+  run: ({ path, saltenv }, context) => cachedCopy(path, findCachePlace(saltenv, context)),
 });
 
 export const list_minion: ModuleFunction<JobContext> = fn({
@@ -155,5 +155,5 @@ export const list_minion: ModuleFunction<JobContext> = fn({
   ),
   permissions: { read: ["{cachedir}"] },
   params: SALTENV,
-  run: ({ saltenv }, context) => cachedFiles(placeOf(saltenv, context)),
+  run: ({ saltenv }, context) => cachedFiles(findCachePlace(saltenv, context)),
 });

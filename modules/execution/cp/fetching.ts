@@ -17,7 +17,7 @@ export function environment(saltenv: string | null, { opts }: JobContext): strin
 }
 
 /** The place of this environment in the cache directory. */
-export function placeOf(saltenv: string | null, context: JobContext): CachePlace {
+export function findCachePlace(saltenv: string | null, context: JobContext): CachePlace {
   return { cachedir: context.opts.cachedir, saltenv: environment(saltenv, context) };
 }
 

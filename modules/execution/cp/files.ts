@@ -5,7 +5,7 @@
  * @module
  */
 
-import { cached, environment, placeOf, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
+import { cached, environment, findCachePlace, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
 import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "#lib/files/client/open.ts";
 import { externalPath } from "#lib/files/client/cache_paths.ts";
 import { directoryOnHost } from "#lib/files/client/directories.ts";
@@ -124,7 +124,7 @@ makedirs
       { engine: template, saltenv: env, variables: variablesOf(kwargs) },
       context,
     );
-    const into = dest === "" ? externalPath(path, placeOf(env, context)) : dest;
+    const into = dest === "" ? externalPath(path, findCachePlace(env, context)) : dest;
     if (!directoryOnHost(dirName(into), makedirs || dest === "")) {
       await Deno.remove(rendered);
       return "";

@@ -5,11 +5,11 @@
  */
 
 import { attributeLetters } from "#lib/host/filesystem/attributes.ts";
-import { fileHost, home, sourceFiles } from "#modules/execution/_file_host.ts";
+import { expandHome, fileHost, sourceFiles } from "#modules/execution/_file_host.ts";
 import {
-  contentsOf,
   IGNORING,
   ignoringOf,
+  readContents,
   removeMade,
   rendererOf,
   SELINUX,
@@ -21,7 +21,7 @@ import type { SourceSum } from "#lib/host/filesystem/checksums.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { diffFiles, ignoresSomething, type Ignoring } from "#lib/host/filesystem/diffs.ts";
 import { type ManagedFile, metaChanges } from "#lib/host/filesystem/managing.ts";
-import { checkPermissions, readResult, resultMap } from "#lib/host/filesystem/permission_check.ts";
+import { checkPermissions, permissionResultMap, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { chooseSource, findManaged, sourcePath, type SourcePlace } from "#lib/host/filesystem/sources.ts";
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -48,13 +48,13 @@ export const check_perms: ModuleFunction<JobContext> = fn({
     ...SELINUX,
   },
   run: async ({ name, ret, follow_symlinks: follow, ...wanted }, context) => {
-    const path = home(name);
+    const path = expandHome(name);
     const { ret: done, perms } = await checkPermissions(readResult(path, ret), {
       path,
       wanted: { ...wanted, follow },
       host: fileHost(context),
     });
-    return [resultMap(done), perms];
+    return [permissionResultMap(done), perms];
   },
 });
 
@@ -166,7 +166,7 @@ async function checkManaged(
     source: textOr(source),
     saltenv: place.saltenv,
     sum,
-    contents: contentsOf(given.contents),
+    contents: readContents(given.contents),
   };
   try {
     return await metaChanges(file, fileHost(context));
@@ -263,7 +263,7 @@ export const check_file_meta: ModuleFunction<JobContext> = fn({
       sum: sumOf(given.source_sum),
       attrs: truthy(given.attrs) ? attributeLetters(given.attrs) : null,
       follow: given.follow_symlinks,
-      contents: contentsOf(given.contents),
+      contents: readContents(given.contents),
       ignoring,
       newFileDiff: given.new_file_diff,
     }, fileHost(context));

@@ -7,8 +7,8 @@
 
 import { followForChange } from "#lib/os/held_path.ts";
 import { openThere, readForChange } from "#lib/os/new_files.ts";
-import { callRunAll, home, linesOf, runTool } from "#modules/execution/_file_host.ts";
-import { copyKeeping, keptLines, overwriteFile, readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { callRunAll, expandHome, runTool, takeLines } from "#modules/execution/_file_host.ts";
+import { copyKeeping, keptLines, overwriteFile, readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { editLine, lineMode } from "#lib/host/filesystem/line_editing.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { psed as psedText, sedEscape } from "#lib/host/filesystem/text_replacing.ts";
@@ -59,12 +59,12 @@ indent
     indent: p.bool(true),
   },
   run: ({ path, show_changes, backup, quiet, mode, ...edit }, context) => {
-    const real = followForChange(home(path), realPath);
+    const real = followForChange(expandHome(path), realPath);
     if (!isFile(real)) {
       if (quiet) return false;
       throw new CommandError(`File "${real}" does not exists or is not a file.`);
     }
-    const old = readText(real);
+    const old = readUtf8File(real);
     const kind = lineMode(mode);
     if (old === "" && (kind === "delete" || kind === "replace")) {
       context.log("warning", `Cannot find text to ${kind}. File '${real}' is empty.`);
@@ -91,8 +91,8 @@ export const append: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
-    const lines = linesOf(rest);
-    using file = openThere(home(path), { read: true, write: true });
+    const lines = takeLines(rest);
+    using file = openThere(expandHome(path), { read: true, write: true });
     const { size } = file.statSync();
     const last = new Uint8Array(1);
     if (size > 0) {
@@ -103,7 +103,7 @@ export const append: ModuleFunction<JobContext> = fn({
     const bytes = new TextEncoder().encode(start + lines.map((each) => `${str(each)}\n`).join(""));
     file.seekSync(0, Deno.SeekMode.End);
     for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
-    return `Wrote ${lines.length} lines to "${home(path)}"`;
+    return `Wrote ${lines.length} lines to "${expandHome(path)}"`;
   },
 });
 
@@ -117,14 +117,14 @@ export const prepend: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
-    const lines = linesOf(rest), real = followForChange(home(path), realPath);
+    const lines = takeLines(rest), real = followForChange(expandHome(path), realPath);
     const old = isFile(real) ? readForChange(real) : new Uint8Array();
     const added = new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join(""));
     const all = new Uint8Array(added.length + old.length);
     all.set(added);
     all.set(old, added.length);
     replaceFile(real, all);
-    return `Prepended ${lines.length} lines to "${home(path)}"`;
+    return `Prepended ${lines.length} lines to "${expandHome(path)}"`;
   },
 });
 
@@ -138,9 +138,9 @@ export const write: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
-    const lines = linesOf(rest);
-    overwriteFile(home(path), new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join("")));
-    return `Wrote ${lines.length} lines to "${home(path)}"`;
+    const lines = takeLines(rest);
+    overwriteFile(expandHome(path), new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join("")));
+    return `Wrote ${lines.length} lines to "${expandHome(path)}"`;
   },
 });
 
@@ -163,7 +163,7 @@ export const sed: ModuleFunction<JobContext> = fn({
     negate_match: p.bool(false),
   },
   run: (given, context) => {
-    const path = home(given.path);
+    const path = expandHome(given.path);
     if (!isAnything(path)) return false;
     const escape = (value: Value) => sedEscape(str(value), given.escape_all);
     const limit = escape(given.limit);
@@ -182,7 +182,7 @@ export const sed_contains: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), text: p.any(), limit: p.any(""), flags: p.str("g") },
   run: async ({ path: given, text: wanted, limit, flags }, context) => {
-    const path = home(given);
+    const path = expandHome(given);
     if (!isAnything(path)) return false;
     const lines = sedEscape(str(limit), false);
     const command = `${lines === "" ? "" : `/${lines}/ `}s/${sedEscape(str(wanted), false)}/$/p${flags}`;
@@ -209,14 +209,14 @@ export const psed: ModuleFunction<JobContext> = fn({
     multi: p.bool(false),
   },
   run: ({ path: given, before, after, limit, backup, flags, escape_all, multi }) => {
-    const path = followForChange(home(given), realPath);
+    const path = followForChange(expandHome(given), realPath);
     const edit = {
       before: sedEscape(str(before), escape_all),
       after: str(after),
       limit: sedEscape(limit, escape_all),
       flags,
     };
-    const old = readText(path);
+    const old = readUtf8File(path);
     const now = multi ? keptLines(old).map((each) => psedText(each, edit)).join("") : psedText(old, edit);
     copyKeeping(path, path + backup);
     overwriteFile(path, new TextEncoder().encode(now));
@@ -262,7 +262,7 @@ export const seek_write: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), data: p.any(), offset: p.int() },
   run: ({ path, data, offset }) => {
-    using file = openThere(home(path), { write: true });
+    using file = openThere(expandHome(path), { write: true });
     file.seekSync(offset, Deno.SeekMode.Start);
     const bytes = data instanceof Uint8Array ? data : new TextEncoder().encode(str(data));
     const written = file.writeSync(bytes);
@@ -276,7 +276,7 @@ export const truncate: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), length: p.int() },
   run: ({ path, length }) => {
-    using file = openThere(home(path), { read: true, write: true });
+    using file = openThere(expandHome(path), { read: true, write: true });
     file.truncateSync(length);
     return null;
   },

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { callRunAll, home, runTool } from "#modules/execution/_file_host.ts";
+import { callRunAll, expandHome, runTool } from "#modules/execution/_file_host.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { readText, textWindows, universalLines } from "#lib/host/filesystem/contents.ts";
+import { readUtf8File, textWindows, universalLines } from "#lib/host/filesystem/contents.ts";
 import { readSearch, runSearch, type Search, sortResults } from "#lib/host/filesystem/finding.ts";
 import { globAny } from "#lib/os/disk_paths.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
@@ -65,7 +65,7 @@ Depths:
       throw error;
     }
     const results: Value[] = [];
-    for (const top of globAny(home(path))) {
+    for (const top of globAny(expandHome(path))) {
       for await (const result of runSearch(search, top)) {
         context.signal.throwIfAborted();
         results.push(result);
@@ -95,16 +95,16 @@ export const grep: ModuleFunction<JobContext> = fn({
       }
       return words;
     });
-    const paths = globAny(home(path));
-    return callRunAll(context, ["grep", ...options, pattern, ...paths.length > 0 ? paths : [home(path)]]);
+    const paths = globAny(expandHome(path));
+    return callRunAll(context, ["grep", ...options, pattern, ...paths.length > 0 ? paths : [expandHome(path)]]);
   },
 });
 
 /** Whether a file that is there and can be read fulfils a test. */
 function inFile(path: string, test: (path: string) => boolean): boolean {
-  if (!isAnything(home(path))) return false;
+  if (!isAnything(expandHome(path))) return false;
   try {
-    return test(home(path));
+    return test(expandHome(path));
   } catch (error) {
     // As in Salt, an error of the system is a no.
     if (error instanceof Error && systemError(error) !== undefined) return false;
@@ -133,7 +133,7 @@ export const contains_regex: ModuleFunction<JobContext> = fn({
     const compiled = pythonRegex(regex, { search: true });
     return inFile(
       path,
-      (file) => universalLines(readText(file)).some((line) => found(compiled, withoutLeading(line, lchar))),
+      (file) => universalLines(readUtf8File(file)).some((line) => found(compiled, withoutLeading(line, lchar))),
     );
   },
 });

@@ -9,17 +9,17 @@
  * @module
  */
 
-import { home, sourceFiles } from "#modules/execution/_file_host.ts";
+import { expandHome, sourceFiles } from "#modules/execution/_file_host.ts";
 import { signatureCheck, SIGNATURES } from "./signatures.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "#lib/host/filesystem/checksums.ts";
-import { readText } from "#lib/host/filesystem/contents.ts";
+import { readUtf8File } from "#lib/host/filesystem/contents.ts";
 import { globAny, isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, expandVariables, joinPath, mustBeAbsolute, normalPath } from "#lib/os/paths.ts";
 import { fileStatus, timesOf } from "#lib/host/filesystem/status.ts";
 import { hashFileFetcher } from "#lib/host/filesystem/sources.ts";
-import { openFiles } from "#lib/host/filesystem/open_files.ts";
-import { diskUsage } from "#lib/host/filesystem/trees.ts";
+import { listOpenFiles } from "#lib/host/filesystem/open_files.ts";
+import { measureTree } from "#lib/host/filesystem/trees.ts";
 import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import { deviceNumbers, fileSystemFacts } from "#lib/libc/inodes.ts";
@@ -38,7 +38,7 @@ export const stats: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), hash_type: p.str(null), follow_symlinks: p.bool(true) },
   run: ({ path, hash_type, follow_symlinks: follow }) => {
-    const { atime, mtime, ctime, size, mode, type, target, ...ids } = fileStatus(home(path), { follow });
+    const { atime, mtime, ctime, size, mode, type, target, ...ids } = fileStatus(expandHome(path), { follow });
     return map({
       ...ids,
       atime: float(atime),
@@ -46,7 +46,7 @@ export const stats: ModuleFunction<JobContext> = fn({
       ctime: float(ctime),
       size,
       mode,
-      ...hash_type ? { sum: hashFile(home(path), hash_type) } : {},
+      ...hash_type ? { sum: hashFile(expandHome(path), hash_type) } : {},
       type,
       target,
     });
@@ -61,10 +61,10 @@ export const lstat: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(home(path), "Path to file must be absolute.");
-    if (!isAnything(home(path))) return new Map();
-    const info = Deno.lstatSync(home(path));
-    const { atime, mtime, ctime } = timesOf(home(path), { info, follow: false });
+    mustBeAbsolute(expandHome(path), "Path to file must be absolute.");
+    if (!isAnything(expandHome(path))) return new Map();
+    const info = Deno.lstatSync(expandHome(path));
+    const { atime, mtime, ctime } = timesOf(expandHome(path), { info, follow: false });
     return map({
       st_atime: float(atime),
       st_ctime: float(ctime),
@@ -84,14 +84,14 @@ export const get_sum: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a file, or `File not found`.", "file.get_sum /etc/passwd sha512"),
   permissions: "all",
   params: { path: p.str(), form: DIGEST_FORM },
-  run: ({ path, form }) => isFile(home(path)) ? hashFile(home(path), form) : "File not found",
+  run: ({ path, form }) => isFile(expandHome(path)) ? hashFile(expandHome(path), form) : "File not found",
 });
 
 export const get_hash: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a file.", "file.get_hash /etc/shadow"),
   permissions: "all",
   params: { path: p.str(), form: DIGEST_FORM, chunk_size: p.int(65536) },
-  run: ({ path, form }) => hashFile(home(path), form),
+  run: ({ path, form }) => hashFile(expandHome(path), form),
 });
 
 export const check_hash: ModuleFunction<JobContext> = fn({
@@ -101,7 +101,7 @@ export const check_hash: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { path: p.str(), file_hash: p.any() },
-  run: ({ path, file_hash }) => hasHash(home(path), hashText(file_hash)),
+  run: ({ path, file_hash }) => hasHash(expandHome(path), hashText(file_hash)),
 });
 
 export const extract_hash: ModuleFunction<JobContext> = fn({
@@ -153,28 +153,28 @@ export const directory_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path leads to a directory.", "file.directory_exists /etc"),
   permissions: "all",
   params: { path: p.str() },
-  run: ({ path }) => isDirectory(home(path)),
+  run: ({ path }) => isDirectory(expandHome(path)),
 });
 
 export const file_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path leads to a regular file.", "file.file_exists /etc/passwd"),
   permissions: "all",
   params: { path: p.str() },
-  run: ({ path }) => isFile(home(path)),
+  run: ({ path }) => isFile(expandHome(path)),
 });
 
 export const path_exists_glob: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path exists that matches a glob.", "file.path_exists_glob '/etc/pam*/pass*'"),
   permissions: "all",
   params: { path: p.str() },
-  run: ({ path }) => globAny(home(path)).length > 0,
+  run: ({ path }) => globAny(expandHome(path)).length > 0,
 });
 
 export const is_link: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path is a symbolic link.", "file.is_link /path/to/link"),
   permissions: "all",
   params: { path: p.str(), nostat: p.bool(false) },
-  run: ({ path, nostat }) => isLink(nostat ? path : home(path)),
+  run: ({ path, nostat }) => isLink(nostat ? path : expandHome(path)),
 });
 
 export const is_hardlink: ModuleFunction<JobContext> = fn({
@@ -182,9 +182,9 @@ export const is_hardlink: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(home(path), "Path to file must be absolute.");
+    mustBeAbsolute(expandHome(path), "Path to file must be absolute.");
     // As in Salt, a missing file gives an empty map.
-    return isAnything(home(path)) ? (Deno.lstatSync(home(path)).nlink ?? 1) > 1 : new Map();
+    return isAnything(expandHome(path)) ? (Deno.lstatSync(expandHome(path)).nlink ?? 1) > 1 : new Map();
   },
 });
 
@@ -198,7 +198,7 @@ function kindTest(
     doc: describe(`Return whether a path leads to ${what}.`, `file.${name} /path`),
     permissions: "all",
     params: { name: p.str() },
-    run: ({ name: path }) => isThere(home(path)) && test(Deno.statSync(home(path))) === true,
+    run: ({ name: path }) => isThere(expandHome(path)) && test(Deno.statSync(expandHome(path))) === true,
   });
 }
 
@@ -231,7 +231,7 @@ export const get_devmm: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str() },
   run: ({ name }) => {
-    const info = isThere(home(name)) ? Deno.statSync(home(name)) : undefined;
+    const info = isThere(expandHome(name)) ? Deno.statSync(expandHome(name)) : undefined;
     const device = info?.isCharDevice === true || info?.isBlockDevice === true;
     return device ? [...deviceNumbers(info.rdev ?? 0)] : [0, 0];
   },
@@ -245,11 +245,11 @@ export const access: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), mode: p.any() },
   run: ({ path, mode }) => {
-    mustBeAbsolute(home(path), "Path to link must be absolute.");
+    mustBeAbsolute(expandHome(path), "Path to link must be absolute.");
     const modes: Readonly<Record<string, number>> = { f: 0, r: 4, w: 2, x: 1 };
     const bits = typeof mode === "string" && Object.hasOwn(modes, mode) ? modes[mode] : mode;
     if (bits !== 0 && bits !== 1 && bits !== 2 && bits !== 4) throw new InvocationError("Invalid mode specified.");
-    return mayAccess(home(path), bits);
+    return mayAccess(expandHome(path), bits);
   },
 });
 
@@ -261,7 +261,7 @@ export const readlink: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), canonicalize: p.bool(false) },
   run: ({ path, canonicalize }) => {
-    const full = expandVariables(home(path));
+    const full = expandVariables(expandHome(path));
     mustBeAbsolute(full, `Path to link must be absolute: ${full}`);
     const target = linkTarget(full);
     if (target === undefined) throw new InvocationError(`A valid link was not specified: ${full}`);
@@ -274,9 +274,11 @@ export const readdir: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(home(path), "Dir path must be absolute.");
-    if (!isDirectory(home(path))) throw new InvocationError(`A valid directory was not specified: ${home(path)}`);
-    return [".", "..", ...[...Deno.readDirSync(home(path))].map(({ name }) => name)];
+    mustBeAbsolute(expandHome(path), "Dir path must be absolute.");
+    if (!isDirectory(expandHome(path))) {
+      throw new InvocationError(`A valid directory was not specified: ${expandHome(path)}`);
+    }
+    return [".", "..", ...[...Deno.readDirSync(expandHome(path))].map(({ name }) => name)];
   },
 });
 
@@ -285,9 +287,9 @@ export const statvfs: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(home(path), "File path must be absolute.");
-    const facts = fileSystemFacts(home(path));
-    if (facts === undefined) throw new CommandError(`Could not statvfs '${home(path)}'`);
+    mustBeAbsolute(expandHome(path), "File path must be absolute.");
+    const facts = fileSystemFacts(expandHome(path));
+    if (facts === undefined) throw new CommandError(`Could not statvfs '${expandHome(path)}'`);
     const names = [
       "bavail",
       "bfree",
@@ -308,7 +310,7 @@ export const diskusage: ModuleFunction<JobContext> = fn({
   doc: describe("Return the bytes of a file, or of all files below a directory.", "file.diskusage /path/to/check"),
   permissions: "all",
   params: { path: p.str() },
-  run: ({ path }) => diskUsage(path),
+  run: ({ path }) => measureTree(path),
 });
 
 export const open_files: ModuleFunction<JobContext> = fn({
@@ -318,7 +320,7 @@ export const open_files: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { by_pid: p.bool(false) },
-  run: ({ by_pid }) => openFiles(by_pid),
+  run: ({ by_pid }) => listOpenFiles(by_pid),
 });
 
 export const pardir: ModuleFunction<JobContext> = fn({
@@ -367,9 +369,9 @@ export const seek_read: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), size: p.int(), offset: p.int() },
   run: ({ path, size, offset }) => {
-    using file = Deno.openSync(home(path));
+    using file = Deno.openSync(expandHome(path));
     file.seekSync(offset, Deno.SeekMode.Start);
-    const bytes = new Uint8Array(Math.min(size, Math.max(0, Deno.statSync(home(path)).size - offset) || size));
+    const bytes = new Uint8Array(Math.min(size, Math.max(0, Deno.statSync(expandHome(path)).size - offset) || size));
     return bytes.subarray(0, file.readSync(bytes) ?? 0);
   },
 });
@@ -380,7 +382,7 @@ export const read: ModuleFunction<JobContext> = fn({
   params: { path: p.str(), binary: p.bool(false) },
   run: ({ path, binary }) => {
     try {
-      return binary ? Deno.readFileSync(path) : readText(path);
+      return binary ? Deno.readFileSync(path) : readUtf8File(path);
     } catch (error) {
       if (error instanceof CommandError || error instanceof Deno.errors.NotCapable) throw error;
       throw new CommandError(`Cannot read '${path}': ${systemReason(error)}`);

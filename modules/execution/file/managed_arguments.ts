@@ -55,7 +55,7 @@ export function textOr(value: Value, fallback = ""): string {
 }
 
 /** Contents as the library takes them; `null`: none were given. */
-export function contentsOf(contents: Value): string | Uint8Array | null {
+export function readContents(contents: Value): string | Uint8Array | null {
   if (contents === null || contents instanceof Uint8Array) return contents;
   return str(contents);
 }

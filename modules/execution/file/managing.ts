@@ -5,12 +5,12 @@
  */
 
 import { attributeLetters } from "#lib/host/filesystem/attributes.ts";
-import { fileHost, home, sourceFiles } from "#modules/execution/_file_host.ts";
+import { expandHome, fileHost, sourceFiles } from "#modules/execution/_file_host.ts";
 import {
-  contentsOf,
   IGNORING,
   ignoringOf,
   laidOver,
+  readContents,
   removeMade,
   rendererOf,
   SELINUX,
@@ -20,7 +20,7 @@ import {
 } from "./managed_arguments.ts";
 import { signatureCheck, SIGNATURES } from "./signatures.ts";
 import { manageFile } from "#lib/host/filesystem/managing.ts";
-import { readResult, resultMap } from "#lib/host/filesystem/permission_check.ts";
+import { permissionResultMap, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { chooseSource, findManaged } from "#lib/host/filesystem/sources.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -145,7 +145,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
   },
   varKwargs: "kwargs",
   run: async (given, context) => {
-    const name = home(given.name);
+    const name = expandHome(given.name);
     const ret = readResult(name, given.ret);
     const mode = await context.call("config.backup_mode", [textOr(given.backup)]);
     try {
@@ -160,7 +160,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         backup: str(mode),
         dirMode: given.dir_mode,
         showChanges: given.show_changes,
-        contents: contentsOf(given.contents),
+        contents: readContents(given.contents),
         follow: given.follow_symlinks,
         skipVerify: given.skip_verify,
         keepMode: given.keep_mode,
@@ -169,7 +169,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
         newFileDiff: given.new_file_diff,
         checkSource: signatureCheck(given.signature, given, context),
       }, fileHost(context));
-      return resultMap(done);
+      return permissionResultMap(done);
     } finally {
       if (truthy(given.template)) await removeMade(textOr(given.sfn));
     }

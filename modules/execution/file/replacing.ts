@@ -9,16 +9,16 @@
 
 import { followForChange, inDirectoryOf } from "#lib/os/held_path.ts";
 import { readForChange } from "#lib/os/new_files.ts";
-import { fileHost, home } from "#modules/execution/_file_host.ts";
+import { expandHome, fileHost } from "#modules/execution/_file_host.ts";
 import { replaceBlock } from "#lib/host/filesystem/block_replacing.ts";
 import {
   copyKeeping,
   decodeUtf8,
   detectEncoding,
-  isBinary,
+  isBinaryFile,
   isText,
   overwriteFile,
-  readText,
+  readUtf8File,
   replaceFile,
 } from "#lib/host/filesystem/contents.ts";
 import { isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
@@ -121,7 +121,7 @@ type ReplaceRequest = Parameters<typeof replace.run>[0] & {
 };
 
 async function replaceInFile(given: string, request: ReplaceRequest, context: JobContext): Promise<Value> {
-  const path = followForChange(home(given), realPath);
+  const path = followForChange(expandHome(given), realPath);
   if (!isAnything(path)) {
     if (request.ignore_if_missing) return false;
     throw new InvocationError(`File not found: ${path}`);
@@ -189,9 +189,9 @@ function backUp(given: string, path: string, suffix: string): void {
       `Unable to move the temp file '${path}' to the backup file '${path + suffix}'. Exception: ${systemReason(error)}`,
     );
   }
-  const target = linkTarget(home(given));
+  const target = linkTarget(expandHome(given));
   if (target === undefined) return;
-  const link = home(given) + suffix;
+  const link = expandHome(given) + suffix;
   inDirectoryOf(link, (directory, name) => {
     if (isLink(directory.at(name))) Deno.removeSync(directory.at(name));
     if (!isAnything(directory.at(name))) Deno.symlinkSync(target + suffix, directory.at(name));
@@ -273,11 +273,11 @@ backup
         "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is permitted",
       );
     }
-    const path = followForChange(home(given.path), realPath);
-    if (!isAnything(path)) throw new InvocationError(`File not found: ${home(given.path)}`);
+    const path = followForChange(expandHome(given.path), realPath);
+    if (!isAnything(path)) throw new InvocationError(`File not found: ${expandHome(given.path)}`);
     const encoding = detectEncoding(path);
-    if (isBinary(path) && encoding === undefined) {
-      throw new InvocationError(`Cannot perform string replacements on a binary file: ${home(given.path)}`);
+    if (isBinaryFile(path) && encoding === undefined) {
+      throw new InvocationError(`Cannot perform string replacements on a binary file: ${expandHome(given.path)}`);
     }
     const match = truthy(beforeMatch) ? beforeMatch : afterMatch;
     if (truthy(match) && typeof match !== "string") {
@@ -316,10 +316,10 @@ async function commentInFile(
   },
   context: JobContext,
 ): Promise<Value> {
-  const path = followForChange(home(given), realPath);
+  const path = followForChange(expandHome(given), realPath);
   if (!isFile(path)) throw new InvocationError(`File not found: ${path}`);
   if (!isText(path)) throw new InvocationError(`Cannot perform string replacements on a binary file: ${path}`);
-  const commented = commentLines(readText(path), { regex, char, comment: cmnt });
+  const commented = commentLines(readUtf8File(path), { regex, char, comment: cmnt });
   if (commented === undefined) return false;
   const status = fileStatus(path);
   if (truthy(backup)) copyKeeping(path, path + str(backup), { owner: true });

@@ -8,7 +8,7 @@ import { holdTarget, inDirectoryOf, renameHeld } from "#lib/os/held_path.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { openToWrite } from "#lib/os/new_files.ts";
 import { ownUmask } from "#lib/os/umask.ts";
-import { fileHost, home } from "#modules/execution/_file_host.ts";
+import { expandHome, fileHost } from "#modules/execution/_file_host.ts";
 import { parseMode } from "#lib/host/filesystem/ownership.ts";
 import { isLink, linkTarget } from "#lib/os/disk_paths.ts";
 import { dirName, joinPath, mustBeAbsolute, normalPath } from "#lib/os/paths.ts";
@@ -29,7 +29,7 @@ import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { pythonOsError, systemReason } from "#lib/os/deno_texts.ts";
 import { isAnything, isDirectory, pathExists } from "#lib/os/file_kind.ts";
-import { makeNode, type Node } from "#lib/libc/inodes.ts";
+import { type DeviceNode, makeNode } from "#lib/libc/inodes.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -56,7 +56,7 @@ export const mkdir: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { dir_path: p.str(), ...DIRECTORY },
   run: async ({ dir_path, ...wanted }, context) => {
-    await makeDirectory(home(dir_path), owned(wanted, context));
+    await makeDirectory(expandHome(dir_path), owned(wanted, context));
     return true;
   },
 });
@@ -68,7 +68,7 @@ export const makedirs: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { path: p.str(), ...DIRECTORY },
-  run: ({ path, ...wanted }, context) => makeParents(home(path), owned(wanted, context)),
+  run: ({ path, ...wanted }, context) => makeParents(expandHome(path), owned(wanted, context)),
 });
 
 export const makedirs_perms: ModuleFunction<JobContext> = fn({
@@ -79,7 +79,7 @@ export const makedirs_perms: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), user: p.any(null), group: p.any(null), mode: p.any("0755") },
   run: async ({ name, ...wanted }, context) => {
-    await makeDirectories(home(name), owned(wanted, context));
+    await makeDirectories(expandHome(name), owned(wanted, context));
     return null;
   },
 });
@@ -92,7 +92,7 @@ export const touch: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), atime: p.any(null), mtime: p.any(null) },
   run: ({ name, atime, mtime }) => {
-    const path = home(name);
+    const path = expandHome(name);
     const time = (given: Value) => {
       if (given === null) return Date.now() / 1000;
       const seconds = typeof given === "string" && /^\d+$/.test(given) ? Number(given) : toNumber(given);
@@ -122,13 +122,13 @@ export const link: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), path: p.str() },
   run: ({ src, path }) => {
-    mustBeAbsolute(home(src), "File path must be absolute.");
+    mustBeAbsolute(expandHome(src), "File path must be absolute.");
     try {
-      inDirectoryOf(path, (directory, name) => Deno.linkSync(home(src), directory.at(name)));
+      inDirectoryOf(path, (directory, name) => Deno.linkSync(expandHome(src), directory.at(name)));
       return true;
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
-      throw new CommandError(`Could not create '${path}': ${pythonOsError(error, home(src))} -> '${path}'`);
+      throw new CommandError(`Could not create '${path}': ${pythonOsError(error, expandHome(src))} -> '${path}'`);
     }
   },
 });
@@ -142,7 +142,7 @@ export const symlink: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), path: p.str(), force: p.bool(false), atomic: p.bool(false), follow_symlinks: p.bool(true) },
   run: ({ src, path: given, force, atomic, follow_symlinks }) => {
-    const path = home(given);
+    const path = expandHome(given);
     mustBeAbsolute(path, `Link path must be absolute: ${path}`);
     const exists = follow_symlinks ? pathExists(path) : isAnything(path);
     const old = linkTarget(path);
@@ -200,7 +200,7 @@ export const rename: ModuleFunction<JobContext> = fn({
   doc: describe("Rename a file or directory.", "file.rename /path/to/src /path/to/dst"),
   permissions: "all",
   params: { src: p.str(), dst: p.str() },
-  run: ({ src, dst }) => renamePath(home(src), home(dst)),
+  run: ({ src, dst }) => renamePath(expandHome(src), expandHome(dst)),
 });
 
 function renamePath(from: string, to: string): true {
@@ -222,7 +222,7 @@ export const move: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), dst: p.str(), disallow_copy_and_unlink: p.bool(false) },
   run: ({ src, dst, disallow_copy_and_unlink }) => {
-    const [from, to] = [home(src), home(dst)];
+    const [from, to] = [expandHome(src), expandHome(dst)];
     if (disallow_copy_and_unlink) return renamePath(from, to);
     mustBeAbsolute(from, "Source path must be absolute.");
     mustBeAbsolute(to, "Destination path must be absolute.");
@@ -246,7 +246,7 @@ export const copy: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), dst: p.str(), recurse: p.bool(false), remove_existing: p.bool(false) },
   run: async ({ src, dst, recurse, remove_existing }, context) => {
-    const [from, to] = [home(src), home(dst)];
+    const [from, to] = [expandHome(src), expandHome(dst)];
     mustBeAbsolute(from, "File path must be absolute.");
     if (!pathExists(from)) throw new CommandError(`No such file or directory '${from}'`);
     const status = fileStatus(from);
@@ -280,7 +280,7 @@ export const remove: ModuleFunction<JobContext> = fn({
   params: { path: p.str() },
   varKwargs: "kwargs",
   run: ({ path: given }) => {
-    const path = home(given);
+    const path = expandHome(given);
     mustBeAbsolute(path, `File path must be absolute: ${path}`);
     try {
       return removeAny(path);
@@ -299,7 +299,7 @@ export const rmdir: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), recurse: p.bool(false), verbose: p.bool(false), older_than: p.any(null) },
   run: ({ path: given, recurse, verbose, older_than }, context) => {
-    const path = home(given);
+    const path = expandHome(given);
     mustBeAbsolute(path, "File path must be absolute.");
     if (!isDirectory(path)) throw new InvocationError(`A valid directory was not specified: ${path}`);
     let before: number | undefined;
@@ -317,7 +317,7 @@ export const rmdir: ModuleFunction<JobContext> = fn({
 });
 
 /** Words of Salt's for a special file. */
-const NODES: Readonly<Record<Node["kind"], string>> = {
+const NODES: Readonly<Record<DeviceNode["kind"], string>> = {
   char: "Character device",
   block: "Block device",
   fifo: "Fifo pipe",
@@ -325,7 +325,7 @@ const NODES: Readonly<Record<Node["kind"], string>> = {
 
 async function makeSpecial(
   path: string,
-  { node, wanted, context }: { readonly node: Node; readonly wanted: Owned; readonly context: JobContext },
+  { node, wanted, context }: { readonly node: DeviceNode; readonly wanted: Owned; readonly context: JobContext },
 ): Promise<Value> {
   const changes = map({ new: `${NODES[node.kind]} ${path} created.` });
   if (context.opts.test === true) return map({ name: path, changes, comment: "", result: null });
@@ -345,7 +345,7 @@ export const mknod_chrdev: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), major: p.int(), minor: p.int(), ...NODE_OWNER },
   run: ({ name, major, minor, ...wanted }, context) =>
-    makeSpecial(home(name), { node: { kind: "char", major, minor }, wanted, context }),
+    makeSpecial(expandHome(name), { node: { kind: "char", major, minor }, wanted, context }),
 });
 
 export const mknod_blkdev: ModuleFunction<JobContext> = fn({
@@ -353,14 +353,14 @@ export const mknod_blkdev: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), major: p.int(), minor: p.int(), ...NODE_OWNER },
   run: ({ name, major, minor, ...wanted }, context) =>
-    makeSpecial(home(name), { node: { kind: "block", major, minor }, wanted, context }),
+    makeSpecial(expandHome(name), { node: { kind: "block", major, minor }, wanted, context }),
 });
 
 export const mknod_fifo: ModuleFunction<JobContext> = fn({
   doc: describe("Make a FIFO.", "file.mknod_fifo /dev/fifo"),
   permissions: "all",
   params: { name: p.str(), ...NODE_OWNER },
-  run: ({ name, ...wanted }, context) => makeSpecial(home(name), { node: { kind: "fifo" }, wanted, context }),
+  run: ({ name, ...wanted }, context) => makeSpecial(expandHome(name), { node: { kind: "fifo" }, wanted, context }),
 });
 
 export const mknod: ModuleFunction<JobContext> = fn({
@@ -380,8 +380,8 @@ export const mknod: ModuleFunction<JobContext> = fn({
     mode: p.any("0600"),
   },
   run: async ({ name, ntype, major, minor, ...wanted }, context) => {
-    await makeParents(home(name), owned({ ...wanted, mode: null }, context));
-    const nodes: Readonly<Record<string, Node>> = {
+    await makeParents(expandHome(name), owned({ ...wanted, mode: null }, context));
+    const nodes: Readonly<Record<string, DeviceNode>> = {
       c: { kind: "char", major, minor },
       b: { kind: "block", major, minor },
       p: { kind: "fifo" },
@@ -391,6 +391,6 @@ export const mknod: ModuleFunction<JobContext> = fn({
         `Node type unavailable: '${ntype}'. Available node types are character ('c'), block ('b'), and pipe ('p').`,
       );
     }
-    return await makeSpecial(home(name), { node: nodes[ntype], wanted, context });
+    return await makeSpecial(expandHome(name), { node: nodes[ntype], wanted, context });
   },
 });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { optionWords } from "#lib/host/git/options.ts";
+import { gitOptionWords } from "#lib/host/git/options.ts";
 import { gitOutput, type GitRun, userPath } from "#lib/host/git/run_git.ts";
 import { type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p, type Parameters } from "#lib/plugins/module.ts";
@@ -41,7 +41,7 @@ export function words(
   bound: { readonly opts: Value; readonly git_opts: Value },
   ...command: readonly string[]
 ): string[] {
-  return [...optionWords(bound.git_opts), ...command, ...optionWords(bound.opts)];
+  return [...gitOptionWords(bound.git_opts), ...command, ...gitOptionWords(bound.opts)];
 }
 
 /** A function that returns what one command prints. */

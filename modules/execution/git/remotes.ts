@@ -20,7 +20,7 @@ import {
   words,
 } from "./arguments.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { listedWords, optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
+import { gitOptionWords, listedWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
 import { mapUrls, parseFetch, parseReferences, parseRemotes, type Remotes } from "#lib/host/git/output.ts";
 import { joinLogin, splitLogin } from "#lib/host/git/logins.ts";
 import { knownLogins, storeLogins } from "#lib/host/git/stored_logins.ts";
@@ -90,10 +90,10 @@ export const fetch: ModuleFunction<JobContext> = fn({
   },
   async run(bound, context) {
     const command = [
-      ...optionWords(bound.git_opts),
+      ...gitOptionWords(bound.git_opts),
       "fetch",
       ...bound.force ? ["--force"] : [],
-      ...optionWords(bound.opts).filter((one) => one !== "-f" && one !== "--force"),
+      ...gitOptionWords(bound.opts).filter((one) => one !== "-f" && one !== "--force"),
       ...revisionWords(bound.remote),
       ...bound.refspecs === null ? [] : listedWords(bound.refspecs).map((one) => revisionWord(one, "refspec")),
     ];

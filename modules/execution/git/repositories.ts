@@ -19,7 +19,7 @@ import {
 } from "./arguments.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { baseName } from "#lib/os/paths.ts";
-import { listedWords, optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
+import { gitOptionWords, listedWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
 import { parseStatus } from "#lib/host/git/output.ts";
 import { gitOutput, type GitRun, gitVersion, runGit, userPath } from "#lib/host/git/run_git.ts";
 import { describe as document } from "#lib/plugins/docs.ts";
@@ -45,8 +45,8 @@ export const add: ModuleFunction<JobContext> = printing(
   ),
   { cwd: p.str(), filename: p.str(), ...OPTIONS, ...RUN },
   (bound) => {
-    const options = optionWords(bound.opts).filter((one) => one !== "-v" && one !== "--verbose");
-    return [...optionWords(bound.git_opts), "add", "--verbose", ...options, "--", str(bound.filename)];
+    const options = gitOptionWords(bound.opts).filter((one) => one !== "-v" && one !== "--verbose");
+    return [...gitOptionWords(bound.git_opts), "add", "--verbose", ...options, "--", str(bound.filename)];
   },
 );
 
@@ -65,7 +65,7 @@ export const archive: ModuleFunction<JobContext> = fn({
     const format = kwargs.get("format") ?? null;
     const prefix = bound.prefix === "" ? undefined : bound.prefix ?? `${baseName(run.cwd ?? "")}/`;
     const command = [
-      ...optionWords(bound.git_opts),
+      ...gitOptionWords(bound.git_opts),
       "archive",
       ...prefix === undefined ? [] : ["--prefix", prefix],
       ...truthy(format) ? ["--format", str(format)] : [],
@@ -102,12 +102,12 @@ export const checkout: ModuleFunction<JobContext> = printing(
   ),
   { cwd: p.str(), rev: p.str(null), force: p.bool(false), ...OPTIONS, ...RUN },
   (bound) => {
-    const options = optionWords(bound.opts);
+    const options = gitOptionWords(bound.opts);
     if (bound.rev === null && !options.includes("-b") && !options.includes("-B")) {
       throw new InvocationError("'rev' argument is required unless -b or -B in opts");
     }
     return [
-      ...optionWords(bound.git_opts),
+      ...gitOptionWords(bound.git_opts),
       "checkout",
       ...bound.force === true ? ["--force"] : [],
       ...options,
@@ -125,11 +125,11 @@ export const commit: ModuleFunction<JobContext> = printing(
   ),
   { cwd: p.str(), message: p.str(), ...OPTIONS, ...WHO, filename: p.str(null), ...RETCODE, ...ENCODING },
   (bound) => [
-    ...optionWords(bound.git_opts),
+    ...gitOptionWords(bound.git_opts),
     "commit",
     "-m",
     str(bound.message),
-    ...optionWords(bound.opts),
+    ...gitOptionWords(bound.opts),
     ...truthy(bound.filename) ? ["--", str(bound.filename)] : [],
   ],
 );
@@ -217,13 +217,13 @@ export const init: ModuleFunction<JobContext> = fn({
   run({ template, separate_git_dir, shared, ...bound }, context) {
     const mode = isInt(shared) ? `0${str(shared)}` : typeof shared === "string" ? shared : str(shared).toLowerCase();
     const command = [
-      ...optionWords(bound.git_opts),
+      ...gitOptionWords(bound.git_opts),
       "init",
       ...bound.bare ? ["--bare"] : [],
       ...template === null ? [] : [`--template=${template}`],
       ...separate_git_dir === null ? [] : [`--separate-git-dir=${separate_git_dir}`],
       ...shared === null ? [] : [`--shared=${mode}`],
-      ...optionWords(bound.opts),
+      ...gitOptionWords(bound.opts),
       userPath(bound.cwd, bound.user),
     ];
     return gitOutput(command, runOf(bound, { cwd: undefined }), context);
@@ -377,7 +377,7 @@ export const rebase: ModuleFunction<JobContext> = printing(
   ),
   { cwd: p.str(), rev: p.str("master"), ...OPTIONS, ...RUN },
   (bound) => {
-    const options = optionWords(bound.opts);
+    const options = gitOptionWords(bound.opts);
     if (options.includes("-i") || options.includes("--interactive")) {
       throw new InvocationError("Interactive rebases are not supported");
     }
@@ -448,7 +448,7 @@ export const symbolic_ref: ModuleFunction<JobContext> = printing(
   ),
   { cwd: p.str(), ref: p.str(), value: p.str(null), ...OPTIONS, ...RUN },
   (bound) => {
-    const options = optionWords(bound.opts);
+    const options = gitOptionWords(bound.opts);
     if (bound.value !== null && (options.includes("-d") || options.includes("--delete"))) {
       throw new InvocationError("Value cannot be set for symbolic ref if -d/--delete is included in opts");
     }
@@ -464,12 +464,12 @@ export const tag: ModuleFunction<JobContext> = printing(
   ),
   { cwd: p.str(), name: p.str(), ref: p.str("HEAD"), message: p.str(null), ...OPTIONS, ...RUN },
   (bound) => {
-    const options = optionWords(bound.opts).filter((one) => one !== "-a" && one !== "--annotate");
+    const options = gitOptionWords(bound.opts).filter((one) => one !== "-a" && one !== "--annotate");
     if (options.some((one) => one === "-m" || one.includes("--message"))) {
       throw new InvocationError('Tag messages must be passed in the "message" argument');
     }
     return [
-      ...optionWords(bound.git_opts),
+      ...gitOptionWords(bound.git_opts),
       "tag",
       ...bound.message === null ? [] : ["-a", "-m", str(bound.message)],
       ...options,

@@ -7,7 +7,7 @@
 import { ENCODING, OPTIONS, RUN, runOf, WHO } from "./arguments.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { baseName } from "#lib/os/paths.ts";
-import { optionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
+import { gitOptionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
 import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
 import { isAtLeast, isWorktree, listWorktrees, requireWorktrees } from "#lib/host/git/worktrees.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
@@ -78,11 +78,11 @@ export const worktree_add: ModuleFunction<JobContext> = fn({
       ...truthy(bound.force) ? ["--force"] : [],
     ];
     const command = [
-      ...optionWords(bound.git_opts),
+      ...gitOptionWords(bound.git_opts),
       "worktree",
       "add",
       ...how,
-      ...optionWords(bound.opts),
+      ...gitOptionWords(bound.opts),
       revisionWord(bound.worktree_path, "path"),
       ...revisionWords(bound.ref),
     ];
@@ -108,13 +108,13 @@ export const worktree_prune: ModuleFunction<JobContext> = fn({
   async run(bound, context) {
     const found = await requireWorktrees(context);
     const command = [
-      ...optionWords(bound.git_opts),
+      ...gitOptionWords(bound.git_opts),
       "worktree",
       "prune",
       ...bound.dry_run ? ["--dry-run"] : [],
       ...bound.verbose ? ["--verbose"] : [],
       ...bound.expire ? ["--expire", bound.expire] : [],
-      ...optionWords(bound.opts),
+      ...gitOptionWords(bound.opts),
     ];
     const { stdout, stderr } = await runGit(command, runOf(bound), context);
     return isAtLeast(found, [2, 35, 1]) ? stderr : stdout;

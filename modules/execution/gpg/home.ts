@@ -110,7 +110,7 @@ export async function neededPassphrase(context: JobContext): Promise<string> {
  * Writes what gpg gave to a file.
  * @throws {CommandError} If it cannot be written.
  */
-export function writeOutput(path: string, bytes: Uint8Array): void {
+export function writeGpgOutput(path: string, bytes: Uint8Array): void {
   try {
     writeWithUmask(path, bytes);
   } catch (error) {

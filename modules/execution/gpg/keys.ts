@@ -4,7 +4,7 @@
  * @module
  */
 
-import { KEYCHAIN, type Keychain, openGpg, passphraseOf, withOwnership, writeOutput } from "./home.ts";
+import { KEYCHAIN, type Keychain, openGpg, passphraseOf, withOwnership, writeGpgOutput } from "./home.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { Gpg } from "#lib/host/gnupg/gpg.ts";
 import { foundKeys, type GpgKey, isKey, listedKeys, shownKey } from "#lib/host/gnupg/keys.ts";
@@ -391,7 +391,7 @@ bare : False
     const { stdout } = await gpg.run(words, passphrase === undefined ? {} : { passphrase });
     if (stdout.length === 0) return bare ? false : { res: false };
     const keys = new TextDecoder().decode(stdout);
-    if (truthy(output)) writeOutput(output ?? "", stdout);
+    if (truthy(output)) writeGpgOutput(output ?? "", stdout);
     if (bare) return keys;
     return { res: true, comment: truthy(output) ? `Exported key data has been written to ${output}` : keys };
   },

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { KEYCHAIN, neededPassphrase, openGpg, writeOutput } from "./home.ts";
+import { KEYCHAIN, neededPassphrase, openGpg, writeGpgOutput } from "./home.ts";
 import { InvocationError } from "#lib/errors.ts";
 import type { GpgInput } from "#lib/host/gnupg/gpg.ts";
-import { crypted, type Signature, type Verification, verification } from "#lib/host/gnupg/verification.ts";
+import { crypted, type Verification, verification, type VerifiedSignature } from "#lib/host/gnupg/verification.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { pathExists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -90,7 +90,7 @@ use_passphrase : False
     const gpg = await openGpg(keychain, context);
     const words = ["-sa", "--clearsign", ...truthy(keyid) ? ["--default-key", keyid ?? ""] : []];
     const { stdout } = await gpg.run(words, { ...given, ...inputOf(input, filename) });
-    if (!truthy(input) && truthy(output)) writeOutput(output ?? "", stdout);
+    if (!truthy(input) && truthy(output)) writeGpgOutput(output ?? "", stdout);
     return stdout;
   },
 });
@@ -160,7 +160,7 @@ function plainAnswer({ trustLevel, username, keyId }: Verification): Record<stri
   return { res: true, username, key_id: keyId, trust_level: trustLevel, message: "The signature is verified." };
 }
 
-function signersAnswer(found: readonly Signature[], anyOf: Value, allOf: Value): Record<string, Value> {
+function signersAnswer(found: readonly VerifiedSignature[], anyOf: Value, allOf: Value): Record<string, Value> {
   const signatures = found.map(({ username, keyid, fingerprint, trustLevel, status }) =>
     new Map<Value, Value>(
       Object.entries({ username, key_id: keyid, fingerprint, trust_level: trustLevel, status }),

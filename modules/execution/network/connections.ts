@@ -16,7 +16,7 @@ import { checkedWord, needPrograms } from "#lib/programs/run_program.ts";
 import { establishedConnections } from "#lib/procfs/tcp_table.ts";
 import { which } from "#lib/programs/which.ts";
 import { connectTo } from "#lib/host/network/connecting.ts";
-import { fullName, renamedInHosts, renamedInSysconfig, systemResolver } from "#lib/host/network/host_names.ts";
+import { findFullName, renamedInHosts, renamedInSysconfig, systemResolver } from "#lib/host/network/host_names.ts";
 import { hostAddresses } from "#lib/host/network/interfaces.ts";
 import { parseNetstat, parseSs } from "#lib/host/network/open_sockets.ts";
 import { parseBuffers, parseTraceroute, sanitizeHost } from "#lib/host/network/host_tools.ts";
@@ -124,7 +124,7 @@ export const get_hostname: ModuleFunction<JobContext> = fn({
 });
 
 async function ownFullName(): Promise<string> {
-  return await fullName(Deno.hostname(), { files: new HostFiles(), resolver: await systemResolver() });
+  return await findFullName(Deno.hostname(), { files: new HostFiles(), resolver: await systemResolver() });
 }
 
 export const get_fqdn: ModuleFunction<JobContext> = fn({
@@ -243,7 +243,7 @@ export const fqdns: ModuleFunction<JobContext> = fn({
     const look = async (address: string): Promise<string[]> => {
       try {
         const name = await resolver.name(address);
-        return name === address ? [] : [await fullName(name, { files: new HostFiles(), resolver })];
+        return name === address ? [] : [await findFullName(name, { files: new HostFiles(), resolver })];
       } catch (error) {
         context.log("debug", `Unable to resolve address ${address}: ${messageOf(error)}`);
         return [];

@@ -5,19 +5,19 @@
  */
 
 import { packagesOf, upgradesOf } from "./packages.ts";
-import { forgetVersion, isBelow, runPip, versionOf, WHERE } from "./running.ts";
+import { forgetVersion, isPipOlderThan, runPip, versionOf, WHERE } from "./running.ts";
 import { CommandError } from "#lib/errors.ts";
 import { isDirectory, isThere } from "#lib/os/file_kind.ts";
 import {
   checkedUrl,
   extraWords,
-  listed,
-  optional,
+  optionWithValue,
   proxyWords,
   repeated,
+  splitWords,
   timeoutWords,
 } from "#lib/host/language_packages/pip_command.ts";
-import { normalizedName } from "#lib/host/language_packages/pip_output.ts";
+import { normalizePipName } from "#lib/host/language_packages/pip_output.ts";
 import { Requirements } from "#lib/host/language_packages/pip_requirements.ts";
 import { changesBetween } from "#lib/host/packages/changes.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -44,12 +44,14 @@ export const normalize: ModuleFunction<JobContext> = fn({
     "pip.normalize Zope.Interface",
   ),
   params: { name: p.str() },
-  run: ({ name }) => normalizedName(name),
+  run: ({ name }) => normalizePipName(name),
 });
 
 /** Options that pip has had between these versions. */
 function wheelWords(option: string, version: string | null, context: JobContext): string[] {
-  if (!isBelow(version, "1.4") && version !== null && compareLooseVersions(version, "9.0.3") <= 0) return [option];
+  if (!isPipOlderThan(version, "1.4") && version !== null && compareLooseVersions(version, "9.0.3") <= 0) {
+    return [option];
+  }
   context.log("error", `The ${option} option is only supported in pip between 1.4 and 9.0.3, and is ignored`);
   return [];
 }
@@ -64,7 +66,7 @@ function checkLog(path: string): string[] {
 }
 
 function linkWords(links: Value): string[] {
-  return listed(links).flatMap((link) => {
+  return splitWords(links).flatMap((link) => {
     if (/^(https?|ftp|file):/i.test(link) || isThere(link)) return ["--find-links", link];
     throw new CommandError(`'${link}' is not a valid URL or path`);
   });
@@ -72,18 +74,18 @@ function linkWords(links: Value): string[] {
 
 function mirrorWords(mirrors: Value, version: string | null): string[] {
   if (!truthy(mirrors)) return [];
-  if (!isBelow(version, "7.0.0")) {
+  if (!isPipOlderThan(version, "7.0.0")) {
     throw new CommandError(
       "pip >= 7.0.0 does not support mirror argument: use index_url and/or extra_index_url instead",
     );
   }
-  const wrong = listed(mirrors).find((one) => !one.startsWith("http://"));
+  const wrong = splitWords(mirrors).find((one) => !one.startsWith("http://"));
   if (wrong !== undefined) throw new CommandError(`'${wrong}' is not a valid URL`);
   return ["--use-mirrors", ...repeated("--mirrors", mirrors)];
 }
 
 function editableWords(editable: Value): string[] {
-  return listed(editable).flatMap((entry) => {
+  return splitWords(editable).flatMap((entry) => {
     const isLocal = entry === "." || entry.startsWith("file://") || entry.startsWith("/");
     if (!isLocal && !/(?:#|#.*?&)egg=[^&]+/.test(entry)) {
       throw new CommandError("You must specify an egg for this editable");
@@ -107,7 +109,7 @@ async function addRequirements(
   pip: { readonly saltenv: string; readonly user: string | null; readonly cwd: string | null },
   context: JobContext,
 ): Promise<ValueMap | undefined> {
-  for (const one of listed(given)) {
+  for (const one of splitWords(given)) {
     if (await requirements.add(one, { ...pip, context })) continue;
     return map({ result: false, comment: `pip requirements file '${one}' not found` });
   }
@@ -183,13 +185,15 @@ export const install: ModuleFunction<JobContext> = fn({
     if (bound.no_index && (index_url || extra_index_url)) {
       throw new CommandError("'no_index' and ('index_url' or 'extra_index_url') are mutually exclusive.");
     }
-    const cacheOption = isBelow(pip, "6.0") ? "--download-cache" : "--cache-dir";
+    const cacheOption = isPipOlderThan(pip, "6.0") ? "--download-cache" : "--cache-dir";
     const words = [
       "install",
       ...requirements.words,
       ...bound.use_wheel ? wheelWords("--use-wheel", pip, context) : [],
       ...bound.no_use_wheel ? wheelWords("--no-use-wheel", pip, context) : [],
-      ...truthy(bound.no_binary) && !isBelow(pip, "7.0.0") ? ["--no-binary", listed(bound.no_binary).join(",")] : [],
+      ...truthy(bound.no_binary) && !isPipOlderThan(pip, "7.0.0")
+        ? ["--no-binary", splitWords(bound.no_binary).join(",")]
+        : [],
       ...bound.log ? checkLog(bound.log) : [],
       ...proxyWords(bound.proxy, (name) => context.opts.extra.get(name)),
       ...timeoutWords(bound.timeout),
@@ -199,11 +203,14 @@ export const install: ModuleFunction<JobContext> = fn({
       ...flag("--no-index", bound.no_index),
       ...mirrorWords(bound.mirrors, pip),
       ...flag("--disable-pip-version-check", bound.disable_version_check),
-      ...optional("--build", bound.build),
-      ...optional("--target", target ?? (bound.bin_env === null ? Deno.env.get("VENV_PIP_TARGET") ?? null : null)),
-      ...optional("--download", bound.download),
-      ...optional(cacheOption, bound.download_cache || bound.cache_dir),
-      ...optional("--source", bound.source),
+      ...optionWithValue("--build", bound.build),
+      ...optionWithValue(
+        "--target",
+        target ?? (bound.bin_env === null ? Deno.env.get("VENV_PIP_TARGET") ?? null : null),
+      ),
+      ...optionWithValue("--download", bound.download),
+      ...optionWithValue(cacheOption, bound.download_cache || bound.cache_dir),
+      ...optionWithValue("--source", bound.source),
       ...flag("--upgrade", bound.upgrade),
       ...flag("--force-reinstall", bound.force_reinstall),
       ...flag("--ignore-installed", bound.ignore_installed),
@@ -212,8 +219,8 @@ export const install: ModuleFunction<JobContext> = fn({
       ...flag("--no-install", bound.no_install),
       ...flag("--no-download", bound.no_download),
       ...flag("--no-cache-dir", bound.no_cache_dir),
-      ...flag("--pre", bound.pre_releases && !isBelow(pip, "1.4")),
-      ...optional("--cert", bound.cert),
+      ...flag("--pre", bound.pre_releases && !isPipOlderThan(pip, "1.4")),
+      ...optionWithValue("--cert", bound.cert),
       ...repeated("--global-option", bound.global_options),
       ...repeated("--install-option", bound.install_options),
     ];
@@ -221,13 +228,13 @@ export const install: ModuleFunction<JobContext> = fn({
       return { retcode: 0, stdout: "No packages to install." };
     }
     words.push(
-      ...listed(bound.pkgs).map((one) => one.replaceAll(";", ",")),
+      ...splitWords(bound.pkgs).map((one) => one.replaceAll(";", ",")),
       ...editableWords(bound.editable),
       ...flag("--allow-all-external", bound.allow_all_external),
       ...repeated("--allow-external", bound.allow_external),
       ...repeated("--allow-unverified", bound.allow_unverified),
       ...flag("--process-dependency-links", bound.process_dependency_links),
-      ...optional("--trusted-host", bound.trusted_host),
+      ...optionWithValue("--trusted-host", bound.trusted_host),
       ...extraWords(bound.extra_args),
     );
     return await runPip(words, bound, { context, more: kwargs });
@@ -258,10 +265,10 @@ export const uninstall: ModuleFunction<JobContext> = fn({
     using requirements = new Requirements();
     const missing = await addRequirements(requirements, bound.requirements, bound, context);
     if (missing !== undefined) return missing;
-    const named = new Set(listed(bound.pkgs));
+    const named = new Set(splitWords(bound.pkgs));
     if (named.size > 0 && truthy(bound.requirements)) {
       // A package that a file names with its version need not be named again.
-      for (const path of listed(bound.requirements).filter((one) => one.startsWith("/"))) {
+      for (const path of splitWords(bound.requirements).filter((one) => one.startsWith("/"))) {
         for (const line of splitLines(Deno.readTextFileSync(path))) named.delete(line.split("==")[0]);
       }
     }
@@ -269,7 +276,7 @@ export const uninstall: ModuleFunction<JobContext> = fn({
       "uninstall",
       "-y",
       ...requirements.words,
-      ...optional("--log", bound.log),
+      ...optionWithValue("--log", bound.log),
       ...proxyWords(bound.proxy, (name) => context.opts.extra.get(name)),
       ...timeoutWords(bound.timeout),
       ...named,

@@ -5,7 +5,7 @@
  */
 
 import { frozen, listFrozen, packagesOf, upgradesOf } from "./packages.ts";
-import { isBelow, runPip, versionOf, WHERE } from "./running.ts";
+import { isPipOlderThan, runPip, versionOf, WHERE } from "./running.ts";
 import { checkedUrl } from "#lib/host/language_packages/pip_command.ts";
 import { parseVersions } from "#lib/host/language_packages/pip_output.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -92,10 +92,10 @@ export const list_all_versions: ModuleFunction<JobContext> = fn({
   },
   async run({ pkg, include_alpha, include_beta, include_rc, index_url, extra_index_url, ...pip }, context) {
     const version = await versionOf(pip, context);
-    const legacy = isBelow(version, "20.3") ? [] : ["--use-deprecated=legacy-resolver"];
+    const legacy = isPipOlderThan(version, "20.3") ? [] : ["--use-deprecated=legacy-resolver"];
     const words = [
       "--disable-pip-version-check",
-      ...isBelow(version, "21.2") ? [...legacy, "install", `${pkg}==versions`] : ["index", "versions", pkg],
+      ...isPipOlderThan(version, "21.2") ? [...legacy, "install", `${pkg}==versions`] : ["index", "versions", pkg],
       ...index_url ? ["--index-url", checkedUrl(index_url)] : [],
       ...extra_index_url ? ["--extra-index-url", checkedUrl(extra_index_url)] : [],
     ];

@@ -4,20 +4,25 @@
  * @module
  */
 
-import { isBelow, outputOf, type Pip, versionOf } from "./running.ts";
-import { normalizedName, parseFreeze, parseList, parseOutdated } from "#lib/host/language_packages/pip_output.ts";
+import { isPipOlderThan, type Pip, readPip, versionOf } from "./running.ts";
+import {
+  normalizePipName,
+  parseFreeze,
+  parsePipList,
+  parsePipOutdated,
+} from "#lib/host/language_packages/pip_output.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The lines of `pip freeze`. */
 export async function frozen(pip: Pip, more: ValueMap, context: JobContext): Promise<string[]> {
-  const all = isBelow(await versionOf(pip, context), "8.0.3") ? [] : ["--all"];
-  return await outputOf(["freeze", ...all, "--disable-pip-version-check"], pip, { context, more, read: splitLines });
+  const all = isPipOlderThan(await versionOf(pip, context), "8.0.3") ? [] : ["--all"];
+  return await readPip(["freeze", ...all, "--disable-pip-version-check"], pip, { context, more, read: splitLines });
 }
 
 function beginning(packages: ReadonlyMap<string, string>, prefix: string | null): ValueMap {
-  const start = prefix ? normalizedName(prefix) : "";
+  const start = prefix ? normalizePipName(prefix) : "";
   return new Map([...packages].filter(([name]) => name.startsWith(start)));
 }
 
@@ -28,7 +33,7 @@ export async function listFrozen(
   more: ValueMap,
   context: JobContext,
 ): Promise<ValueMap> {
-  const start = prefix ? normalizedName(prefix) : "";
+  const start = prefix ? normalizePipName(prefix) : "";
   const packages: ValueMap = new Map();
   if ("pip".startsWith(start)) packages.set("pip", await versionOf(pip, context));
   return new Map([...packages, ...beginning(parseFreeze(await frozen(pip, more, context)), prefix)]);
@@ -41,11 +46,11 @@ export async function packagesOf(
   more: ValueMap,
   context: JobContext,
 ): Promise<ValueMap> {
-  if (isBelow(await versionOf(pip, context), "9.0")) return await listFrozen(prefix, pip, more, context);
+  if (isPipOlderThan(await versionOf(pip, context), "9.0")) return await listFrozen(prefix, pip, more, context);
   const words = ["list", "--format=json", "--disable-pip-version-check"];
-  const all = await outputOf(words, pip, { context, more, read: parseList });
+  const all = await readPip(words, pip, { context, more, read: parsePipList });
   const named = all.map((one): [string, string] => [
-    normalizedName(str(one.get("name") ?? "")),
+    normalizePipName(str(one.get("name") ?? "")),
     str(one.get("version") ?? ""),
   ]);
   return beginning(new Map(named), prefix);
@@ -54,13 +59,13 @@ export async function packagesOf(
 /** The versions of the packages that there is a newer version of, by name. */
 export async function upgradesOf(pip: Pip, context: JobContext): Promise<ValueMap> {
   const version = await versionOf(pip, context);
-  const isOld = isBelow(version, "9.0");
+  const isOld = isPipOlderThan(version, "9.0");
   const words = ["list", "--outdated", "--disable-pip-version-check", ...isOld ? [] : ["--format=json"]];
   if (isOld) {
-    const isOldest = isBelow(version, "8.0.0");
-    return await outputOf(words, pip, { context, read: (listed) => parseOutdated(listed, { isOldest }) });
+    const isOldest = isPipOlderThan(version, "8.0.0");
+    return await readPip(words, pip, { context, read: (listed) => parsePipOutdated(listed, { isOldest }) });
   }
-  const listed = await outputOf(words, pip, { context, read: parseList });
+  const listed = await readPip(words, pip, { context, read: parsePipList });
   const field = (one: ValueMap, name: string) => str(one.get(name) ?? null);
   return new Map(
     listed.map((one) => [

@@ -8,7 +8,7 @@ import { callRunAll } from "#modules/execution/_file_host.ts";
 import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
 import { pipEnvironment, pipWords } from "#lib/host/language_packages/pip_command.ts";
 import { PrivateRequirements, withoutPasswords } from "#lib/host/language_packages/pip_passwords.ts";
-import { parseVersion } from "#lib/host/language_packages/pip_output.ts";
+import { parsePipVersion } from "#lib/host/language_packages/pip_output.ts";
 import { changeFailure } from "#lib/host/packages/changes.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
@@ -52,7 +52,7 @@ export async function runPip(
  * What pip prints, as `read` reads it.
  * @throws {CommandError} If it fails, or prints something else.
  */
-export async function outputOf<T>(
+export async function readPip<T>(
   words: readonly string[],
   pip: Pip,
   options: {
@@ -93,10 +93,10 @@ export function forgetVersion({ bin_env }: Pip, context: JobContext): void {
 async function askVersion(pip: Pip, context: JobContext): Promise<string | null> {
   const result = await runPip(["--version"], { ...pip, env_vars: null, bin_env: pip.bin_env }, { context });
   if (result.get("retcode") !== 0) throw new CommandNotFoundError("Could not find a `pip` binary");
-  return parseVersion(str(result.get("stdout") ?? "")) ?? null;
+  return parsePipVersion(str(result.get("stdout") ?? "")) ?? null;
 }
 
 /** Whether this version of pip is older than `min`; not if it is not known. */
-export function isBelow(version: string | null, min: string): boolean {
+export function isPipOlderThan(version: string | null, min: string): boolean {
   return version !== null && compareLooseVersions(version, min) < 0;
 }

@@ -7,11 +7,11 @@
 
 import {
   CONNECTION,
-  type Connection,
   connectionOf,
-  execute,
+  executeSql,
   postgresProgram,
   psql,
+  type PsqlConnection,
   rowsBy,
   rowsOf,
   runServerProgram,
@@ -57,7 +57,7 @@ const DATABASES = 'SELECT datname as "Name", pga.rolname as "Owner", ' +
   "FROM pg_database pgd, pg_roles pga, pg_tablespace pgts " +
   "WHERE pga.oid = pgd.datdba AND pgts.oid = pgd.dattablespace";
 
-async function databases(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
+async function databases(connection: PsqlConnection, context: JobContext): Promise<Map<string, Row>> {
   return rowsBy(await rowsOf(DATABASES, connection, context), "Name");
 }
 
@@ -103,7 +103,7 @@ export const db_create: ModuleFunction<JobContext> = fn({
       LC_CTYPE: lc_ctype && quoted(lc_ctype),
     }).flatMap(([key, value]) => value === null ? [] : [`${key} = ${value}`]);
     const clause = options.length === 0 ? "" : ` WITH ${options.join(" ")}`;
-    return await execute(`CREATE DATABASE ${identifier(name)}${clause}`, connection, context);
+    return await executeSql(`CREATE DATABASE ${identifier(name)}${clause}`, connection, context);
   },
 });
 
@@ -136,7 +136,7 @@ export const db_alter: ModuleFunction<JobContext> = fn({
       ...tablespace ? [`SET TABLESPACE ${identifier(tablespace)}`] : [],
     ];
     for (const change of changes) {
-      isDone = await execute(`ALTER DATABASE ${identifier(name)} ${change}`, connection, context) && isDone;
+      isDone = await executeSql(`ALTER DATABASE ${identifier(name)} ${change}`, connection, context) && isDone;
     }
     return isDone;
   },
@@ -166,7 +166,7 @@ const TABLESPACES = 'SELECT spcname as "Name", pga.rolname as "Owner", spcacl as
   'spcoptions as "Opts", pg_tablespace_location(pgts.oid) as "Location" ' +
   "FROM pg_tablespace pgts, pg_roles pga WHERE pga.oid = pgts.spcowner";
 
-async function tablespaces(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
+async function tablespaces(connection: PsqlConnection, context: JobContext): Promise<Map<string, Row>> {
   return rowsBy(await rowsOf(TABLESPACES, connection, context), "Name");
 }
 
@@ -196,7 +196,7 @@ export const tablespace_create: ModuleFunction<JobContext> = fn({
     const pairs = [...options ?? []].map(([key, value]) => `${str(key)} = ${str(value)}`).join(", ");
     const clause = pairs === "" ? "" : `WITH ( ${pairs} )`;
     const query = `CREATE TABLESPACE ${identifier(name)} ${owned} LOCATION ${quoted(location)} ${clause}`;
-    return await execute(query, connection, context);
+    return await executeSql(query, connection, context);
   },
 });
 
@@ -226,7 +226,7 @@ export const tablespace_alter: ModuleFunction<JobContext> = fn({
       ...reset_option ? [`RESET (${reset_option})`] : [],
     ];
     for (const change of changes) {
-      if (!await execute(`ALTER TABLESPACE ${identifier(name)} ${change}`, connection, context)) return false;
+      if (!await executeSql(`ALTER TABLESPACE ${identifier(name)} ${change}`, connection, context)) return false;
     }
     return true;
   },
@@ -236,7 +236,7 @@ export const tablespace_remove: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a tablespace. Return whether it succeeded.", "postgres.tablespace_remove tsname"),
   permissions: "all",
   params: { name: p.str(), ...CONNECTION },
-  run: ({ name, ...connection }, context) => execute(`DROP TABLESPACE ${identifier(name)}`, connection, context),
+  run: ({ name, ...connection }, context) => executeSql(`DROP TABLESPACE ${identifier(name)}`, connection, context),
 });
 
 /** What gets another owner: the command's words, and the query for the names of all such things in a database. */
@@ -262,7 +262,7 @@ const OWNED: readonly (readonly [string, string])[] = [
  * Gives a database and all that is in it to an owner, in one transaction.
  * @returns What became of psql.
  */
-async function ownAll(database: string, owner: string, connection: Connection, context: JobContext) {
+async function ownAll(database: string, owner: string, connection: PsqlConnection, context: JobContext) {
   const place = { ...connectionOf(connection), maintenance_db: database };
   const to = `owner to ${identifier(owner)};`;
   const commands = ["begin;", `alter database ${identifier(database)} ${to}`];

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CONNECTION, type Connection, execute, rowsOf } from "./psql.ts";
+import { CONNECTION, executeSql, type PsqlConnection, rowsOf } from "./psql.ts";
 import { identifier, type Row } from "#lib/host/postgres/psql.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -13,12 +13,12 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compareLooseVersions } from "#lib/text/loose_version.ts";
 import { truthy } from "#lib/values/value.ts";
 
-async function available(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
+async function available(connection: PsqlConnection, context: JobContext): Promise<Map<string, Row>> {
   const rows = await rowsOf("select * from pg_available_extensions();", connection, context);
   return new Map(rows.filter((row) => row.default_version !== undefined).map((row) => [row.name, row]));
 }
 
-async function installed(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
+async function installed(connection: PsqlConnection, context: JobContext): Promise<Map<string, Row>> {
   const query =
     "select a.*, b.nspname as schema_name from pg_extension a,  pg_namespace b where a.extnamespace = b.oid;";
   const rows = await rowsOf(query, connection, context);
@@ -61,7 +61,7 @@ export const get_installed_extension: ModuleFunction<JobContext> = fn({
   run: async ({ name, ...connection }, context) => (await installed(connection, context)).get(name) ?? null,
 });
 
-async function isAvailable(name: string, connection: Connection, context: JobContext): Promise<boolean> {
+async function isAvailable(name: string, connection: PsqlConnection, context: JobContext): Promise<boolean> {
   const names = [...(await available(connection, context)).keys()];
   return names.some((one) => one.toLowerCase() === name.toLowerCase());
 }
@@ -94,7 +94,7 @@ const ELSEWHERE = "EXTENSION TO MOVE";
 
 async function situation(
   { name, ext_version, schema }: Wanted,
-  connection: Connection,
+  connection: PsqlConnection,
   context: JobContext,
 ): Promise<string[]> {
   const known = (await installed(connection, context)).get(name);
@@ -131,7 +131,7 @@ export const drop_extension: ModuleFunction<JobContext> = fn({
       ...truthy(restrict) ? ["RESTRICT"] : [],
       ";",
     ];
-    if ((await installed(connection, context)).has(name)) await execute(words.join(" "), connection, context);
+    if ((await installed(connection, context)).has(name)) await executeSql(words.join(" "), connection, context);
     return !(await installed(connection, context)).has(name);
   },
 });
@@ -185,7 +185,7 @@ export const create_extension: ModuleFunction<JobContext> = fn({
     const flags = await situation(wanted, connection, context);
     if (await isAvailable(name, connection, context)) {
       const sql = command(wanted, { flags, ifNotExists: truthy(if_not_exists ?? true), from: from_version });
-      if (sql !== "") await execute(sql, connection, context);
+      if (sql !== "") await executeSql(sql, connection, context);
     }
     const now = await situation(wanted, connection, context);
     return now.every((flag) => flag === INSTALLED);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Connection, execute, rowsOf } from "./psql.ts";
+import { executeSql, type PsqlConnection, rowsOf } from "./psql.ts";
 import {
   checkedKind,
   checkPrivileges,
@@ -57,7 +57,7 @@ interface Grant {
 
 async function isGranted(
   { role, object, privileges, grantOption }: Grant,
-  connection: Connection,
+  connection: PsqlConnection,
   context: JobContext,
 ) {
   checkPrivileges(object.kind, privileges);
@@ -113,7 +113,7 @@ export const privileges_grant: ModuleFunction<JobContext> = fn({
     const isGroup = object.kind === "group";
     const what = isGroup ? object_name : `${listed(privileges)} ON ${placeOf(object)}`;
     const option = truthy(grant_option) ? ` WITH ${isGroup ? "ADMIN" : "GRANT"} OPTION` : "";
-    return await execute(`GRANT ${what} TO ${identifier(name)}${option}`, connection, context);
+    return await executeSql(`GRANT ${what} TO ${identifier(name)}${option}`, connection, context);
   },
 });
 
@@ -128,6 +128,6 @@ export const privileges_revoke: ModuleFunction<JobContext> = fn({
     const object = { name: object_name, kind: checkedKind(object_type), schema: prepend };
     if (!await isGranted({ role: name, object, privileges, grantOption: false }, connection, context)) return false;
     const what = object.kind === "group" ? object_name : `${listed(privileges)} ON ${placeOf(object)}`;
-    return await execute(`REVOKE ${what} FROM ${/^\w+$/.test(name) ? name : identifier(name)}`, connection, context);
+    return await executeSql(`REVOKE ${what} FROM ${/^\w+$/.test(name) ? name : identifier(name)}`, connection, context);
   },
 });

@@ -22,7 +22,7 @@ export const CONNECTION = {
 };
 
 /** Where psql connects to, and as which user of this host it runs. */
-export interface Connection {
+export interface PsqlConnection {
   readonly user: string | null;
   readonly host: string | null;
   readonly port: string | null;
@@ -32,7 +32,7 @@ export interface Connection {
 }
 
 /** The same as arguments for another function of `postgres`. */
-export function connectionOf({ user, host, port, maintenance_db, password, runas }: Connection): Connection {
+export function connectionOf({ user, host, port, maintenance_db, password, runas }: PsqlConnection): PsqlConnection {
   return { user, host, port, maintenance_db, password, runas };
 }
 
@@ -71,7 +71,7 @@ export async function withSecretFile<T>(
  */
 export async function psql(
   args: readonly string[],
-  connection: Connection,
+  connection: PsqlConnection,
   context: JobContext,
   stdin?: string,
 ): Promise<ValueMap> {
@@ -120,15 +120,15 @@ export async function runServerProgram(
  * Runs commands of SQL.
  * @returns Whether they went well.
  */
-export async function execute(sql: string, connection: Connection, context: JobContext): Promise<boolean> {
+export async function executeSql(sql: string, connection: PsqlConnection, context: JobContext): Promise<boolean> {
   return (await psql(["-c", sql], connection, context)).get("retcode") === 0;
 }
 
 /**
- * Like {@linkcode execute}, of commands with a secret in them: psql reads them, where Salt shows them in the list of
+ * Like {@linkcode executeSql}, of commands with a secret in them: psql reads them, where Salt shows them in the list of
  * processes.
  */
-export async function executeSecret(sql: string, connection: Connection, context: JobContext): Promise<boolean> {
+export async function executeSecret(sql: string, connection: PsqlConnection, context: JobContext): Promise<boolean> {
   const result = await psql(["-v", "ON_ERROR_STOP=1", "-f", "-"], connection, context, sql);
   return result.get("retcode") === 0;
 }
@@ -136,7 +136,7 @@ export async function executeSecret(sql: string, connection: Connection, context
 /** The rows of a query; none if it failed. */
 export async function rowsOf(
   query: string,
-  connection: Connection,
+  connection: PsqlConnection,
   context: JobContext,
   write = false,
 ): Promise<Row[]> {

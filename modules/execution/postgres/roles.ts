@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CONNECTION, type Connection, execute, executeSecret, rowsOf } from "./psql.ts";
+import { CONNECTION, executeSecret, executeSql, type PsqlConnection, rowsOf } from "./psql.ts";
 import {
   isRole,
   parseRole,
@@ -23,7 +23,7 @@ const { runas, ...PLACE } = CONNECTION;
 
 /** All roles by name; `undefined` if the server does not say its version. */
 async function roles(
-  connection: Connection,
+  connection: PsqlConnection,
   context: JobContext,
   withPasswords = false,
 ): Promise<ValueMap | undefined> {
@@ -36,7 +36,7 @@ async function roles(
   return new Map(rows.map((row): [Value, Value] => [row.name, map(parseRole(row))]));
 }
 
-async function roleOf(name: string, connection: Connection, context: JobContext, withPassword = false) {
+async function roleOf(name: string, connection: PsqlConnection, context: JobContext, withPassword = false) {
   return (await roles(connection, context, withPassword))?.get(name) ?? null;
 }
 
@@ -76,7 +76,7 @@ async function changeRole(
   { kind, options, connection }: {
     readonly kind: RoleKind;
     readonly options: RoleOptions;
-    readonly connection: Connection;
+    readonly connection: PsqlConnection;
   },
   context: JobContext,
 ): Promise<boolean> {
@@ -128,7 +128,7 @@ function changing<P extends Parameters>(
         valid_until: flag("valid_until"),
         groups: flag("groups"),
       };
-      const connection: Connection = {
+      const connection: PsqlConnection = {
         user: word("user"),
         host: word("host"),
         port: word("port"),
@@ -207,12 +207,12 @@ export const group_update: ModuleFunction<JobContext> = changing("group", "updat
  * Removes a role.
  * @returns Whether it is gone; false if it was not there.
  */
-async function removeRole(name: string, connection: Connection, context: JobContext): Promise<boolean> {
+async function removeRole(name: string, connection: PsqlConnection, context: JobContext): Promise<boolean> {
   if (!isRole(await roleOf(name, connection, context))) {
     context.log("info", `User '${name}' does not exist`);
     return false;
   }
-  await execute(`DROP ROLE ${identifier(name)}`, connection, context);
+  await executeSql(`DROP ROLE ${identifier(name)}`, connection, context);
   return !isRole(await roleOf(name, connection, context));
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Connection, execute, rowsOf } from "./psql.ts";
+import { executeSql, type PsqlConnection, rowsOf } from "./psql.ts";
 import { identifier, type Row } from "#lib/host/postgres/psql.ts";
 import { CommandError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -25,14 +25,14 @@ type SchemaConnection = Readonly<Record<keyof typeof SCHEMA_CONNECTION, string |
 function inDatabase(
   maintenance_db: string,
   { user, db_user, db_password, db_host, db_port }: SchemaConnection,
-): Connection {
+): PsqlConnection {
   return { user: db_user, host: db_host, port: db_port, maintenance_db, password: db_password, runas: user };
 }
 
 const SCHEMAS = 'SELECT pg_namespace.nspname as "name",pg_namespace.nspacl as "acl", pg_roles.rolname as "owner" ' +
   "FROM pg_namespace LEFT JOIN pg_roles ON pg_roles.oid = pg_namespace.nspowner ";
 
-async function schemas(connection: Connection, context: JobContext): Promise<Map<string, Row>> {
+async function schemas(connection: PsqlConnection, context: JobContext): Promise<Map<string, Row>> {
   const rows = await rowsOf(SCHEMAS, connection, context);
   return new Map(rows.map(({ name, owner, acl }) => [name, { owner, acl }]));
 }
@@ -73,7 +73,7 @@ export const schema_create: ModuleFunction<JobContext> = fn({
     const place = inDatabase(dbname, connection);
     if ((await schemas(place, context)).has(name)) return false;
     const owned = owner === null ? "" : ` AUTHORIZATION ${identifier(owner)}`;
-    return await execute(`CREATE SCHEMA ${identifier(name)}${owned}`, place, context);
+    return await executeSql(`CREATE SCHEMA ${identifier(name)}${owned}`, place, context);
   },
 });
 
@@ -87,7 +87,7 @@ export const schema_remove: ModuleFunction<JobContext> = fn({
   async run({ dbname, name, ...connection }, context) {
     const place = inDatabase(dbname, connection);
     if (!(await schemas(place, context)).has(name)) return false;
-    await execute(`DROP SCHEMA ${identifier(name)}`, place, context);
+    await executeSql(`DROP SCHEMA ${identifier(name)}`, place, context);
     return !(await schemas(place, context)).has(name);
   },
 });
@@ -102,7 +102,7 @@ const LANGUAGE_CONNECTION = {
   runas: p.str(null),
 };
 
-async function languages(connection: Connection, context: JobContext): Promise<Map<string, string>> {
+async function languages(connection: PsqlConnection, context: JobContext): Promise<Map<string, string>> {
   const rows = await rowsOf('SELECT lanname AS "Name" FROM pg_language', connection, context);
   return new Map(rows.map(({ Name }) => [Name, Name]));
 }
@@ -132,7 +132,7 @@ export const language_create: ModuleFunction<JobContext> = fn({
   params: LANGUAGE,
   async run({ name, ...connection }, context) {
     if ((await languages(connection, context)).has(name)) return false;
-    return await execute(`CREATE LANGUAGE ${plain(name)}`, connection, context);
+    return await executeSql(`CREATE LANGUAGE ${plain(name)}`, connection, context);
   },
 });
 
@@ -145,7 +145,7 @@ export const language_remove: ModuleFunction<JobContext> = fn({
   params: LANGUAGE,
   async run({ name, ...connection }, context) {
     if (!(await languages(connection, context)).has(name)) return false;
-    return await execute(`DROP LANGUAGE ${plain(name)}`, connection, context);
+    return await executeSql(`DROP LANGUAGE ${plain(name)}`, connection, context);
   },
 });
 

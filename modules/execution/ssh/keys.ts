@@ -18,7 +18,7 @@ import {
   removeKey,
   replaceKey,
 } from "#lib/host/etc_files/authorized_keys.ts";
-import { readText } from "#lib/host/filesystem/contents.ts";
+import { readUtf8File } from "#lib/host/filesystem/contents.ts";
 import { baseName, dirName, joinPath } from "#lib/os/paths.ts";
 import { sourcePath } from "#lib/host/filesystem/sources.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -44,7 +44,7 @@ function keysPath(name: string, config: string): string {
 function keysIn(path: string, hashType: string | null): Map<string, AuthorizedKey> {
   const fingerprint = fingerprints(hashType);
   try {
-    return parseAuthorizedKeys(readText(path), fingerprint);
+    return parseAuthorizedKeys(readUtf8File(path), fingerprint);
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
     throw new CommandError(`Problem reading ssh key file ${path}`);
@@ -151,7 +151,7 @@ export const check_key_file: ModuleFunction<JobContext> = fn({
 function removeFrom(user: string, { key, config, hashType }: Pick<KeyRequest, "key" | "config" | "hashType">): string {
   if (keysOfUser(user, config, hashType)?.has(key) !== true) return "Key not present";
   const path = keysPath(user, config);
-  writeUsers(path, removeKey(readText(path), key), userOf(user));
+  writeUsers(path, removeKey(readUtf8File(path), key), userOf(user));
   return "Key removed";
 }
 
@@ -191,12 +191,12 @@ function setKey(user: string, request: KeyRequest): string {
   const path = keysPath(user, request.config);
   const line = formatKey(request.key, { ...request, enc });
   if (status === "update") {
-    writeUsers(path, replaceKey(readText(path), request.key, line), found);
+    writeUsers(path, replaceKey(readUtf8File(path), request.key, line), found);
     return "replace";
   }
   if (path.startsWith(found.home) && !isDirectory(found.home)) return "fail";
   makeUsersDirectory(dirName(path), found);
-  const old = isFile(path) ? readText(path) : "";
+  const old = isFile(path) ? readUtf8File(path) : "";
   writeUsers(path, `${old}${old === "" || old.endsWith("\n") ? "" : "\n"}${line}`, found);
   return "new";
 }
@@ -257,7 +257,7 @@ export const host_keys: ModuleFunction<JobContext> = fn({
       const [, type, pub = "", cert] = found;
       if ((pub === "" && !withPrivate) || (cert !== undefined && !certs)) continue;
       const path = joinPath(directory, name);
-      keys.set(type + pub, isFile(path) ? readText(path).trim() : "");
+      keys.set(type + pub, isFile(path) ? readUtf8File(path).trim() : "");
     }
     return keys;
   },
@@ -283,7 +283,7 @@ export const user_keys: ModuleFunction<JobContext> = fn({
       if (home === undefined) return [];
       const keys = new Map(files.flatMap((file): [Value, Value][] => {
         const path = file.startsWith("/") ? file : `${home}/.ssh/${file}`;
-        return isFile(path) ? [[file.startsWith("/") ? baseName(file) : file, readText(path).trim()]] : [];
+        return isFile(path) ? [[file.startsWith("/") ? baseName(file) : file, readUtf8File(path).trim()]] : [];
       }));
       return keys.size === 0 ? [] : [[name, keys]];
     }));
@@ -299,7 +299,7 @@ export const key_is_encrypted: ModuleFunction<JobContext> = fn({
   params: { key: p.str() },
   run: ({ key }) => {
     if (!isFile(key)) throw new CommandError(`${key} does not exist`);
-    const data = readText(key);
+    const data = readUtf8File(key);
     if (!/BEGIN (?:\w+\s)*PRIVATE KEY/.test(data)) throw new CommandError(`${key} is not a private key`);
     return data.includes("ENCRYPTED");
   },

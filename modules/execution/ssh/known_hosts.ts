@@ -9,7 +9,7 @@ import { fingerprints, HASH, makeUsersDirectory, refuseLinks, userOf, writeUsers
 import { runTool } from "#modules/execution/_file_host.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { foundLines, type KnownHost, parseKnownHosts } from "#lib/host/etc_files/authorized_keys.ts";
-import { copyKeeping, readText, replaceFile } from "#lib/host/filesystem/contents.ts";
+import { copyKeeping, readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { dirName, joinPath } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
@@ -274,7 +274,7 @@ async function addKnown(
     const words = ["ssh-keygen", "-F", hostPort(hostname, port), "-f", path];
     const { stdout } = await runTool(context, words, { ignoreRetcode: true, joined: true });
     const gone = new Set(foundLines(stdout, enc));
-    lines = (readText(path).match(/[^\n]*\n|[^\n]+$/g) ?? []).filter((_line, i) => !gone.has(i + 1));
+    lines = (readUtf8File(path).match(/[^\n]*\n|[^\n]+$/g) ?? []).filter((_line, i) => !gone.has(i + 1));
   }
   for (const host of fresh) {
     const name = String(host.hostname);

@@ -12,7 +12,7 @@ import { RUN_KEYWORDS } from "#lib/states/run/call_keywords.ts";
 import { survivingCommands } from "#lib/states/control/interrupted_run.ts";
 import type { ApplyCall } from "#lib/states/run/prepared.ts";
 import { applyPlan, makePlan } from "#lib/states/run/planning.ts";
-import { clearRequest, keepRequest, requestNamed } from "#lib/states/control/requests.ts";
+import { keepRequest, removeRequest, requestNamed } from "#lib/states/control/requests.ts";
 import { applyId, applyLow, applySingle } from "#lib/states/run/single.ts";
 import { applyTemplate, applyTemplateText } from "#lib/states/run/template.ts";
 import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -270,7 +270,7 @@ export const run_request: ModuleFunction<JobContext> = fn({
       context,
       (call) => applyBoth(request.mods, call),
     );
-    clearRequest(cachedir, name);
+    removeRequest(cachedir, name);
     return returned;
   },
 });

@@ -12,7 +12,7 @@ import { disabledRuns, setDisabledRuns } from "#lib/states/control/disabling.ts"
 import { clearHigh } from "#lib/states/run/high_cache.ts";
 import { lastRun } from "#lib/states/control/last_run.ts";
 import { ALL_STATES, knownPauses, pauseRun, resumeRun } from "#lib/states/control/pauses.ts";
-import { clearRequest, readRequests } from "#lib/states/control/requests.ts";
+import { readRequests, removeRequest } from "#lib/states/control/requests.ts";
 import { awaitEvents } from "#lib/states/control/watching_events.ts";
 import type { Value } from "#lib/values/value.ts";
 
@@ -119,7 +119,7 @@ export const clear_request: ModuleFunction<JobContext> = fn({
   doc: describe("Delete a request without running it.\n\nname\n    Its name. Default: all.", "state.clear_request"),
   permissions: { read: ["{cachedir}"], write: ["{cachedir}"] },
   params: { name: p.str(null) },
-  run: ({ name }, { opts }) => clearRequest(opts.cachedir, name),
+  run: ({ name }, { opts }) => removeRequest(opts.cachedir, name),
 });
 
 export const clear_cache: ModuleFunction<JobContext> = fn({

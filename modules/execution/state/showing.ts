@@ -11,7 +11,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Value } from "#lib/values/value.ts";
 import { ARGUMENTS, checkNames, COMMON, testWord, unlessConflict as orConflict } from "./arguments.ts";
 
-type OfSls = (mods: Value, call: show.Call) => Promise<Value>;
+type OfSls = (mods: Value, call: show.ShowCall) => Promise<Value>;
 
 /** A function that shows something of SLS files. */
 function ofSls(doc: string, run: OfSls, ...examples: readonly [string, ...string[]]): ModuleFunction<JobContext> {
@@ -32,7 +32,7 @@ function ofSls(doc: string, run: OfSls, ...examples: readonly [string, ...string
 /** A function that shows something of what the top file gives to this minion. */
 function ofTop(
   doc: string,
-  run: (call: show.Call) => Promise<Value>,
+  run: (call: show.ShowCall) => Promise<Value>,
   ...examples: readonly [string, ...string[]]
 ): ModuleFunction<JobContext> {
   return fn({
@@ -43,14 +43,18 @@ function ofTop(
   });
 }
 
-function callOf(context: JobContext, kwargs: ReadonlyMap<Value, Value>, test: Value): show.Call {
+function callOf(context: JobContext, kwargs: ReadonlyMap<Value, Value>, test: Value): show.ShowCall {
   const own = new Map(kwargs);
   if (test !== null) own.set("test", test);
   return { context, kwargs: own };
 }
 
 /** What `run` shows, unless another state function runs. */
-async function unlessConflict(queue: Value, call: show.Call, run: (call: show.Call) => Promise<Value>): Promise<Value> {
+async function unlessConflict(
+  queue: Value,
+  call: show.ShowCall,
+  run: (call: show.ShowCall) => Promise<Value>,
+): Promise<Value> {
   return await orConflict({ queue, ...call }, () => run(call));
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Argspec, argspec, type Signature } from "#lib/plugins/call.ts";
+import { type Argspec, argspec, type FunctionSignature } from "#lib/plugins/call.ts";
 import { selects } from "#lib/plugins/docs.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 
@@ -32,7 +32,7 @@ export function modulesOf(names: readonly string[], wanted: readonly string[]): 
 
 /** The arguments of the functions that a module's name, a function's or a glob chooses; an empty string chooses all. */
 export function argspecsOf(
-  functions: readonly { readonly name: string; readonly fun: Signature }[],
+  functions: readonly { readonly name: string; readonly fun: FunctionSignature }[],
   module: string,
 ): Record<string, Argspec> {
   const test = module.includes("*") ? compileGlob(module) : selects(module);

@@ -49,7 +49,7 @@ export function textOrUndefined(reference: Reference): string | undefined {
  * The text of a reference.
  * @throws {InvocationError} If it is none.
  */
-export function textOf(reference: Reference): string {
+export function readReference(reference: Reference): string {
   const text = textOrUndefined(reference);
   if (text === undefined) throw new InvocationError("'utf-8' codec can't decode the bytes");
   return text;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { textOf, writePem } from "./common.ts";
+import { readReference, writePem } from "./common.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -47,5 +47,5 @@ export const write_pem: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { text: p.any(), path: p.str(), overwrite: p.bool(true), pem_type: p.str(null) },
-  run: ({ text, path, overwrite, pem_type }) => writePem(textOf(referenceOf(text)), path, overwrite, pem_type),
+  run: ({ text, path, overwrite, pem_type }) => writePem(readReference(referenceOf(text)), path, overwrite, pem_type),
 });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { textOf, textOrUndefined } from "./common.ts";
+import { readReference, textOrUndefined } from "./common.ts";
 import { loadPrivateKey } from "#lib/crypto/asymmetric_keys.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { InvocationError } from "#lib/errors.ts";
@@ -14,7 +14,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
-import { keyKind, type Signed } from "#lib/host/x509/documents.ts";
+import { keyKind, type SignedDocument } from "#lib/host/x509/documents.ts";
 import {
   colonHex,
   numberHex,
@@ -53,7 +53,7 @@ function nameHash(der: Uint8Array): string {
   return colonHex(hashBytes(der, "sha1").slice(0, 4).reverse());
 }
 
-function shownAlgorithm({ algorithm }: Signed): string {
+function shownAlgorithm({ algorithm }: SignedDocument): string {
   return shownName(algorithm) ?? "Unknown OID";
 }
 
@@ -197,7 +197,7 @@ export const get_pem_entry: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { text: p.any(), pem_type: p.str(null) },
-  run: ({ text, pem_type }) => new TextEncoder().encode(pemEntry(textOf(referenceOf(text)), pem_type)),
+  run: ({ text, pem_type }) => new TextEncoder().encode(pemEntry(readReference(referenceOf(text)), pem_type)),
 });
 
 export const get_pem_entries: ModuleFunction<JobContext> = fn({

@@ -8,7 +8,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { installedRpms } from "#lib/host/packages/rpm.ts";
 import { yumOptions, yumProgram } from "#lib/host/packages/yum.ts";
-import { GROUP_KINDS, parseDnf5Groups, parseGroup, parseGroups } from "#lib/host/packages/yum_output.ts";
+import { GROUP_KINDS, parseDnf5Groups, parseYumGroup, parseYumGroups } from "#lib/host/packages/yum_output.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -22,7 +22,7 @@ export const group_list: ModuleFunction<JobContext> = fn({
     const program = yumProgram();
     const words = program === "dnf5" ? ["group", "list", "--hidden"] : ["grouplist", "hidden"];
     const { stdout } = await runProgram([program, ...words], context, { setsRetcode: true });
-    return program === "dnf5" ? parseDnf5Groups(stdout) : parseGroups(stdout);
+    return program === "dnf5" ? parseDnf5Groups(stdout) : parseYumGroups(stdout);
   },
 });
 
@@ -40,7 +40,7 @@ async function groupInfo(name: string, { options, expand, done, context }: Askin
   const program = yumProgram();
   const words = program === "dnf5" ? ["group", "info"] : ["groupinfo"];
   const command = [program, "--quiet", ...options, ...words, checkedWord(name, "group")];
-  const found = parseGroup((await runProgram(command, context, { setsRetcode: true })).stdout);
+  const found = parseYumGroup((await runProgram(command, context, { setsRetcode: true })).stdout);
   if (found === undefined) throw new CommandError(`Group '${name}' not found`);
   const { members, ...about } = found;
   if (!expand || found.type !== "environment group") return map({ ...Object.fromEntries(members), ...about });

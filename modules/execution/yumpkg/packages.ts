@@ -14,12 +14,12 @@ import { OTHER_SYSTEMS } from "#modules/execution/_rpm_declarations.ts";
 import { namedPackages } from "#modules/execution/_package_names.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import { formatRpms, installedRpms, ownArchitecture } from "#lib/host/packages/rpm.ts";
-import { normalizedName, splitArchitecture } from "#lib/host/packages/rpm_architectures.ts";
+import { splitArchitecture, withoutHostArchitecture } from "#lib/host/packages/rpm_architectures.ts";
 import { rpmOrder } from "#lib/host/packages/rpm_version.ts";
 import {
   heldPackages,
   isDnf,
-  latestVersions,
+  latestYumVersions,
   refreshYum,
   requireVersionlock,
   yumOptions,
@@ -57,7 +57,7 @@ export const normalize_name: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { name: p.str() },
-  run: ({ name }, context) => normalizedName(name, ownArchitecture(context)),
+  run: ({ name }, context) => withoutHostArchitecture(name, ownArchitecture(context)),
 });
 
 export const parse_arch: ModuleFunction<JobContext> = fn({
@@ -72,7 +72,7 @@ async function latest(names: readonly string[], kwargs: ValueMap, context: JobCo
   const rest = new Map([...kwargs].filter(([key]) => key !== "refresh"));
   const options = yumOptions(rest);
   if (isTrue(kwargs.get("refresh") ?? true)) await refreshYum(rest, context);
-  return await latestVersions(names, options, context);
+  return await latestYumVersions(names, options, context);
 }
 
 export const latest_version: ModuleFunction<JobContext> = fn({
@@ -152,7 +152,7 @@ export const clean_metadata: ModuleFunction<JobContext> = fn({
 
 /** Normalizes package names: removes an architecture that is the host's own. */
 function normalizer(normalize: boolean, context: JobContext): ((name: string) => string) | undefined {
-  return normalize ? (one) => normalizedName(one, ownArchitecture(context)) : undefined;
+  return normalize ? (one) => withoutHostArchitecture(one, ownArchitecture(context)) : undefined;
 }
 
 export const install: ModuleFunction<JobContext> = fn({
@@ -186,7 +186,7 @@ export const install: ModuleFunction<JobContext> = fn({
     if (bound.refresh) await refreshYum(kwargs, context);
     const targets = await targetsOf(bound, kwargs, context);
     if (targets === undefined) return {};
-    return await yum.installPackages(targets, context, {
+    return await yum.installYumPackages(targets, context, {
       skipVerify: bound.skip_verify,
       downloadonly: bound.downloadonly,
       reinstall: bound.reinstall,
@@ -259,7 +259,7 @@ async function upgradeAll(bound: Upgrade, kwargs: ValueMap, context: JobContext)
     bound.minimal ? `${action}-minimal` : action,
     ...names,
   ];
-  return await yum.upgradePackages(words, bound.diff_attr ?? kwargs.get("diff_attr") ?? null, context);
+  return await yum.upgradeYumPackages(words, bound.diff_attr ?? kwargs.get("diff_attr") ?? null, context);
 }
 
 const UPGRADE = {
@@ -300,7 +300,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
     async remove(removal, context, kwargs) {
       const targets = await parseTargets(removal, context, normalizer(true, context));
       if (targets === undefined) return {};
-      return await yum.removePackages(targets, action === "remove" ? kwargs : new Map(), context);
+      return await yum.removeYumPackages(targets, action === "remove" ? kwargs : new Map(), context);
     },
   });
 }

@@ -5,7 +5,7 @@
  */
 
 import { ofNames } from "#modules/execution/_rpm_declarations.ts";
-import { diffFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
+import { diffPackageFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
 import { availableVersions, downloadPackages, offeredPackages, patches } from "#lib/host/packages/yum_queries.ts";
 import { CommandError } from "#lib/errors.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
@@ -84,7 +84,7 @@ export const diff: ModuleFunction<JobContext> = ofNames(
     "pkg.diff /etc/apache2/httpd.conf /etc/sudoers",
   ),
   (paths, kwargs, context) =>
-    diffFiles(paths, kwargs.get("root"), { download: (names) => downloadPackages(names, context), context }),
+    diffPackageFiles(paths, kwargs.get("root"), { download: (names) => downloadPackages(names, context), context }),
   { varArgs: "paths" },
 );
 
@@ -121,7 +121,8 @@ export const list_repos: ModuleFunction<JobContext> = fn({
     "pkg.list_repos basedir=/path/to/dir,/path/to/another/dir",
   ),
   params: { basedir: p.any(null) },
-  run: ({ basedir }, _context, { kwargs }) => repositories.listRepositories(repositories.placeOf(basedir, kwargs)),
+  run: ({ basedir }, _context, { kwargs }) =>
+    repositories.listYumRepositories(repositories.findRepositoryPlace(basedir, kwargs)),
 });
 
 export const get_repo: ModuleFunction<JobContext> = fn({
@@ -133,7 +134,7 @@ export const get_repo: ModuleFunction<JobContext> = fn({
   ),
   params: { repo: p.str(), basedir: p.any(null) },
   run: ({ repo, basedir }, _context, { kwargs }) =>
-    repositories.getRepository(repo, repositories.placeOf(basedir, kwargs)),
+    repositories.getYumRepository(repo, repositories.findRepositoryPlace(basedir, kwargs)),
 });
 
 export const del_repo: ModuleFunction<JobContext> = fn({
@@ -145,7 +146,7 @@ export const del_repo: ModuleFunction<JobContext> = fn({
   ),
   params: { repo: p.str(), basedir: p.any(null) },
   run: ({ repo, basedir }, _context, { kwargs }) =>
-    repositories.deleteRepository(repo, repositories.placeOf(basedir, kwargs)),
+    repositories.deleteYumRepository(repo, repositories.findRepositoryPlace(basedir, kwargs)),
 });
 
 export const mod_repo: ModuleFunction<JobContext> = fn({
@@ -160,7 +161,11 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
   params: { repo: p.str(), basedir: p.any(null) },
   run({ repo, basedir }, context, { kwargs }) {
     const options = new Map([...ownKeywords(kwargs)].filter(([key]) => key !== "saltenv"));
-    return repositories.changeRepository(repo, { options, place: repositories.placeOf(basedir, kwargs) }, context);
+    return repositories.changeYumRepository(
+      repo,
+      { options, place: repositories.findRepositoryPlace(basedir, kwargs) },
+      context,
+    );
   },
 });
 

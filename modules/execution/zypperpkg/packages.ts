@@ -164,7 +164,7 @@ export const install: ModuleFunction<JobContext> = fn({
       attr: kwargs.get("diff_attr") ?? null,
       downloaded: () => downloadedPackages(belowRoot("/var/cache/zypp/packages", root), context),
     };
-    return await zypper.installPackages(targets, how, context);
+    return await zypper.installZypperPackages(targets, how, context);
   },
 });
 
@@ -212,7 +212,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
       const targets = await parseTargets(given, context, (one) => normalized(one, context));
       if (targets?.kind === "repository") words.push(...targets.packages.keys());
     }
-    return await zypper.upgradePackages(words, { root, attr: bound.diff_attr, dryrun }, context);
+    return await zypper.upgradeZypperPackages(words, { root, attr: bound.diff_attr, dryrun }, context);
   },
 });
 
@@ -230,7 +230,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
     watchedKeywords: CHANGE_KEYWORDS,
     async run({ name, pkgs, root }, context) {
       const targets = await parseTargets({ name, pkgs }, context, (one) => normalized(one, context));
-      return targets === undefined ? {} : await zypper.removePackages(targets, root, context);
+      return targets === undefined ? {} : await zypper.removeZypperPackages(targets, root, context);
     },
   });
 }

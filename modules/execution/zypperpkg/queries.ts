@@ -6,7 +6,7 @@
 
 import { availableVersion, upgradeAvailable } from "#modules/execution/_pkg_functions.ts";
 import { ofNames } from "#modules/execution/_rpm_declarations.ts";
-import { diffFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
+import { diffPackageFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { OfferedPackages } from "#lib/host/packages/offered_packages.ts";
@@ -278,7 +278,7 @@ export const diff: ModuleFunction<JobContext> = ofNames(
   ),
   (paths, kwargs, context) => {
     const root = kwargs.get("root") ?? null;
-    return diffFiles(paths, root, { download: (names) => downloadPackages(names, root, context), context });
+    return diffPackageFiles(paths, root, { download: (names) => downloadPackages(names, root, context), context });
   },
   { varArgs: "paths" },
 );
@@ -299,7 +299,7 @@ export const list_repos: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: ROOT,
   varKwargs: "kwargs",
-  run: ({ root }) => repositories.listRepositories(root),
+  run: ({ root }) => repositories.listZypperRepositories(root),
 });
 
 export const get_repo: ModuleFunction<JobContext> = fn({
@@ -307,14 +307,14 @@ export const get_repo: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { repo: p.str(), ...ROOT },
   varKwargs: "kwargs",
-  run: ({ repo, root }) => repositories.listRepositories(root).get(repo) ?? {},
+  run: ({ repo, root }) => repositories.listZypperRepositories(root).get(repo) ?? {},
 });
 
 export const del_repo: ModuleFunction<JobContext> = fn({
   doc: describe("Delete a repository.", "pkg.del_repo alias"),
   permissions: "all",
   params: { repo: p.str(), ...ROOT },
-  run: ({ repo, root }, context) => repositories.deleteRepository(repo, root, context),
+  run: ({ repo, root }, context) => repositories.deleteZypperRepository(repo, root, context),
 });
 
 export const mod_repo: ModuleFunction<JobContext> = fn({
@@ -329,6 +329,6 @@ export const mod_repo: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run({ repo }, context, { kwargs }) {
     const refresh = () => zypper.refreshZypper(new Map([...kwargs, ["repos", repo]]), context);
-    return repositories.changeRepository(repo, kwargs, { refresh, context });
+    return repositories.changeZypperRepository(repo, kwargs, { refresh, context });
   },
 });

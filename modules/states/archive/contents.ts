@@ -10,7 +10,7 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 
 /** `archive.list` with `verbose`: names relative to the directory, those of directories with a slash at their ends. */
-export interface Contents {
+export interface ArchiveContents {
   readonly dirs: readonly string[];
   readonly files: readonly string[];
   readonly links: readonly string[];
@@ -19,8 +19,8 @@ export interface Contents {
   readonly top_level_links: readonly string[];
 }
 
-/** What `archive.list` returned, as {@linkcode Contents}. */
-export function contentsOf(listed: Value): Contents {
+/** What `archive.list` returned, as {@linkcode ArchiveContents}. */
+export function parseArchiveContents(listed: Value): ArchiveContents {
   const names = (kind: string): string[] => {
     const value = isMap(listed) ? listed.get(kind) : undefined;
     return Array.isArray(value) ? value.map(str) : [];
@@ -39,7 +39,7 @@ export function contentsOf(listed: Value): Contents {
  * The place of a member below `directory`, which ends in a slash.
  * @throws {Refused} If the name leads elsewhere: Salt removes and writes what is there.
  */
-export function placeOf(member: string, directory: string): string {
+export function findMemberPlace(member: string, directory: string): string {
   const path = `${directory}${member}`;
   if (!member.startsWith("/") && `${normalPath(path)}/`.startsWith(directory)) return path;
   throw new Refused(`The archive has a member that leads out of ${directory}: ${member}`);
@@ -63,12 +63,12 @@ const KINDS: readonly (readonly [kind: "dirs" | "files" | "links", is: (info: De
  * Compares the directory with the archive, by names and kinds alone.
  * @throws {Refused} If it cannot be looked at.
  */
-export function compareContents(contents: Contents, directory: string): Difference {
+export function compareContents(contents: ArchiveContents, directory: string): Difference {
   let missing = false;
   const incorrect: string[] = [];
   for (const [kind, is] of KINDS) {
     for (const name of contents[kind]) {
-      const path = placeOf(name, directory).replace(/\/+$/, "");
+      const path = findMemberPlace(name, directory).replace(/\/+$/, "");
       try {
         if (!is(Deno.lstatSync(path))) incorrect.push(name);
       } catch (error) {

@@ -20,9 +20,9 @@ import {
   unlisted,
 } from "./arguments.ts";
 import { keepSum, storedSum } from "./checksums.ts";
-import { bullets, compareContents, type Contents, contentsOf, placeOf } from "./contents.ts";
+import { type ArchiveContents, bullets, compareContents, findMemberPlace, parseArchiveContents } from "./contents.ts";
 import { extractArchive, linesWanted } from "./extraction.ts";
-import { enforceOwners, findOwners, type Owners, ownerTroubles } from "./ownership.ts";
+import { type ArchiveOwners, enforceOwners, findOwners, ownerTroubles } from "./ownership.ts";
 import * as sources from "./source.ts";
 import { orRefused, Refused } from "#modules/states/_refused.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
@@ -49,8 +49,8 @@ interface Subject {
   readonly directory: string;
   readonly format: ArchiveFormat;
   readonly method: Method;
-  readonly contents: Contents;
-  readonly owners: Owners;
+  readonly contents: ArchiveContents;
+  readonly owners: ArchiveOwners;
   /** What `source_hash` says. */
   readonly sum: ValueMap;
   readonly context: StateContext;
@@ -63,7 +63,7 @@ interface Subject {
 async function listContents(
   archive: string,
   { given, shown, format, method, context }: Pick<Subject, "given" | "shown" | "format" | "method" | "context">,
-): Promise<Contents> {
+): Promise<ArchiveContents> {
   const { use_etag } = given;
   try {
     if (format === "zip" && !truthy(given.password)) {
@@ -80,7 +80,7 @@ async function listContents(
       }
     }
     const callOptions = { archive_format: format, options: given.list_options, clean: false, verbose: true, use_etag };
-    return contentsOf(
+    return parseArchiveContents(
       await context.call("archive.list", [archive], map({ ...callOptions, strip_components: method.strip ?? null })),
     );
   } catch (error) {
@@ -90,7 +90,11 @@ async function listContents(
 }
 
 /** @throws {Refused} If the archive has more at its top than one directory. */
-function refuseBomb({ top_level_dirs: dirs, top_level_files: files }: Contents, format: string, directory: string) {
+function refuseBomb(
+  { top_level_dirs: dirs, top_level_files: files }: ArchiveContents,
+  format: string,
+  directory: string,
+) {
   if (dirs.length <= 1 && files.length === 0) return;
   throw new Refused(
     "Archive does not have a single top-level directory. To allow this archive to be extracted, set 'enforce_toplevel' to False. To avoid " +
@@ -159,7 +163,7 @@ function clearWay(
       `${problem} To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.${listed}`,
     );
   }
-  const [removed, errors] = removeAll(incorrect.map((name) => placeOf(name, directory)));
+  const [removed, errors] = removeAll(incorrect.map((name) => findMemberPlace(name, directory)));
   if (removed.length > 0) changes.set("removed", removed);
   if (errors.length > 0) {
     throw new Refused(
@@ -208,7 +212,7 @@ function cleanUp({ given, directory, contents }: Subject, changes: ValueMap): vo
   }
   if (!truthy(given.clean)) return;
   const names = [...contents.top_level_dirs, ...contents.top_level_files];
-  const [removed, errors] = removeAll(names.map((name) => placeOf(name, directory)));
+  const [removed, errors] = removeAll(names.map((name) => findMemberPlace(name, directory)));
   if (removed.length > 0) changes.set("removed", removed);
   if (errors.length > 0) {
     throw new Refused(
@@ -322,7 +326,7 @@ async function extract(
     warnings.push("The 'source_hash_update' argument is ignored when 'source_hash' is not also specified.");
   }
   await sources.needBackend(given, context);
-  const source = await sources.chooseSource(given, context);
+  const source = await sources.chooseArchiveSource(given, context);
   const shown = hideCredentials(source.match);
   const format = formatOf(given, source.name);
   const method = methodOf(given, format, warnings);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { bullets, type Contents, placeOf } from "./contents.ts";
+import { type ArchiveContents, bullets, findMemberPlace } from "./contents.ts";
 import { isHostError } from "#modules/states/file/common.ts";
 import { Refused } from "#modules/states/_refused.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
@@ -12,7 +12,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { map, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** The owners that a state asks for, with their numbers; -1: none is asked for. */
-export interface Owners {
+export interface ArchiveOwners {
   readonly user: Value;
   readonly group: Value;
   readonly uid: number;
@@ -23,7 +23,7 @@ export interface Owners {
  * Looks the names up.
  * @throws {Refused} If there is no such user or group.
  */
-export async function findOwners(user: Value, group: Value, context: StateContext): Promise<Owners> {
+export async function findOwners(user: Value, group: Value, context: StateContext): Promise<ArchiveOwners> {
   const find = async (kind: "User" | "Group", name: Value): Promise<number> => {
     if (!truthy(name)) return -1;
     const number = await context.call(kind === "User" ? "file.user_to_uid" : "file.group_to_gid", [name]);
@@ -42,10 +42,10 @@ export interface Enforced {
 
 /** Sets the owners of what is at the top of the archive and below it, or of the directory `only`. */
 export async function enforceOwners(
-  { user, group, uid, gid }: Owners,
+  { user, group, uid, gid }: ArchiveOwners,
   { directory, contents, only, context }: {
     readonly directory: string;
-    readonly contents: Contents;
+    readonly contents: ArchiveContents;
     readonly only: string | null;
     readonly context: StateContext;
   },
@@ -55,14 +55,14 @@ export async function enforceOwners(
   let changed = false;
   const whole = only !== null && isDirectory(only);
   const directories = only === null
-    ? contents.top_level_dirs.map((name) => placeOf(name, directory))
+    ? contents.top_level_dirs.map((name) => findMemberPlace(name, directory))
     : whole
     ? [only]
     : [];
   const others = only === null
     ? [...contents.top_level_files, ...contents.top_level_links].map((name) => ({
       name,
-      path: placeOf(name, directory),
+      path: findMemberPlace(name, directory),
     }))
     : whole
     ? []

@@ -53,7 +53,7 @@ async function orRefuse<T>(run: () => Promise<T>): Promise<T> {
  * Chooses the source of a list.
  * @throws {Refused} If there is none, or it is a file of this host that is not there.
  */
-export async function chooseSource(
+export async function chooseArchiveSource(
   { source, source_hash }: SourceArguments,
   context: StateContext,
 ): Promise<ArchiveSource> {

@@ -8,7 +8,7 @@ import { argumentText, home, textList } from "./common.ts";
 import { missingFile, shownDiff } from "./edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplateArguments, templateTexts } from "./sources.ts";
 import { InvocationError } from "#lib/errors.ts";
-import { keptLines, readText } from "#lib/host/filesystem/contents.ts";
+import { keptLines, readUtf8File } from "#lib/host/filesystem/contents.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { whitespaceRegex } from "#lib/host/filesystem/whitespace_regex.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
@@ -113,7 +113,7 @@ ignore_whitespace : True
     const name = home(given);
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;
-    const old = splitLines(readText(name));
+    const old = splitLines(readUtf8File(name));
     let added: string[];
     try {
       const regexOf = ignore_whitespace ? whitespaceRegex : (text: string) => text;
@@ -124,7 +124,7 @@ ignore_whitespace : True
     }
     if (added.length === 0) return { ...startResult(name), comment: `File ${name} is in correct state` };
     if (!context.test) await context.call("file.append", [name], map({ args: added }));
-    const now = context.test ? [...old, ...added] : splitLines(readText(name));
+    const now = context.test ? [...old, ...added] : splitLines(readUtf8File(name));
     const diff = unifiedDiff(old, now).join("\n");
     return {
       name,
@@ -155,7 +155,7 @@ header
     if (name === "") return failed(name, "Must provide name to file.prepend");
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;
-    const before = readText(name);
+    const before = readUtf8File(name);
     const added = truthy(header)
       ? texts.flatMap((text) => splitLines(text))
       : await missingLines(name, { texts, regexOf: whitespaceRegex }, context);
@@ -164,7 +164,7 @@ header
     if (added.length === 0 || there) return { ...startResult(name), comment: `File ${name} is in correct state` };
     if (!context.test) await context.call("file.prepend", [name, ...added]);
     const old = keptLines(before);
-    const now = context.test ? [...added.map((line) => `${line}\n`), ...old] : keptLines(readText(name));
+    const now = context.test ? [...added.map((line) => `${line}\n`), ...old] : keptLines(readUtf8File(name));
     return {
       name,
       result: context.test ? null : true,

@@ -8,7 +8,7 @@ import { cleaner, patternsOf, requiredPaths } from "./cleaning.ts";
 import { isHostError } from "./common.ts";
 import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { walk, type Walked } from "#lib/os/disk_paths.ts";
+import { walk, type WalkedDirectory } from "#lib/os/disk_paths.ts";
 import { joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -58,7 +58,7 @@ function depthOf(path: string): number {
 }
 
 /** The directories from `top` on that are not deeper than `maxDepth`: 1 is `top` alone. */
-export function walkedTo(top: string, maxDepth: Value): Walked[] {
+export function walkedTo(top: string, maxDepth: Value): WalkedDirectory[] {
   const deepest = maxDepth === null ? Infinity : Number(str(maxDepth));
   return [...walk(top)].filter(({ path }) => depthOf(path) - depthOf(top) < deepest);
 }
@@ -174,7 +174,7 @@ export function limited(
 /** What the directory is to be cleaned of. */
 async function junkOf(
   { name, require, excludePat }: DirectoryOptions,
-  walked: readonly Walked[],
+  walked: readonly WalkedDirectory[],
   context: StateContext,
 ): Promise<string[]> {
   const keep = await requiredPaths(name, require, context);

@@ -5,7 +5,7 @@
  */
 
 import { defaultOwners, home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
-import { type Plan, plan, problemsBefore } from "./link_plans.ts";
+import { checkLink, type LinkPlan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { inDirectoryOf } from "#lib/os/held_path.ts";
@@ -30,21 +30,24 @@ async function isHardLink(path: string, context: StateContext): Promise<boolean>
 async function planHardLink(
   { name, target, force }: { readonly name: string; readonly target: string; readonly force: boolean },
   context: StateContext,
-): Promise<Plan> {
-  if (!pathExists(target)) return plan(false, `Target ${target} for hard link does not exist`);
-  if (isDirectory(target)) return plan(false, `Unable to hard link from directory ${target}`);
-  if (isDirectory(name)) return plan(false, `Unable to hard link to directory ${name}`);
-  if (!pathExists(name)) return plan(null, `Hard link ${name} to ${target} is set for creation`, { new: name });
+): Promise<LinkPlan> {
+  if (!pathExists(target)) return checkLink(false, `Target ${target} for hard link does not exist`);
+  if (isDirectory(target)) return checkLink(false, `Unable to hard link from directory ${target}`);
+  if (isDirectory(name)) return checkLink(false, `Unable to hard link to directory ${name}`);
+  if (!pathExists(name)) return checkLink(null, `Hard link ${name} to ${target} is set for creation`, { new: name });
   if (await isHardLink(name, context)) {
     // The typing error is Salt's.
     if (await sameInode(name, target, context)) {
-      return plan(true, `The hard link ${name} is presently targetting ${target}`);
+      return checkLink(true, `The hard link ${name} is presently targetting ${target}`);
     }
-    return plan(null, `Link ${name} target is set to be changed to ${target}`, { change: name });
+    return checkLink(null, `Link ${name} target is set to be changed to ${target}`, { change: name });
   }
   return force
-    ? plan(null, `The file or directory ${name} is set for removal to make way for a new hard link targeting ${target}`)
-    : plan(false, `File or directory exists where the hard link ${name} should be. Did you mean to use force?`);
+    ? checkLink(
+      null,
+      `The file or directory ${name} is set for removal to make way for a new hard link targeting ${target}`,
+    )
+    : checkLink(false, `File or directory exists where the hard link ${name} should be. Did you mean to use force?`);
 }
 
 /** @returns Why there is no link; `undefined` if it was made. */

@@ -8,10 +8,10 @@ import type { StateResult } from "#lib/plugins/state_module.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
 /** What a check in test mode says. */
-export type Plan = Pick<StateResult, "result" | "comment" | "changes">;
+export type LinkPlan = Pick<StateResult, "result" | "comment" | "changes">;
 
-/** A {@linkcode Plan}. */
-export function plan(result: boolean | null, comment: string, changes: Record<string, Value> = {}): Plan {
+/** A {@linkcode LinkPlan}. */
+export function checkLink(result: boolean | null, comment: string, changes: Record<string, Value> = {}): LinkPlan {
   return { result, comment, changes: map(changes) };
 }
 

@@ -12,9 +12,9 @@ import { accumulators } from "./accumulators.ts";
 import { home, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { contentsCount, resolveContents } from "./contents.ts";
-import { type Given, isKeep, type Managed, PARAMS, wrongArguments } from "./managed_arguments.ts";
+import { isKeep, type ManagedArguments, type ManagedFileRequest, PARAMS, wrongArguments } from "./managed_arguments.ts";
 import { permissionResult, selinuxOf } from "./permissions.ts";
-import { chosenSource, plan, put } from "./putting.ts";
+import { chosenSource, planPutting, put } from "./putting.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { missingBackend, signersOf } from "#lib/host/gnupg/file_signature.ts";
@@ -143,7 +143,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     const there = kindOf(name);
     const problem = await unknownOwners(user, given.group, context) || wrongPlace(name, there) || wrongVariables(given);
     if (problem !== "") return { ...ret, result: false, comment: problem };
-    const file: Managed = {
+    const file: ManagedFileRequest = {
       given,
       kwargs: new Map([...kwargs].filter(([key]) => key !== "env")),
       name,
@@ -168,13 +168,13 @@ function wrongPlace(name: string, there: PathKind): string {
 }
 
 /** What is wrong with the template's variables; empty text if nothing is. */
-function wrongVariables({ context, defaults }: Given): string {
+function wrongVariables({ context, defaults }: ManagedArguments): string {
   if (context !== null && !isMap(context)) return "Context must be formed as a dict";
   return truthy(defaults) && !isMap(defaults) ? "Defaults must be formed as a dict" : "";
 }
 
 async function bringAbout(
-  file: Managed,
+  file: ManagedFileRequest,
   { ret, isNew }: { readonly ret: StateResult; readonly isNew: boolean },
   context: StateContext,
 ): Promise<StateResult> {
@@ -188,7 +188,7 @@ async function bringAbout(
     ? file.variables
     : new Map<Value, Value>([...isMap(file.variables) ? file.variables : [], ["accumulator", gathered]]);
   const ready = { ...chosen.file, variables };
-  return context.test ? await plan(ready, ret, context) : await put(ready, ret, context);
+  return context.test ? await planPutting(ready, ret, context) : await put(ready, ret, context);
 }
 
 /**
@@ -196,9 +196,9 @@ async function bringAbout(
  * @returns The file, with the source of a list that was chosen.
  */
 async function withKnownHash(
-  file: Managed,
+  file: ManagedFileRequest,
   context: StateContext,
-): Promise<{ readonly file: Managed; readonly same: boolean }> {
+): Promise<{ readonly file: ManagedFileRequest; readonly same: boolean }> {
   const { given, name, saltenv } = file;
   if (
     file.contents !== null || truthy(file.template) || !truthy(file.source) || given.skip_verify
@@ -225,7 +225,7 @@ async function withKnownHash(
 }
 
 /** The contents stay; owner and mode are managed. */
-async function keepContents(file: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
+async function keepContents(file: ManagedFileRequest, ret: StateResult, context: StateContext): Promise<StateResult> {
   const { given, name, user, mode } = file;
   const { group, attrs, follow_symlinks: follow, selinux } = given;
   const wanted = { user, group, mode, attrs, follow, selinux: selinuxOf(selinux) };

@@ -63,11 +63,11 @@ export const PARAMS = {
 };
 
 /** The arguments. */
-export type Given = Bound<typeof PARAMS>;
+export type ManagedArguments = Bound<typeof PARAMS>;
 
 /** A managed file: the arguments, and values derived from them. */
-export interface Managed {
-  readonly given: Given;
+export interface ManagedFileRequest {
+  readonly given: ManagedArguments;
   /** Arguments that are the template's variables. */
   readonly kwargs: ValueMap;
   readonly name: string;
@@ -90,7 +90,7 @@ export function isKeep(mode: Value): boolean {
 }
 
 /** Errors of the arguments that do not depend on the host. */
-export function wrongArguments(name: string, given: Given): string | undefined {
+export function wrongArguments(name: string, given: ManagedArguments): string | undefined {
   const contents = contentsCount(given);
   if (name === "") return "Destination file name is required";
   if (truthy(given.source) && contents > 0) {
@@ -104,11 +104,13 @@ export function wrongArguments(name: string, given: Given): string | undefined {
 }
 
 /** The arguments for differences that do not count. */
-export function ignoring({ ignore_ordering, ignore_whitespace, ignore_comment_characters }: Given): ValueMap {
+export function ignoring(
+  { ignore_ordering, ignore_whitespace, ignore_comment_characters }: ManagedArguments,
+): ValueMap {
   return map({ ignore_ordering, ignore_whitespace, ignore_comment_characters });
 }
 
 /** Whether some differences do not count. */
-export function ignoresSomething(given: Given): boolean {
+export function ignoresDifferences(given: ManagedArguments): boolean {
   return [...ignoring(given).values()].some(truthy);
 }

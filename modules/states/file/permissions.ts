@@ -9,7 +9,7 @@ import { resultMap, type StateResult, stateResult } from "#lib/plugins/state_mod
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wanted permissions of a file. None changes nothing. */
-export interface Permissions {
+export interface FilePermissions {
   readonly user: Value;
   readonly group: Value;
   readonly mode: Value;
@@ -31,7 +31,7 @@ export function selinuxOf(selinux: Value): ValueMap {
 /** `ret` with what was changed, or in test mode would be, and what was there before: `luser`, `lgroup`, `lmode`. */
 export async function permissionResult(
   ret: StateResult,
-  { path, wanted }: { readonly path: string; readonly wanted: Permissions },
+  { path, wanted }: { readonly path: string; readonly wanted: FilePermissions },
   context: StateContext,
 ): Promise<{ readonly ret: StateResult; readonly before: ValueMap }> {
   const { user, group, mode, attrs = null, follow = false, selinux = new Map() } = wanted;
@@ -45,7 +45,7 @@ export async function permissionResult(
 }
 
 /** Sets the permissions of a file, in a separate state. */
-export function permissionsAlone(path: string, wanted: Permissions, context: StateContext): Promise<StateResult> {
+export function permissionsAlone(path: string, wanted: FilePermissions, context: StateContext): Promise<StateResult> {
   const ret: StateResult = { name: path, result: true, comment: "", changes: map({}) };
   return permissionResult(ret, { path, wanted }, context).then((done) => done.ret);
 }

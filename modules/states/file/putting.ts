@@ -6,7 +6,7 @@
 
 import { copyForTrial, refusalOf, TrialFile } from "./trial.ts";
 import { ACTUAL_CHANGES, isHostError, reasonOf, withoutChanges } from "./common.ts";
-import { ignoresSomething, ignoring, type Managed } from "./managed_arguments.ts";
+import { ignoresDifferences, ignoring, type ManagedFileRequest } from "./managed_arguments.ts";
 import { selinuxOf } from "./permissions.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
@@ -23,14 +23,14 @@ import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/
  * The file with the source of a list that exists, and the hash for it.
  * @throws {CommandError} If none exists.
  */
-export async function chosenSource(file: Managed, context: StateContext): Promise<Managed> {
+export async function chosenSource(file: ManagedFileRequest, context: StateContext): Promise<ManagedFileRequest> {
   const chosen = await context.call("file.source_list", [file.source, file.sourceHash, file.saltenv]);
   const [source, sourceHash] = Array.isArray(chosen) ? chosen : [null, null];
   return { ...file, source, sourceHash };
 }
 
 /** The arguments that `file.check_managed_changes` and `file.get_managed` share. */
-function sourceArguments(file: Managed): ValueMap {
+function sourceArguments(file: ManagedFileRequest): ValueMap {
   const { given, name, source, sourceHash, user, mode, template, variables, saltenv } = file;
   const { source_hash_name, group, attrs, defaults, skip_verify, verify_ssl } = given;
   return new Map([
@@ -45,7 +45,9 @@ function sourceArguments(file: Managed): ValueMap {
  * The contents that test mode compares with the file: text, as Salt, unless the file holds it in the encoding already,
  * where Salt announces a change that a run does not make.
  */
-function compared({ name, contents, given: { encoding, encoding_errors } }: Managed): string | Uint8Array | null {
+function compared(
+  { name, contents, given: { encoding, encoding_errors } }: ManagedFileRequest,
+): string | Uint8Array | null {
   if (typeof contents !== "string" || !truthy(encoding) || !isFile(name)) return contents;
   const there = Deno.readFileSync(name);
   try {
@@ -64,13 +66,17 @@ function changesIn(checked: Value): ValueMap {
 }
 
 /** Whether not everybody may read the file, or its contents are in the pillar: they may be secret. */
-function isForFew({ mode, given }: Managed): boolean {
+function isForFew({ mode, given }: ManagedFileRequest): boolean {
   const readers = mode === null ? "" : str(mode).at(-1) ?? "";
   return given.contents_pillar !== null || /[0-3]/.test(readers);
 }
 
 /** What would change. */
-export async function plan(file: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
+export async function planPutting(
+  file: ManagedFileRequest,
+  ret: StateResult,
+  context: StateContext,
+): Promise<StateResult> {
   const { given, name, keepMode } = file;
   const { follow_symlinks, new_file_diff } = given;
   const check = (newFileDiff: boolean) =>
@@ -105,7 +111,7 @@ export async function plan(file: Managed, ret: StateResult, context: StateContex
     result: null,
     comment: `The file ${name} is set to be changed${ACTUAL_CHANGES}`,
     changes,
-    ...ignoresSomething(given) && !truthy(counts) ? { skip_req: true } : {},
+    ...ignoresDifferences(given) && !truthy(counts) ? { skip_req: true } : {},
   };
 }
 
@@ -117,12 +123,12 @@ interface Fetched {
 }
 
 /** Puts the file in place. */
-export async function put(managed: Managed, ret: StateResult, context: StateContext): Promise<StateResult> {
+export async function put(managed: ManagedFileRequest, ret: StateResult, context: StateContext): Promise<StateResult> {
   const unable = (error: unknown): StateResult => {
     if (error instanceof Deno.errors.NotCapable) throw error;
     return withoutChanges(ret, `Unable to manage file: ${reasonOf(error)}`);
   };
-  let file: Managed, fetched: Fetched;
+  let file: ManagedFileRequest, fetched: Fetched;
   try {
     file = await chosenSource(managed, context);
     fetched = await fetchSource(file, context);
@@ -149,7 +155,7 @@ export async function put(managed: Managed, ret: StateResult, context: StateCont
   }
 }
 
-async function fetchSource(file: Managed, context: StateContext): Promise<Fetched> {
+async function fetchSource(file: ManagedFileRequest, context: StateContext): Promise<Fetched> {
   const kwargs = new Map([...sourceArguments(file), ...map({ use_etag: file.given.use_etag })]);
   const fetched = await context.call("file.get_managed", [], kwargs);
   const [sfn, sum, problem] = Array.isArray(fetched) ? fetched : [null, null, null];
@@ -163,7 +169,11 @@ interface Writing {
   readonly ret: StateResult;
 }
 
-async function writeFile(file: Managed, { path, sfn, sum, ret }: Writing, context: StateContext): Promise<StateResult> {
+async function writeFile(
+  file: ManagedFileRequest,
+  { path, sfn, sum, ret }: Writing,
+  context: StateContext,
+): Promise<StateResult> {
   const { given, source, user, mode, saltenv, template, contents, keepMode } = file;
   const { group, attrs, backup, makedirs, show_changes, dir_mode, follow_symlinks, skip_verify } = given;
   const { encoding, encoding_errors, use_etag, new_file_diff } = given;
@@ -186,7 +196,7 @@ async function writeFile(file: Managed, { path, sfn, sum, ret }: Writing, contex
 
 /** Makes the file elsewhere, and runs `check_cmd` on it if it differs. */
 async function tryOut(
-  file: Managed,
+  file: ManagedFileRequest,
   { trial, fetched }: { readonly trial: TrialFile; readonly fetched: Fetched },
   context: StateContext,
 ): Promise<{ readonly changed: boolean; readonly refused?: Partial<StateResult> }> {
@@ -205,7 +215,11 @@ async function tryOut(
 }
 
 /** Removes the cache's copy of the source. A source that is a file of this host stays, which Salt removes. */
-async function forgetSource({ source, saltenv }: Managed, sfn: string, context: StateContext): Promise<void> {
+async function forgetSource(
+  { source, saltenv }: ManagedFileRequest,
+  sfn: string,
+  context: StateContext,
+): Promise<void> {
   const scheme = schemeOf(str(source ?? ""));
   if (["", "file"].includes(scheme)) return;
   const copy = sfn === "" && scheme === "salt" ? await context.call("cp.is_cached", [source, saltenv]) : sfn;

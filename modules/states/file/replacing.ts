@@ -10,7 +10,7 @@ import { home } from "./common.ts";
 import { editResult, missingFile, refusedFile, shownDiff } from "./edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, templateTexts } from "./sources.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { keptLines, readText } from "#lib/host/filesystem/contents.ts";
+import { keptLines, readUtf8File } from "#lib/host/filesystem/contents.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -269,9 +269,9 @@ async function setComment(
     return { name, result: null, comment: `File ${name} is set to be updated`, changes: map({ [name]: "updated" }) };
   }
   const linesOf = cmnt ? keptLines : linesWithEnds;
-  const old = linesOf(readText(name));
+  const old = linesOf(readUtf8File(name));
   await context.call("file.comment_line", [name, regex, char, cmnt, backup]);
-  const diff = unifiedDiff(old, linesOf(readText(name))).join("");
+  const diff = unifiedDiff(old, linesOf(readUtf8File(name))).join("");
   const result = await found(name, done, context);
   return {
     name,

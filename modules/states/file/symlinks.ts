@@ -5,7 +5,7 @@
  */
 
 import { defaultOwners, home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
-import { type Plan, plan, problemsBefore } from "./link_plans.ts";
+import { checkLink, type LinkPlan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { linkTarget } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
@@ -62,31 +62,31 @@ function occupied({ name, follow }: Wanted): boolean {
   return follow ? pathExists(name) : isAnything(name);
 }
 
-async function planLink(wanted: Wanted, context: StateContext): Promise<Plan> {
+async function planLink(wanted: Wanted, context: StateContext): Promise<LinkPlan> {
   const { name, target, user, group } = wanted;
   const old = linkTarget(name);
   if (old === undefined && !occupied(wanted)) {
-    return plan(null, `Symlink ${name} to ${target} is set for creation`, { new: name });
+    return checkLink(null, `Symlink ${name} to ${target} is set for creation`, { new: name });
   }
   if (old === undefined) {
     return wanted.force
-      ? plan(
+      ? checkLink(
         null,
         `The file or directory ${name} is set for removal to make way for a new symlink targeting ${target}`,
       )
-      : plan(
+      : checkLink(
         false,
         `File or directory exists where the symlink ${name} should be. Did you mean to use force?`,
       );
   }
   if (old !== target) {
-    return plan(null, `Link ${name} target is set to be changed to ${target}`, { change: name });
+    return checkLink(null, `Link ${name} target is set to be changed to ${target}`, { change: name });
   }
   const comment = `The symlink ${name} is present`;
   const now = await ownerOfLink(name, context);
-  if (now.user === user && now.group === group) return plan(true, comment);
+  if (now.user === user && now.group === group) return checkLink(true, comment);
   const has = `${str(now.user)}:${str(now.group)}`;
-  return plan(
+  return checkLink(
     null,
     `${comment}, but the ownership of the symlink would be changed from ${has} to ${str(user)}:${str(group)}`,
     { ownership: has },

@@ -11,7 +11,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The refusal of a file by a command. */
-export interface Refusal {
+export interface FileRefusal {
   readonly comment: string;
   readonly result: false;
   readonly skip_watch: true;
@@ -26,7 +26,7 @@ export async function refusalOf(
   path: string,
   context: StateContext,
   options: ValueMap = shellOf(context),
-): Promise<Refusal | undefined> {
+): Promise<FileRefusal | undefined> {
   const done = await context.call("cmd.run_all", [`${command} ${path}`], options);
   if (!isMap(done) || done.get("retcode") === 0) return undefined;
   const outputs = ["stdout", "stderr"].map((key) => done.get(key) ?? null).filter(truthy).map(str);

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isWanted, type Wanted } from "./remote.ts";
-import { reasonOf, type Report, type Repository, shortSha } from "./repository.ts";
+import { isWanted, type WantedRevision } from "./remote.ts";
+import { gitReasonOf, type Report, type Repository, shortSha } from "./repository.ts";
 import { notFastForward, staysBehind } from "./refusals.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
@@ -39,7 +39,7 @@ export interface Checkout {
  * @throws {Refused} If the state ends there.
  */
 export async function inspect(
-  wanted: Wanted,
+  wanted: WantedRevision,
   repository: Repository,
   report: Report,
 ): Promise<Checkout | StateResult> {
@@ -90,7 +90,7 @@ async function positionOf(branch: string, repository: Repository, report: Report
     return str(await repository.call("rev_parse", { ignore_retcode: true }, [`${branch}^{commit}`]));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    throw report.failure(`Unable to get position of local branch '${branch}': ${reasonOf(error)}`);
+    throw report.failure(`Unable to get position of local branch '${branch}': ${gitReasonOf(error)}`);
   }
 }
 
@@ -105,7 +105,7 @@ export async function upstreamOf(branch: string | null, repository: Repository):
  * @throws {Refused}
  */
 async function isHere(
-  { rev, commit, kind, remote, upstream, forceReset }: Wanted,
+  { rev, commit, kind, remote, upstream, forceReset }: WantedRevision,
   { base, tags, remotes }: Pick<Checkout, "base" | "tags" | "remotes">,
   repository: Repository,
   report: Report,

@@ -5,15 +5,19 @@
  */
 
 import { upstreamOf } from "./checkout.ts";
-import { isWanted, type Wanted } from "./remote.ts";
-import { clearTarget, orFailure, reasonOf, type Report, type Repository, sentences } from "./repository.ts";
+import { isWanted, type WantedRevision } from "./remote.ts";
+import { clearTarget, gitReasonOf, orFailure, type Report, type Repository, sentences } from "./repository.ts";
 import { startingPoint, tracking, updateSubmodules } from "./update.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
 import { str, type Value } from "#lib/values/value.ts";
 
 /** Clones it, or in test mode says so. */
-export async function cloneWanted(wanted: Wanted, repository: Repository, report: Report): Promise<StateResult> {
+export async function cloneWanted(
+  wanted: WantedRevision,
+  repository: Repository,
+  report: Report,
+): Promise<StateResult> {
   const { url, target, bare, mirror, remote, depth, rev } = wanted;
   clearTarget(report, { target, name: url, force: wanted.forceClone });
   if (report.test) {
@@ -49,13 +53,13 @@ export async function clone(
   try {
     await repository.call("clone", options, [url]);
   } catch (error) {
-    if (error instanceof CommandError) throw report.failure(`Clone failed: ${reasonOf(error)}`);
+    if (error instanceof CommandError) throw report.failure(`Clone failed: ${gitReasonOf(error)}`);
     throw error;
   }
 }
 
 /** Makes the branch, the commit and what is tracked those that are wanted. */
-async function checkOutWanted(wanted: Wanted, repository: Repository, report: Report): Promise<void> {
+async function checkOutWanted(wanted: WantedRevision, repository: Repository, report: Report): Promise<void> {
   const { rev, branch, kind, location } = wanted;
   if (kind === "tag" && !(await repository.names("list_tags")).includes(rev)) {
     throw report.failure(`Revision '${rev}' does not exist in clone`);

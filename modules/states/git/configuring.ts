@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ENCODING, reasonOf, WHO } from "./repository.ts";
+import { ENCODING, gitReasonOf, WHO } from "./repository.ts";
 import { orRefused, Refused } from "#modules/states/_refused.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -123,7 +123,7 @@ async function unset(given: Bound<typeof CONFIG_UNSET>, context: StateContext): 
       await configuration.call("config_unset", { key: found, value_regex, all });
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      context.log("error", `Failed to unset '${found}': ${reasonOf(error)}`);
+      context.log("error", `Failed to unset '${found}': ${gitReasonOf(error)}`);
       failed.push(found);
     }
   }
@@ -192,7 +192,7 @@ async function set(given: Bound<typeof CONFIG_SET>, context: StateContext): Prom
     after = await configuration.call("config_set", { key: name, value, multivar });
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    throw new Refused(`Failed to set ${label("global key ")} to ${shown}: ${reasonOf(error)}`);
+    throw new Refused(`Failed to set ${label("global key ")} to ${shown}: ${gitReasonOf(error)}`);
   }
   const changes: ValueMap = new Map();
   if (!equals(before, after)) changes.set(name, new Map<Value, Value>([["old", before], ["new", after]]));

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { authenticated, looksLikeCommit, optional, refuseFile, shownUrl, targetOf } from "./remote.ts";
+import { authenticated, looksLikeCommit, refuseFile, shownUrl, targetOf, textOrNull } from "./remote.ts";
 import {
   clearTarget,
   ENCODING,
   fetchUrlOf,
+  gitReasonOf,
   identitiesOf,
   orFailure,
-  reasonOf,
   Report,
   Repository,
   sentences,
@@ -107,7 +107,7 @@ async function detach(given: Bound<typeof DETACHED>, context: StateContext): Pro
   if (!truthy(given.target)) throw new Refused(`'${rev}' is not a valid value for the 'target' argument`);
   const target = targetOf(given.target, "Target");
   const report = new Report(given.name, context.test);
-  const https = { https_user: optional(given.https_user), https_pass: optional(given.https_pass) };
+  const https = { https_user: textOrNull(given.https_user), https_pass: textOrNull(given.https_pass) };
   const access = { identity: identitiesOf(given.identity, "Identity"), saltenv: saltenvOf(context) };
   refuseFile(target);
   const fetchUrl = authenticated(str(given.name), https.https_user, https.https_pass);
@@ -206,7 +206,7 @@ async function commitOf({ rev, remote, repository, report, access }: Work): Prom
     return str(found);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    throw new Refused(`Failed to list refs for ${remote}: ${reasonOf(error)}`, { changes: report.changes });
+    throw new Refused(`Failed to list refs for ${remote}: ${gitReasonOf(error)}`, { changes: report.changes });
   }
 }
 

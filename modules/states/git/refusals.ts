@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Wanted } from "./remote.ts";
+import type { WantedRevision } from "./remote.ts";
 import { type Report, shortSha } from "./repository.ts";
 import type { Refused } from "#modules/states/_refused.ts";
 
@@ -19,7 +19,7 @@ interface Position {
 }
 
 /** The comment if HEAD stays although the remote has another revision. */
-export function staysBehind({ rev, location }: Wanted, local: string | null): string {
+export function staysBehind({ rev, location }: WantedRevision, local: string | null): string {
   const there = location ?? "";
   const shown = rev === "HEAD" ? there.slice(0, 1).toUpperCase() + there.slice(1).toLowerCase() : there;
   return `${shown} is already present and local HEAD (${
@@ -30,7 +30,7 @@ export function staysBehind({ rev, location }: Wanted, local: string | null): st
 
 /** The failure of an update that would lose commits or changes. */
 export function notFastForward(
-  { rev, branch, commit, defaultBranch }: Wanted,
+  { rev, branch, commit, defaultBranch }: WantedRevision,
   { branch: local, base, localChanges }: Position,
   report: Report,
 ): Refused {

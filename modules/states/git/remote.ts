@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ENCODING, identitiesOf, reasonOf, type Report, Repository, WHO } from "./repository.ts";
+import { ENCODING, gitReasonOf, identitiesOf, type Report, Repository, WHO } from "./repository.ts";
 import { Refused } from "#modules/states/_refused.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
@@ -45,7 +45,7 @@ export const LATEST = {
 export type RevisionKind = "sha1" | "branch" | "tag";
 
 /** What is wanted, and what the remote repository has. */
-export interface Wanted {
+export interface WantedRevision {
   readonly url: string;
   readonly target: string;
   /** A branch, a tag, a commit or HEAD. */
@@ -99,7 +99,7 @@ export function authenticated(url: string, user: string | null, password: string
 }
 
 /** Text, or `null`. */
-export function optional(value: Value): string | null {
+export function textOrNull(value: Value): string | null {
   return value === null ? null : str(value);
 }
 
@@ -127,7 +127,11 @@ export function looksLikeCommit(rev: string): boolean {
  * Checks the arguments, and asks the remote repository.
  * @throws {Refused} If there is nothing to be had.
  */
-export async function findWanted(given: Bound<typeof LATEST>, report: Report, context: StateContext): Promise<Wanted> {
+export async function findWanted(
+  given: Bound<typeof LATEST>,
+  report: Report,
+  context: StateContext,
+): Promise<WantedRevision> {
   if (!truthy(given.remote)) throw new Refused("'remote' argument is required");
   if (!truthy(given.target)) throw new Refused("'target' argument is required");
   if (!truthy(given.rev)) throw new Refused(`'${str(given.rev)}' is not a valid value for the 'rev' argument`);
@@ -137,7 +141,7 @@ export async function findWanted(given: Bound<typeof LATEST>, report: Report, co
   }
   const target = targetOf(given.target, "target");
   const access = { identity: identitiesOf(given.identity, "identity"), saltenv: saltenvOf(context) };
-  const https = { https_user: optional(given.https_user), https_pass: optional(given.https_pass) };
+  const https = { https_user: textOrNull(given.https_user), https_pass: textOrNull(given.https_pass) };
   const filters = await context.call(
     "git.config_get_regexp",
     ["filter\\.lfs\\."],
@@ -169,7 +173,7 @@ export async function findWanted(given: Bound<typeof LATEST>, report: Report, co
   return {
     url,
     target,
-    branch: optional(given.branch),
+    branch: textOrNull(given.branch),
     remote,
     updateHead: truthy(given.update_head),
     forceCheckout: truthy(given.force_checkout),
@@ -209,12 +213,12 @@ async function remoteRefs(
     }, [url]);
     return isMap(refs) ? refs : new Map();
   } catch (error) {
-    if (error instanceof CommandError) throw report.failure(`Failed to check remote refs: ${reasonOf(error)}`);
+    if (error instanceof CommandError) throw report.failure(`Failed to check remote refs: ${gitReasonOf(error)}`);
     throw error;
   }
 }
 
-type Found = Pick<Wanted, "rev" | "commit" | "kind" | "upstream" | "location">;
+type Found = Pick<WantedRevision, "rev" | "commit" | "kind" | "upstream" | "location">;
 
 const NOTHING: Found = { rev: "HEAD", commit: null, kind: null, upstream: false, location: null };
 
@@ -247,7 +251,7 @@ function revisionOf(
 }
 
 /** Whether a commit is the wanted one, which may be the beginning of its name. */
-export function isWanted(commit: string | null, { commit: wanted, kind }: Wanted): boolean {
+export function isWanted(commit: string | null, { commit: wanted, kind }: WantedRevision): boolean {
   if (commit === null || wanted === null) return commit === wanted;
   return kind === "sha1" ? commit.startsWith(wanted) : commit === wanted;
 }

@@ -122,7 +122,7 @@ export function sentences(comments: readonly string[]): string {
 }
 
 /** What git said, without the command that it said it of. */
-export function reasonOf(error: CommandError): string {
+export function gitReasonOf(error: CommandError): string {
   return error.message.replace(/^Command ['"].+['"] failed: /, "");
 }
 
@@ -174,7 +174,7 @@ export async function orFailure(report: Report, run: () => Promise<StateResult>)
   try {
     return await run();
   } catch (error) {
-    if (error instanceof CommandError) throw report.failure(reasonOf(error));
+    if (error instanceof CommandError) throw report.failure(gitReasonOf(error));
     if (error instanceof InvocationError) throw report.failure(error.message);
     throw error;
   }

@@ -8,14 +8,14 @@
 
 import { type Checkout, inspect } from "./checkout.ts";
 import { notFastForward, staysBehind } from "./refusals.ts";
-import { isWanted, shownUrl, type Wanted } from "./remote.ts";
-import { fetchUrlOf, orFailure, reasonOf, type Report, type Repository, sentences, shortSha } from "./repository.ts";
+import { isWanted, shownUrl, type WantedRevision } from "./remote.ts";
+import { fetchUrlOf, gitReasonOf, orFailure, type Report, type Repository, sentences, shortSha } from "./repository.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
 import { compareStrings, isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Updates it, or in test mode says how. */
-export async function update(wanted: Wanted, repository: Repository, report: Report): Promise<StateResult> {
+export async function update(wanted: WantedRevision, repository: Repository, report: Report): Promise<StateResult> {
   let before: string | null = null;
   const done = await orFailure(report, async () => {
     const checkout = await inspect(wanted, repository, report);
@@ -53,7 +53,7 @@ interface Work {
 }
 
 /** The branch that is to be checked out; `undefined`: none. */
-function otherBranch({ branch }: Wanted, { branch: current }: Checkout): string | undefined {
+function otherBranch({ branch }: WantedRevision, { branch: current }: Checkout): string | undefined {
   return branch === null || branch === current ? undefined : branch;
 }
 
@@ -62,7 +62,7 @@ function otherBranch({ branch }: Wanted, { branch: current }: Checkout): string 
  * @returns The result of test mode if it is another.
  */
 async function changeRemote(
-  wanted: Wanted,
+  wanted: WantedRevision,
   checkout: Checkout,
   { repository, report }: Work,
 ): Promise<StateResult | undefined> {
@@ -115,7 +115,7 @@ export function tracking(
 }
 
 /** The result of test mode. */
-function wouldUpdate(wanted: Wanted, checkout: Checkout, report: Report): StateResult {
+function wouldUpdate(wanted: WantedRevision, checkout: Checkout, report: Report): StateResult {
   const { remote, location, commit, updateHead } = wanted;
   const actions: string[] = [];
   if (!checkout.hasCommit) actions.push(`Remote '${remote}' would be fetched`);
@@ -151,7 +151,7 @@ function wouldUpdate(wanted: Wanted, checkout: Checkout, report: Report): StateR
  * Fetches from the remote.
  * @returns Whether references have changed.
  */
-async function fetch(wanted: Wanted, { repository, report }: Work): Promise<boolean> {
+async function fetch(wanted: WantedRevision, { repository, report }: Work): Promise<boolean> {
   const { remote, forceFetch: force, refspecs, access } = wanted;
   try {
     return truthy(await repository.call("fetch", { remote, force, refspecs, ...access }));
@@ -159,7 +159,7 @@ async function fetch(wanted: Wanted, { repository, report }: Work): Promise<bool
     if (!(error instanceof CommandError)) throw error;
     throw report.failure(
       "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to fast-forward. Output of the " +
-        `fetch command follows:\n\n${reasonOf(error)}`,
+        `fetch command follows:\n\n${gitReasonOf(error)}`,
     );
   }
 }
@@ -168,7 +168,7 @@ async function fetch(wanted: Wanted, { repository, report }: Work): Promise<bool
  * Makes the local tags those of the remote.
  * @returns Whether they differed.
  */
-async function syncTags(wanted: Wanted, checkout: Checkout, { repository, report }: Work): Promise<boolean> {
+async function syncTags(wanted: WantedRevision, checkout: Checkout, { repository, report }: Work): Promise<boolean> {
   const { remote, access } = wanted;
   const cwd = repository.path;
   const options = { cwd, remote, opts: "--tags", ...access, ignore_retcode: true };
@@ -199,7 +199,11 @@ async function syncTags(wanted: Wanted, checkout: Checkout, { repository, report
  * Fetches, checks out, and moves the branch.
  * @returns A result if it ends there.
  */
-async function updateCheckout(wanted: Wanted, checkout: Checkout, work: Work): Promise<StateResult | undefined> {
+async function updateCheckout(
+  wanted: WantedRevision,
+  checkout: Checkout,
+  work: Work,
+): Promise<StateResult | undefined> {
   const { repository, report } = work;
   const upstream = tracking(checkout.upstream, wanted.upstream, "was");
   // Checking out a new branch sets what it tracks.
@@ -235,7 +239,7 @@ async function updateCheckout(wanted: Wanted, checkout: Checkout, work: Work): P
  * Fetches the commit.
  * @returns Whether the update is a fast forward; or the result, if HEAD is to stay where it is.
  */
-async function fetchCommit(wanted: Wanted, checkout: Checkout, work: Work): Promise<boolean | StateResult> {
+async function fetchCommit(wanted: WantedRevision, checkout: Checkout, work: Work): Promise<boolean | StateResult> {
   const { repository, report } = work;
   const commit = wanted.commit ?? "";
   if (await fetch(wanted, work)) report.comments.push(`${wanted.url} was fetched, resulting in updated refs`);
@@ -261,7 +265,7 @@ async function fetchCommit(wanted: Wanted, checkout: Checkout, work: Work): Prom
 /** Checks out the branch. */
 async function checkOut(
   branch: string,
-  wanted: Wanted,
+  wanted: WantedRevision,
   checkout: Checkout,
   { repository, report }: Work,
 ): Promise<void> {
@@ -284,12 +288,12 @@ async function checkOut(
 }
 
 /** Where a new branch begins. */
-export function startingPoint({ rev, commit, upstream }: Wanted): string {
+export function startingPoint({ rev, commit, upstream }: WantedRevision): string {
   return rev === "HEAD" ? commit ?? "" : upstream || rev;
 }
 
 /** Resets the branch, or discards what was not committed. */
-async function moveBranch(wanted: Wanted, checkout: Checkout, { repository, report }: Work): Promise<void> {
+async function moveBranch(wanted: WantedRevision, checkout: Checkout, { repository, report }: Work): Promise<void> {
   if (checkout.fastForward === false) {
     await repository.call("reset", { opts: ["--hard", wanted.commit], ...wanted.lfs });
     report.changes.set("forced update", true);
@@ -302,7 +306,7 @@ async function moveBranch(wanted: Wanted, checkout: Checkout, { repository, repo
 }
 
 /** Moves the branch forward to the commit. */
-async function forward(wanted: Wanted, checkout: Checkout, { repository, report }: Work): Promise<void> {
+async function forward(wanted: WantedRevision, checkout: Checkout, { repository, report }: Work): Promise<void> {
   const { rev, commit, upstream, location, lfs } = wanted;
   if (checkout.fastForward !== true || isWanted(checkout.base, wanted)) return;
   if (!upstream && rev !== "HEAD") {
@@ -317,11 +321,11 @@ async function forward(wanted: Wanted, checkout: Checkout, { repository, report 
 }
 
 /** Brings the submodules along. */
-export async function updateSubmodules({ access }: Wanted, { repository, report }: Work): Promise<void> {
+export async function updateSubmodules({ access }: WantedRevision, { repository, report }: Work): Promise<void> {
   try {
     await repository.call("submodule", { opts: ["--init", "--recursive"], ...access }, ["update"]);
   } catch (error) {
-    if (error instanceof CommandError) throw report.failure(`Failed to update submodules: ${reasonOf(error)}`);
+    if (error instanceof CommandError) throw report.failure(`Failed to update submodules: ${gitReasonOf(error)}`);
     throw error;
   }
 }

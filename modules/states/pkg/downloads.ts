@@ -7,7 +7,7 @@
 
 import { failedChange, hasFunction, keywords } from "#modules/states/_execution.ts";
 import { asInstalled, resolveCapabilities, unknownPackages, verifiedPackages, wantedPackages } from "./lookup.ts";
-import { fulfills, shownPackage } from "./versions.ts";
+import { fulfillsConditions, shownPackage } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
@@ -90,7 +90,9 @@ async function downloadTargets(
     else if (version) {
       comparedVersions = true;
       try {
-        if (!await fulfills(versions, version, { ignoreEpoch: ignore_epoch }, context)) targets.set(one, version);
+        if (!await fulfillsConditions(versions, version, { ignoreEpoch: ignore_epoch }, context)) {
+          targets.set(one, version);
+        }
       } catch (error) {
         if (!(error instanceof CommandError)) throw error;
         problems.push(error.message);

@@ -7,16 +7,16 @@
 import { hasFunction, keywords } from "#modules/states/_execution.ts";
 import {
   capabilities,
-  installedPackages,
   type InstalledVersions,
-  normalizedName,
+  listInstalledVersions,
+  normalizePackageName,
   unknownPackages,
   versionsOf,
   wantedPackages,
   wantedSources,
 } from "./lookup.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
-import { fulfills, type WantedPackages, wantsExactly } from "./versions.ts";
+import { fulfillsConditions, type WantedPackages, wantsExactly } from "./versions.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isAnything } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -77,7 +77,7 @@ export async function findInstallTargets(
   let installed: InstalledVersions;
   let provided: InstalledVersions;
   try {
-    installed = await installedPackages(context, kwargs);
+    installed = await listInstalledVersions(context, kwargs);
     provided = await capabilities(context, kwargs);
   } catch (error) {
     if (error instanceof CommandError) return failed(name, error.message);
@@ -156,7 +156,7 @@ class TargetSearch {
     for (const [one, version] of desired) {
       const versions = this.#installed.get(one);
       const isThere = versions !== undefined &&
-        (version === null || await fulfills(versions, version, { ignoreEpoch }, this.#context));
+        (version === null || await fulfillsConditions(versions, version, { ignoreEpoch }, this.#context));
       if (!isThere) missing.set(one, version);
     }
     return missing.size === 0 ? undefined : await unknownPackages(name, missing, kwargs, this.#context);
@@ -201,7 +201,7 @@ class TargetSearch {
     try {
       const { ignoreEpoch, allowUpdates } = this.#request;
       const options = { ignoreEpoch, allowUpdates: allowUpdates && !this.#isSources };
-      isFulfilled = await fulfills(versions, wanted, options, this.#context);
+      isFulfilled = await fulfillsConditions(versions, wanted, options, this.#context);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       this.problems.push(error.message);
@@ -215,7 +215,7 @@ class TargetSearch {
 
   async #versionsOf(name: string): Promise<readonly string[] | undefined> {
     const own = versionsOf(name, this.#installed) ??
-      versionsOf(await normalizedName(name, this.#context), this.#installed);
+      versionsOf(await normalizePackageName(name, this.#context), this.#installed);
     return own ?? versionsOf(this.#provided.get(name)?.[0] ?? "", this.#installed);
   }
 

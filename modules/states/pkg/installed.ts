@@ -14,10 +14,10 @@ import {
   isTargets,
   verifyKeywords,
 } from "./install_targets.ts";
-import { capabilities, installedPackages, resolveCapabilities, verifiedPackages } from "./lookup.ts";
+import { capabilities, listInstalledVersions, resolveCapabilities, verifiedPackages } from "./lookup.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { shownPackage } from "./versions.ts";
-import { listed } from "#lib/host/packages/package_targets.ts";
+import { parsePackageList } from "#lib/host/packages/package_targets.ts";
 import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
@@ -186,7 +186,7 @@ class Installation {
     const { fromrepo, skip_verify, normalize, update_holds, ignore_epoch } = this.#args;
     const wanted = [...targets, ...reinstall];
     const chosen = (names: ReadonlyMap<string, unknown>) =>
-      (listed(sources) ?? []).filter((source) =>
+      (parsePackageList(sources) ?? []).filter((source) =>
         isMap(source) && [...source.keys()].some((one) => names.has(str(one)))
       );
     const own = {
@@ -248,7 +248,7 @@ class Installation {
   async #installedTargets(): Promise<{ readonly there: string[]; readonly missing: string[] }> {
     const { desired, targets } = this.#found;
     const { ok, failed: missing } = await verifiedPackages(desired, {
-      installed: await installedPackages(this.#context, this.#kwargs),
+      installed: await listInstalledVersions(this.#context, this.#kwargs),
       provided: await capabilities(this.#context, this.#kwargs),
       ignoreEpoch: this.#args.ignore_epoch,
     }, this.#context);

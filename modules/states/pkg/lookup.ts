@@ -5,9 +5,9 @@
  */
 
 import { hasFunction, keywords } from "#modules/states/_execution.ts";
-import { fulfills, type WantedPackages } from "./versions.ts";
+import { fulfillsConditions, type WantedPackages } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
-import { listed, refusedPackages, repacked } from "#lib/host/packages/package_targets.ts";
+import { parsePackageList, refusedPackages, repacked } from "#lib/host/packages/package_targets.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, type StateResult } from "#lib/plugins/state_module.ts";
 import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -25,7 +25,7 @@ async function normalized(names: readonly string[], context: StateContext): Prom
 }
 
 /** One name in the notation of the host's package manager. */
-export async function normalizedName(name: string, context: StateContext): Promise<string> {
+export async function normalizePackageName(name: string, context: StateContext): Promise<string> {
   return (await normalized([name], context))(name);
 }
 
@@ -38,7 +38,7 @@ export async function wantedPackages(
   normalize: boolean,
   context: StateContext,
 ): Promise<Map<string, string | null>> {
-  const list = listed(pkgs) ?? [];
+  const list = parsePackageList(pkgs) ?? [];
   if (list.length === 0 && truthy(pkgs)) throw refusedPackages(pkgs);
   const names = list.flatMap((one) => isMap(one) ? [...one.keys()] : [one]).map(str);
   return repacked(list, normalize ? await normalized(names, context) : (name) => name);
@@ -50,7 +50,7 @@ export async function wantedSources(
   normalize: boolean,
   context: StateContext,
 ): Promise<Map<string, string>> {
-  const list = listed(sources) ?? [];
+  const list = parsePackageList(sources) ?? [];
   if (!list.every((one): one is ValueMap => isMap(one) && one.size === 1)) {
     context.log("error", "Input must be a list of 1-element dicts");
     return new Map();
@@ -61,7 +61,7 @@ export async function wantedSources(
 }
 
 /** The installed packages with all their versions. */
-export async function installedPackages(context: StateContext, kwargs: ValueMap): Promise<InstalledVersions> {
+export async function listInstalledVersions(context: StateContext, kwargs: ValueMap): Promise<InstalledVersions> {
   return asInstalled(await context.call("pkg.list_pkgs", [], keywords({ versions_as_list: true }, kwargs)));
 }
 
@@ -144,12 +144,12 @@ export async function verifiedPackages(
   const [ok, missing]: [string[], string[]] = [[], []];
   for (const [name, version] of wanted) {
     const bare = name.split("=", 1)[0];
-    const versions = versionsOf(bare, installed) ?? versionsOf(await normalizedName(bare, context), installed) ??
+    const versions = versionsOf(bare, installed) ?? versionsOf(await normalizePackageName(bare, context), installed) ??
       versionsOf(provided.get(bare)?.[0] ?? "", installed);
     const isThere = versions !== undefined && (
       version === null || version === "" || version === "latest" ||
       (version.endsWith("*") && versions[0].startsWith(version.slice(0, -1))) ||
-      await fulfills(versions, version, { ignoreEpoch }, context)
+      await fulfillsConditions(versions, version, { ignoreEpoch }, context)
     );
     (isThere ? ok : missing).push(name);
   }

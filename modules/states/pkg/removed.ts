@@ -5,9 +5,9 @@
  */
 
 import { failedChange, keywords } from "#modules/states/_execution.ts";
-import { installedPackages, type InstalledVersions, normalizedName, wantedPackages } from "./lookup.ts";
+import { type InstalledVersions, listInstalledVersions, normalizePackageName, wantedPackages } from "./lookup.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
-import { fulfills, type WantedPackages } from "./versions.ts";
+import { fulfillsConditions, type WantedPackages } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
@@ -57,7 +57,7 @@ async function namedPackages(
   const wanted = version === null ? null : str(version);
   const names = name.split(",");
   const all = new Map<string, string | null>();
-  for (const one of names) all.set(normalize ? await normalizedName(one, context) : one, wanted);
+  for (const one of names) all.set(normalize ? await normalizePackageName(one, context) : one, wanted);
   return all;
 }
 
@@ -91,7 +91,7 @@ async function remove(
   const own = keywords({ pkgs: args.pkgs, version: args.version, split_arch: false }, kwargs);
   const answer = await context.call(`pkg.${action}`, [name], own);
   const changes: ValueMap = isMap(answer) ? answer : new Map();
-  const left = stillInstalled(named, await installedPackages(context, kwargs), context);
+  const left = stillInstalled(named, await listInstalledVersions(context, kwargs), context);
   if (action === "purge") {
     const leftovers = await removedPackages(kwargs, context);
     left.push(...[...named.keys()].filter((one) => leftovers.has(one)));
@@ -124,10 +124,10 @@ async function installedTargets(
   context: StateContext,
 ): Promise<string[] | StateResult> {
   const { name, version, pkgs, ignore_epoch } = args;
-  const installed = await installedPackages(context, kwargs);
+  const installed = await listInstalledVersions(context, kwargs);
   const wanted: WantedPackages = truthy(pkgs)
     ? await wantedPackages(pkgs, args.normalize, context)
-    : new Map([[await normalizedName(name, context), version === null ? null : str(version)]]);
+    : new Map([[await normalizePackageName(name, context), version === null ? null : str(version)]]);
   const targets: string[] = [];
   const problems: string[] = [];
   let comparedVersions = false;
@@ -140,7 +140,7 @@ async function installedTargets(
     }
     comparedVersions = true;
     try {
-      if (await fulfills(versions, condition, { ignoreEpoch: ignore_epoch }, context)) targets.push(one);
+      if (await fulfillsConditions(versions, condition, { ignoreEpoch: ignore_epoch }, context)) targets.push(one);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       problems.push(error.message);

@@ -42,7 +42,7 @@ export interface ComparisonOptions {
 }
 
 /** Whether one of the installed versions meets all conditions. */
-export async function fulfills(
+export async function fulfillsConditions(
   installed: readonly string[],
   wanted: string,
   { ignoreEpoch, allowUpdates = false }: ComparisonOptions,

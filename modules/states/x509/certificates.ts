@@ -7,10 +7,10 @@
 import { certificateChanges, changesOnly, hasOtherDigest, listChanges, requestChanges } from "./comparing.ts";
 import {
   absent,
-  type Checked,
+  type CheckedDocument,
+  type DocumentPlace,
   FILE_DOC,
   manage,
-  type Place,
   refuseOthers,
   somethingElse,
   splitArguments,
@@ -111,7 +111,7 @@ ${FILE_DOC}`,
     if (own.days_valid === null && own.not_after === null) given.set("days_valid", 365);
     const chain = listOf(append_certs);
     let now: Certificate | undefined;
-    const check = async (place: Place): Promise<Checked> => {
+    const check = async (place: DocumentPlace): Promise<CheckedDocument> => {
       if (!place.exists) return absent(name, place);
       const policy = await context.call("x509.get_signing_policy", [signing_policy], map({ ca_server }));
       const found = orSomethingElse(() => loadCertificateChain(place.path));
@@ -159,7 +159,7 @@ export const csr_managed: ModuleFunction<StateContext> = stateFn({
     others.delete("algorithm");
     const given = new Map<Value, Value>([...currentNames(others), ...Object.entries(key)]);
     let now: SigningRequest | undefined;
-    const check = (place: Place): Checked => {
+    const check = (place: DocumentPlace): CheckedDocument => {
       if (!place.exists) return absent(name, place);
       const loaded = orSomethingElse(() => requestOrVersion(place.path));
       if (loaded === undefined) return somethingElse(name);
@@ -213,7 +213,7 @@ ${FILE_DOC}`,
       Object.entries({ ...rest, revoked: revokedEntries(rest.revoked), days_valid, extensions: merged }),
     );
     let now: RevocationList | undefined;
-    const check = async (place: Place): Promise<Checked> => {
+    const check = async (place: DocumentPlace): Promise<CheckedDocument> => {
       if (!place.exists) return absent(name, place);
       const loaded = orSomethingElse(() => loadRevocationList(place.path));
       if (loaded === undefined) return somethingElse(name);

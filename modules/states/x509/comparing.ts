@@ -7,7 +7,7 @@
 import { digestName } from "#lib/crypto/asymmetric_keys.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type CertificatePlan, type ListPlan, type RequestPlan, serialNumber } from "#lib/host/x509/building.ts";
-import type { Certificate, RevocationList, Signed, SigningRequest } from "#lib/host/x509/documents.ts";
+import type { Certificate, RevocationList, SignedDocument, SigningRequest } from "#lib/host/x509/documents.ts";
 import { type Extension, numberHex } from "#lib/host/x509/extension_texts.ts";
 import { spkiOf } from "#lib/host/x509/loading.ts";
 import { nameText, sameName } from "#lib/host/x509/names.ts";
@@ -44,7 +44,7 @@ function extensionChanges(now: readonly Extension[], wanted: readonly Extension[
 }
 
 /** Whether a document is signed with another digest than requested. Ed25519 has no digest. */
-export function hasOtherDigest({ digest }: Signed, wanted: string): boolean {
+export function hasOtherDigest({ digest }: SignedDocument, wanted: string): boolean {
   return digest !== undefined && digest !== digestName(wanted);
 }
 
@@ -69,7 +69,7 @@ export async function certificateChanges(
 }
 
 /** Whether a document is signed by a key; one of another kind of key is not. */
-async function isOf(document: Signed, spki: Uint8Array): Promise<boolean> {
+async function isOf(document: SignedDocument, spki: Uint8Array): Promise<boolean> {
   try {
     return await isSignedBy(document, spki);
   } catch (error) {

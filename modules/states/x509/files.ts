@@ -41,7 +41,7 @@ export function refuseOthers(others: ValueMap): void {
 }
 
 /** The place of a document. */
-export interface Place {
+export interface DocumentPlace {
   /** The path; of a link that is followed, what it leads to. */
   readonly path: string;
   /** Whether there is a file, and not a link that is not followed. */
@@ -51,7 +51,7 @@ export interface Place {
 }
 
 /** The state of an existing document. */
-export interface Checked {
+export interface CheckedDocument {
   /** The needed changes, by name; an empty map: none. */
   readonly changes: ValueMap;
   /** Whether the file holds a document of this kind. */
@@ -61,7 +61,7 @@ export interface Checked {
 }
 
 /** The request of a state for a file. */
-export interface Wanted {
+export interface DocumentRequest {
   /** `certificate`: for comments. */
   readonly what: string;
   /** Arguments of file.managed. */
@@ -69,21 +69,21 @@ export interface Wanted {
   /** Containers of PKCS#12 are refused; `pem` and `pkcs7_pem` are text; others are base64 as they are made. */
   readonly encoding: string;
   /** Compares the existing document. */
-  check(place: Place): Checked | Promise<Checked>;
+  check(place: DocumentPlace): CheckedDocument | Promise<CheckedDocument>;
   /**
    * Makes the contents.
-   * @param changes What {@linkcode Wanted.check} found.
+   * @param changes What {@linkcode DocumentRequest.check} found.
    */
   make(changes: ValueMap): Promise<Value>;
 }
 
 /** The state if there is no document. */
-export function absent(name: string, { unlinks }: Place): Checked {
+export function absent(name: string, { unlinks }: DocumentPlace): CheckedDocument {
   return { changes: map({ created: name, ...unlinks && { replaced: name } }), current: false };
 }
 
 /** The state if the file holds something else. */
-export function somethingElse(name: string): Checked {
+export function somethingElse(name: string): CheckedDocument {
   return { changes: map({ replaced: name }), current: false };
 }
 
@@ -134,7 +134,7 @@ export async function writeBytes(
   installFile(bytes, path, { cachedir: context.opts.cachedir, backup });
 }
 
-function placeOf(name: string, follows: boolean): Place {
+function placeOf(name: string, follows: boolean): DocumentPlace {
   const linked = linkTarget(name) !== undefined;
   const path = linked && follows ? realPath(name) : name;
   const unlinks = linked && !follows;
@@ -142,7 +142,7 @@ function placeOf(name: string, follows: boolean): Place {
 }
 
 /** Makes sure that a file holds the requested document. */
-export async function manage(name: string, wanted: Wanted, context: StateContext): Promise<StateResult> {
+export async function manage(name: string, wanted: DocumentRequest, context: StateContext): Promise<StateResult> {
   const ret = startResult(name);
   try {
     if (wanted.encoding === "pkcs12") throw new CommandError("Containers of PKCS#12 are not written here");
@@ -156,7 +156,7 @@ export async function manage(name: string, wanted: Wanted, context: StateContext
 async function managing(
   ret: StateResult,
   name: string,
-  { what, file, encoding, check, make }: Wanted,
+  { what, file, encoding, check, make }: DocumentRequest,
   context: StateContext,
 ): Promise<StateResult> {
   ret.comment = `The ${what} is in the correct state`;

@@ -5,7 +5,15 @@
  */
 
 import { changesOnly } from "./comparing.ts";
-import { absent, type Checked, FILE_DOC, manage, type Place, refuseOthers, splitArguments } from "./files.ts";
+import {
+  absent,
+  type CheckedDocument,
+  type DocumentPlace,
+  FILE_DOC,
+  manage,
+  refuseOthers,
+  splitArguments,
+} from "./files.ts";
 import { loadPrivateKey } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -136,7 +144,7 @@ ${FILE_DOC} The default of \`mode\` is 0400.`,
       return failed(name, `keysize is an invalid parameter for ${algo}`);
     }
     let key: KeyObject | undefined;
-    const check = (place: Place): Checked => {
+    const check = (place: DocumentPlace): CheckedDocument => {
       // Salt adds nothing here for a link that is not followed.
       if (!place.exists) return absent(name, { ...place, unlinks: false });
       if (anew) return { changes: new Map([["replaced", name]]), current: false, recreates: true };

@@ -13,7 +13,7 @@ import { MasterLink } from "#lib/minion/agent/link.ts";
 import { presenceTopic } from "#lib/fleet/presence.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
-import type { Credentials } from "#lib/minion/agent/sign_in.ts";
+import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
 import { Inbox } from "#lib/sockets/endpoint.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { matchesTarget } from "#lib/targeting/target.ts";
@@ -34,7 +34,7 @@ export interface SwarmSettings {
    * Opens a publish under the keys of `credentials`.
    * @throws {AuthenticationError} If they do not fit.
    */
-  open(frame: Uint8Array, credentials: Credentials): ValueMap;
+  open(frame: Uint8Array, credentials: SignInCredentials): ValueMap;
   answer(load: ValueMap): Promise<Value>;
   /** Called for each step of a job. */
   note(load: ValueMap, what: "received" | "acknowledged" | "failed"): void;
@@ -65,7 +65,7 @@ export class SimulatedMinion {
   readonly #settings: SwarmSettings;
   readonly #link: MasterLink;
   readonly #ending = new AbortController();
-  #credentials: Credentials | undefined;
+  #credentials: SignInCredentials | undefined;
   #inbox: Inbox | undefined;
   #lastSerial = 0;
   /** The subscription by which the master knows that it is connected: the master then sends missed jobs. */

@@ -14,7 +14,7 @@ import { WireError } from "#lib/errors.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { raiseOpenFileLimit } from "#lib/libc/libc.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
-import type { Credentials } from "#lib/minion/agent/sign_in.ts";
+import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { keyPool } from "./key_pool.ts";
@@ -60,7 +60,7 @@ class Publishes {
    * The load in `frame`.
    * @throws {AuthenticationError} If it was not encrypted for these credentials.
    */
-  open(frame: Uint8Array, { sharedKey }: Credentials): ValueMap {
+  open(frame: Uint8Array, { sharedKey }: SignInCredentials): ValueMap {
     const same = sharedKey === this.#sharedKey;
     if (same && sameBytes(frame, this.#frame)) return this.#load;
     if (!same) {
@@ -172,7 +172,7 @@ async function main(args: string[]): Promise<void> {
     port: number("master", port ?? "4506"),
     pkiDir,
     backoff: waits,
-    open: (frame: Uint8Array, credentials: Credentials) => publishes.open(frame, credentials),
+    open: (frame: Uint8Array, credentials: SignInCredentials) => publishes.open(frame, credentials),
     answer: (load: ValueMap) => answers.answer(load),
     note: (load: ValueMap, what: "received" | "acknowledged" | "failed") => jobs.note(load, what),
   };

@@ -7,7 +7,7 @@
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
-import { loadPrivateKey } from "#lib/keys/pair.ts";
+import { loadPrivateKeyFile } from "#lib/keys/pair.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { samePem } from "#lib/crypto/pem.ts";
@@ -256,7 +256,7 @@ interface KeyDecision {
 
 function keyOf(path: string): string | undefined {
   try {
-    return loadPrivateKey(path)?.publicKey.pem;
+    return loadPrivateKeyFile(path)?.publicKey.pem;
   } catch {
     return undefined; // cut
   }

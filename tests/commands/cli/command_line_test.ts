@@ -4,14 +4,14 @@ import { openCommandLine } from "#lib/commands/cli/run_command.ts";
 import { briefHelp, helpText, usageText, wrap } from "#lib/commands/cli/help.ts";
 import {
   addStdinArgs,
-  append,
+  appendFlag,
   type CliTable,
   type CommandLine,
   flag,
-  int,
+  intFlag,
   parseCommandLine,
   type Parsed,
-  text,
+  textFlag,
 } from "#lib/commands/cli/command_line.ts";
 import {
   ARGS_CLI_OPTIONS,
@@ -32,9 +32,9 @@ const OPTIONS = {
   ...timeoutCliOption(5),
   static: flag(["-s", "--static"], "Wait for all."),
   verbose: flag(["-v", "--verbose"], "Say more."),
-  subset: int(["--subset"], "How many. Default: %default.", { default: 0 }),
-  dirs: append(["-m", "--module-dirs"], "More."),
-  batch: text(["-b", "--batch", "--batch-size"], "A few at a time."),
+  subset: intFlag(["--subset"], "How many. Default: %default.", { default: 0 }),
+  dirs: appendFlag(["-m", "--module-dirs"], "More."),
+  batch: textFlag(["-b", "--batch", "--batch-size"], "A few at a time."),
   ...ARGS_CLI_OPTIONS,
   ...OUTPUT_CLI_OPTIONS,
   ...AUTH_CLI_OPTIONS,
@@ -160,11 +160,11 @@ Deno.test("--args-stdin adds options and arguments, one per line", () => {
 Deno.test("help has the layout of optparse", () => {
   const options = {
     short: flag(["-s"], "Short."),
-    config_dir: text(
+    config_dir: textFlag(
       ["-c", "--config-dir"],
       "A directory, with a description that is too long for one line. Default: %default.",
     ),
-    safe: int(["--batch-safe-limit"], "A limit.", { group: "Target Options", metavar: "N", default: 3 }),
+    safe: intFlag(["--batch-safe-limit"], "A limit.", { group: "Target Options", metavar: "N", default: 3 }),
   };
   const command = { prog: "salt-cp", usage: "[options]", description: "Does x.", options };
   const [top, more] = helpText(command).split("\nExit codes:\n");

@@ -1,12 +1,12 @@
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import {
-  append,
+  appendFlag,
   type CommandLine,
   flag,
-  int,
+  intFlag,
   parseCommandLine,
   type Parsed,
-  text,
+  textFlag,
 } from "#lib/commands/cli/command_line.ts";
 import { CONFIG_CLI_OPTIONS, LOG_CLI_OPTIONS, timeoutCliOption } from "#lib/commands/cli/common_options.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
@@ -21,9 +21,9 @@ const OPTIONS = {
   ...LOG_CLI_OPTIONS,
   ...timeoutCliOption(5),
   quiet: flag(["-q", "--quiet"], ""),
-  state_verbose: text(["--state-verbose"], ""),
-  keysize: int(["--keysize"], ""),
-  module_dirs: append(["-m"], ""),
+  state_verbose: textFlag(["--state-verbose"], ""),
+  keysize: intFlag(["--keysize"], ""),
+  module_dirs: appendFlag(["-m"], ""),
 };
 const COMMAND: CommandLine<typeof OPTIONS> = { prog: "salt-key", usage: "", description: "", options: OPTIONS };
 

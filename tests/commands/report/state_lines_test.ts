@@ -1,4 +1,4 @@
-import { stateLine } from "#lib/commands/report/state_lines.ts";
+import { formatStateLine } from "#lib/commands/report/state_lines.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
@@ -13,7 +13,7 @@ const RET = {
 };
 
 const line = (more: Record<string, unknown> = {}) =>
-  stateLine("web1", { ret: map({ ...RET, ...more }), len: 12 }, { color: false });
+  formatStateLine("web1", { ret: map({ ...RET, ...more }), len: 12 }, { color: false });
 
 Deno.test("a finished state is a line with its number, its name and its result", () => {
   assertEquals(line(), "web1: 3/12 motd (/etc/motd): Changed, 12.5 ms\n");

@@ -6,7 +6,7 @@
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { StoreError } from "#lib/errors.ts";
 import { commitFiles, mountedDirectory } from "#lib/files/git/commit_files.ts";
-import { type GitRun, runGit, runGitInto } from "#lib/files/git/git_program.ts";
+import { type GitProgramRun, runGitInto, runGitProgram } from "#lib/files/git/git_program.ts";
 import { gitfsRemotes } from "#lib/files/git/remote_options.ts";
 import { GitRemote } from "#lib/files/git/remote.ts";
 import { fileAt, LINK_MODE } from "#lib/files/git/tree.ts";
@@ -38,8 +38,8 @@ Deno.test("git gets a few of the master's variables, asks nobody for a password,
   withScript("exec env", async (root) => {
     Deno.env.set("SALT_TEST_SECRET", "secret");
     try {
-      const environment = async (run: Partial<GitRun>) => {
-        const { stdout } = await runGit([], { directory: root, ...run });
+      const environment = async (run: Partial<GitProgramRun>) => {
+        const { stdout } = await runGitProgram([], { directory: root, ...run });
         const lines = new TextDecoder().decode(stdout).trim().split("\n");
         return new Map(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
       };
@@ -78,7 +78,7 @@ Deno.test("git that reads a repository is ended after two minutes, and git that 
     let over = "";
     {
       using time = new SkippedTime();
-      const read = runGit([], { directory: root }).then(({ stderr }) => over = stderr);
+      const read = runGitProgram([], { directory: root }).then(({ stderr }) => over = stderr);
       await eventually(() => isFile(`${root}/started`), { what: "git" });
       await time.to(110_000);
       assertEquals(over, "");

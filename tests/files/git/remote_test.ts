@@ -7,7 +7,7 @@
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { StoreError } from "#lib/errors.ts";
 import { commitFiles, mountedDirectory, removeOldCommits } from "#lib/files/git/commit_files.ts";
-import { runGit, runGitInto } from "#lib/files/git/git_program.ts";
+import { runGitInto, runGitProgram } from "#lib/files/git/git_program.ts";
 import { gitfsRemotes } from "#lib/files/git/remote_options.ts";
 import { GitRemote } from "#lib/files/git/remote.ts";
 import { fileAt, LINK_MODE, parseBatch } from "#lib/files/git/tree.ts";
@@ -124,7 +124,7 @@ Deno.test("git runs no program for the URL of a remote, also where its configura
     const access = { sslVerify: true, proxy: "", privkey: "", passphrase: "" };
     for (const [name, url] of [["ext", `ext::touch ${root}/ran`], ["own", `own::${root}/ran`]]) {
       await git(["-C", root, "config", `protocol.${name}.allow`, "always"]);
-      const { ok, stderr } = await runGit(["ls-remote", url], { directory: root, access });
+      const { ok, stderr } = await runGitProgram(["ls-remote", url], { directory: root, access });
       assertEquals([ok, stderr.includes(`transport '${name}' not allowed`)], [false, true], stderr);
     }
     assertEquals(names(root).includes("ran"), false);
@@ -234,24 +234,24 @@ Deno.test("each step of git that fails is an error of its own", () =>
 Deno.test("a run of git ends at its limit, at a stop, and without git, as a result", () =>
   withTemporaryDirectory(async (root) => {
     await withGit(root, "sleep 5", async () => {
-      const slow = await runGit([], { directory: root, limitMs: 20 });
+      const slow = await runGitProgram([], { directory: root, limitMs: 20 });
       assertEquals([slow.ok, slow.stderr], [false, "git took longer than 0.02 seconds"]);
-      const stopped = await runGit([], { directory: root, signal: AbortSignal.abort() });
+      const stopped = await runGitProgram([], { directory: root, signal: AbortSignal.abort() });
       assertEquals([stopped.ok, stopped.stderr], [false, "the update was stopped"]);
     });
     await withGit(root, "head -c 10000 /dev/zero | tr '\\0' x >&2; exit 3", async () => {
-      const wordy = await runGit([], { directory: root });
+      const wordy = await runGitProgram([], { directory: root });
       assertEquals(wordy.ok, false);
       assert(wordy.stderr.length <= 4_096);
     });
-    const missing = await runGit([], { directory: `${root}/nowhere` });
+    const missing = await runGitProgram([], { directory: `${root}/nowhere` });
     assertEquals(missing.ok, false);
     assertStringIncludes(missing.stderr, "nowhere");
     assertEquals(await runGitInto(`${root}/file`, [], { directory: `${root}/nowhere` }), false);
     const { get } = Deno.env;
     Deno.env.get = (name) => name === "PATH" ? root : get.call(Deno.env, name);
     try {
-      assertEquals((await runGit([], { directory: root })).stderr, "git is not installed");
+      assertEquals((await runGitProgram([], { directory: root })).stderr, "git is not installed");
     } finally {
       Deno.env.get = get;
     }
@@ -345,7 +345,7 @@ Deno.test("the program that gives ssh the passphrase is written once", () =>
     const file = `${root}/served/askpass`;
     const inodes: (number | null)[] = [];
     for (let i = 0; i < 2; i++) {
-      const { ok } = await runGit(["rev-parse", "main"], { directory: `${root}/served`, access });
+      const { ok } = await runGitProgram(["rev-parse", "main"], { directory: `${root}/served`, access });
       assertEquals(ok, true);
       inodes.push(Deno.statSync(file).ino);
     }

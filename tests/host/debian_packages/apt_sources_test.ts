@@ -1,8 +1,8 @@
 import {
-  changeRepository,
-  deleteRepository,
-  getRepository,
-  listRepositories,
+  changeAptRepository,
+  deleteAptRepository,
+  getAptRepository,
+  listAptRepositories,
 } from "#lib/host/debian_packages/apt_repositories.ts";
 import { definedRepository } from "#lib/host/debian_packages/apt_definition.ts";
 import { compareDebianVersions } from "#lib/host/debian_packages/debian_version.ts";
@@ -46,7 +46,7 @@ Deno.test("compareDebianVersions() orders as dpkg does", () => {
 Deno.test("listRepositories() shows what Salt's pkg.list_repos shows", () => {
   const files = part("sources");
   assert(isMap(files));
-  withSources(files, (root) => assertEquals(listRepositories(root), part("repos")));
+  withSources(files, (root) => assertEquals(listAptRepositories(root), part("repos")));
 });
 
 Deno.test("a repository is added, changed and deleted; comments and other lines are kept", () => {
@@ -54,15 +54,15 @@ Deno.test("a repository is added, changed and deleted; comments and other lines 
   withSources([["sources.list", main]], (root) => {
     const file = "/etc/apt/sources.list.d/new.list";
     const line = "deb [signed-by=/k.gpg] http://b.example sid main";
-    changeRepository(line, { kwargs: map({ file, comments: "why" }), needsKey: true, root });
+    changeAptRepository(line, { kwargs: map({ file, comments: "why" }), needsKey: true, root });
     assertEquals(Deno.readTextFileSync(root + file), "deb [signed-by=/k.gpg] http://b.example sid main #why\n");
-    changeRepository(line, { kwargs: map({ comps: "main,contrib", disabled: true }), needsKey: true, root });
+    changeAptRepository(line, { kwargs: map({ comps: "main,contrib", disabled: true }), needsKey: true, root });
     assertEquals(
       Deno.readTextFileSync(root + file),
       "# deb [signed-by=/k.gpg] http://b.example sid main contrib #why\n",
     );
-    assertEquals(getRepository(line, root).get("comps"), ["main", "contrib"]);
-    changeRepository("deb http://a.example sid main", {
+    assertEquals(getAptRepository(line, root).get("comps"), ["main", "contrib"]);
+    changeAptRepository("deb http://a.example sid main", {
       kwargs: map({ architectures: "amd64" }),
       needsKey: true,
       root,
@@ -72,22 +72,26 @@ Deno.test("a repository is added, changed and deleted; comments and other lines 
       "# my own\ndeb [arch=amd64] http://a.example sid main\nnonsense\n",
     );
     assertEquals(
-      deleteRepository("deb http://b.example sid main contrib", root),
+      deleteAptRepository("deb http://b.example sid main contrib", root),
       `File ${file} containing repo 'deb http://b.example sid main contrib' has been removed.`,
     );
     assertThrows(() => Deno.statSync(root + file), Deno.errors.NotFound);
-    assertEquals(getRepository(line, root), map({}));
-    assertThrows(() => deleteRepository(line, root), Error, "doesn't exist in the sources.list(s)");
+    assertEquals(getAptRepository(line, root), map({}));
+    assertThrows(() => deleteAptRepository(line, root), Error, "doesn't exist in the sources.list(s)");
   });
 });
 
 Deno.test("an entry of deb822 is added and changed in its file", () => {
   withSources([], (root) => {
     const file = "/etc/apt/sources.list.d/x.sources";
-    changeRepository("deb http://a.example sid main", { kwargs: map({ file, trusted: true }), needsKey: true, root });
+    changeAptRepository("deb http://a.example sid main", {
+      kwargs: map({ file, trusted: true }),
+      needsKey: true,
+      root,
+    });
     const text = "Types: deb\nURIs: http://a.example\nSuites: sid\nComponents: main\nTrusted: yes\n";
     assertEquals(Deno.readTextFileSync(root + file), text);
-    changeRepository("deb http://a.example sid main", { kwargs: map({ enabled: false }), needsKey: true, root });
+    changeAptRepository("deb http://a.example sid main", { kwargs: map({ enabled: false }), needsKey: true, root });
     assertEquals(Deno.readTextFileSync(root + file), `Enabled: no\n${text}`);
   });
 });
@@ -95,7 +99,7 @@ Deno.test("an entry of deb822 is added and changed in its file", () => {
 Deno.test("a repository with a line break is refused, and one without a key unless it is trusted", () => {
   withSources([], (root) => {
     const change = (repo: string, kwargs: Record<string, unknown> = {}) =>
-      changeRepository(repo, {
+      changeAptRepository(repo, {
         kwargs: map({ file: "/etc/apt/sources.list.d/x.list", ...kwargs }),
         needsKey: true,
         root,
@@ -107,7 +111,7 @@ Deno.test("a repository with a line break is refused, and one without a key unle
       Error,
       "Invalid repository",
     );
-    assertEquals(listRepositories(root), map({}));
+    assertEquals(listAptRepositories(root), map({}));
   });
 });
 
@@ -133,7 +137,7 @@ Deno.test("components are deleted one by one, then the entry; an invalid definit
   const text = "deb http://a.example sid main contrib non-free\ndeb [arch=amd64] http://a.example sid main\n";
   withSources([["sources.list", text]], (root) => {
     const left = () => Deno.readTextFileSync(`${root}/etc/apt/sources.list`);
-    const remove = (repo: string) => deleteRepository(repo, root);
+    const remove = (repo: string) => deleteAptRepository(repo, root);
     assertThrows(() => remove("nonsense"), Error, "Repo nonsense doesn't exist in the sources.list(s)");
     assertThrows(() => remove("deb [arch=amd64]"), Error, "Invalid repository definition");
     assertEquals(
@@ -144,8 +148,8 @@ Deno.test("components are deleted one by one, then the entry; an invalid definit
     remove("deb http://a.example sid main non-free other");
     assertEquals(left(), "deb [arch=amd64] http://a.example sid main\n");
     assertThrows(() => remove("deb http://a.example sid main"), Error, "doesn't exist in the sources.list(s)");
-    assertEquals(getRepository("nonsense", root), map({}));
-    assertEquals(getRepository("deb http://a.example sid nosuch", root), map({}));
+    assertEquals(getAptRepository("nonsense", root), map({}));
+    assertEquals(getAptRepository("deb http://a.example sid nosuch", root), map({}));
   });
 });
 
@@ -155,7 +159,7 @@ Deno.test("entries that differ only in their components are joined in sources.li
     ["more.list", "deb http://a.example sid contrib main\ndeb http://b.example sid main\n"],
   ];
   withSources(files, (root) => {
-    changeRepository("deb http://c.example sid main", { kwargs: map({ consolidate: true }), needsKey: false, root });
+    changeAptRepository("deb http://c.example sid main", { kwargs: map({ consolidate: true }), needsKey: false, root });
     assertEquals(
       Deno.readTextFileSync(`${root}/etc/apt/sources.list`),
       "deb http://a.example sid main contrib\ndeb http://b.example sid main\ndeb http://c.example sid main\n",
@@ -168,7 +172,7 @@ Deno.test("a key inside an entry is kept, line by line", () => {
   const key = "Signed-By:\n -----BEGIN PGP PUBLIC KEY BLOCK-----\n .\n abc\n -----END PGP PUBLIC KEY BLOCK-----";
   const text = `# only words\n\nTypes: deb\nURIs: http://a.example\nSuites: sid\nComponents: main\n${key}\n`;
   withSources([["a.sources", text]], (root) => {
-    changeRepository("deb http://a.example sid main", { kwargs: map({ enabled: false }), needsKey: true, root });
+    changeAptRepository("deb http://a.example sid main", { kwargs: map({ enabled: false }), needsKey: true, root });
     assertEquals(
       Deno.readTextFileSync(`${root}/etc/apt/sources.list.d/a.sources`),
       text.replace("Types:", "Enabled: no\nTypes:").replace("Signed-By:\n ", "Signed-By: "),
@@ -178,7 +182,7 @@ Deno.test("a key inside an entry is kept, line by line", () => {
 
 Deno.test("a host without sources has none", () =>
   withTemporaryDirectory((root) => {
-    assertEquals(listRepositories(root), map({}));
+    assertEquals(listAptRepositories(root), map({}));
   }));
 
 const UBUNTU = map({ os: "Ubuntu", oscodename: "noble" });

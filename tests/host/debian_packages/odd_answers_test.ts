@@ -5,7 +5,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { addKey, personalArchive } from "#lib/host/debian_packages/apt_keys.ts";
-import { parseInfo } from "#lib/host/debian_packages/apt_output.ts";
+import { parseAptInfo } from "#lib/host/debian_packages/apt_output.ts";
 import { dpkgStamp } from "#lib/host/debian_packages/package_stamps.ts";
 import { packagesOfStates } from "#lib/host/debian_packages/packages_of_states.ts";
 import { map } from "#lib/values/value.ts";
@@ -13,7 +13,7 @@ import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 
 Deno.test("a line of dpkg-query without a field is left out", () => {
-  const [info] = parseInfo("package:bash\nodd line\nversion:5.2\ndescription:a shell\n more: of it");
+  const [info] = parseAptInfo("package:bash\nodd line\nversion:5.2\ndescription:a shell\n more: of it");
   assertEquals([...info], [["package", "bash"], ["version", "5.2"], ["description", "a shell\n more: of it"]]);
 });
 

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
-import { copyKeeping, isBinary, replaceFile, sameBytes, textWindows } from "#lib/host/filesystem/contents.ts";
+import { copyKeeping, isBinaryFile, replaceFile, sameFileBytes, textWindows } from "#lib/host/filesystem/contents.ts";
 import { installFile, listBackups, makeBackup } from "#lib/host/filesystem/backups.ts";
 
 async function scratch(): Promise<{ path: string } & AsyncDisposable> {
@@ -64,11 +64,11 @@ Deno.test("a file is binary if its first 2 KB are; a directory is not", async ()
   await using root = await scratch();
   const binary = (text: string) => {
     Deno.writeTextFileSync(`${root.path}/f`, text);
-    return isBinary(`${root.path}/f`);
+    return isBinaryFile(`${root.path}/f`);
   };
   assertEquals(binary(`${"a".repeat(2047)}\0`), true);
   assertEquals(binary(`${"a".repeat(2048)}\0`), false);
-  assertEquals(isBinary(root.path), false);
+  assertEquals(isBinaryFile(root.path), false);
 });
 
 Deno.test("backups are listed newest first, and hold the old content", async () => {
@@ -103,12 +103,12 @@ Deno.test("files are equal if they have the same length and all blocks are equal
     return `${root.path}/${name}`;
   };
   const first = written("first", (copy) => copy);
-  assert(sameBytes(first, written("same", (copy) => copy)));
-  assert(!sameBytes(first, written("shorter", (copy) => copy.slice(1))));
+  assert(sameFileBytes(first, written("same", (copy) => copy)));
+  assert(!sameFileBytes(first, written("shorter", (copy) => copy.slice(1))));
   for (const at of [0, block - 1, block, 2 * block]) {
-    assert(!sameBytes(first, written("other", (copy) => copy.fill(1, at, at + 1))), `byte ${at}`);
+    assert(!sameFileBytes(first, written("other", (copy) => copy.fill(1, at, at + 1))), `byte ${at}`);
   }
-  assert(sameBytes(written("empty", () => new Uint8Array()), written("none", () => new Uint8Array())));
+  assert(sameFileBytes(written("empty", () => new Uint8Array()), written("none", () => new Uint8Array())));
 });
 
 Deno.test({

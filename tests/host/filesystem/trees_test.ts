@@ -2,8 +2,15 @@
  * Directory trees that are created, copied and moved.
  * @module
  */
-import { copyTree, copyWithMode, diskUsage, makeDirectories, moveAny, removeAny } from "#lib/host/filesystem/trees.ts";
-import { openFiles } from "#lib/host/filesystem/open_files.ts";
+import {
+  copyTree,
+  copyWithMode,
+  makeDirectories,
+  measureTree,
+  moveAny,
+  removeAny,
+} from "#lib/host/filesystem/trees.ts";
+import { listOpenFiles } from "#lib/host/filesystem/open_files.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
 
 /** Runs `test` in a temporary directory below `parent`. */
@@ -104,8 +111,8 @@ Deno.test("the bytes of a tree count each file once, and no dangling links", asy
     plant(`${root}/from`);
     Deno.linkSync(`${root}/from/sub/file`, `${root}/from/again`);
     Deno.symlinkSync("nowhere", `${root}/from/broken`);
-    assertEquals(diskUsage(`${root}/from`), 4);
-    assertEquals(diskUsage(`${root}/from/sub/file`), 4);
+    assertEquals(measureTree(`${root}/from`), 4);
+    assertEquals(measureTree(`${root}/from/sub/file`), 4);
     assertEquals([removeAny(`${root}/from`), removeAny(`${root}/from`)], [true, false]);
   });
 });
@@ -114,9 +121,9 @@ Deno.test("open files are listed by file and by process", async () => {
   await within((root) => {
     using _open = Deno.createSync(`${root}/held`);
     const [path] = [Deno.realPathSync(`${root}/held`)];
-    const holders = openFiles(false).get(path);
+    const holders = listOpenFiles(false).get(path);
     assert(Array.isArray(holders) && holders.includes(Deno.pid));
-    const own = openFiles(true).get(Deno.pid);
+    const own = listOpenFiles(true).get(Deno.pid);
     assert(Array.isArray(own) && own.includes(path) && own.includes(Deno.realPathSync(Deno.execPath())));
   });
 });

@@ -1,5 +1,5 @@
-import { optionWords } from "#lib/host/git/options.ts";
-import { parseConfig, parseVersion, parseWorktrees } from "#lib/host/git/output.ts";
+import { gitOptionWords } from "#lib/host/git/options.ts";
+import { parseConfig, parseGitVersion, parseWorktrees } from "#lib/host/git/output.ts";
 import { isAtLeast } from "#lib/host/git/worktrees.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
@@ -16,7 +16,7 @@ Deno.test("worktrees: with a branch, with a detached HEAD, and a bare repository
 });
 
 Deno.test("git versions are parsed and compared", () => {
-  assertEquals(["git version 2.39.5 (Apple Git-154)\n", "git version 2.7", ""].map(parseVersion), [
+  assertEquals(["git version 2.39.5 (Apple Git-154)\n", "git version 2.7", ""].map(parseGitVersion), [
     "2.39.5",
     "2.7",
     "unknown",
@@ -30,7 +30,7 @@ Deno.test("the values of an option are listed together; options are given as a s
     ["user.name", ["a b"]],
     ["remote.url", ["x", "y"]],
   ]);
-  assertEquals([null, "-a 'b c' --", ["-a", 5], 5].map((options) => optionWords(options)), [
+  assertEquals([null, "-a 'b c' --", ["-a", 5], 5].map((options) => gitOptionWords(options)), [
     [],
     ["-a", "b c"],
     ["-a", "5"],

@@ -1,6 +1,6 @@
 /** gpg's status lines, read as python-gnupg reads them: tests/corpus/gpg_status.json, made by make_gpg_status.py. */
 
-import type { StatusLine } from "#lib/host/gnupg/gpg.ts";
+import type { GpgStatusLine } from "#lib/host/gnupg/gpg.ts";
 import { deletionProblem, imported } from "#lib/host/gnupg/results.ts";
 import { crypted, verification } from "#lib/host/gnupg/verification.ts";
 import { assertEquals } from "#tests/support/assert.ts";
@@ -12,13 +12,13 @@ interface Case {
 }
 
 const READERS = {
-  verification: (lines: readonly StatusLine[]): unknown => {
+  verification: (lines: readonly GpgStatusLine[]): unknown => {
     const { username, keyId, trustLevel, status, signatures } = verification(lines);
     return { username, keyId, trustLevel, status, signatures };
   },
   crypted,
   imported,
-  deletion: (lines: readonly StatusLine[]) => deletionProblem(lines) ?? null,
+  deletion: (lines: readonly GpgStatusLine[]) => deletionProblem(lines) ?? null,
 };
 
 const cases: readonly Case[] = JSON.parse(
@@ -28,7 +28,7 @@ const cases: readonly Case[] = JSON.parse(
 for (const [kind, its] of Map.groupBy(cases, ({ kind }) => kind)) {
   Deno.test(`status lines are read as python-gnupg reads them: ${kind}`, () => {
     for (const { lines, read } of its) {
-      const parsed = lines.map((line): StatusLine => {
+      const parsed = lines.map((line): GpgStatusLine => {
         const [, key = "", value = ""] = /^(\S+) ?(.*)$/.exec(line) ?? [];
         return { key, value };
       });

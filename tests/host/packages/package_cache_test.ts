@@ -2,7 +2,7 @@
  * The answers of dpkg and apt that a job caches, and their invalidation. No program runs.
  * @module
  */
-import { debianPackages, latestVersions, refreshPackages } from "#lib/host/debian_packages/apt.ts";
+import { debianPackages, latestAptVersions, refreshPackages } from "#lib/host/debian_packages/apt.ts";
 import { selections } from "#lib/host/debian_packages/dpkg.ts";
 import { aptStamp } from "#lib/host/debian_packages/package_stamps.ts";
 import { runApt } from "#lib/host/debian_packages/run_apt.ts";
@@ -107,22 +107,22 @@ Deno.test("a job calls apt once for all packages of the run's states, and again 
     map({ state: "service", fun: "running", name: "cc" }),
   ];
   const job = host.job(chunks);
-  assertEquals(await latestVersions(["aa"], job), "1.0");
+  assertEquals(await latestAptVersions(["aa"], job), "1.0");
   assertEquals(host.calls(), ["dpkg-query -W", "apt-cache -q policy aa bb nosuch vim"]);
-  assertEquals(await latestVersions(["bb", "nosuch"], job), map({ bb: "2.0", nosuch: "" }));
+  assertEquals(await latestAptVersions(["bb", "nosuch"], job), map({ bb: "2.0", nosuch: "" }));
   assertEquals(host.calls(), []);
-  assertEquals(await latestVersions(["cc"], job), "3.0");
+  assertEquals(await latestAptVersions(["cc"], job), "3.0");
   assertEquals(host.calls(), ["apt-cache -q policy cc"]);
-  assertEquals(await latestVersions(["cc"], job, { fromrepo: "sid" }), "3.0");
+  assertEquals(await latestAptVersions(["cc"], job, { fromrepo: "sid" }), "3.0");
   assertEquals(host.calls(), ["apt-cache -q policy cc aa bb nosuch vim -o APT::Default-Release=sid"]);
 
   await refreshPackages(job);
-  assertEquals(await latestVersions(["aa"], job), "1.0");
+  assertEquals(await latestAptVersions(["aa"], job), "1.0");
   assertEquals(host.calls(), ["apt-get -q update"], "the lists are the same");
   host.update = "Get:1 http://example.org stable InRelease [5 kB]\n";
   host.candidates.set("aa", "1.1");
   await refreshPackages(job);
-  assertEquals(await latestVersions(["aa"], job), "1.1");
+  assertEquals(await latestAptVersions(["aa"], job), "1.1");
   assertEquals(host.calls(), ["apt-get -q update", "dpkg-query -W", "apt-cache -q policy aa bb nosuch vim"]);
 });
 
@@ -130,7 +130,7 @@ Deno.test("a package that was not requested cannot change an answer", async () =
   using host = new Host();
   const job = host.job([chunk("installed", { name: "bb" })]);
   host.policyCode = 100;
-  assertEquals(await latestVersions(["aa"], job), "1.0");
+  assertEquals(await latestAptVersions(["aa"], job), "1.0");
   assertEquals(host.calls(), ["dpkg-query -W", "apt-cache -q policy aa bb", "apt-cache -q policy aa"]);
 });
 

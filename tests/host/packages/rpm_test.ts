@@ -8,10 +8,10 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { ChildRunner } from "#lib/programs/child_process.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import { askForRefresh, wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
-import { diffFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
+import { diffPackageFiles, downloadedPackages } from "#lib/host/packages/rpm_files.ts";
 import { packageFileInfo } from "#lib/host/packages/rpm.ts";
 import { parseModified } from "#lib/host/packages/rpm_output.ts";
-import { installPackages } from "#lib/host/packages/yum_install.ts";
+import { installYumPackages } from "#lib/host/packages/yum_install.ts";
 import { runZypper } from "#lib/host/packages/zypper.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
@@ -139,12 +139,15 @@ Deno.test("files are compared with those of the packages that they are of, which
     "/etc/vim.d": "Unchanged",
   });
   const wanted = { context: Object.assign(context, { call }) };
-  assertEquals(await diffFiles(paths, undefined, { ...wanted, download: download("/cache/vim.rpm") }), differences);
+  assertEquals(
+    await diffPackageFiles(paths, undefined, { ...wanted, download: download("/cache/vim.rpm") }),
+    differences,
+  );
   assertEquals(downloads, [["vim"]]);
   assertEquals(compared, ["lowpkg.diff /cache/vim.rpm /etc/vimrc", "lowpkg.diff /cache/vim.rpm /etc/vim.d"]);
   // zypper tells more of a file.
   const packageInfo = map({ path: "/cache/vim.rpm", "repository-alias": "oss" });
-  assertEquals(await diffFiles(paths, undefined, { ...wanted, download: download(packageInfo) }), differences);
+  assertEquals(await diffPackageFiles(paths, undefined, { ...wanted, download: download(packageInfo) }), differences);
 });
 
 Deno.test("what is downloaded alone is what has changed, and what is there already is reinstalled", async () => {
@@ -152,7 +155,7 @@ Deno.test("what is downloaded alone is what has changed, and what is there alrea
   const runChild = programs({ "rpm -qa": () => line("vim", "9") }, ran);
   using _names = installed();
   const listed: Value[] = [map({}), map({ vim: "9-1" })];
-  const changes = await installPackages(
+  const changes = await installYumPackages(
     { kind: "repository", packages: new Map([["vim", null]]) },
     caching("", runChild),
     {

@@ -6,7 +6,7 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { parseHdparm, parseSmart } from "#lib/host/storage/block_devices.ts";
 import { parseInodeUsage } from "#lib/host/storage/disk_usage.ts";
-import { optionWords, parseDumpe2fs, TUNE_OPTIONS } from "#lib/host/storage/ext_file_system.ts";
+import { extOptionWords, parseDumpe2fs, TUNE_OPTIONS } from "#lib/host/storage/ext_file_system.ts";
 import { FSTAB, setEntry } from "#lib/host/storage/fstab.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 
@@ -32,7 +32,7 @@ Deno.test("a truncated row of df is not a usage of inodes", () => {
 });
 
 Deno.test("options of tune2fs have one-line values, and its output has names", () => {
-  const words = (value: string) => optionWords(new Map([["label", value], ["nonsense", "x"]]), TUNE_OPTIONS);
+  const words = (value: string) => extOptionWords(new Map([["label", value], ["nonsense", "x"]]), TUNE_OPTIONS);
   assertEquals(words("data"), ["-L", "data"]);
   for (const value of ["", "a\nb", "a\0"]) assertThrows(() => words(value), InvocationError, "Invalid label");
   const { attributes } = parseDumpe2fs("dumpe2fs 1.47\nFilesystem UUID:\t\t aa-bb\n\nno pair\n");

@@ -2,13 +2,13 @@
 
 import {
   bitBytes,
-  children,
   DerError,
+  encodeInteger,
   expectTag,
-  integer,
   readBoolean,
+  readChildren,
   readDer,
-  readInteger,
+  readDerInteger,
   readOid,
   readTime,
   TAG,
@@ -28,14 +28,14 @@ const WRONG: readonly [what: string, act: () => unknown, problem: string][] = [
   ["an indefinite length", () => read("3080 0000"), "No definite length"],
   ["a length of five bytes", () => read("3085 0000000000"), "No definite length"],
   ["a tag of two bytes", () => read("1f81 0100"), "A tag of several bytes"],
-  ["a child that is too short", () => children(read("3002 0405")), "The value is cut short"],
-  ["another tag", () => children(read("0500"), TAG.sequence), "Tag 5 where 48 was expected"],
+  ["a child that is too short", () => readChildren(read("3002 0405")), "The value is cut short"],
+  ["another tag", () => readChildren(read("0500"), TAG.sequence), "Tag 5 where 48 was expected"],
   ["no value", () => expectTag(undefined, TAG.oid), "Tag none where 6 was expected"],
-  ["a number without digits", () => readInteger(read("0200")), "A number without digits"],
-  ["a number with a zero too much", () => readInteger(read("0202 0001")), "A number of more bytes than it needs"],
+  ["a number without digits", () => readDerInteger(read("0200")), "A number without digits"],
+  ["a number with a zero too much", () => readDerInteger(read("0202 0001")), "A number of more bytes than it needs"],
   [
     "a negative number with a byte too much",
-    () => readInteger(read("0202 ff80")),
+    () => readDerInteger(read("0202 ff80")),
     "A number of more bytes than it needs",
   ],
   ["a truth of its own", () => readBoolean(read("0101 01")), "Neither true nor false"],
@@ -67,6 +67,6 @@ for (const [what, act, problem] of WRONG) {
 
 Deno.test("numbers at the edges of their bytes are read as they are written", () => {
   for (const n of [0, 1, 127, 128, 255, 256, -1, -128, -129, -256]) {
-    assertEquals(readInteger(readDer(integer(n))), BigInt(n));
+    assertEquals(readDerInteger(readDer(encodeInteger(n))), BigInt(n));
   }
 });

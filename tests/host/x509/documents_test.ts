@@ -1,6 +1,16 @@
 /** Documents whose encoding is right DER and whose parts are not those of a certificate; and a list of many entries. */
 
-import { der, DerError, integer, oid, readDer, sequence, TAG, text, time } from "#lib/host/x509/der.ts";
+import {
+  der,
+  DerError,
+  encodeInteger,
+  encodeOid,
+  encodeSequence,
+  encodeString,
+  encodeTime,
+  readDer,
+  TAG,
+} from "#lib/host/x509/der.ts";
 import { readCertificate, readRevocationList } from "#lib/host/x509/documents.ts";
 import { readName } from "#lib/host/x509/names.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
@@ -31,25 +41,30 @@ function lengthOf(bytes: Uint8Array): number {
 }
 
 /** The certificate with another part instead of part `n`. */
-const withPart = (n: number, part: Uint8Array) => sequence(sequence(...INNER.with(n, part)), OUTER[1], OUTER[2]);
-const explicitVersion = (n: number) => der(0xa0, integer(n));
-const algorithm = sequence(oid("1.2.840.113549.1.1.11"), der(TAG.null));
+const withPart = (n: number, part: Uint8Array) =>
+  encodeSequence(encodeSequence(...INNER.with(n, part)), OUTER[1], OUTER[2]);
+const explicitVersion = (n: number) => der(0xa0, encodeInteger(n));
+const algorithm = encodeSequence(encodeOid("1.2.840.113549.1.1.11"), der(TAG.null));
 
 const WRONG: readonly (readonly [what: string, certificate: Uint8Array, problem: string])[] = [
-  ["a fourth part", sequence(...OUTER, algorithm), "More values than expected"],
+  ["a fourth part", encodeSequence(...OUTER, algorithm), "More values than expected"],
   ["version 4", withPart(0, explicitVersion(3)), "3 is not a valid X509 version"],
   ["version 0", withPart(0, explicitVersion(-1)), "-1 is not a valid X509 version"],
-  ["a name as its version", withPart(0, der(0xa0, text(TAG.utf8, "2"))), "Tag 12 where 2 was expected"],
+  ["a name as its version", withPart(0, der(0xa0, encodeString(TAG.utf8, "2"))), "Tag 12 where 2 was expected"],
   [
     "an algorithm with three values",
-    withPart(2, sequence(oid("1.2.3"), der(TAG.null), der(TAG.null))),
+    withPart(2, encodeSequence(encodeOid("1.2.3"), der(TAG.null), der(TAG.null))),
     "More values than expected",
   ],
-  ["a text as its algorithm", withPart(2, sequence(text(TAG.utf8, "x"))), "Tag 12 where 6 was expected"],
-  ["a key without bits", withPart(6, sequence(algorithm)), "Tag none where 3 was expected"],
-  ["a key whose bits are a text", withPart(6, sequence(algorithm, text(TAG.utf8, "x"))), "Tag 12 where 3 was expected"],
+  ["a text as its algorithm", withPart(2, encodeSequence(encodeString(TAG.utf8, "x"))), "Tag 12 where 6 was expected"],
+  ["a key without bits", withPart(6, encodeSequence(algorithm)), "Tag none where 3 was expected"],
+  [
+    "a key whose bits are a text",
+    withPart(6, encodeSequence(algorithm, encodeString(TAG.utf8, "x"))),
+    "Tag 12 where 3 was expected",
+  ],
   ["a second key behind the first", withPart(7, INNER[6]), "Tag 48 behind the public key"],
-  ["a name of sequences", withPart(3, sequence(sequence())), "Tag 48 where 49 was expected"],
+  ["a name of sequences", withPart(3, encodeSequence(encodeSequence())), "Tag 48 where 49 was expected"],
 ];
 for (const [what, certificate, problem] of WRONG) {
   Deno.test(`a certificate with ${what} is refused`, () => {
@@ -59,20 +74,27 @@ for (const [what, certificate, problem] of WRONG) {
 }
 
 Deno.test("an attribute without a value, and a character that does not exist, are refused", () => {
-  const name = (...attribute: Uint8Array[]) => readDer(sequence(der(TAG.set, sequence(...attribute))));
-  assertThrows(() => readName(name(oid("2.5.4.3"))), DerError, "An attribute without a value");
+  const name = (...attribute: Uint8Array[]) => readDer(encodeSequence(der(TAG.set, encodeSequence(...attribute))));
+  assertThrows(() => readName(name(encodeOid("2.5.4.3"))), DerError, "An attribute without a value");
   const beyond = der(TAG.universal, new Uint8Array([0, 0x11, 0, 0]));
-  assertThrows(() => readName(name(oid("2.5.4.3"), beyond)), DerError, "A character that does not exist");
+  assertThrows(() => readName(name(encodeOid("2.5.4.3"), beyond)), DerError, "A character that does not exist");
   const smile = der(TAG.universal, new Uint8Array([0, 0x01, 0xf6, 0x00]));
-  assertEquals(readName(name(oid("2.5.4.3"), smile)), [[{ oid: "2.5.4.3", value: "\u{1f600}" }]]);
+  assertEquals(readName(name(encodeOid("2.5.4.3"), smile)), [[{ oid: "2.5.4.3", value: "\u{1f600}" }]]);
 });
 
 Deno.test("a revocation list of 20,000 entries is read", () => {
   const date = Date.UTC(2026, 0, 1);
-  const entries = Array.from({ length: 20_000 }, (_, n) => sequence(integer(n + 1), time(date)));
-  const name = sequence();
-  const part = sequence(integer(1), algorithm, name, time(date), time(date + 1_000), sequence(...entries));
-  const list = readRevocationList(sequence(part, algorithm, der(TAG.bitString, new Uint8Array([0, 1]))));
+  const entries = Array.from({ length: 20_000 }, (_, n) => encodeSequence(encodeInteger(n + 1), encodeTime(date)));
+  const name = encodeSequence();
+  const part = encodeSequence(
+    encodeInteger(1),
+    algorithm,
+    name,
+    encodeTime(date),
+    encodeTime(date + 1_000),
+    encodeSequence(...entries),
+  );
+  const list = readRevocationList(encodeSequence(part, algorithm, der(TAG.bitString, new Uint8Array([0, 1]))));
   assertEquals(list.revoked.length, 20_000);
   assertEquals(list.revoked.at(-1), { serial: 20_000n, date, extensions: [] });
 });

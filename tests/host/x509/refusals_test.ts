@@ -6,7 +6,16 @@
 import { loadPublicKey } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { planCertificate, planList, revokedEntries, serialNumber, signCertificate } from "#lib/host/x509/building.ts";
-import { contextTag, der, DerError, oid, readDer, sequence, TAG, text } from "#lib/host/x509/der.ts";
+import {
+  contextTag,
+  der,
+  DerError,
+  encodeOid,
+  encodeSequence,
+  encodeString,
+  readDer,
+  TAG,
+} from "#lib/host/x509/der.ts";
 import { keyKind } from "#lib/host/x509/documents.ts";
 import { readExtensions } from "#lib/host/x509/extension_texts.ts";
 import { makeExtension } from "#lib/host/x509/extension_values.ts";
@@ -52,7 +61,7 @@ Deno.test("issuer:copy adds the names of the issuer's certificate to others", ()
   const both = makeExtension("issuerAltName", ["issuer:copy", "dns:more"], { issuer }).value;
   assertEquals(
     both,
-    sequence(readDer(own?.value ?? new Uint8Array()).body, generalName(["dns", "more"])),
+    encodeSequence(readDer(own?.value ?? new Uint8Array()).body, generalName(["dns", "more"])),
   );
 });
 
@@ -92,15 +101,18 @@ Deno.test("an extension without a name in Salt has the name of the library, or i
 });
 
 Deno.test("a key of a kind that Salt does not know has no type, and a general name of a rare kind is shown as text", () => {
-  const dsa = sequence(sequence(oid("1.2.840.10040.4.1")), der(TAG.bitString, new Uint8Array([0, 1])));
+  const dsa = encodeSequence(
+    encodeSequence(encodeOid("1.2.840.10040.4.1")),
+    der(TAG.bitString, new Uint8Array([0, 1])),
+  );
   assertEquals(keyKind(dsa), { type: null, size: null });
-  assertEquals(readGeneralName(readDer(text(contextTag(3, false), "x400"))), { shown: "x400", value: "x400" });
+  assertEquals(readGeneralName(readDer(encodeString(contextTag(3, false), "x400"))), { shown: "x400", value: "x400" });
 });
 
 Deno.test("a repeated extension is rejected", () => {
-  const one = sequence(oid("2.5.29.14"), der(TAG.octetString, new Uint8Array([1])));
-  assertEquals(readExtensions(readDer(sequence(one))).map(({ oid }) => oid), ["2.5.29.14"]);
-  assertThrows(() => readExtensions(readDer(sequence(one, one))), DerError, "Two extensions of one kind");
+  const one = encodeSequence(encodeOid("2.5.29.14"), der(TAG.octetString, new Uint8Array([1])));
+  assertEquals(readExtensions(readDer(encodeSequence(one))).map(({ oid }) => oid), ["2.5.29.14"]);
+  assertThrows(() => readExtensions(readDer(encodeSequence(one, one))), DerError, "Two extensions of one kind");
 });
 
 Deno.test("an RSA signature by an unknown algorithm is invalid", async () => {

@@ -9,7 +9,7 @@ import { JINJA_TESTS } from "#lib/jinja/core/tests.ts";
 import { native } from "#lib/python/native.ts";
 import { Func, type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { toPlain } from "#lib/python/plain.ts";
-import { str } from "#lib/python/repr.ts";
+import { strOf } from "#lib/python/repr.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";
@@ -27,7 +27,7 @@ class Host extends PyObject {
   readonly typeName = "host";
 
   override getitem(key: Obj): Promise<Obj | undefined> {
-    const name = str(key);
+    const name = strOf(key);
     const known = name === "echo" || name === "_own";
     return Promise.resolve(known ? new Func(name, ([value]) => Promise.resolve(value)) : undefined);
   }
@@ -241,7 +241,7 @@ Deno.test("parts of the rendered text map to their positions, those of includes 
 });
 
 Deno.test("finalize gets every printed value, also constants, but no text of the template", () => {
-  const finalize = (value: Obj): Obj => `<${str(value)}>`;
+  const finalize = (value: Obj): Obj => `<${strOf(value)}>`;
   assertEquals(
     environment({ finalize }).fromString("a{{ 1 }}{{ 'x' }}{% set q = 2 %}{{ q ~ '' }}").render(new Map()),
     "a<1><x><2>",

@@ -1,6 +1,6 @@
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
-import { type FunctionMessage, packFunctionJob, unpackOutcome } from "#lib/master/functions/messages.ts";
+import { type FunctionMessage, packFunctionJob, unpackFunctionOutcome } from "#lib/master/functions/messages.ts";
 import { FunctionProcesses } from "#lib/master/functions/processes.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { isAlive, readNotes } from "#lib/jobs/proc_notes.ts";
@@ -51,7 +51,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
         what: `the end of ${key}`,
       });
     await ended("wheel");
-    const wheel = unpackOutcome(messages.get("wheel")?.outcome ?? new Uint8Array());
+    const wheel = unpackFunctionOutcome(messages.get("wheel")?.outcome ?? new Uint8Array());
     assertEquals([wheel.success, (wheel.return as ValueMap).get("minions_pre")], [true, []]);
 
     const note = await eventually(() => running().find((one) => one?.get("fun") === "runner.test.sleep"), {
@@ -70,7 +70,7 @@ Deno.test("functions run in processes: some at once, some wait, others are refus
 
     // The slot of the lost process is free again.
     await ended("second");
-    const second = unpackOutcome(messages.get("second")?.outcome ?? new Uint8Array());
+    const second = unpackFunctionOutcome(messages.get("second")?.outcome ?? new Uint8Array());
     assertEquals(second.return, map({ args: [1, "a"], kwargs: { b: 2 } }));
 
     // Running functions end with the master.
@@ -111,7 +111,7 @@ Deno.test("unknown functions, wrong arguments and failures are reported, and do 
         };
         processes.take({ key: fun, job: packFunctionJob(job) }, (news) => news.state !== "taken" && resolve(news));
       });
-      const { success, return: result } = unpackOutcome(outcome.outcome);
+      const { success, return: result } = unpackFunctionOutcome(outcome.outcome);
       assertEquals(success, false, fun);
       assertStringIncludes(String(result), text);
     }));

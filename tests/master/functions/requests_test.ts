@@ -5,12 +5,12 @@ import {
   type FunctionRequest,
   packFunctionInit,
   packFunctionJob,
-  packOutcome,
+  packFunctionOutcome,
   parseFunctionMessage,
   parseFunctionRequest,
   unpackFunctionInit,
   unpackFunctionJob,
-  unpackOutcome,
+  unpackFunctionOutcome,
 } from "#lib/master/functions/messages.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
 import { encode } from "#lib/values/msgpack.ts";
@@ -51,7 +51,7 @@ Deno.test("a function that is started is over for its thread when it is sure to 
   // What comes of it later is nobody's here.
   asking.tell("lost");
   const ended = asking.requests.start(JOB);
-  asking.tell("ended", packOutcome(OUTCOME));
+  asking.tell("ended", packFunctionOutcome(OUTCOME));
   await ended;
 });
 
@@ -60,7 +60,7 @@ Deno.test("a function that is called ends with its outcome", async () => {
   const called = asking.requests.call(JOB);
   asking.tell("taken");
   asking.requests.receive({ key: "a predecessor's", state: "lost", outcome: new Uint8Array() });
-  asking.tell("ended", packOutcome(OUTCOME));
+  asking.tell("ended", packFunctionOutcome(OUTCOME));
   assertEquals(await called, OUTCOME);
 });
 
@@ -96,7 +96,10 @@ Deno.test("a function that has not ended after five minutes is refused: its clie
 Deno.test("messages of functions are what they were packed from", () => {
   const opts = Uint8Array.of(1, 2);
   assertEquals(unpackFunctionInit(packFunctionInit(packFunctionJob(JOB), opts)), { job: JOB, opts });
-  assertEquals(unpackOutcome(packOutcome({ return: null, success: false })), { return: null, success: false });
+  assertEquals(unpackFunctionOutcome(packFunctionOutcome({ return: null, success: false })), {
+    return: null,
+    success: false,
+  });
 });
 
 Deno.test("other messages are refused", () => {
@@ -111,8 +114,8 @@ Deno.test("other messages are refused", () => {
     () => unpackFunctionJob(bytes(new Map(job).set("kind", "module"))),
     () => unpackFunctionJob(bytes(new Map(job).set("args", "a"))),
     () => unpackFunctionJob(bytes(new Map(job).set("kwargs", null))),
-    () => unpackOutcome(bytes("done")),
-    () => unpackOutcome(bytes(map({ success: true }))),
+    () => unpackFunctionOutcome(bytes("done")),
+    () => unpackFunctionOutcome(bytes(map({ success: true }))),
     () => unpackFunctionInit(bytes(null)),
     () => unpackFunctionInit(bytes(map({ job: bytes(job) }))),
   ];

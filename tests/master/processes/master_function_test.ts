@@ -4,7 +4,7 @@
  */
 
 import { packOpts } from "#lib/config/opts_transfer.ts";
-import { packFunctionInit, packFunctionJob, unpackOutcome } from "#lib/master/functions/messages.ts";
+import { packFunctionInit, packFunctionJob, unpackFunctionOutcome } from "#lib/master/functions/messages.ts";
 import { DENO_RUN, FUNCTION_PROCESS } from "#lib/runtime/self_command.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
 import { map } from "#lib/values/value.ts";
@@ -52,5 +52,5 @@ Deno.test("a function prints to the log, its progress goes to the bus, and its o
   over.resolve();
   assertEquals(code, 0, new TextDecoder().decode(stderr));
   const [{ content }] = new FrameReader(2 ** 20).push(stdout);
-  assertEquals(unpackOutcome(content), { return: "over", success: true });
+  assertEquals(unpackFunctionOutcome(content), { return: "over", success: true });
 });

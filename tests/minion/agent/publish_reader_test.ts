@@ -4,7 +4,7 @@ import { AuthenticationError, MsgpackError, WireError } from "#lib/errors.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { PublishReader, type ReaderRules } from "#lib/minion/agent/publish_reader.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
-import type { Credentials } from "#lib/minion/agent/sign_in.ts";
+import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { MasterKeys, memoryLog, type PublishLies, TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
@@ -30,7 +30,7 @@ const LOAD = {
   user: "root",
 };
 
-function credentials(keys: MasterKeys): Credentials {
+function credentials(keys: MasterKeys): SignInCredentials {
   return {
     sharedKey: keys.sharedKey,
     sessionKey: keys.sessionKey,

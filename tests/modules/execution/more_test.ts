@@ -5,7 +5,7 @@
 
 import { HostFiles } from "#lib/programs/files.ts";
 import { which } from "#lib/programs/which.ts";
-import { fullName, renamedInHosts, renamedInSysconfig } from "#lib/host/network/host_names.ts";
+import { findFullName, renamedInHosts, renamedInSysconfig } from "#lib/host/network/host_names.ts";
 import { parseIfconfig } from "#lib/host/network/interfaces.ts";
 import { parseSs } from "#lib/host/network/open_sockets.ts";
 import { parseBuffers } from "#lib/host/network/host_tools.ts";
@@ -180,7 +180,7 @@ Deno.test("a full host name is from the hosts file, otherwise from the resolver,
       address: (name: string) => name === "far" ? Promise.resolve("10.0.0.9") : Promise.reject(new Error("none")),
       name: () => Promise.resolve("far.example.org"),
     };
-    const named = (name: string) => fullName(name, { files: new HostFiles(root), resolver });
+    const named = (name: string) => findFullName(name, { files: new HostFiles(root), resolver });
     assertEquals(await Promise.all(["web1", "alone", "far", "gone"].map(named)), [
       "web1.example.org",
       "alone",

@@ -42,7 +42,8 @@ const NUMBERS: [string, Value][] = [
   ["", ""],
 ];
 for (const [text, expected] of NUMBERS) {
-  Deno.test(`number() makes ${Deno.inspect(expected)} of "${text}"`, () => assertEquals(proc.number(text), expected));
+  Deno.test(`number() makes ${Deno.inspect(expected)} of "${text}"`, () =>
+    assertEquals(proc.parseProcNumber(text), expected));
 }
 
 Deno.test("parseCpuStats() names the times, and splits totals from single counts", () => {

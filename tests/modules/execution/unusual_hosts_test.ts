@@ -6,7 +6,7 @@
 
 import { messageOf } from "#lib/errors.ts";
 import { HostFiles } from "#lib/programs/files.ts";
-import { fullName, systemResolver } from "#lib/host/network/host_names.ts";
+import { findFullName, systemResolver } from "#lib/host/network/host_names.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { refuseLinks } from "#modules/execution/ssh/files.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
@@ -42,7 +42,7 @@ Deno.test("environ.setenv with clear_all empties or removes all other variables"
 Deno.test("network.get_fqdn and fqdns return the host names of the hosts file and the resolver", async () => {
   const context = minion();
   const known = { files: new HostFiles(), resolver: await systemResolver() };
-  assertEquals(await resultOrError(context, "network.get_fqdn"), await fullName(Deno.hostname(), known));
+  assertEquals(await resultOrError(context, "network.get_fqdn"), await findFullName(Deno.hostname(), known));
   const result = await resultOrError(context, "network.fqdns");
   assert(isMap(result) && Array.isArray(result.get("fqdns")));
   const names = result.get("fqdns") as Value[];

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { coreGrains, thisHost } from "#modules/grains/core.ts";
 import { hardwareGrains } from "#modules/grains/hardware.ts";
-import { fqdnsGrain, type InterfaceAddress, networkGrains } from "#modules/grains/network.ts";
+import { fqdnsGrain, type GrainAddress, networkGrains } from "#modules/grains/network.ts";
 import { osGrains } from "#modules/grains/os.ts";
 import { pythonGrains } from "#modules/grains/python.ts";
 import { cpuMs } from "#tests/support/time.ts";
@@ -225,7 +225,7 @@ Deno.test("hardware grains come from the kernel's files", async () => {
   await withHost(files, (host) => assertEquals(subset(hardwareGrains(host, { gpus: true }), expected), expected));
 });
 
-const ADDRESSES: readonly InterfaceAddress[] = [
+const ADDRESSES: readonly GrainAddress[] = [
   { name: "lo", family: "IPv4", address: "127.0.0.1", mac: "00:00:00:00:00:00" },
   { name: "eth0", family: "IPv6", address: "fe80::1", mac: "02:00:00:00:00:01" },
   { name: "eth0", family: "IPv4", address: "192.0.2.20", mac: "02:00:00:00:00:01" },

@@ -4,7 +4,7 @@
  */
 
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
-import { absent, manage, type Wanted } from "#modules/states/x509/files.ts";
+import { absent, type DocumentRequest, manage } from "#modules/states/x509/files.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { callState, stateContext } from "#tests/support/calls/state_call.ts";
 import { openTree } from "#tests/support/calls/state_tree.ts";
@@ -14,8 +14,8 @@ import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
  * Runs {@linkcode manage}.
  * @param answer The answer of `state.single`, which replaces file.managed.
  */
-async function managed(name: string, given: Partial<Wanted>, answer: Value) {
-  const wanted: Wanted = {
+async function managed(name: string, given: Partial<DocumentRequest>, answer: Value) {
+  const wanted: DocumentRequest = {
     what: "certificate",
     file: new Map(),
     encoding: "pem",

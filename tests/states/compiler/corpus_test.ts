@@ -5,7 +5,14 @@
 
 import { assertEquals } from "#tests/support/assert.ts";
 import type { CompileError } from "#lib/states/compiler/compile_error.ts";
-import { compile, type CompileOptions, LOW_SLS, LOWSTATE, type Route, VERIFIED } from "#lib/states/compiler/stages.ts";
+import {
+  compile,
+  type CompileOptions,
+  LOW_SLS,
+  LOWSTATE,
+  type StageRoute,
+  VERIFIED,
+} from "#lib/states/compiler/stages.ts";
 import type { StateModules } from "#lib/states/compiler/order.ts";
 import type { SlsSource } from "#lib/states/compiler/source.ts";
 import { walkSls } from "#lib/states/compiler/walk.ts";
@@ -53,7 +60,7 @@ function sourceOf({ files }: Case): SlsSource {
   };
 }
 
-async function answer(row: Case, route: Route, what: "high" | "chunks"): Promise<Value | readonly string[]> {
+async function answer(row: Case, route: StageRoute, what: "high" | "chunks"): Promise<Value | readonly string[]> {
   const walked = await walkSls(new Map([["base", row.mods]]), sourceOf(row), { autoOrder: row.opts?.state_auto_order });
   const texts = (errors: readonly CompileError[]) => errors.map(({ text }) => text);
   const options: CompileOptions = {

@@ -9,7 +9,7 @@ import { ownConnection } from "./attempts.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
-import { openFiles } from "#lib/master/requests/master_files.ts";
+import { openFileServices } from "#lib/master/requests/master_files.ts";
 import { throttledWarnings } from "#lib/master/requests/throttled_warnings.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
@@ -104,7 +104,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
-    files: openFiles(opts, log),
+    files: openFileServices(opts, log),
     functions: {
       start: (job) => Promise.resolve(void functions.push(job)),
       call: (job) => Promise.resolve((functions.push(job), { return: "done", success: true })),

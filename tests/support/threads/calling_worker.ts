@@ -4,7 +4,7 @@
  * @module
  */
 
-import { pack, type ToJob, unpack } from "#lib/minion/worker/job_protocol.ts";
+import { pack, type ToJob, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import { serveThread } from "#lib/runtime/thread.ts";
 import { isMap, str } from "#lib/values/value.ts";
 
@@ -15,7 +15,7 @@ serveThread<unknown>((_init, host) =>
       const message = given as ToJob;
       if (message.kind === "host_data") throw new Error("out of the blue");
       if (message.kind !== "run") return;
-      const load = unpack(message.load);
+      const load = unpackValue(message.load);
       const [fun = null] = isMap(load) ? [load.get("arg") ?? []].flat() : [];
       host.post({ kind: "ask", id: 1, request: { what: "call", fun: str(fun), call: pack({ args: [], kwargs: {} }) } });
     },

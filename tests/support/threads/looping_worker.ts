@@ -3,13 +3,13 @@
  * @module
  */
 
-import { type ToJob, unpack } from "#lib/minion/worker/job_protocol.ts";
+import { type ToJob, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import { serveThread } from "#lib/runtime/thread.ts";
 import { isMap } from "#lib/values/value.ts";
 
 function run(message: ToJob): void {
   if (message.kind !== "run") return;
-  const load = unpack(message.load);
+  const load = unpackValue(message.load);
   const [ms = 0] = isMap(load) ? [load.get("arg") ?? []].flat() : [];
   const end = performance.now() + Number(ms);
   while (performance.now() < end);
