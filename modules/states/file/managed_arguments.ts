@@ -62,7 +62,6 @@ export const PARAMS = {
   sig_backend: p.str("gpg"),
 };
 
-/** The arguments. */
 export type ManagedArguments = Bound<typeof PARAMS>;
 
 /** A managed file: the arguments, and values derived from them. */

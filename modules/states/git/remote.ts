@@ -98,7 +98,7 @@ export function authenticated(url: string, user: string | null, password: string
   }
 }
 
-/** Text, or `null`. */
+/** Python's `str()` of a value; None stays `null`. */
 export function textOrNull(value: Value): string | null {
   return value === null ? null : str(value);
 }

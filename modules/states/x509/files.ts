@@ -40,7 +40,6 @@ export function refuseOthers(others: ValueMap): void {
   throw new InvocationError(`Unrecognized keyword arguments: [${unknown.map((name) => `'${name}'`).join(", ")}]`);
 }
 
-/** The place of a document. */
 export interface DocumentPlace {
   /** The path; of a link that is followed, what it leads to. */
   readonly path: string;
