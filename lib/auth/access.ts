@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { generateKeyString } from "#lib/crypto/crypticle.ts";
 import { RefusedError } from "#lib/errors.ts";
@@ -53,7 +53,7 @@ export function createAccessKeys(cachedir: string, users: Iterable<string>): Acc
  * @throws What writing throws.
  */
 export function restoreAccessKeys(cachedir: string, keys: AccessKeys): string[] {
-  const missing = [...keys].filter(([user]) => !isThere(accessKeyPath(cachedir, user)));
+  const missing = [...keys].filter(([user]) => !lexistsOrThrow(accessKeyPath(cachedir, user)));
   for (const [user, key] of missing) writeAccessKey(cachedir, user, key);
   return missing.map(([user]) => user);
 }

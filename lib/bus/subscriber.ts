@@ -16,7 +16,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import { Inbox } from "#lib/sockets/endpoint.ts";
 import type { Frames } from "#lib/sockets/libzmq.ts";
 import { CONNECT_MS, pythonBus } from "./paths.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { Pieces } from "./pieces.ts";
 
 /** The first frame that a new subscriber gets; no event looks like it. */
@@ -202,6 +202,6 @@ function announcesNote(frame: Uint8Array): boolean {
 /** A hint for the case that a Python master runs here: it has the same directory of sockets, with another bus. */
 function besideText(pubPath: string): string {
   const directory = dirName(pubPath);
-  const isPython = !isThere(pubPath) && isThere(pythonBus(directory).pub);
+  const isPython = !lexistsOrThrow(pubPath) && lexistsOrThrow(pythonBus(directory).pub);
   return isPython ? ". The master there is Python Salt's, whose bus only Python Salt's programs read" : "";
 }

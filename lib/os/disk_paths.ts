@@ -5,7 +5,7 @@
  */
 
 import { compileGlob, isGlob } from "#lib/text/glob.ts";
-import { isAnything, isDirectory } from "./file_kind.ts";
+import { isDirectory, lexists } from "./file_kind.ts";
 import { isAbsolute, joinPath, splitPath } from "./paths.ts";
 import { findUser } from "./users.ts";
 
@@ -69,12 +69,12 @@ export function isLink(path: string): boolean {
  * Python's `glob.glob` for absolute and relative patterns, without `**`: what exists, in the order of the directories.
  */
 export function globAny(pattern: string): string[] {
-  if (!isGlob(pattern)) return isAnything(pattern) ? [pattern] : [];
+  if (!isGlob(pattern)) return lexists(pattern) ? [pattern] : [];
   const [head, tail] = splitPath(pattern);
   const directories = head === "" || head === pattern ? [head] : isGlob(head) ? globAny(head) : [head];
   return directories.flatMap((directory) => {
     if (!isGlob(tail)) {
-      const found = tail === "" ? isDirectory(directory) : isAnything(joinPath(directory, tail));
+      const found = tail === "" ? isDirectory(directory) : lexists(joinPath(directory, tail));
       return found ? [joinPath(directory, tail)] : [];
     }
     const test = compileGlob(tail);

@@ -58,9 +58,9 @@ export function kindOf(path: string): PathKind {
  * Python's `os.path.lexists`: whether there is anything at `path`, including a dangling link. `false` also if that
  * cannot be checked.
  */
-export function isAnything(path: string): boolean {
+export function lexists(path: string): boolean {
   try {
-    return isThere(path);
+    return lexistsOrThrow(path);
   } catch {
     return false;
   }
@@ -70,7 +70,7 @@ export function isAnything(path: string): boolean {
  * Whether there is anything at `path`, also a dangling link.
  * @throws What `Deno.lstatSync` throws if the system refuses.
  */
-export function isThere(path: string): boolean {
+export function lexistsOrThrow(path: string): boolean {
   try {
     Deno.lstatSync(path);
     return true;
@@ -97,7 +97,7 @@ export function exists(path: string): boolean {
  * As {@linkcode exists}, for code that may run without the permission to look.
  * @throws {Deno.errors.NotCapable} Without it.
  */
-export function pathExists(path: string): boolean {
+export function existsOrThrow(path: string): boolean {
   try {
     Deno.statSync(path);
     return true;
@@ -111,7 +111,7 @@ export function pathExists(path: string): boolean {
  * Whether there is anything at `path`, or where a link there leads. `true` if it is in a directory that this process
  * may not search.
  */
-export function isThereOrHidden(path: string): boolean {
+export function mayExist(path: string): boolean {
   try {
     Deno.statSync(path);
     return true;

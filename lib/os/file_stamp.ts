@@ -4,7 +4,7 @@
  */
 
 import { statIfExists } from "./atomic_file.ts";
-import { isAnything } from "./file_kind.ts";
+import { lexists } from "./file_kind.ts";
 
 /**
  * The stamp of the file or directory at `path`, or at the target of a link; `undefined` if there is none. A file that
@@ -12,7 +12,7 @@ import { isAnything } from "./file_kind.ts";
  * gets or loses an entry.
  */
 export function fileStamp(path: string): string | undefined {
-  if (!isAnything(path)) return undefined;
+  if (!lexists(path)) return undefined;
   const info = statIfExists(path);
   return `${path} ${info?.dev} ${info?.ino} ${info?.size} ${info?.mtime?.getTime()} ${info?.ctime?.getTime()}`;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isAnything } from "./file_kind.ts";
+import { lexists } from "./file_kind.ts";
 import { compileGlob, isGlob } from "#lib/text/glob.ts";
 
 /**
@@ -23,7 +23,7 @@ export function globPaths(pattern: string): string[] {
 
 function matches(directory: string, part: string, isLast: boolean): string[] {
   const join = (name: string) => directory === "/" ? `/${name}` : `${directory}/${name}`;
-  if (!isGlob(part)) return !isLast || isAnything(join(part)) ? [join(part)] : [];
+  if (!isGlob(part)) return !isLast || lexists(join(part)) ? [join(part)] : [];
   const test = compileGlob(part);
   return namesIn(directory).filter((name) => (part.startsWith(".") || !name.startsWith(".")) && test(name)).map(join);
 }

@@ -10,7 +10,7 @@ import { decode, encode } from "#lib/values/msgpack.ts";
 import { PillarCache } from "./pillar_cache.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { masterTops } from "./master_tops.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { mergeMaps } from "#lib/values/dict_merge.ts";
 import { PillarReads } from "./reads.ts";
 import type { PillarHost } from "./host.ts";
@@ -129,7 +129,7 @@ export class PillarService {
     const { minion_data_cache, cachedir } = this.#opts;
     if (!minion_data_cache || pillarenv !== null) return false;
     try {
-      return !isThere(`${cachedir}/pillar/${key}.p`);
+      return !lexistsOrThrow(`${cachedir}/pillar/${key}.p`);
     } catch {
       return true; // storing it reports what is wrong
     }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 
 /** Sizes that are shown of a mapping, in psutil's order. */
 const SIZES = [
@@ -43,7 +43,7 @@ export function memoryMaps(smaps: string): (string | number)[][] {
 function pathOf(line: string): string {
   const path = /^\S+\s+\S+\s+\S+\s+\S+\s+\S+\s+(.*)$/.exec(line)?.[1].trim() ?? "";
   if (path === "") return "[anon]";
-  return path.endsWith(" (deleted)") && !isThere(path) ? path.slice(0, -" (deleted)".length) : path;
+  return path.endsWith(" (deleted)") && !lexistsOrThrow(path) ? path.slice(0, -" (deleted)".length) : path;
 }
 
 /** Bytes that only this process uses, its share of shared memory, and swapped bytes. */

@@ -5,7 +5,7 @@
  */
 
 import { escapeRegex } from "#lib/regex/escape.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { float, type Value } from "#lib/values/value.ts";
 import { TICKS } from "./process_attributes.ts";
 
@@ -180,7 +180,7 @@ export function parseDiskCounters(text: string): Map<string, number[]> {
 
 /** Whether a device is a whole disk, no partition of one. */
 export function isWholeDisk(name: string): boolean {
-  return isThere(`/sys/block/${name.replaceAll("/", "!")}`);
+  return lexistsOrThrow(`/sys/block/${name.replaceAll("/", "!")}`);
 }
 
 /** Counts by name: of one, or the sums of several. */

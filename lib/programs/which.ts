@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isThereOrHidden } from "#lib/os/file_kind.ts";
+import { mayExist } from "#lib/os/file_kind.ts";
 import { mayExecute } from "#lib/libc/files.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 
@@ -61,5 +61,5 @@ export function startable(program: string, { cwd, path }: { cwd: string; path: s
   const directories = program.includes("/") ? [cwd] : (path ?? "/bin:/usr/bin").split(":");
   const candidates = directories.map((directory) => program.startsWith("/") ? program : `${directory}/${program}`);
   if (candidates.some(isExecutableFile)) return "yes";
-  return candidates.some(isThereOrHidden) ? "forbidden" : "missing";
+  return candidates.some(mayExist) ? "forbidden" : "missing";
 }

@@ -11,7 +11,7 @@ import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
-import { isFile, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -95,7 +95,7 @@ async function fetched(reference: Value, context: JobContext): Promise<string | 
   const path = scheme === "file"
     ? url.replace(/^file:(?:\/\/[^/]*)?/i, "")
     : await context.call("cp.cache_file", [url]);
-  if (!truthy(path) || !pathExists(str(path))) throw new CommandError(`Failed fetching '${url}'`);
+  if (!truthy(path) || !existsOrThrow(str(path))) throw new CommandError(`Failed fetching '${url}'`);
   return str(path);
 }
 
@@ -202,7 +202,7 @@ signed_by_all
     if (!truthy(text) && !truthy(filename)) {
       throw new InvocationError("Missing data to verify. Either specify `text` or `filename`");
     }
-    if (!truthy(text) && !pathExists(filename ?? "")) throw new CommandError(`Path '${filename}' does not exist`);
+    if (!truthy(text) && !existsOrThrow(filename ?? "")) throw new CommandError(`Path '${filename}' does not exist`);
     const data: SignedData = truthy(text) ? bytesOf(text) : { path: filename ?? "" };
     const signatures: (string | Uint8Array)[] = [];
     for (const one of listOf(signature)) {

@@ -7,7 +7,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import * as apt from "#lib/host/debian_packages/apt.ts";
 import * as dpkg from "#lib/host/debian_packages/dpkg.ts";
 import { parseAvailable, parseInstalledNames } from "#lib/host/debian_packages/apt_output.ts";
@@ -41,7 +41,7 @@ export const bin_pkg_info: ModuleFunction<JobContext> = fn({
   params: { path: p.str(), saltenv: p.str("base") },
   async run({ path, saltenv }, context) {
     if (!/^(salt|https?|ftp|s3|swift|file):\/\//.test(path)) {
-      if (!isAnything(path) || !path.startsWith("/")) throw new CommandError(`${path} does not exist on minion`);
+      if (!lexists(path) || !path.startsWith("/")) throw new CommandError(`${path} does not exist on minion`);
       return await dpkg.archiveInfo(path, context);
     }
     const cached = str(await context.call("cp.cache_file", [path], map({ saltenv })));

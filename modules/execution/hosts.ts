@@ -9,7 +9,7 @@ import { CommandError, messageOf } from "#lib/errors.ts";
 import { readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
-import { isAnything, isFile } from "#lib/os/file_kind.ts";
+import { isFile, lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -26,7 +26,7 @@ async function hostsFile({ call }: JobContext): Promise<string> {
 
 async function readHosts(context: JobContext): Promise<Hosts> {
   const path = await hostsFile(context);
-  if (!isAnything(path)) return new Map();
+  if (!lexists(path)) return new Map();
   try {
     return parseHosts(readUtf8File(path));
   } catch (error) {
@@ -43,7 +43,7 @@ async function readHosts(context: JobContext): Promise<Hosts> {
  */
 async function edit(context: JobContext, change: (text: string) => string | undefined): Promise<boolean> {
   const path = await hostsFile(context);
-  if (isAnything(path) && !isFile(path)) return false;
+  if (lexists(path) && !isFile(path)) return false;
   const old = isFile(path) ? readUtf8File(path) : undefined;
   const now = change(old ?? "");
   if (now === undefined || (now === old)) return now !== undefined;

@@ -11,7 +11,7 @@ import { CommandError } from "#lib/errors.ts";
 import { sameBytes } from "#lib/crypto/same_bytes.ts";
 import { readFileIfExists } from "#lib/os/atomic_file.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -29,7 +29,7 @@ interface How {
 
 function open({ file_name, separator, encoding, no_spaces: noSpaces }: How): IniSection {
   const path = realPath(file_name);
-  if (!isAnything(path)) return IniSection.parse("", { separator, noSpaces });
+  if (!lexists(path)) return IniSection.parse("", { separator, noSpaces });
   try {
     const { text, exact } = textDecoder(encoding)(Deno.readFileSync(path));
     if (!exact) {

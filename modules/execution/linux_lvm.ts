@@ -6,7 +6,7 @@
 
 import { realPath } from "#lib/os/disk_paths.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -78,7 +78,7 @@ export const pvdisplay: ModuleFunction<JobContext> = fn({
     const found = await physical(pvname, context, quiet);
     if (!real) return found;
     return new Map([...found].map(([device, details]) => {
-      const path = isThere(device) ? realPath(device) : device;
+      const path = lexistsOrThrow(device) ? realPath(device) : device;
       return [path, details.set("Real Physical Volume Device", path)];
     }));
   },
@@ -152,7 +152,7 @@ export const pvcreate: ModuleFunction<JobContext> = fn({
     const all = deviceList(devices);
     const added: string[] = [];
     for (const device of all) {
-      if (!isThere(device)) return `${device} does not exist`;
+      if (!lexistsOrThrow(device)) return `${device} does not exist`;
       if ((await physical(device, context, true)).size === 0) added.push(device);
       else if (!override) return `Device "${device}" is already an LVM physical volume.`;
     }

@@ -10,7 +10,7 @@ import { CommandError, messageOf } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -19,7 +19,7 @@ import { map, str, toNumber, truthy } from "#lib/values/value.ts";
 
 /** Whether systemd started this system. */
 function isBooted(): boolean {
-  return isAnything("/run/systemd/system");
+  return lexists("/run/systemd/system");
 }
 
 function grain(name: string, { grains }: JobContext): string {
@@ -170,7 +170,7 @@ export const gen_locale: ModuleFunction<JobContext> = fn({
       return false;
     }
     const append = map({ append_if_not_found: true });
-    if (isAnything("/etc/locale.gen")) {
+    if (lexists("/etc/locale.gen")) {
       const pattern = `^\\s*#\\s*${escapeRegex(name)}\\s*$`;
       await context.call("file.replace", ["/etc/locale.gen", pattern, `${name}\n`], append);
     } else if (isUbuntu) {

@@ -7,7 +7,7 @@
 import { availableVersion, listFunction, removeFunction, upgradeAvailable, versionFunction } from "./_pkg_functions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
 import { OfferedPackages } from "#lib/host/packages/offered_packages.ts";
 import { asVersions, type PackageVersions } from "#lib/host/packages/package_list.ts";
@@ -316,7 +316,7 @@ async function packageFiles(
   names: readonly string[],
   context: JobContext,
 ): Promise<ReturnType<typeof output.parseFiles>> {
-  const hasRoot = names.length > 0 && isThere(names[0]);
+  const hasRoot = names.length > 0 && lexistsOrThrow(names[0]);
   const packages = (hasRoot ? names.slice(1) : names).map((one) => checkedWord(one, "package name"));
   const words = ["-Ql", ...hasRoot ? ["-r", names[0]] : [], ...packages];
   return output.parseFiles((await pacman(words, context, { joined: true })).stdout);

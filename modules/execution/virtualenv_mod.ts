@@ -11,7 +11,7 @@ import { globAny } from "#lib/os/disk_paths.ts";
 import { baseName, joinPath } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { splitWords } from "#lib/host/language_packages/pip_command.ts";
-import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import { isDirectory, lexists } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -166,7 +166,7 @@ export const create: ModuleFunction<JobContext> = fn({
     }
     if (bound.clear) words.push("--clear");
     if (bound.system_site_packages) words.push("--system-site-packages");
-    const wasThere = isAnything(path);
+    const wasThere = lexists(path);
     const more = new Map<Value, Value>([["runas", user], ...ownKeywords(kwargs)]);
     const result = await callRunAll(context, [...words, path], { more });
     if (result.get("retcode") !== 0) {
@@ -174,11 +174,11 @@ export const create: ModuleFunction<JobContext> = fn({
       return result;
     }
     const place = { path, user, saltenv: bound.saltenv, context };
-    if ((bound.pip || bound.distribute) && !isVenv && !isAnything(joinPath(path, "bin/easy_install"))) {
+    if ((bound.pip || bound.distribute) && !isVenv && !lexists(joinPath(path, "bin/easy_install"))) {
       await runScript("https://bootstrap.pypa.io/ez_setup.py", place);
       for (const left of globAny(joinPath(path, "distribute-*.tar.gz*"))) Deno.removeSync(left);
     }
-    if (!bound.pip || isAnything(joinPath(path, "bin/pip"))) return result;
+    if (!bound.pip || lexists(joinPath(path, "bin/pip"))) return result;
     const output = await runScript("https://bootstrap.pypa.io/get-pip.py", place);
     const both = (key: string) => `${str(result.get(key) ?? "")}\n${str(output.get(key) ?? "")}`.trim();
     return result.set("retcode", output.get("retcode") ?? 0).set("stdout", both("stdout")).set(
@@ -235,7 +235,7 @@ function checkNames(...names: readonly (string | null)[]): void {
 /** Runs code with the environment's Python, and returns what it prints. */
 async function codeOutput(venv: string, code: string, context: JobContext): Promise<string> {
   const python = joinPath(venv, "bin/python");
-  if (!isAnything(python)) {
+  if (!lexists(python)) {
     throw new CommandError(`Path '${venv}' does not appear to be a virtualenv: '${python}' not found.`);
   }
   const output = await callForMap(context, "cmd.exec_code_all", [python, code]);

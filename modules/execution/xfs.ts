@@ -8,7 +8,7 @@ import { callRunAll } from "./_file_host.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -114,7 +114,7 @@ export const estimate: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   async run({ path }, context) {
-    if (!isAnything(path)) throw new CommandError(`Path "${path}" was not found.`);
+    if (!lexists(path)) throw new CommandError(`Path "${path}" was not found.`);
     return parseEstimates(await printed(["xfs_estimate", "-v", checkedWord(path, "path")], context));
   },
 });

@@ -5,7 +5,7 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import { isDirectory, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -135,7 +135,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
     force: p.bool(false),
   },
   async run({ name, acl_type, acl_name, perms, recurse, force }, context) {
-    if (!isAnything(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failed(name, `${name} does not exist`);
     const lists = await listsOf(name, context, recurse);
     const kind = kindOf(acl_type);
     const file = lists.get(name);
@@ -171,7 +171,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     "    Accepted without effect, as in Salt.\n\nrecurse\n    Whether everything below it is included.",
   params: { name: p.str(), acl_type: p.str(), acl_name: p.str(""), perms: p.str(""), recurse: p.bool(false) },
   async run({ name, acl_type, acl_name, recurse }, context) {
-    if (!isAnything(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failed(name, `${name} does not exist`);
     const lists = await listsOf(name, context, recurse);
     const kind = kindOf(acl_type);
     const entries = entriesOf(lists.get(name), kind);
@@ -207,7 +207,7 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
     force: p.bool(false),
   },
   async run({ name, acl_type, acl_names, perms, recurse, force }, context) {
-    if (!isAnything(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failed(name, `${name} does not exist`);
     const lists = await listsOf(name, context);
     const kind = kindOf(acl_type);
     const entries = entriesOf(lists.get(name), kind);
@@ -253,7 +253,7 @@ export const list_absent: ModuleFunction<StateContext> = stateFn({
     "recurse\n    Whether everything below it is included.",
   params: { name: p.str(), acl_type: p.str(), acl_names: p.any(null), recurse: p.bool(false) },
   async run({ name, acl_type, acl_names, recurse }, context) {
-    if (!isAnything(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failed(name, `${name} does not exist`);
     const lists = await listsOf(name, context);
     const kind = kindOf(acl_type);
     const entries = entriesOf(lists.get(name), kind);

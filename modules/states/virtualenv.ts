@@ -9,7 +9,7 @@ import { orRefused, Refused } from "./_refused.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
 import { absolutePath, dirName } from "#lib/os/paths.ts";
-import { isThereOrHidden } from "#lib/os/file_kind.ts";
+import { mayExist } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -106,7 +106,7 @@ async function versionOf(python: string, context: StateContext): Promise<string>
 async function manageEnvironment(given: Given, context: StateContext, more: ValueMap): Promise<StateResult> {
   const { name, clear } = given;
   const python = `${str(name).replace(/(?<=.)\/+$/, "")}/bin/python`;
-  const there = isThereOrHidden(python);
+  const there = mayExist(python);
   const requirements = await localRequirements(given.requirements, context);
   const changes: ValueMap = new Map();
   if (there && truthy(clear)) {

@@ -11,7 +11,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/
 import { dumpJson } from "#lib/values/json.ts";
 import { sameBytes } from "#lib/crypto/same_bytes.ts";
 import { samePem } from "#lib/crypto/pem.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { run } from "#tests/support/processes.ts";
 import type { Salt } from "./salts.ts";
@@ -332,7 +332,7 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     const { out } = await site.operate("salt-key", ["-y", "-d", "bad1"]);
     assertStringIncludes(out, "Key for minion bad1 deleted.");
     const dropfile = `${site.cacheDir}/.dfn`;
-    await eventually(() => !isThere(dropfile), { what: "a new key of the master" });
+    await eventually(() => !lexistsOrThrow(dropfile), { what: "a new key of the master" });
     assertEquals(await site.salt(["-t", "30", id, "test.ping"]), { [id]: true });
   });
 

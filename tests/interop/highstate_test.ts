@@ -7,7 +7,7 @@
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { snapshot } from "#tests/support/calls/call_cases.ts";
 import { dumpJson } from "#lib/values/json.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";
@@ -124,7 +124,9 @@ async function prove(t: Deno.TestContext, master: Salt, python: Salt): Promise<v
     const run = await highstate(site, "test=True");
     assertEquals(run[OWN], run[PY]);
     assert(Object.values(run[OWN]).some(({ result }) => result === null));
-    for (const id of [OWN, PY]) assert(!isThere(`${site.minionRoot(id)}/applied`), `${id} has changed something`);
+    for (const id of [OWN, PY]) {
+      assert(!lexistsOrThrow(`${site.minionRoot(id)}/applied`), `${id} has changed something`);
+    }
   });
   await step("both write the same files", async () => {
     const run = await highstate(site);

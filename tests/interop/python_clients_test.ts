@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { run } from "#tests/support/processes.ts";
 import { OURS, type Salt, testWithPython } from "./salts.ts";
@@ -91,7 +91,7 @@ async function commandLines(python: Salt, site: Site): Promise<void> {
   // With a token, root would authenticate by the master's key, so the requests to be denied come first.
   const first = await salt("-T", ...who, "--password", "secret", "*", "test.ping");
   assertEquals(jsonDocuments(first.out), pings, first.err);
-  assert(isThere(tokenFile), "salt -T keeps its token");
+  assert(lexistsOrThrow(tokenFile), "salt -T keeps its token");
   assertEquals(jsonDocuments((await salt("*", "test.ping")).out), pings, "by the token alone");
   // A token of Python's command is valid for ours, and the other way round.
   const ours = await site.operate("salt", ["--out=json", "-a", "file", "*", "test.ping"]);

@@ -8,7 +8,7 @@
  * @module
  */
 
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { run } from "#tests/support/processes.ts";
 import { INSTALL_MS, mustRun, OUT_OF_REACH, pythonSalt, usablePython, venvsDirectory } from "./python_salt.ts";
 
@@ -103,10 +103,10 @@ export async function saltSuite(): Promise<Suite | { readonly missing: string }>
   if ("missing" in salt) return salt;
   const directory = `${venvsDirectory()}/suite-${SUITE_SALT}`;
   const suite = { python: `${directory}/venv/bin/python`, source: `${directory}/salt-${SUITE_SALT}` };
-  if (isThere(`${directory}/complete`)) return suite;
+  if (lexistsOrThrow(`${directory}/complete`)) return suite;
   using lock = Deno.openSync(`${directory}.lock`, { create: true, write: true });
   await lock.lock(true);
-  if (isThere(`${directory}/complete`)) return suite;
+  if (lexistsOrThrow(`${directory}/complete`)) return suite;
   const python = await usablePython();
   if (python === undefined) return { missing: "there is no python3 with venv here" };
   await mustRun([python, "-m", "venv", "--clear", `${directory}/venv`]);

@@ -6,7 +6,7 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { freePort } from "#scripts/fleet/free_port.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
@@ -209,7 +209,7 @@ export class Site {
   /** Waits until the key of `id` is in `state`. */
   async keyComes(id: string, state: "minions" | "minions_pre" | "minions_rejected"): Promise<void> {
     const path = `${this.pkiDir}/${state}/${id}`;
-    await eventually(() => isThere(path), { withinMs: ANSWER_MS, what: `the key of ${id} in ${state}` });
+    await eventually(() => lexistsOrThrow(path), { withinMs: ANSWER_MS, what: `the key of ${id} in ${state}` });
   }
 
   /** Waits until `id` answers a `test.ping`. */
@@ -236,7 +236,7 @@ export class Site {
       `${root}/minion.out`,
       `${root}/var/log/salt/minion`,
     ]);
-    return [...master, ...minions].filter(isThere).flatMap((path) => [
+    return [...master, ...minions].filter(lexistsOrThrow).flatMap((path) => [
       `--- the end of ${path}`,
       ...Deno.readTextFileSync(path).split("\n").slice(-LOG_LINES),
     ]);

@@ -1,8 +1,8 @@
-import { isAnything, isDirectory, isFile, isThere, isThereOrHidden } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, lexists, lexistsOrThrow, mayExist } from "#lib/os/file_kind.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
-const FUNCTIONS = { isFile, isDirectory, isAnything, isThere, isThereOrHidden };
+const FUNCTIONS = { isFile, isDirectory, isAnything: lexists, isThere: lexistsOrThrow, isThereOrHidden: mayExist };
 
 /** The functions that return true for each path; the others return false. */
 const CASES: Readonly<Record<string, readonly (keyof typeof FUNCTIONS)[]>> = {
@@ -30,8 +30,8 @@ Deno.test("for a path that the system cannot stat all functions return false, bu
   const file = Deno.makeTempFileSync({ prefix: "kind_" });
   try {
     const below = `${file}/below`; // it is a file, not a directory
-    assertEquals([isFile(below), isDirectory(below), isAnything(below), isThereOrHidden(below)], Array(4).fill(false));
-    assertThrows(() => isThere(below), Deno.errors.NotADirectory);
+    assertEquals([isFile(below), isDirectory(below), lexists(below), mayExist(below)], Array(4).fill(false));
+    assertThrows(() => lexistsOrThrow(below), Deno.errors.NotADirectory);
   } finally {
     Deno.removeSync(file);
   }

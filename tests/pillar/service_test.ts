@@ -9,7 +9,7 @@ import type { TopContext } from "#lib/plugins/top_source.ts";
 import { PILLAR_SOURCES } from "#modules/pillar/_built_in.ts";
 import { PillarService } from "#lib/pillar/service.ts";
 import { type PillarRequest, plainRequest } from "#lib/pillar/request.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { isMap, map, repr, str, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
@@ -144,7 +144,7 @@ Deno.test("a pillar whose entry of the data cache was removed is stored again at
 Deno.test("a master without a minion data cache writes no pillar to its disk", async () => {
   await withService({ minion_data_cache: false }, async ({ ask, cachedir }) => {
     assertEquals(await ask({ id: "web2" }), DEBIAN);
-    assertEquals(isThere(`${cachedir}/pillar`), false);
+    assertEquals(lexistsOrThrow(`${cachedir}/pillar`), false);
   });
 });
 
@@ -167,7 +167,7 @@ Deno.test("without pillar_cache, a request for a clean cache leaves the pillar t
   await withService({ pillar_max_bytes: 65_536 }, async ({ ask, write, cachedir }) => {
     write("common.sls", `c: ${"x".repeat(70_000)}\n`);
     assertStringIncludes(await ask({ cleanCache: true }), "more than the 65536 that pillar_max_bytes allows");
-    assertEquals(isThere(`${cachedir}/pillar/web1.p`), true);
+    assertEquals(lexistsOrThrow(`${cachedir}/pillar/web1.p`), true);
   });
 });
 

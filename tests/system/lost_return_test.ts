@@ -5,7 +5,7 @@
 
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually, fleetTest } from "#tests/support/fleet/fleet.ts";
@@ -46,7 +46,7 @@ Deno.test({
     using client = await fleet.client();
     const command = `touch ${began}; for _ in $(seq 3000); do [ -e ${go} ] && break; sleep 0.02; done; echo done`;
     const job = await client.publish({ tgt: "m00", tgtType: "glob", fun: "cmd.run", arg: [command], kwargs: map({}) });
-    await eventually(() => isThere(began), { what: "the command" });
+    await eventually(() => lexistsOrThrow(began), { what: "the command" });
     const before = allowDescriptors(fleet.master.pid, "3");
     try {
       Deno.writeTextFileSync(go, "");
@@ -76,7 +76,7 @@ fleetTest("a return that the master cannot store makes an event at once, and is 
     tgt: "web1",
     arg: [`touch ${began}; for _ in $(seq 3000); do [ -e ${go} ] && break; sleep 0.02; done; echo done`],
   });
-  await eventually(() => isThere(began), { what: "the command" });
+  await eventually(() => lexistsOrThrow(began), { what: "the command" });
   Deno.renameSync(jobs, `${jobs}.away`);
   Deno.writeTextFileSync(jobs, "in the way");
   const returns = async () => {

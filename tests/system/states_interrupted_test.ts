@@ -5,7 +5,7 @@
  */
 
 import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { readRun } from "#lib/states/control/record.ts";
 import { repr } from "#lib/values/value.ts";
 import { serveStates, startApply, untilReturned } from "#tests/chaos/harness/applied_states.ts";
@@ -44,7 +44,7 @@ Deno.test("runs of states end with a named outcome after a restart, a kill and a
     const text = repr(await returned(jid));
     assertStringIncludes(text, "1 states had run by then (1 with changes, 0 failed)");
     assertStringIncludes(text, "It had begun with module.run of wait");
-    assert(!isThere(`${root}/last`));
+    assert(!lexistsOrThrow(`${root}/last`));
     await fleet.allPresent();
     const shown = await fleet.salt("salt", "--out=json", ID, "state.last_run", jid);
     assertEquals(JSON.parse(shown.out)[ID].outcome, "interrupted", shown.out);
@@ -70,11 +70,11 @@ Deno.test("runs of states end with a named outcome after a restart, a kill and a
         own: { "file.managed": [{ name: `${root}/own` }, { contents: "own" }] },
       });
       const jid = await apply("lost");
-      await eventually(() => isThere(`${root}/waits`), { what: "the first state" });
+      await eventually(() => lexistsOrThrow(`${root}/waits`), { what: "the first state" });
       await fleet.killMaster();
       Deno.writeTextFileSync(`${root}/go`, "");
-      await eventually(() => isThere(`${root}/own`), { what: "the state behind it", withinMs: 180_000 });
-      assert(!isThere(`${root}/fetched`));
+      await eventually(() => lexistsOrThrow(`${root}/own`), { what: "the state behind it", withinMs: 180_000 });
+      assert(!lexistsOrThrow(`${root}/fetched`));
       await fleet.startMaster();
       const first = await returned(jid);
       assertEquals(fieldOf(first, ["wait", "fetched", "own"], "result"), [true, false, true]);
@@ -111,7 +111,7 @@ Deno.test("runs of states end with a named outcome after a restart, a kill and a
       assert(next !== pid);
     } finally {
       Deno.kill(next, "SIGTERM");
-      await eventually(() => !isThere(`/proc/${next}`), { what: "the end of the new minion" });
+      await eventually(() => !lexistsOrThrow(`/proc/${next}`), { what: "the end of the new minion" });
     }
   });
 });

@@ -7,7 +7,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
-import { isThereOrHidden } from "#lib/os/file_kind.ts";
+import { mayExist } from "#lib/os/file_kind.ts";
 import { isEscapedUrl, splitSaltUrl } from "#lib/files/backends/salt_url.ts";
 import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
@@ -92,7 +92,7 @@ export function cachedCopy(url: string, place: CachePlace): string {
   ] as const;
   for (const [find, mark] of candidates) {
     const found = pathOrNothing(find);
-    if (found !== undefined && isThereOrHidden(found)) return mark + found;
+    if (found !== undefined && mayExist(found)) return mark + found;
   }
   return "";
 }

@@ -7,7 +7,7 @@ import { cachedCopy, type CachePlace, environmentDirectory, localFilesPath } fro
 import { fileDigest, sameHash } from "./file_digest.ts";
 import { walk } from "#lib/os/disk_paths.ts";
 import { dirName, joinPath } from "#lib/os/paths.ts";
-import { isFile, isThereOrHidden } from "#lib/os/file_kind.ts";
+import { isFile, mayExist } from "#lib/os/file_kind.ts";
 import { makeCacheDirectory } from "./placing.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
@@ -17,7 +17,7 @@ import { removeIfExists } from "#lib/os/atomic_file.ts";
  * @returns The path of the copy; empty if there is no such file.
  */
 export async function cacheLocalFile(path: string, place: CachePlace): Promise<string> {
-  if (!isThereOrHidden(path)) return "";
+  if (!mayExist(path)) return "";
   const known = cachedCopy(path, place);
   if (isFile(known) && sameHash(await fileDigest(path, "sha256"), await fileDigest(known, "sha256"))) return known;
   const copy = localFilesPath(path, place.cachedir);

@@ -6,7 +6,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { isFile, isThere } from "#lib/os/file_kind.ts";
+import { isFile, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { realPath, walk } from "#lib/os/disk_paths.ts";
 import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { type SendFileCommand, ServerCalls } from "./server_calls.ts";
@@ -48,7 +48,9 @@ export async function pushFile(path: string, options: PushOptions, host: PushHos
   if (uploadPath?.includes("../")) throw new CommandError(`A path that has ../ is not pushed: ${uploadPath}`);
   const source = keepSymlinks ? path : realPath(path);
   if (!isFile(source)) {
-    throw new CommandError(`Cannot push ${path}${isThere(source) ? " is not a file" : ": there is no such file"}`);
+    throw new CommandError(
+      `Cannot push ${path}${lexistsOrThrow(source) ? " is not a file" : ": there is no such file"}`,
+    );
   }
   const name = normalPath((uploadPath || source).replace(/^\/+/, ""));
   const calls = new ServerCalls(host.request);
@@ -87,7 +89,7 @@ export async function pushDirectory(
   checkPath(path);
   const top = realPath(path);
   if (isFile(top)) return await pushFile(top, { uploadPath }, host);
-  if (!isThere(top)) throw new CommandError(`Cannot push ${path}: there is no such file`);
+  if (!lexistsOrThrow(top)) throw new CommandError(`Cannot push ${path}: there is no such file`);
   const wanted = glob === undefined ? () => true : compileGlob(glob);
   const files = [...walk(top)].flatMap(({ path: directory, files }) =>
     files.filter(wanted).map((name) => joinPath(directory, name))

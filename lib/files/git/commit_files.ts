@@ -6,7 +6,7 @@
  */
 
 import { dirName } from "#lib/os/paths.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { StoreError } from "#lib/errors.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { runGitProgram } from "./git_program.ts";
@@ -83,7 +83,7 @@ export async function removeOldCommits({ directory }: CommitPlace, used: Readonl
 
 /** Whether a directory is there. Its age is that of its last use, to the hour. */
 async function isUsedAgain(path: string): Promise<boolean> {
-  if (!isThere(path)) return false;
+  if (!lexistsOrThrow(path)) return false;
   const { mtime } = await Deno.lstat(path);
   if (Date.now() - Number(mtime) > USED_MS) await Deno.utime(path, new Date(), new Date());
   return true;
@@ -94,7 +94,7 @@ async function placeDirectory(made: string, path: string): Promise<void> {
   try {
     await Deno.rename(made, path);
   } catch (error) {
-    if (!isThere(path)) throw error;
+    if (!lexistsOrThrow(path)) throw error;
     await Deno.remove(made, { recursive: true });
   }
 }

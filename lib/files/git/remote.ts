@@ -9,7 +9,7 @@
  */
 
 import { baseName } from "#lib/os/paths.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { messageOf, StoreError } from "#lib/errors.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
@@ -111,7 +111,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
 
   async #init(): Promise<void> {
     await Deno.mkdir(this.#repository, { recursive: true, mode: 0o700 });
-    if (isThere(`${this.#repository}/HEAD`)) return;
+    if (lexistsOrThrow(`${this.#repository}/HEAD`)) return;
     const made = await runGitProgram(["init", "--bare", "--quiet", "."], { directory: this.#repository });
     if (!made.ok) throw new StoreError(`git init of ${this.#repository} failed: ${made.stderr}`, this.#repository);
   }
@@ -217,7 +217,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   async #takeOut(oid: string): Promise<string> {
     const directory = `${this.#top}/blobs/${oid.slice(0, 2)}`;
     const path = `${directory}/${oid}`;
-    if (isThere(path)) return path;
+    if (lexistsOrThrow(path)) return path;
     await Deno.mkdir(directory, { recursive: true });
     const temporary = `${path}.${crypto.randomUUID().slice(0, 8)}`;
     const whole = await this.#turn(() =>

@@ -8,7 +8,7 @@ import { dirName } from "#lib/os/paths.ts";
 import { messageOf } from "#lib/errors.ts";
 import type { LockResult } from "#lib/files/backends/backend.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
-import { exists, isThere } from "#lib/os/file_kind.ts";
+import { exists, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
 
 /** A lock that was taken. */
@@ -98,7 +98,7 @@ export class UpdateLock {
     const pid = Number(lines[0]);
     if (!Number.isInteger(pid) || pid <= 0 || lines[1] !== await machineId()) return false;
     // One of this process is of another thread, or of an update that is still under way.
-    return pid !== Deno.pid && !isThere(`/proc/${pid}`);
+    return pid !== Deno.pid && !lexistsOrThrow(`/proc/${pid}`);
   }
 
   /** @returns Whether there was one. */

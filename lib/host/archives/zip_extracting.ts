@@ -7,7 +7,7 @@
  */
 
 import { type HeldDirectory, holdDirectory, holdOpen } from "#lib/os/held_path.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { createDirectory, openToWrite } from "#lib/os/new_files.ts";
 import { currentUmask } from "#lib/os/umask.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -89,7 +89,7 @@ function makeInside(dest: string, parts: readonly string[]): HeldDirectory {
   let directory = holdDirectory(dest.replace(/(?<=.)\/+$/, ""));
   try {
     for (const part of parts) {
-      if (!isThere(directory.at(part))) createDirectory(directory.at(part));
+      if (!lexistsOrThrow(directory.at(part))) createDirectory(directory.at(part));
       const next = directory.enter(part);
       directory[Symbol.dispose]();
       directory = next;

@@ -9,7 +9,7 @@ import { aptCache } from "./package_cache.ts";
 import * as output from "./apt_output.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord, outputOf, runProgram } from "#lib/programs/run_program.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -126,5 +126,5 @@ export function asFilesByPackage(files: Map<string, string[]> | string): Value {
 export function licenceOf(name: string): string {
   const path = `/usr/share/doc/${name}/copyright`;
   // Not every copyright file is UTF-8.
-  return isAnything(path) ? output.parseLicences(new TextDecoder().decode(Deno.readFileSync(path))) : "";
+  return lexists(path) ? output.parseLicences(new TextDecoder().decode(Deno.readFileSync(path))) : "";
 }

@@ -5,7 +5,7 @@
  */
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { isThereOrHidden } from "#lib/os/file_kind.ts";
+import { mayExist } from "#lib/os/file_kind.ts";
 import { which } from "#lib/programs/which.ts";
 import { str, type Value } from "#lib/values/value.ts";
 import type { FileHost, SelinuxContext } from "./file_host.ts";
@@ -50,7 +50,7 @@ export function isNewE2fsprogs(output: string): boolean {
  */
 export async function listAttributes(path: string, host: FileHost): Promise<Map<string, string[]> | null> {
   if (which("lsattr") === undefined) return null;
-  if (!isThereOrHidden(path)) throw new InvocationError(`File or directory does not exist: ${path}`);
+  if (!mayExist(path)) throw new InvocationError(`File or directory does not exist: ${path}`);
   const { stdout } = await host.run(["lsattr", path], { ignoreRetcode: true, joined: true });
   const tune2fs = which("tune2fs");
   const extended = tune2fs !== undefined &&

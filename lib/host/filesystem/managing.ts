@@ -12,7 +12,7 @@ import { hashFile, schemeOf, type SourceSum } from "./checksums.ts";
 import { type Compared, diffFiles, type FileDiff, ignoresSomething, type Ignoring } from "./diffs.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import type { FileHost } from "./file_host.ts";
-import { isAnything, isDirectory, isFile, isFileOrLink } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, isFileOrLink, lexists } from "#lib/os/file_kind.ts";
 import { followForChange } from "#lib/os/held_path.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import { encodeText } from "#lib/text/encoding.ts";
@@ -314,7 +314,7 @@ class FileWork implements Disposable {
     const link = isLink(name);
     const real = link && follow ? followForChange(name, realPath) : name;
     // A dangling link is followed too: the file is created at its target.
-    const empty = link && follow && !isAnything(real) ? this.#scratch.file(NOTHING) : undefined;
+    const empty = link && follow && !lexists(real) ? this.#scratch.file(NOTHING) : undefined;
     if (
       source !== "" && sum !== undefined && (link && !follow || hashFile(empty ?? real, sum.hash_type) !== sum.hsum)
     ) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { compare, type Value } from "#lib/values/value.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { joinPath } from "#lib/os/paths.ts";
@@ -23,7 +23,7 @@ function filesOf(pid: number): string[] {
   const process = `/proc/${pid}`;
   const links = namesIn(`${process}/fd`).map((name) => joinPath(`${process}/fd`, name));
   for (const task of namesIn(`${process}/task`)) links.push(joinPath(`${process}/task`, task, "exe"));
-  return [...new Set(links.map((link) => realPath(link)))].filter(pathExists);
+  return [...new Set(links.map((link) => realPath(link)))].filter(existsOrThrow);
 }
 
 /** Pids by file, or with `byPid` files by pid. */

@@ -5,7 +5,7 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { exists, isAnything } from "#lib/os/file_kind.ts";
+import { exists, lexists } from "#lib/os/file_kind.ts";
 import { type Held, holdDirectory, holdTarget } from "#lib/os/held_path.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
@@ -67,7 +67,7 @@ export function changeOwner(
     return undefined;
   }
   if (!exists(path)) {
-    if (isAnything(path) && problems === "") {
+    if (lexists(path) && problems === "") {
       changeLink(path, ids);
       return undefined;
     }

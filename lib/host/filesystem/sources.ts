@@ -6,7 +6,7 @@
 
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { hashFile, type HashNames, isFileScheme, readSourceHash, schemeOf, type SourceSum } from "./checksums.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { isMap, type Value } from "#lib/values/value.ts";
 import type { FetchOptions, SourceFiles } from "./source_files.ts";
 
@@ -58,9 +58,9 @@ export async function chooseSource(source: Value, hash: Value, place: SourcePlac
 
 async function exists(source: string, { files, saltenv }: SourcePlace): Promise<boolean> {
   const scheme = schemeOf(source);
-  if (scheme === "file") return isAnything(source.replace(/^file:\/\//i, ""));
+  if (scheme === "file") return lexists(source.replace(/^file:\/\//i, ""));
   if (["salt", "http", "https"].includes(scheme)) return await files.exists(source, saltenv);
-  return source.startsWith("/") && isAnything(source);
+  return source.startsWith("/") && lexists(source);
 }
 
 /** The result of `file.get_managed`: the file with the contents and its digest, or the problem. */
@@ -133,7 +133,7 @@ async function verifiable(request: ManagedRequest, scheme: string): Promise<Foun
     : scheme === ""
     ? source
     : "";
-  if (sfn !== "" && !isAnything(sfn)) throw new Unmanageable(`Local file source ${sfn} does not exist`);
+  if (sfn !== "" && !lexists(sfn)) throw new Unmanageable(`Local file source ${sfn} does not exist`);
   if (sfn !== "" && !sourceHash) return { sfn, sum: { hsum: hashFile(sfn, "sha256"), hash_type: "sha256" } };
   if (request.skipVerify) return { sfn, sum: undefined };
   if (sourceHash) return { sfn, sum: await askedSum(sourceHash, request) };
@@ -179,7 +179,7 @@ async function fetched(request: ManagedRequest, { sfn: local, sum: wanted }: Fou
   const { source, template } = request;
   let [sfn, sum] = [local, wanted];
   if (sfn === "") ({ sfn, sum } = await copyOf(request, wanted));
-  if (sfn === "" || !isAnything(sfn)) throw new Unmanageable(`Source file '${hidden(source)}' not found`, sfn);
+  if (sfn === "" || !lexists(sfn)) throw new Unmanageable(`Source file '${hidden(source)}' not found`, sfn);
   if (sfn === request.name) throw new InvocationError("Source file cannot be the same as destination");
   if (!template) return { sfn, sum, problem: "" };
   if (request.render === undefined) {

@@ -8,7 +8,7 @@ import { holdDirectory, holdTarget, inDirectoryOf, renameHeld } from "#lib/os/he
 import { createDirectory, openToWrite } from "#lib/os/new_files.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
-import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import { copyAttributes } from "#lib/libc/inodes.ts";
 import { copyBytes, copyKeeping } from "./contents.ts";
 import { isLink, linkTarget, walk } from "#lib/os/disk_paths.ts";
@@ -25,7 +25,7 @@ export type OnCreated = (path: string) => Promise<void>;
 export async function makeParents(path: string, made: OnCreated): Promise<string | null> {
   let directory = normalPath(dirName(path));
   if (isDirectory(directory)) return `Directory '${directory}' already exists`;
-  if (isAnything(directory)) return `The path '${directory}' already exists and is not a directory`;
+  if (lexists(directory)) return `The path '${directory}' already exists and is not a directory`;
   const missing: string[] = [];
   while (!isDirectory(directory)) {
     missing.unshift(directory);
@@ -54,7 +54,7 @@ export async function makeDirectory(path: string, made: OnCreated): Promise<void
 export async function makeDirectories(path: string, made: OnCreated): Promise<void> {
   let [head, tail] = splitPath(path);
   if (tail === "") [head, tail] = splitPath(head);
-  if (head !== "" && tail !== "" && !isAnything(head)) {
+  if (head !== "" && tail !== "" && !lexists(head)) {
     await makeDirectories(head, made);
     if (tail === ".") return;
   }
@@ -88,7 +88,7 @@ export function copyWithMode(from: string, to: string): void {
 export function copyOver(from: string, to: string): void {
   for (const { path, files } of walk(from)) {
     const target = joinPath(to, path.slice(from.length).replace(/^\/+/, ""));
-    if (!isAnything(target)) createDirectory(target, { recursive: true });
+    if (!lexists(target)) createDirectory(target, { recursive: true });
     for (const name of files) copyContents(joinPath(path, name), joinPath(target, name));
   }
 }
@@ -115,7 +115,7 @@ export function moveAny(from: string, to: string): void {
   let target = to;
   if (isDirectory(to)) {
     target = joinPath(to, baseName(from.replace(/\/+$/, "")));
-    if (isAnything(target)) throw new CommandError(`Destination path '${target}' already exists`);
+    if (lexists(target)) throw new CommandError(`Destination path '${target}' already exists`);
   }
   try {
     renameHeld(from, target);
@@ -201,7 +201,7 @@ function statIfReadable(path: string): Deno.FileInfo | undefined {
  * @returns Whether there was anything.
  */
 export function removeAny(path: string): boolean {
-  if (!isAnything(path)) return false;
+  if (!lexists(path)) return false;
   // Deno does not follow links here, nor links that another user creates meanwhile.
   removeHeld(path, isDirectory(path) && !isLink(path));
   return true;

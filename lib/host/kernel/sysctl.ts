@@ -8,7 +8,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { CommandHost } from "#lib/programs/command.ts";
 import { checkedWord, requireProgram, runProgram } from "#lib/programs/run_program.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { writeLines } from "./settings_file.ts";
 
 /** The parameters of `sysctl -a`. */
@@ -59,7 +59,7 @@ export async function getParameter(name: string, host: CommandHost): Promise<str
  */
 export async function setParameter(name: string, value: string, host: CommandHost): Promise<Map<string, string>> {
   const path = parameterName(name).replace(/[./]/g, (one) => one === "." ? "/" : ".");
-  if (!isThere(`/proc/sys/${path}`)) throw new CommandError(`sysctl ${name} does not exist`);
+  if (!lexistsOrThrow(`/proc/sys/${path}`)) throw new CommandError(`sysctl ${name} does not exist`);
   if (/[\n\0]/.test(value)) throw new InvocationError(`Invalid value: ${JSON.stringify(value)}`);
   const { retcode, stdout, stderr } = await runProgram([requireProgram("sysctl"), "-w", `${name}=${value}`], host);
   const set = parseParameters(stdout);

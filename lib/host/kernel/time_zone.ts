@@ -8,7 +8,7 @@ import { CommandError } from "#lib/errors.ts";
 import type { CommandHost } from "#lib/programs/command.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { clockInFiles, isLocaltime, writeClock, writeZone, zoneFile, zoneInFiles } from "./time_zone_files.ts";
 
 /** The zone in the output of `timedatectl`; `undefined` if there is none. */
@@ -54,7 +54,7 @@ export async function setZone(
 ): Promise<true | string> {
   const file = zoneFile(zone, root);
   if (root === "/" && which("timedatectl") !== undefined) await runProgram(["timedatectl", "set-timezone", zone], host);
-  if (!isThere(file)) return `Zone does not exist: ${zoneFile(zone, "/")}`;
+  if (!lexistsOrThrow(file)) return `Zone does not exist: ${zoneFile(zone, "/")}`;
   writeZone(zone, family, root);
   return true;
 }

@@ -9,7 +9,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isLink, walk } from "#lib/os/disk_paths.ts";
 import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { readFileIfExists, readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { isFile, isThere } from "#lib/os/file_kind.ts";
+import { isFile, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { inRoot, replaceLines, settingIn, writeLines } from "./settings_file.ts";
 
 const ZONES = "/usr/share/zoneinfo/";
@@ -129,7 +129,9 @@ export function clockInFiles(family: string, root: string): string | null {
     if (clock === "UTC" || clock === "local") return clock === "UTC" ? "UTC" : "LOCAL";
     throw new CommandError("Correct offset value not found in /etc/conf.d/hwclock");
   }
-  if (isThere(inRoot("/dev/rtc", root))) throw new CommandError("Unable to get hwclock timezone from /etc/adjtime");
+  if (lexistsOrThrow(inRoot("/dev/rtc", root))) {
+    throw new CommandError("Unable to get hwclock timezone from /etc/adjtime");
+  }
   return null;
 }
 
@@ -163,7 +165,7 @@ export function writeClock(clock: string, family: string, root: string): void {
     throw new InvocationError("Only 'UTC' and 'localtime' are allowed");
   }
   const zone = zoneInFiles(family, root);
-  if (!isThere(zoneFile(zone, root))) throw new CommandError(`Zone '${ZONES}${zone}' does not exist`);
+  if (!lexistsOrThrow(zoneFile(zone, root))) throw new CommandError(`Zone '${ZONES}${zone}' does not exist`);
   const file = CLOCK_FILES[family];
   if (file === undefined) throw new CommandError("Without timedatectl nothing keeps what the hardware clock is set to");
   linkZone(zone, family, root);

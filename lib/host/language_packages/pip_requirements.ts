@@ -7,7 +7,7 @@
 import { includedRequirements } from "./pip_output.ts";
 import { CommandError } from "#lib/errors.ts";
 import { absolutePath, baseName, dirName, joinPath } from "#lib/os/paths.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { map, str, truthy } from "#lib/values/value.ts";
@@ -59,7 +59,7 @@ export class Requirements implements Disposable {
     const top = cwd === null ? absolutePath(path) : joinPath(cwd, path);
     for (const file of includedFiles(top, MAX_DEPTH)) {
       const copy = joinPath(this.#copies, baseName(file));
-      if (!isAnything(copy)) Deno.copyFileSync(file, copy);
+      if (!lexists(copy)) Deno.copyFileSync(file, copy);
       Deno.chownSync(copy, owner.uid, null);
     }
     return joinPath(this.#copies, baseName(path));

@@ -4,7 +4,7 @@
  */
 
 import { overwriteFile } from "#lib/host/filesystem/contents.ts";
-import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import { settingError } from "./interface_settings.ts";
 
 /** Files below `root`. */
@@ -24,7 +24,7 @@ export class ScriptFiles {
 
   /** Whether there is anything at `path`. */
   exists(path: string): boolean {
-    return pathExists(this.root + path);
+    return existsOrThrow(this.root + path);
   }
 
   /** The names in a directory, sorted; none if there is no such directory. */

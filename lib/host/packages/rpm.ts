@@ -9,7 +9,7 @@ import { splitArchitecture } from "./rpm_architectures.ts";
 import * as output from "./rpm_output.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { checkedWord, type ProgramOptions, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -101,7 +101,7 @@ export async function packageFileInfo(
     if (local === "" || local === "False") {
       throw new CommandError(`Unable to retrieve ${path} from saltenv '${str(saltenv)}'`);
     }
-  } else if (!isAnything(path)) throw new CommandError(`${path} does not exist on minion`);
+  } else if (!lexists(path)) throw new CommandError(`${path} does not exist on minion`);
   else if (!path.startsWith("/")) throw new InvocationError(`${path} does not exist on minion`);
   const words = ["rpm", "-qp", "--queryformat", output.packageFormat("none"), local];
   return output.parsePackageLine((await runRpm(words, context)).stdout, ownArchitecture(context));

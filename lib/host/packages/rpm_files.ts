@@ -5,7 +5,7 @@
  */
 
 import * as rpm from "./rpm.ts";
-import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import { isDirectory, lexists } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -52,7 +52,7 @@ export async function diffPackageFiles(
   const owned = new Map<string, string[]>();
   for (const path of paths) {
     const name = str(await rpm.ownersOf([path], root, context));
-    if (name === "") found.set(path, isAnything(path) ? "Not managed" : "N/A");
+    if (name === "") found.set(path, lexists(path) ? "Not managed" : "N/A");
     else owned.set(name, [...owned.get(name) ?? [], path]);
   }
   if (owned.size === 0) return found;

@@ -10,7 +10,7 @@ import { isDnf, runYum, yumProgram } from "./yum.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
-import { isAnything, isDirectory } from "#lib/os/file_kind.ts";
+import { isDirectory, lexists } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -36,7 +36,7 @@ export function findRepositoryPlace(basedir: Value, kwargs: ValueMap): Repositor
 }
 
 function configuredDirectories(strict: boolean): string[] {
-  const path = CONFIGURATIONS.find(isAnything);
+  const path = CONFIGURATIONS.find(lexists);
   if (path === undefined) {
     throw new CommandError(
       `No suitable yum config file found in: ${repr(CONFIGURATIONS).replace(/^\[(.*)\]$/, "($1)")}`,
@@ -138,7 +138,7 @@ export async function changeYumRepository(
   checkedRepositoryName(name);
   const { set, removed } = changesOf(options);
   const file = fileOf(listYumRepositories(place).get(name)) ?? await addedFile(given, { name, set, place }, context);
-  const { header, repositories } = isAnything(file)
+  const { header, repositories } = lexists(file)
     ? readRepoFile(file, place)
     : { header: "", repositories: new Map([[name, new Map()]]) };
   const repository: ValueMap = repositories.get(name) ?? new Map();
@@ -168,7 +168,7 @@ async function addedFile(
   { name, set, place }: { readonly name: string; readonly set: ValueMap; readonly place: RepositoryPlace },
   context: JobContext,
 ): Promise<string> {
-  const directory = place.directories.find(isAnything);
+  const directory = place.directories.find(lexists);
   if (directory === undefined) {
     throw new InvocationError(
       "The repo does not exist and needs to be created, but none of the following basedir directories exist: " +

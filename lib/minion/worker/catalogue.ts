@@ -9,7 +9,7 @@ import { STATE_MODULES } from "#modules/states/_built_in.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
-import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
@@ -124,7 +124,7 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
 
 /** Whether there is something at a path; `undefined` in a thread that may not look. */
 export function hasPath(path: string): boolean | undefined {
-  return ifPermitted(() => pathExists(path));
+  return ifPermitted(() => existsOrThrow(path));
 }
 
 /** Whether a program is in PATH; `undefined` in a thread that may not look. */

@@ -7,7 +7,7 @@
 import { CommandNotFoundError, InvocationError } from "#lib/errors.ts";
 import { checkedWord, outputOf, runProgram } from "#lib/programs/run_program.ts";
 import { which as findProgram } from "#lib/programs/which.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import * as apt from "#lib/host/debian_packages/apt.ts";
 import * as dpkg from "#lib/host/debian_packages/dpkg.ts";
 import { runApt } from "#lib/host/debian_packages/run_apt.ts";
@@ -231,7 +231,7 @@ export const list_downloaded: ModuleFunction<JobContext> = fn({
 });
 
 function debFiles(directory: string): string[] {
-  if (!isAnything(directory)) return [];
+  if (!lexists(directory)) return [];
   return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory, isFile }) =>
     isDirectory ? debFiles(`${directory}/${name}`) : isFile && name.endsWith(".deb") ? [`${directory}/${name}`] : []
   );
@@ -264,7 +264,7 @@ export const which: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   async run({ path }, context) {
-    if (!path.startsWith("/") || !isAnything(path)) return false;
+    if (!path.startsWith("/") || !lexists(path)) return false;
     const { stdout } = await runApt(["dpkg", "-S", checkedWord(path, "path")], context);
     // dpkg says so on stderr, which Salt does not read: None, as Salt's documentation says, is never returned.
     return stdout.split(":", 1)[0];

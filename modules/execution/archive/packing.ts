@@ -13,7 +13,7 @@ import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { globAny, walk } from "#lib/os/disk_paths.ts";
 import { joinPath, relativePath } from "#lib/os/paths.ts";
 import { needOneOf, needPrograms } from "#lib/programs/run_program.ts";
-import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -181,7 +181,7 @@ export const zip: ModuleFunction<JobContext> = fn({
 });
 
 function zipEntries(source: string, cwd: string | null): ZipEntry[] {
-  if (!isAnything(source)) return [];
+  if (!lexists(source)) return [];
   const root = (path: string) => cwd && path.startsWith(cwd) ? cwd : "/";
   if (!isDirectory(source)) return [{ path: source, name: relativePath(source, root(source)) }];
   return [...walk(source)].flatMap(({ path, files }) => {

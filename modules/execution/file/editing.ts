@@ -14,7 +14,7 @@ import { realPath } from "#lib/os/disk_paths.ts";
 import { psed as psedText, sedEscape } from "#lib/host/filesystem/text_replacing.ts";
 import { CommandError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
-import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -164,7 +164,7 @@ export const sed: ModuleFunction<JobContext> = fn({
   },
   run: (given, context) => {
     const path = expandHome(given.path);
-    if (!isAnything(path)) return false;
+    if (!lexists(path)) return false;
     const escape = (value: Value) => sedEscape(str(value), given.escape_all);
     const limit = escape(given.limit);
     const command = `${limit === "" ? "" : `/${limit}/ `}${given.negate_match ? "!" : ""}s/${escape(given.before)}/` +
@@ -183,7 +183,7 @@ export const sed_contains: ModuleFunction<JobContext> = fn({
   params: { path: p.str(), text: p.any(), limit: p.any(""), flags: p.str("g") },
   run: async ({ path: given, text: wanted, limit, flags }, context) => {
     const path = expandHome(given);
-    if (!isAnything(path)) return false;
+    if (!lexists(path)) return false;
     const lines = sedEscape(str(limit), false);
     const command = `${lines === "" ? "" : `/${lines}/ `}s/${sedEscape(str(wanted), false)}/$/p${flags}`;
     const { stdout } = await runTool(context, ["sed", "-n", "-r", "-e", command, path], { joined: true });

@@ -10,7 +10,7 @@ import { readUtf8File, textWindows, universalLines } from "#lib/host/filesystem/
 import { readSearch, runSearch, type Search, sortResults } from "#lib/host/filesystem/finding.ts";
 import { globAny } from "#lib/os/disk_paths.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -102,7 +102,7 @@ export const grep: ModuleFunction<JobContext> = fn({
 
 /** Whether a file that is there and can be read fulfils a test. */
 function inFile(path: string, test: (path: string) => boolean): boolean {
-  if (!isAnything(expandHome(path))) return false;
+  if (!lexists(expandHome(path))) return false;
   try {
     return test(expandHome(path));
   } catch (error) {

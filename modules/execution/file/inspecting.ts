@@ -20,7 +20,7 @@ import { fileStatus, timesOf } from "#lib/host/filesystem/status.ts";
 import { hashFileFetcher } from "#lib/host/filesystem/sources.ts";
 import { listOpenFiles } from "#lib/host/filesystem/open_files.ts";
 import { measureTree } from "#lib/host/filesystem/trees.ts";
-import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import { deviceNumbers, fileSystemFacts } from "#lib/libc/inodes.ts";
 import { mayAccess } from "#lib/libc/files.ts";
@@ -62,7 +62,7 @@ export const lstat: ModuleFunction<JobContext> = fn({
   params: { path: p.str() },
   run: ({ path }) => {
     mustBeAbsolute(expandHome(path), "Path to file must be absolute.");
-    if (!isAnything(expandHome(path))) return new Map();
+    if (!lexists(expandHome(path))) return new Map();
     const info = Deno.lstatSync(expandHome(path));
     const { atime, mtime, ctime } = timesOf(expandHome(path), { info, follow: false });
     return map({
@@ -184,7 +184,7 @@ export const is_hardlink: ModuleFunction<JobContext> = fn({
   run: ({ path }) => {
     mustBeAbsolute(expandHome(path), "Path to file must be absolute.");
     // As in Salt, a missing file gives an empty map.
-    return isAnything(expandHome(path)) ? (Deno.lstatSync(expandHome(path)).nlink ?? 1) > 1 : new Map();
+    return lexists(expandHome(path)) ? (Deno.lstatSync(expandHome(path)).nlink ?? 1) > 1 : new Map();
   },
 });
 

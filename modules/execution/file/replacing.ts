@@ -27,7 +27,7 @@ import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { commentLines, replaceIn, type Replacing, searchIn } from "#lib/host/filesystem/text_replacing.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
-import { isAnything, isFile } from "#lib/os/file_kind.ts";
+import { isFile, lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -122,7 +122,7 @@ type ReplaceRequest = Parameters<typeof replace.run>[0] & {
 
 async function replaceInFile(given: string, request: ReplaceRequest, context: JobContext): Promise<Value> {
   const path = followForChange(expandHome(given), realPath);
-  if (!isAnything(path)) {
+  if (!lexists(path)) {
     if (request.ignore_if_missing) return false;
     throw new InvocationError(`File not found: ${path}`);
   }
@@ -194,7 +194,7 @@ function backUp(given: string, path: string, suffix: string): void {
   const link = expandHome(given) + suffix;
   inDirectoryOf(link, (directory, name) => {
     if (isLink(directory.at(name))) Deno.removeSync(directory.at(name));
-    if (!isAnything(directory.at(name))) Deno.symlinkSync(target + suffix, directory.at(name));
+    if (!lexists(directory.at(name))) Deno.symlinkSync(target + suffix, directory.at(name));
   });
 }
 
@@ -274,7 +274,7 @@ backup
       );
     }
     const path = followForChange(expandHome(given.path), realPath);
-    if (!isAnything(path)) throw new InvocationError(`File not found: ${expandHome(given.path)}`);
+    if (!lexists(path)) throw new InvocationError(`File not found: ${expandHome(given.path)}`);
     const encoding = detectEncoding(path);
     if (isBinaryFile(path) && encoding === undefined) {
       throw new InvocationError(`Cannot perform string replacements on a binary file: ${expandHome(given.path)}`);

@@ -28,7 +28,7 @@ import {
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { pythonOsError, systemReason } from "#lib/os/deno_texts.ts";
-import { isAnything, isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory, lexists } from "#lib/os/file_kind.ts";
 import { type DeviceNode, makeNode } from "#lib/libc/inodes.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -108,7 +108,7 @@ export const touch: ModuleFunction<JobContext> = fn({
       if (!isDirectory(path)) throw new CommandError(systemReason(error));
       setTimes(path, times);
     }
-    return isAnything(path);
+    return lexists(path);
   },
 });
 
@@ -144,7 +144,7 @@ export const symlink: ModuleFunction<JobContext> = fn({
   run: ({ src, path: given, force, atomic, follow_symlinks }) => {
     const path = expandHome(given);
     mustBeAbsolute(path, `Link path must be absolute: ${path}`);
-    const exists = follow_symlinks ? pathExists(path) : isAnything(path);
+    const exists = follow_symlinks ? existsOrThrow(path) : lexists(path);
     const old = linkTarget(path);
     if (old !== undefined) {
       if (normalPath(old) === normalPath(src)) return true;
@@ -248,7 +248,7 @@ export const copy: ModuleFunction<JobContext> = fn({
   run: async ({ src, dst, recurse, remove_existing }, context) => {
     const [from, to] = [expandHome(src), expandHome(dst)];
     mustBeAbsolute(from, "File path must be absolute.");
-    if (!pathExists(from)) throw new CommandError(`No such file or directory '${from}'`);
+    if (!existsOrThrow(from)) throw new CommandError(`No such file or directory '${from}'`);
     const status = fileStatus(from);
     const trees = isDirectory(to) || isDirectory(from);
     if (trees && !recurse) {
@@ -257,7 +257,7 @@ export const copy: ModuleFunction<JobContext> = fn({
     try {
       if (!trees) copyContents(from, to);
       else if (remove_existing) {
-        if (pathExists(to)) Deno.removeSync(to, { recursive: true });
+        if (existsOrThrow(to)) Deno.removeSync(to, { recursive: true });
         copyTree(from, to);
       } else {
         copyOver(from, to);
@@ -329,7 +329,7 @@ async function makeSpecial(
 ): Promise<Value> {
   const changes = map({ new: `${NODES[node.kind]} ${path} created.` });
   if (context.opts.test === true) return map({ name: path, changes, comment: "", result: null });
-  if (isAnything(path)) {
+  if (lexists(path)) {
     await owned(wanted, context)(path);
     return map({ name: path, changes: {}, comment: `File ${path} exists and cannot be overwritten`, result: false });
   }

@@ -26,7 +26,7 @@ import { joinLogin, splitLogin } from "#lib/host/git/logins.ts";
 import { knownLogins, storeLogins } from "#lib/host/git/stored_logins.ts";
 import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
 import { joinPath } from "#lib/os/paths.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { describe as document } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
@@ -60,7 +60,7 @@ export const clone: ModuleFunction<JobContext> = fn({
     const { login } = splitLogin(url);
     const run = runOf(bound);
     const [place, directory] = bound.name === null ? [run.cwd ?? "", "/tmp"] : [bound.name, run.cwd ?? ""];
-    if (bound.name !== null && !isAnything(directory)) createDirectory(directory, { recursive: true });
+    if (bound.name !== null && !lexists(directory)) createDirectory(directory, { recursive: true });
     await runGit([...words(bound, "clone"), "--", url, place], { ...run, cwd: directory }, context);
     const cwd = joinPath(directory, place);
     if (login !== undefined) await storeLogins({ ...run, cwd }, { kept: [], added: [login] }, context);

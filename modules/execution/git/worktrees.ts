@@ -10,7 +10,7 @@ import { baseName } from "#lib/os/paths.ts";
 import { gitOptionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
 import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
 import { isAtLeast, isWorktree, listWorktrees, requireWorktrees } from "#lib/host/git/worktrees.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { describe as document } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
@@ -128,7 +128,7 @@ export const worktree_rm: ModuleFunction<JobContext> = fn({
   async run({ cwd, user, output_encoding }, context) {
     await requireWorktrees(context);
     const path = userPath(cwd, user);
-    if (!isAnything(path)) throw new CommandError(`${path} does not exist`);
+    if (!lexists(path)) throw new CommandError(`${path} does not exist`);
     if (!await isWorktree({ cwd: path, output_encoding }, context)) {
       throw new CommandError(`${path} is not a git worktree`);
     }

@@ -8,7 +8,7 @@ import { writeWithUmask } from "#lib/os/new_files.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { Gpg } from "#lib/host/gnupg/gpg.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
-import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { p } from "#lib/plugins/module.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -72,13 +72,13 @@ export async function withOwnership<T>(
   const { user, gnupghome, keyring = null } = keychain;
   const home = truthy(gnupghome) && gnupghome !== null ? gnupghome : await homeOf(user, context);
   const [theirs, ours] = [await userInfo(user, context), await userInfo(null, context)];
-  if (!pathExists(home)) await makeHome(home, user, context);
+  if (!existsOrThrow(home)) await makeHome(home, user, context);
   const open = () => openGpg({ ...keychain, gnupghome: home }, context);
   if (theirs.get("uid") === ours.get("uid")) return await act(await open());
   const give = async (owner: ValueMap) => {
     const inside = await context.call("file.find", [home]);
     const paths = [home, ...Array.isArray(inside) ? inside : []];
-    if (typeof keyring === "string" && keyring !== "" && pathExists(keyring)) paths.push(keyring);
+    if (typeof keyring === "string" && keyring !== "" && existsOrThrow(keyring)) paths.push(keyring);
     const to = map({ user: owner.get("uid") ?? null, group: owner.get("gid") ?? null });
     for (const path of paths) await context.call("file.chown", [path], to);
   };

@@ -9,7 +9,7 @@ import { InvocationError } from "#lib/errors.ts";
 import type { GpgInput } from "#lib/host/gnupg/gpg.ts";
 import { crypted, type Verification, verification, type VerifiedSignature } from "#lib/host/gnupg/verification.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -53,7 +53,7 @@ async function withPassphrase(input: GpgInput, wanted: boolean, context: JobCont
 /** The options with which gpg writes to a file without asking. */
 function outputWords(output: string | null): string[] {
   if (output === null || output === "") return [];
-  return [...pathExists(output) ? ["--yes"] : [], "--output", output];
+  return [...existsOrThrow(output) ? ["--yes"] : [], "--output", output];
 }
 
 export const sign: ModuleFunction<JobContext> = fn({

@@ -11,7 +11,7 @@ import { absolutePath } from "#lib/os/paths.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { isAnything, isFile } from "#lib/os/file_kind.ts";
+import { isFile, lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -132,7 +132,7 @@ function mountCall(
 }
 
 async function mountNow(given: MountArguments, context: JobContext): Promise<true | string> {
-  if (!isAnything(given.name) && given.mkmnt) {
+  if (!lexists(given.name) && given.mkmnt) {
     await context.call("file.mkdir", [given.name], new Map([["user", given.user]]));
   }
   return await runMount(mountCall(given, optionList(given.opts)), given.user, context);

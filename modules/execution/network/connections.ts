@@ -21,7 +21,7 @@ import { hostAddresses } from "#lib/host/network/interfaces.ts";
 import { parseNetstat, parseSs } from "#lib/host/network/open_sockets.ts";
 import { parseBuffers, parseTraceroute, sanitizeHost } from "#lib/host/network/host_tools.ts";
 import { wakeUp } from "#lib/host/network/wake_up.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -168,7 +168,7 @@ export const mod_hostname: ModuleFunction<JobContext> = fn({
 });
 
 function edit(path: string, change: (contents: string) => string): void {
-  const old = isThere(path) ? Deno.readTextFileSync(path) : undefined;
+  const old = lexistsOrThrow(path) ? Deno.readTextFileSync(path) : undefined;
   const now = change(old ?? "");
   if (now !== old) replaceFile(path, new TextEncoder().encode(now), { mode: 0o644 });
 }
@@ -204,7 +204,9 @@ export const get_bufsize: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { iface: p.str() },
   run: async ({ iface }, context) =>
-    isThere(ETHTOOL) ? parseBuffers(await output([ETHTOOL, "-g", checkedWord(iface, "interface")], context)) : {},
+    lexistsOrThrow(ETHTOOL)
+      ? parseBuffers(await output([ETHTOOL, "-g", checkedWord(iface, "interface")], context))
+      : {},
 });
 
 export const mod_bufsize: ModuleFunction<JobContext> = fn({
@@ -217,7 +219,7 @@ export const mod_bufsize: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   async run({ iface }, context, { args, kwargs }) {
-    if (!isThere(ETHTOOL)) return false;
+    if (!lexistsOrThrow(ETHTOOL)) return false;
     const usage = "Requires rx=<val> tx==<val> rx-mini=<val> and/or rx-jumbo=<val>";
     if (args.length > 0) return { result: false, comment: `Unknown arguments: ${args.map(str).join(" ")}` };
     const sizes = ["rx", "tx", "rx-mini", "rx-jumbo"].flatMap((name) => {

@@ -7,7 +7,7 @@
 import { packagesOf, upgradesOf } from "./packages.ts";
 import { forgetVersion, isPipOlderThan, runPip, versionOf, WHERE } from "./running.ts";
 import { CommandError } from "#lib/errors.ts";
-import { isDirectory, isThere } from "#lib/os/file_kind.ts";
+import { isDirectory, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import {
   checkedUrl,
   extraWords,
@@ -59,7 +59,7 @@ function wheelWords(option: string, version: string | null, context: JobContext)
 function checkLog(path: string): string[] {
   if (isDirectory(path)) throw new CommandError(`'${path}' is a directory. Use --log path_to_file`);
   const parent = path.replace(/\/[^/]*$/, "") || "/";
-  if (!isThere(path) && !isThere(parent)) {
+  if (!lexistsOrThrow(path) && !lexistsOrThrow(parent)) {
     throw new CommandError(`Trying to create '${path}' but parent directory '${parent}' does not exist.`);
   }
   return ["--log", path];
@@ -67,7 +67,7 @@ function checkLog(path: string): string[] {
 
 function linkWords(links: Value): string[] {
   return splitWords(links).flatMap((link) => {
-    if (/^(https?|ftp|file):/i.test(link) || isThere(link)) return ["--find-links", link];
+    if (/^(https?|ftp|file):/i.test(link) || lexistsOrThrow(link)) return ["--find-links", link];
     throw new CommandError(`'${link}' is not a valid URL or path`);
   });
 }

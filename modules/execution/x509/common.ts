@@ -6,7 +6,7 @@
 
 import { referencedBytes } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { pemOf, type Reference } from "#lib/host/x509/loading.ts";
@@ -71,7 +71,7 @@ function entryOrNothing(text: string, kind: string): string {
  */
 export function writePem(text: string, path: string, overwrite: boolean, kind: string | null): string {
   const entry = pemEntry(text, kind);
-  const keeps = kind === "CERTIFICATE" && !overwrite && pathExists(path);
+  const keeps = kind === "CERTIFICATE" && !overwrite && existsOrThrow(path);
   const before = keeps ? Deno.readTextFileSync(path) : "";
   const key = keeps ? entryOrNothing(before, "(?:RSA )?PRIVATE KEY") : "";
   const parameters = keeps ? entryOrNothing(before, "DH PARAMETERS") : "";

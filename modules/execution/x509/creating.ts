@@ -9,7 +9,7 @@ import { askRemote, checkEncoding, encoded, localPolicy, writePem } from "./comm
 import { loadPrivateKey, loadPublicKey } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p, type Parameter } from "#lib/plugins/module.ts";
@@ -229,7 +229,7 @@ policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature.`,
     if (!given.has("signing_private_key") && !truthy(ca_server)) {
       throw new InvocationError("Creating a certificate locally at least requires a signing private key.");
     }
-    if (truthy(path) && !overwrite && pathExists(path ?? "")) {
+    if (truthy(path) && !overwrite && existsOrThrow(path ?? "")) {
       return `The file at ${path} exists and overwrite was set to false`;
     }
     if (truthy(ca_server) && signing_policy === null) {

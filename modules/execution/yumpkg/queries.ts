@@ -9,7 +9,7 @@ import { diffPackageFiles, downloadedPackages } from "#lib/host/packages/rpm_fil
 import { availableVersions, downloadPackages, offeredPackages, patches } from "#lib/host/packages/yum_queries.ts";
 import { CommandError } from "#lib/errors.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { isDnf, listingOf, refreshYum, runYum, yumOptions, yumProgram } from "#lib/host/packages/yum.ts";
 import * as repositories from "#lib/host/packages/yum_repositories.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -179,7 +179,7 @@ export const services_need_restart: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run(_bound, context) {
     if (!isDnf()) throw new CommandError("dnf or dnf5 is required to list outdated services.");
-    if (!isAnything("/run/systemd/system")) {
+    if (!lexists("/run/systemd/system")) {
       throw new CommandError("systemd is required to list outdated services.");
     }
     const { stdout } = await runProgram([yumProgram(), "--quiet", "needs-restarting"], context, { setsRetcode: true });

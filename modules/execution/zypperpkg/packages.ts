@@ -9,7 +9,7 @@ import { removalDoc, versionFunction } from "#modules/execution/_pkg_functions.t
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import { infoOf, ownArchitecture } from "#lib/host/packages/rpm.ts";
 import { ARCHITECTURES, areBoth32Bits, splitArchitecture } from "#lib/host/packages/rpm_architectures.ts";
@@ -258,7 +258,7 @@ export const clean_locks: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: ROOT,
   async run({ root }, context) {
-    if (!isAnything(belowRoot("/etc/zypp/locks", root))) return { removed: 0 };
+    if (!lexists(belowRoot("/etc/zypp/locks", root))) return { removed: 0 };
     for (const { text: message } of elementsNamed(await zypperXml(["cl"], context, { root }), "message")) {
       if (message.toLowerCase().startsWith("removed")) return { removed: message.split(" ")[1] };
     }

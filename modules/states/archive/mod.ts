@@ -30,7 +30,7 @@ import type { ArchiveFormat } from "#lib/host/archives/archive_format.ts";
 import { CommandError } from "#lib/errors.ts";
 import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
-import { isDirectory, isThereOrHidden } from "#lib/os/file_kind.ts";
+import { isDirectory, mayExist } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -318,7 +318,7 @@ async function extract(
   }
   const keeps = keepsSource(kwargs, warnings);
   const directory = directoryOf(given);
-  if (given.if_missing !== null && isThereOrHidden(str(given.if_missing))) {
+  if (given.if_missing !== null && mayExist(str(given.if_missing))) {
     return { ...startResult(given.name), comment: `Path ${str(given.if_missing)} exists` };
   }
   const owners = await findOwners(given.user, given.group, context);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { home, isHostError, reasonOf } from "./common.ts";
 import { CommandError } from "#lib/errors.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
@@ -67,7 +67,7 @@ async function planCopy(wanted: Wanted, context: StateContext): Promise<StateRes
 /** A source of this host needs no copy. */
 async function checkLocal(path: string, wanted: Wanted, context: StateContext): Promise<StateResult> {
   const { name, sum, skipVerify } = wanted;
-  if (!pathExists(path)) return failed(name, `File ${path} is not present on the minion`);
+  if (!existsOrThrow(path)) return failed(name, `File ${path} is not present on the minion`);
   const ret = startResult(name);
   if (skipVerify || sum === undefined) return { ...ret, comment: `File ${path} is present on the minion` };
   const hash = await hashOf(path, wanted, context);

@@ -13,7 +13,7 @@ import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { isLink } from "#lib/os/disk_paths.ts";
 import { dirName, isAbsolute, joinPath } from "#lib/os/paths.ts";
-import { isAnything, isDirectory, isFile } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -37,7 +37,7 @@ async function makeWay(
   context: StateContext,
 ): Promise<StateResult | undefined> {
   if (backupname !== null) {
-    if (isAnything(backupname)) {
+    if (lexists(backupname)) {
       if (!force) {
         return { ...ret, result: false, comment: `File exists where the backup target ${backupname} should go` };
       }

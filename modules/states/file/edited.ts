@@ -5,7 +5,7 @@
  */
 
 import { isAbsolute } from "#lib/os/paths.ts";
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { notAbsolute } from "./common.ts";
 import { isText } from "#lib/host/filesystem/contents.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -15,7 +15,7 @@ import { map, type Value } from "#lib/values/value.ts";
 /** What keeps a file from being edited: its path is not absolute, or it is not there; `undefined` if nothing does. */
 export function missingFile(name: string): string | undefined {
   if (!isAbsolute(name)) return notAbsolute(name);
-  return pathExists(name) ? undefined : `${name}: file not found`;
+  return existsOrThrow(name) ? undefined : `${name}: file not found`;
 }
 
 /** The result of a state that needs a name, or a file that is there. */

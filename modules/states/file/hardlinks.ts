@@ -9,7 +9,7 @@ import { checkLink, type LinkPlan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { inDirectoryOf } from "#lib/os/held_path.ts";
-import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -31,10 +31,10 @@ async function planHardLink(
   { name, target, force }: { readonly name: string; readonly target: string; readonly force: boolean },
   context: StateContext,
 ): Promise<LinkPlan> {
-  if (!pathExists(target)) return checkLink(false, `Target ${target} for hard link does not exist`);
+  if (!existsOrThrow(target)) return checkLink(false, `Target ${target} for hard link does not exist`);
   if (isDirectory(target)) return checkLink(false, `Unable to hard link from directory ${target}`);
   if (isDirectory(name)) return checkLink(false, `Unable to hard link to directory ${name}`);
-  if (!pathExists(name)) return checkLink(null, `Hard link ${name} to ${target} is set for creation`, { new: name });
+  if (!existsOrThrow(name)) return checkLink(null, `Hard link ${name} to ${target} is set for creation`, { new: name });
   if (await isHardLink(name, context)) {
     // The typing error is Salt's.
     if (await sameInode(name, target, context)) {
@@ -108,7 +108,7 @@ dir_mode
     for (const [direction, path] of [["to", name], ["from", target]]) {
       if (isDirectory(path)) return failed(name, `Unable to hard link ${direction} directory ${path}`);
     }
-    if (!pathExists(target)) return failed(name, `Target ${target} for hard link does not exist`);
+    if (!existsOrThrow(target)) return failed(name, `Target ${target} for hard link does not exist`);
     const directory = dirName(name);
     if (!isDirectory(directory)) {
       if (!makedirs) return failed(name, `Directory ${directory} for hard link is not present`);
@@ -139,7 +139,7 @@ async function putHardLink(
     changes.set("new", name);
     return { ...ret, comment: `Set target of hard link ${name} -> ${target}` };
   }
-  if (pathExists(name)) return ret;
+  if (existsOrThrow(name)) return ret;
   const problem = await makeHardLink(name, target, context);
   if (problem !== undefined) return failed(name, `Unable to create new hard link ${problem}`, changes);
   changes.set("new", name);

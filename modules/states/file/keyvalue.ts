@@ -9,7 +9,7 @@ import { home, isHostError } from "./common.ts";
 import { decodeUtf8, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
@@ -101,7 +101,7 @@ prune : False
     const values = pairsOf(key, value, key_values);
     if (typeof values === "string") return failed(name, values);
     const now = contentOf(name);
-    if (now === undefined && (pathExists(name) || !more.create_if_missing)) {
+    if (now === undefined && (existsOrThrow(name) || !more.create_if_missing)) {
       return { ...startResult(name, more.ignore_if_missing), comment: `unable to open ${name}` };
     }
     const appends = more.append_if_not_found || now === undefined;

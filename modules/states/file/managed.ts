@@ -18,7 +18,7 @@ import { chosenSource, planPutting, put } from "./putting.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { missingBackend, signersOf } from "#lib/host/gnupg/file_signature.ts";
-import { isFile, kindOf, pathExists, type PathKind } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isFile, kindOf, type PathKind } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -182,7 +182,7 @@ async function bringAbout(
   const hasContents = truthy(given.source) || contentsCount(given) > 0;
   const manages = hasContents && truthy(given.replace);
   const chosen = manages && !isNew ? await withKnownHash(file, context) : { file, same: !manages };
-  if (chosen.same && pathExists(name)) return await keepContents(chosen.file, ret, context);
+  if (chosen.same && existsOrThrow(name)) return await keepContents(chosen.file, ret, context);
   const gathered = accumulators(context).texts.get(name);
   const variables = gathered === undefined
     ? file.variables

@@ -19,7 +19,7 @@ import { hashFile } from "#lib/host/filesystem/checksums.ts";
 import { linkTarget, walk } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, expandVariables, isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { copyTree, copyWithMode, moveAny } from "#lib/host/filesystem/trees.ts";
-import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -98,7 +98,7 @@ subdir : False
     const source = home(givenSource);
     if (name === "") return failed(shown, "Must provide name to file.copy");
     if (!isAbsolute(name)) return failed(shown, notAbsolute(name));
-    if (!pathExists(source)) return failed(shown, `Source file "${source}" is not present`);
+    if (!existsOrThrow(source)) return failed(shown, `Source file "${source}" is not present`);
     let { user, group, mode } = given;
     if (given.preserve) {
       [user, group, mode] = [
@@ -114,7 +114,7 @@ subdir : False
     }
     if (isDirectory(name) && given.subdir) name = joinPath(name, baseName(source));
     let comment = `Copied "${source}" to "${shown}"`;
-    const there = isAnything(name);
+    const there = lexists(name);
     if (there && given.force && isFile(name) && isFile(source) && same(name, source)) {
       comment += " - files are identical but force flag is set";
     }
@@ -173,10 +173,10 @@ makedirs : False
     const ret = startResult(name);
     if (name === "") return failed(name, "Must provide name to file.rename");
     if (!isAbsolute(name)) return failed(name, notAbsolute(name));
-    if (!isAnything(source)) {
+    if (!lexists(source)) {
       return { ...ret, comment: `Source file "${source}" has already been moved out of place` };
     }
-    if (isAnything(name)) {
+    if (lexists(name)) {
       if (!force) return { ...ret, comment: `The target file "${name}" exists and will not be overwritten` };
       if (!context.test) await context.call("file.remove", [name]);
     }

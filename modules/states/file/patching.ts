@@ -11,7 +11,7 @@ import { splitSaltUrl } from "#lib/files/backends/salt_url.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
-import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import { formatNested } from "#lib/output/nested.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
@@ -132,7 +132,7 @@ async function tryPatch(patching: Patching, context: StateContext): Promise<Outc
     const outcome = await runPatch(patching, { file: patch, options }, context);
     if (retcodeOf(outcome) === 0) return outcome;
     const stderr = str(outcome.get("stderr") ?? "");
-    if (!pathExists(rejects) || (await Deno.stat(rejects)).size === 0) return failed(name, stderr);
+    if (!existsOrThrow(rejects) || (await Deno.stat(rejects)).size === 0) return failed(name, stderr);
     // What was rejected can be taken out again where it is in the file already.
     const back = await runPatch(patching, { file: rejects, options: ["-R", "-f"], dryRun: true }, context);
     if (retcodeOf(outcome) === 2 && stderr !== "") return failed(name, stderr);
@@ -207,7 +207,7 @@ saltenv
     if (which("patch") === undefined) return fail("patch executable not found on minion");
     if (name === "") return fail("A file/directory to be patched is required");
     if (!name.startsWith("/")) return fail(`${name} is not an absolute path`);
-    if (!pathExists(name)) return fail(`${name} does not exist`);
+    if (!existsOrThrow(name)) return fail(`${name} does not exist`);
     const warnings = ["hash", "dry_run_first"].filter((key) => kwargs.has(key))
       .map((key) => `The '${key}' argument is no longer used and has been ignored.`);
     const warned = (result: StateResult) => warnings.length === 0 ? result : { ...result, warnings };

@@ -7,7 +7,7 @@
 import { home, isHostError, makeDirectoriesAbove, notAbsolute, reasonOf } from "./common.ts";
 import { isLink } from "#lib/os/disk_paths.ts";
 import { dirName, isAbsolute } from "#lib/os/paths.ts";
-import { isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -47,7 +47,7 @@ export const exists: ModuleFunction<StateContext> = stateFn({
   run: ({ name: given }) => {
     const name = home(given);
     if (name === "") return failed(name, "Must provide name to file.exists");
-    if (!pathExists(name)) return failed(name, `Specified path ${name} does not exist`);
+    if (!existsOrThrow(name)) return failed(name, `Specified path ${name} does not exist`);
     return { ...startResult(name), comment: `Path ${name} exists` };
   },
 });
@@ -59,7 +59,7 @@ export const missing: ModuleFunction<StateContext> = stateFn({
   run: ({ name: given }) => {
     const name = home(given);
     if (name === "") return failed(name, "Must provide name to file.missing");
-    if (pathExists(name)) return failed(name, `Specified path ${name} exists`);
+    if (existsOrThrow(name)) return failed(name, `Specified path ${name} exists`);
     return { ...startResult(name), comment: `Path ${name} is missing` };
   },
 });
@@ -70,7 +70,7 @@ async function wouldTouch(
   context: StateContext,
 ): Promise<StateResult> {
   const planned = { name, result: null, changes: map({ new: name }) };
-  if (!pathExists(name)) return { ...planned, comment: `File ${name} is set to be created` };
+  if (!existsOrThrow(name)) return { ...planned, comment: `File ${name} is set to be created` };
   const stats = await context.call("file.stats", [name], map({ follow_symlinks: false }));
   const differs = (wanted: Value, key: string) =>
     wanted !== null && (!isMap(stats) || str(wanted) !== str(stats.get(key) ?? null));
@@ -100,7 +100,7 @@ makedirs : False
     if (context.test) return await wouldTouch(name, { atime, mtime }, context);
     if (makedirs) await makeDirectoriesAbove(name, {}, context);
     if (!isDirectory(dirName(name))) return failed(name, `Directory not present to touch file ${name}`);
-    const extant = pathExists(name);
+    const extant = existsOrThrow(name);
     const done = truthy(await context.call("file.touch", [name, atime, mtime]));
     if (!done) return failed(name, "");
     if (!extant) return { ...startResult(name), comment: `Created empty file ${name}`, changes: map({ new: name }) };

@@ -9,7 +9,7 @@ import { home, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from
 import { type RecursePlan, recursePlan, sourcesThere } from "./recurse_sources.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
-import { isDirectory, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
@@ -86,7 +86,7 @@ async function bringAll(
   const { clean, replace } = recursing;
   for (const path of plan.directories) {
     if (baseName(path) === "..") continue;
-    const other = clean && pathExists(path) && !isDirectory(path);
+    const other = clean && existsOrThrow(path) && !isDirectory(path);
     if (other && await clearFor(path, { kind: "directory", together }, context)) continue;
     together.add(path, await bring("file.directory", path, recursing.directory, context));
   }
@@ -222,7 +222,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
     }
     const dirMode = normalizeMode(given.dir_mode);
     if (!isDirectory(name)) {
-      if (pathExists(name)) return failed(name, `The path ${name} exists and is not a directory`);
+      if (existsOrThrow(name)) return failed(name, `The path ${name} exists and is not a directory`);
       if (!context.test) await context.call("file.makedirs_perms", [name], map({ user, group, mode: dirMode }));
     }
     const plan = await recursePlan({

@@ -9,7 +9,7 @@ import { checkLink, type LinkPlan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { linkTarget } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
-import { isAnything, isDirectory, isFile, pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow, isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -59,7 +59,7 @@ interface Wanted extends LinkOwner {
 
 /** Whether there is something at the link's place. */
 function occupied({ name, follow }: Wanted): boolean {
-  return follow ? pathExists(name) : isAnything(name);
+  return follow ? existsOrThrow(name) : lexists(name);
 }
 
 async function planLink(wanted: Wanted, context: StateContext): Promise<LinkPlan> {
@@ -109,7 +109,7 @@ async function clearPlace(wanted: Wanted, context: StateContext): Promise<string
     if (backup !== baseName(backup)) return `Backupname must be an absolute path or a file name: ${backup}`;
     backup = joinPath(dirName(normalPath(name)), backup);
   }
-  if (isAnything(backup)) {
+  if (lexists(backup)) {
     if (!force) {
       return `Symlink & backup dest exists and Force not set. ${name} -> ${wanted.target} - backup: ${backup}`;
     }

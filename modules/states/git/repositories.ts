@@ -13,7 +13,7 @@ import { orRefused, Refused } from "#modules/states/_refused.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import { removeAny } from "#lib/host/filesystem/trees.ts";
-import { isDirectory, isFile, isThereOrHidden } from "#lib/os/file_kind.ts";
+import { isDirectory, isFile, mayExist } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -226,7 +226,7 @@ async function makeCloned(given: Bound<typeof CLONED>, context: StateContext): P
   if (branch === "") return failed(name, "Invalid 'branch' argument");
   const report = new Report(name, context.test);
   const repository = new Repository(target, given, context);
-  if (isThereOrHidden(target)) {
+  if (mayExist(target)) {
     try {
       await repository.call("status");
     } catch (error) {

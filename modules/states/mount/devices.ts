@@ -4,7 +4,7 @@
  * @module
  */
 
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { texts } from "./options.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { dirName } from "#lib/os/paths.ts";
@@ -79,7 +79,7 @@ function canonical(device: string): string | undefined {
   if (fuse !== undefined || volume === null) return fuse;
   const [group, name] = volume.slice(1).map((part) => part.replaceAll("-", "--"));
   const mapper = `/dev/mapper/${group}-${name}`;
-  return pathExists(mapper) ? mapper : undefined;
+  return existsOrThrow(mapper) ? mapper : undefined;
 }
 
 function allOptions(opts: readonly string[], entry: ValueMap): string[] {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { pathExists } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { activeMounts, entryOf, findDevice, type FoundDevice, shownPath } from "./devices.ts";
 import { changedOptions, droppedOptions, type OptionRules, texts } from "./options.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
@@ -180,7 +180,7 @@ async function settleDevice(mounting: Mounting, found: FoundDevice): Promise<Sta
 /** Mounts what is not mounted, or reports why not. */
 async function settleMount(mounting: Mounting): Promise<StateResult | undefined> {
   const { given: { device, mkmnt, fstype, mount, user }, name, context: { test, call }, ret } = mounting;
-  const there = pathExists(name);
+  const there = existsOrThrow(name);
   if (mount) {
     if (test) {
       if (there) return mounting.end(null, `${name} would be mounted`);

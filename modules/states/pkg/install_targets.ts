@@ -18,7 +18,7 @@ import {
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { fulfillsConditions, type WantedPackages, wantsExactly } from "./versions.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -246,7 +246,7 @@ class TargetSearch {
       return undefined;
     }
     if (!truthy(cached)) this.problems.push(`Unable to cache ${file}: file not found`);
-    else if (!isAnything(str(cached))) this.problems.push(`${file} does not exist on minion`);
+    else if (!lexists(str(cached))) this.problems.push(`${file} does not exist on minion`);
     else {
       const info = await context.call("lowpkg.bin_pkg_info", [str(cached)]);
       if (isMap(info)) return str(info.get("version") ?? null);

@@ -11,7 +11,7 @@
  */
 
 import { sameBytes } from "#lib/crypto/same_bytes.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import type { Random } from "#tests/fuzz/mutate.ts";
 
 /** The choices that a disk makes at a power failure. */
@@ -106,7 +106,7 @@ export class PowerDisk {
       if (!isFile) continue;
       const inode = String(Deno.statSync(child).ino);
       const copy = `${this.#shadow}/files/${inode}`;
-      if (!isThere(copy)) {
+      if (!lexistsOrThrow(copy)) {
         Deno.linkSync(child, copy);
         Deno.writeFileSync(`${this.#shadow}/synced/${inode}`, Deno.readFileSync(child));
       }
@@ -245,7 +245,7 @@ export class PowerDisk {
     const now = Deno.readFileSync(`${this.#shadow}/files/${inode}`);
     if (random.keeps?.(name)) return now;
     const path = `${this.#shadow}/synced/${inode}`;
-    const synced = isThere(path) ? Deno.readFileSync(path) : undefined;
+    const synced = lexistsOrThrow(path) ? Deno.readFileSync(path) : undefined;
     if (synced !== undefined && sameBytes(synced, now)) return now;
     const kind = random.int(10);
     if (kind < 5) return synced ?? new Uint8Array();
@@ -290,5 +290,5 @@ function applyTo(names: Map<string, Node>, changes: readonly Change[]): void {
 }
 
 function removeAll(path: string): void {
-  if (isThere(path)) Deno.removeSync(path, { recursive: true });
+  if (lexistsOrThrow(path)) Deno.removeSync(path, { recursive: true });
 }

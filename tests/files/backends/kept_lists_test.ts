@@ -6,7 +6,7 @@ import { HashCache } from "#lib/files/backends/hash_cache.ts";
 import { ListCache } from "#lib/files/backends/list_cache.ts";
 import { loadMtimes, mtimeChanges, readMtimes, storeMtimes } from "#lib/files/backends/mtime_map.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, repr } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
@@ -117,7 +117,7 @@ Deno.test("digests of removed files are deleted, with directories that become em
     }
     const digests = new HashCache(`${root}/hash`, "md5", recordingHost());
     await digests.reap((rel, saltenv) => Promise.resolve(saltenv === "base" && rel === "b/there"));
-    assertEquals(isThere(`${root}/hash/base/a`), false);
+    assertEquals(lexistsOrThrow(`${root}/hash/base/a`), false);
     assertEquals([...Deno.readDirSync(`${root}/hash/base/b`)].map(({ name }) => name), ["there.hash.md5"]);
   });
 });

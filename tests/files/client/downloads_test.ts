@@ -5,7 +5,7 @@ import { openFileClient } from "#lib/files/client/client.ts";
 import { CommandError } from "#lib/errors.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { filesBelow } from "#tests/support/tree.ts";
@@ -204,7 +204,7 @@ Deno.test("a download is readable only for its user until it is complete, and is
     const done = s.client.getUrl(`http://${s.host}/f`, dest, "base");
     const part = await eventually(() => [...filesBelow(`${s.root}/d`)][0], { what: "the temporary file" });
     await eventually(() => Deno.readTextFileSync(part) === "half ", { what: "its first half" });
-    assertEquals([modeOf(part), isThere(dest)], [0o600, false]);
+    assertEquals([modeOf(part), lexistsOrThrow(dest)], [0o600, false]);
     finish();
     await done;
     assertEquals([Deno.readTextFileSync(dest), modeOf(dest)], ["half whole", 0o666 & ~atStart]);

@@ -5,7 +5,7 @@
 
 import { assertEquals } from "#tests/support/assert.ts";
 import { openTree, type StateTree } from "#tests/support/calls/state_tree.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { filesBelow } from "#tests/support/tree.ts";
 
 const synced = async (tree: StateTree) => (await tree.call("saltutil.sync_modules", [], { refresh: false })).returned;
@@ -32,7 +32,11 @@ Deno.test("a module that is gone is removed with its directory, unless something
   Deno.writeTextFileSync(`${modules}/two/mine.ts`, "// the operator's\n");
   Deno.removeSync(`${tree.root}/srv/_modules`, { recursive: true });
   assertEquals(await synced(tree), []);
-  assertEquals([isThere(`${modules}/one`), isThere(`${modules}/two/b.ts`), isThere(`${modules}/two/mine.ts`)], [
+  assertEquals([
+    lexistsOrThrow(`${modules}/one`),
+    lexistsOrThrow(`${modules}/two/b.ts`),
+    lexistsOrThrow(`${modules}/two/mine.ts`),
+  ], [
     false,
     false,
     true,

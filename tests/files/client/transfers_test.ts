@@ -13,7 +13,7 @@ import { PartialFile } from "#lib/files/client/partial_file.ts";
 import { inDirectory, makeCacheDirectory, placeInCache, placeOnHost } from "#lib/files/client/placing.ts";
 import { pushDirectory, pushFile } from "#lib/files/client/pushing.ts";
 import { ServerCalls } from "#lib/files/client/server_calls.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
 import { makeRepository } from "#tests/support/files/file_server.ts";
@@ -57,7 +57,7 @@ Deno.test("a file is written into a pipe, and put on another file system with it
   Deno.writeTextFileSync(from, "text");
   placeOnHost(from, pipe);
   assertEquals(new TextDecoder().decode((await reader.output()).stdout), "text");
-  assertEquals([isThere(from), Deno.lstatSync(pipe).isFifo], [false, true]);
+  assertEquals([lexistsOrThrow(from), Deno.lstatSync(pipe).isFifo], [false, true]);
 
   // Memory is another file system than that of temporary files, or this test shows nothing.
   const other = Deno.makeTempDirSync({ dir: "/dev/shm" });
@@ -66,10 +66,14 @@ Deno.test("a file is written into a pipe, and put on another file system with it
     Deno.writeTextFileSync(from, "other");
     placeOnHost(from, `${other}/to`, { mode: 0o640 });
     const { mode } = Deno.statSync(`${other}/to`);
-    assertEquals([Deno.readTextFileSync(`${other}/to`), (mode ?? 0) & 0o7777, isThere(from)], ["other", 0o640, false]);
+    assertEquals([Deno.readTextFileSync(`${other}/to`), (mode ?? 0) & 0o7777, lexistsOrThrow(from)], [
+      "other",
+      0o640,
+      false,
+    ]);
     Deno.writeTextFileSync(from, "more");
     assertThrows(() => placeOnHost(from, "/proc/to"), Error);
-    assertEquals(isThere(from), true);
+    assertEquals(lexistsOrThrow(from), true);
     assertEquals(namesBelow(other), ["to"]);
   } finally {
     Deno.removeSync(other, { recursive: true });
@@ -207,7 +211,7 @@ Deno.test("a file is pushed in pieces, an empty one too; a directory with the fi
   assertEquals(await pushFile(`${s.root}/d/a.txt`, {}, host), true);
   assertEquals(sent(), ["D/a.txt 0 of 8: 1234", "D/a.txt 4 of 8: 5678"]);
   assertEquals(await pushFile(`${s.root}/d/empty`, { uploadPath: "/up/e", removeSource: true }, host), true);
-  assertEquals([sent(), isThere(`${s.root}/d/empty`)], [["up/e 0 of 0: "], false]);
+  assertEquals([sent(), lexistsOrThrow(`${s.root}/d/empty`)], [["up/e 0 of 0: "], false]);
   assertEquals(await pushDirectory(`${s.root}/d`, { glob: "*.txt" }, host), true);
   assertEquals(sent().sort(), ["D/a.txt 0 of 8: 1234", "D/a.txt 4 of 8: 5678", "D/sub/b.txt 0 of 3: 123"]);
   assertEquals(await pushDirectory(`${s.root}/d/`, { uploadPath: "/up/" }, host), true);

@@ -3,7 +3,7 @@ import { checkBackends } from "#lib/files/backends/backend_names.ts";
 import { PreflightError } from "#lib/errors.ts";
 import { FileServer } from "#lib/files/server/file_server.ts";
 import { clearFileLists, reapBackends, updateBackends } from "#lib/files/server/upkeep.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { isMap, map, repr, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
@@ -232,8 +232,8 @@ Deno.test("the digest of a large file is cached on disk until the file is remove
   const kept = `${server.services.opts.cachedir}/roots/hash/base/large.hash.sha256`;
   // The digest is not cached at once: a file that has just changed may change again with the same modification time.
   const digest = await ask(server, load);
-  assertEquals(isThere(kept), false);
-  await eventually(async () => (await ask(server, load), isThere(kept)), { what: "the digest on disk" });
+  assertEquals(lexistsOrThrow(kept), false);
+  await eventually(async () => (await ask(server, load), lexistsOrThrow(kept)), { what: "the digest on disk" });
   assert(isMap(digest));
   assertEquals(Deno.readTextFileSync(kept).split(":")[0], digest.get("hsum"));
   const files = new FileServer(server.services.opts, { log: () => {} });

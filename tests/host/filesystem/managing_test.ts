@@ -5,7 +5,7 @@ import { manageFile, type Management } from "#lib/host/filesystem/managing.ts";
 import { readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileHost } from "#modules/execution/_file_host.ts";
 import { CommandError } from "#lib/errors.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
@@ -144,7 +144,7 @@ Deno.test("a source whose signature does not hold is not put in place, nor over 
       };
       const { result, comment } = await manageFile(readResult(name, null), management, fileHost(testContext()));
       assertEquals([result, comment], [false, "Failed checking new file's signature: no good signature"]);
-      assertEquals(isThere(name), there);
+      assertEquals(lexistsOrThrow(name), there);
     }
     assertEquals(Deno.readTextFileSync(name), "old\n");
   }));

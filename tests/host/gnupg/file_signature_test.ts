@@ -2,7 +2,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { checkSignature, missingBackend, type SignedFile, signersOf } from "#lib/host/gnupg/file_signature.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
@@ -114,7 +114,7 @@ Deno.test("of a file with an invalid signature only the copies in the cache are 
       CommandError,
     );
     assertEquals(message, `The file's signature could not be verified: ${reason}`);
-    assertEquals(["cache/f", "cache/a", "own.sig"].map((name) => isThere(`${minion.root}/${name}`)), [
+    assertEquals(["cache/f", "cache/a", "own.sig"].map((name) => lexistsOrThrow(`${minion.root}/${name}`)), [
       false,
       false,
       true,

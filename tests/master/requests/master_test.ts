@@ -3,7 +3,7 @@ import { PreflightError } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { Master } from "#lib/master/requests/master.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { clearRequest, parsePublished } from "#lib/protocol/payload.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
@@ -201,12 +201,12 @@ fleetTest("a dropfile rotates the shared key: serials start again, and old keys 
   Deno.removeSync(dropfile);
   Deno.writeTextFileSync(dropfile, "another_master", { mode: 0o400 });
   await eventually(() => fleet.logs.some((line) => line.includes("another_master")), { what: "the refusal" });
-  if (isAnything(dropfile)) Deno.removeSync(dropfile);
+  if (lexists(dropfile)) Deno.removeSync(dropfile);
   old.loads((await publish()).load);
 
   Deno.writeTextFileSync(dropfile, masterOpts.id, { mode: 0o400 });
   assertEquals((await events.next(BOUND_MS))?.data.get("rotate_aes_key"), true);
-  assert(!isAnything(dropfile), "the dropfile is used up");
+  assert(!lexists(dropfile), "the dropfile is used up");
   const { load, sig, sigAlgorithm } = await publish();
   let opens = true;
   try {
@@ -258,7 +258,7 @@ for (const how of ["a file in the way", "a full disk"] as const) {
     fn: async () => {
       await using fleet = await startFleet({ minions: ["web1"] });
       const jobs = `${fleet.masterOpts.cachedir}/jobs`;
-      if (isAnything(jobs)) Deno.removeSync(jobs, { recursive: true });
+      if (lexists(jobs)) Deno.removeSync(jobs, { recursive: true });
       if (how === "a full disk") {
         Deno.mkdirSync(jobs);
         mount("-t", "tmpfs", "-o", "size=64k", "tmpfs", jobs);

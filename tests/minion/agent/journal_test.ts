@@ -1,7 +1,7 @@
 import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
 import { minionJournal, restoreMinion } from "#lib/minion/agent/journal.ts";
 import { procDirectory } from "#lib/jobs/proc_notes.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
@@ -41,7 +41,7 @@ Deno.test("a minion's journal restores accepted jobs, their notes and returns, a
     let memory: JidMemory | undefined;
     await restoreMinion(opts, () => memory = new JidMemory({ min: 100, path: `${cachedir}/jids`, log }), log);
     assertEquals(JIDS.map((jid) => memory?.has(jid)), [true, true, true]);
-    assertEquals(JIDS.map((jid) => isThere(`${procDirectory(cachedir)}/${jid}`)), [false, true, true]);
+    assertEquals(JIDS.map((jid) => lexistsOrThrow(`${procDirectory(cachedir)}/${jid}`)), [false, true, true]);
     assertEquals([...Deno.readDirSync(`${cachedir}/returns`)].map((entry) => entry.name), [SPOOLED]);
     assertEquals(
       decode(Deno.readFileSync(`${cachedir}/returns/${SPOOLED}`), "disk"),
@@ -55,5 +55,5 @@ Deno.test("a minion's journal restores accepted jobs, their notes and returns, a
     Deno.writeTextFileSync(`${cachedir}/returns`, "in the way");
     await restoreMinion(opts, () => new JidMemory({ min: 100, path: `${cachedir}/jids`, log }), log);
     assertStringIncludes(logged.at(-1) ?? "", "ERROR: The journal stays for the next start: ");
-    assert(isThere(`${cachedir}/journal/${name}`));
+    assert(lexistsOrThrow(`${cachedir}/journal/${name}`));
   }));

@@ -1,6 +1,6 @@
 import { startupJob } from "#lib/minion/agent/startup_states.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually, WITHIN_MS } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
@@ -63,7 +63,7 @@ fleetTest(
     const startup = { startup_states: "sls", sls_list: ["t"], master_type: "disable" };
     const local = { file_client: "local", file_roots: { base: [roots] }, pillar_roots: { base: [`${roots}/pillar`] } };
     const minion = await fleet.startMinion("web1", { ...startup, ...local });
-    await eventually(() => isThere(motd), { what: "the file of the startup states" });
+    await eventually(() => lexistsOrThrow(motd), { what: "the file of the startup states" });
     await eventually(() => fleet.logs.some((line) => line.includes("state.sls ended with return code 0")), {
       what: "the end of the job",
     });
@@ -73,7 +73,7 @@ fleetTest(
     await fleet.stopMinion("web1");
     await minion.closed;
     // It has not even made a key.
-    assertEquals(isThere(`${fleet.minionOpts("web1").pki_dir}/minion.pem`), false);
+    assertEquals(lexistsOrThrow(`${fleet.minionOpts("web1").pki_dir}/minion.pem`), false);
   },
 );
 

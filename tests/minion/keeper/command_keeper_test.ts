@@ -17,7 +17,7 @@ import {
 } from "#lib/programs/detached_commands.ts";
 import { ABORT, packAnswer, packRequest, parseAnswer } from "#lib/minion/keeper/keeper_messages.ts";
 import { type KeeperJob, keeperRunner } from "#lib/minion/keeper/keeper_runner.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { ownProcess } from "#lib/runtime/self_command.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
@@ -254,7 +254,7 @@ Deno.test("only the keeper's user can reach its socket and read its files, whate
     const child = new Deno.Command("/bin/sh", { args: words, stdin: "piped", stdout: "piped" }).spawn();
     try {
       const directory = detachedDirectory(cachedir);
-      await eventually(() => isThere(`${cachedir}/socket`), { what: "the socket" });
+      await eventually(() => lexistsOrThrow(`${cachedir}/socket`), { what: "the socket" });
       const modes = [`${cachedir}/socket`, directory, `${directory}/${child.pid}.keeper`].map((path) =>
         (Deno.lstatSync(path).mode ?? 0) & 0o7777
       );

@@ -1,7 +1,7 @@
 /** @module */
 import { invoke } from "#lib/plugins/call.ts";
 import { CommandError, RenderError } from "#lib/errors.ts";
-import { isAnything } from "#lib/os/file_kind.ts";
+import { lexists } from "#lib/os/file_kind.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
@@ -89,7 +89,7 @@ Deno.test("a template of a managed file gets the file's data, and its output is 
     template: "jinja",
   });
   assertEquals(Deno.readTextFileSync(name), `${name} salt://t.j root 0644 13 x\nbase`);
-  assertEquals(isAnything(String(sfn)), false);
+  assertEquals(lexists(String(sfn)), false);
   const checked = await s.call("file.check_managed_changes", [
     name,
     "salt://t.j",

@@ -5,7 +5,7 @@
  */
 
 import { createSocket } from "node:dgram";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
@@ -156,7 +156,7 @@ Deno.test("kmod.available lists the modules below the kernel's directory", onLin
   const result = await listOf("kmod.available");
   const release = Deno.readTextFileSync("/proc/sys/kernel/osrelease").trim();
   const builtin = `/lib/modules/${release}/modules.builtin`;
-  const names = isThere(builtin) ? Deno.readTextFileSync(builtin).split("\n").slice(0, -1) : [];
+  const names = lexistsOrThrow(builtin) ? Deno.readTextFileSync(builtin).split("\n").slice(0, -1) : [];
   const first = names.map((path) => path.replace(/^.*\/|\.ko.*$/g, "").replaceAll("-", "_"));
   assertEquals(first.filter((name) => !result.includes(name)), []);
   assertEquals(result, result.toSorted());

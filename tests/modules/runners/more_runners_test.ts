@@ -1,5 +1,5 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { isThere } from "#lib/os/file_kind.ts";
+import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { isMap, map, repr, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
@@ -138,7 +138,7 @@ Deno.test("manage.key_regen makes minions delete their keys, and deletes all min
     );
     assertEquals(done, ["saltutil.regen_keys[]{} on '*' (glob)"]);
     assertEquals([...Deno.readDirSync(`${root}/pki`)].map(({ name }) => name), ["minions"]);
-    assertEquals([isThere(`${root}/pki/minions/web1`), isThere(`${root}/elsewhere/kept`)], [false, true]);
+    assertEquals([lexistsOrThrow(`${root}/pki/minions/web1`), lexistsOrThrow(`${root}/elsewhere/kept`)], [false, true]);
   }));
 
 Deno.test("unsupported functions of manage report an alternative", () =>

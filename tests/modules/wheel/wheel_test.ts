@@ -1,6 +1,6 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
-import { isFile, isThere } from "#lib/os/file_kind.ts";
+import { isFile, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
@@ -79,7 +79,7 @@ Deno.test("key.gen_accept accepts the public key that it returns, and rejects an
     assertStringIncludes(String(pair.get("priv")), "PRIVATE KEY");
     assertEquals(await call("wheel.key.gen_accept", ["db1"]), new Map());
     await assertRejects(() => call("wheel.key.gen_accept", ["../escaped"]), InvocationError);
-    assertEquals(isThere(`${root}/pki/escaped`), false);
+    assertEquals(lexistsOrThrow(`${root}/pki/escaped`), false);
     for (const name of ["key.gen", "key.gen_accept"]) assertEquals((await context.wheel.get(name))?.secret, true, name);
   }));
 
@@ -241,7 +241,7 @@ Deno.test("no path and no link leads out of the directories of file_roots and pi
         }
       }
     }
-    assertEquals([Deno.readTextFileSync(`${root}/outside`), isThere(`${root}/missing`)], ["secret", false]);
+    assertEquals([Deno.readTextFileSync(`${root}/outside`), lexistsOrThrow(`${root}/missing`)], ["secret", false]);
     assertEquals(
       await call("wheel.file_roots.write", ["x", "up/base/inside"]),
       `Wrote data to file ${root}/base/up/base/inside`,
@@ -278,7 +278,7 @@ Deno.test("key.gen returns a key pair and does not store it", () =>
     const pair = await call("wheel.key.gen", []) as ValueMap;
     assertStringIncludes(String(pair.get("priv")), "PRIVATE KEY");
     assertStringIncludes(String(pair.get("pub")), "PUBLIC KEY");
-    assertEquals(isThere(`${root}/pki`), false);
+    assertEquals(lexistsOrThrow(`${root}/pki`), false);
   }));
 
 Deno.test("key.gen_keys makes a user the owner of its files, and rejects an unknown user", () =>
@@ -286,7 +286,7 @@ Deno.test("key.gen_keys makes a user the owner of its files, and rejects an unkn
     const keydir = `${root}/pki/generated`;
     const made = (user: string) => call("wheel.key.gen_keys", [], { keydir, keyname: "web9", user });
     await assertRejects(() => made("no-such-user"), InvocationError, "there is no user no-such-user");
-    assertEquals(isThere(keydir), false);
+    assertEquals(lexistsOrThrow(keydir), false);
     await made("nobody");
     const { uid } = Deno.statSync(`${keydir}/web9.pem`);
     assertEquals([uid !== 0, Deno.statSync(`${keydir}/web9.pub`).uid], [true, uid]);
