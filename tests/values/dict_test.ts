@@ -136,10 +136,10 @@ const BYTES = TEXTS.map((text) => new TextEncoder().encode(text));
 const WORDS = [[0, 0], [1, -2]] as const;
 
 const hashes = (
-  hash: Pick<typeof import("#lib/values/keyed_hash.ts"), "hashText" | "hashBytes" | "hashWords">,
+  hash: Pick<typeof import("#lib/values/keyed_hash.ts"), "hashTextKeyed" | "hashBytesKeyed" | "hashWords">,
 ) => [
-  TEXTS.map((text) => hash.hashText(text)),
-  BYTES.map((bytes) => hash.hashBytes(bytes)),
+  TEXTS.map((text) => hash.hashTextKeyed(text)),
+  BYTES.map((bytes) => hash.hashBytesKeyed(bytes)),
   WORDS.map(([low, high]) => hash.hashWords(low, high)),
 ];
 
@@ -151,11 +151,11 @@ async function elsewhere(key?: readonly number[]): Promise<number[][]> {
   const url = new URL("../../lib/values/keyed_hash.ts", import.meta.url);
   const code = `const key = ${JSON.stringify(key ?? null)};
     if (key !== null) crypto.getRandomValues = (array) => (array.set(key), array);
-    const { hashText, hashBytes, hashWords } = await import("${url}");
+    const { hashTextKeyed, hashBytesKeyed, hashWords } = await import("${url}");
     const TEXTS = ${JSON.stringify(TEXTS)}, WORDS = ${JSON.stringify(WORDS)};
     const BYTES = TEXTS.map((text) => new TextEncoder().encode(text));
     const hashes = ${hashes};
-    postMessage(hashes({ hashText, hashBytes, hashWords }));`;
+    postMessage(hashes({ hashTextKeyed, hashBytesKeyed, hashWords }));`;
   const worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })), { type: "module" });
   try {
     return await new Promise((resolve, reject) => {
@@ -189,7 +189,7 @@ Deno.test("the keyed hash is HalfSipHash-1-3 of each kind of input", async () =>
 });
 
 Deno.test("the key of the hash differs in each thread", async () => {
-  const here = hashes({ hashText: hashTextKeyed, hashBytes: hashBytesKeyed, hashWords });
+  const here = hashes({ hashTextKeyed, hashBytesKeyed, hashWords });
   const there = await elsewhere();
   // The probability of an equal hash is about 1 in 4 billion.
   assertEquals(here.flat().filter((hash, i) => hash === there.flat()[i]), []);

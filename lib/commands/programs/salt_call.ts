@@ -188,7 +188,7 @@ async function perform(
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
   const { liveTerminal, watchCommands } = options.live ? await import("#lib/commands/cli/live_terminal.ts") : {};
-  const { showStates } = options.live ? await import("./live_states.ts") : {};
+  const { showLiveStates } = options.live ? await import("./live_states.ts") : {};
   using live = liveTerminal?.(output, io);
   const outcome = await runCall({ fun, arg: wireArgs(words, options), jid, metadata }, {
     opts,
@@ -198,7 +198,7 @@ async function perform(
     log: options.no_log ? SILENT_LOGGER : log,
     signal: io.signal,
     watchCommand: live && watchCommands?.(LOCAL, live),
-    watchState: showStates?.(LOCAL, output, io),
+    watchState: showLiveStates?.(LOCAL, output, io),
   });
   if (io.signal.aborted) return interruptedRun(io);
   const shown = live === undefined ? outcome.return : live.end(LOCAL, outcome.return);

@@ -12,7 +12,7 @@ import { isMap, map, toNumber, typeName, type Value, type ValueMap } from "#lib/
 /** Sends a command to the file server. */
 export type SendFileCommand = (load: ValueMap) => Promise<Value>;
 
-/** A piece of a file. */
+/** What the file server answers to a request for a part of a file. */
 export interface FileReplyPiece {
   /** Empty at the end of the file, and if there is no such file. */
   readonly data: Uint8Array;
