@@ -172,7 +172,9 @@ Deno.test({
       };
       for (const [name, text] of Object.entries(texts)) Deno.writeTextFileSync(`${root}/${name}`, text);
       const script = `mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/shadow" /etc/shadow && exec "$@"`;
-      const deno = [Deno.execPath(), "run", "--allow-all", "--no-lock", "--quiet", `${root}/ask.ts`];
+      const config = new URL("../../deno.json", import.meta.url).pathname;
+      const flags = ["--allow-all", "--no-lock", "--quiet", "--config", config];
+      const deno = [Deno.execPath(), "run", ...flags, `${root}/ask.ts`];
       const { out, err } = await run([...UNSHARE_MOUNTS, "sh", "-c", script, root, ...deno]);
       assertEquals(out.trim(), "[true,false,false,false]", err);
     }),

@@ -19,7 +19,7 @@ function read(file: string): Text {
 }
 
 const PAGES = [
-  ...["README.md", "CHANGELOG.md", "tests/corpus/README.md"],
+  ...["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "tests/corpus/README.md"],
   ...sourceFiles(`${ROOT}docs`, ".md").map((name) => `docs/${name}`),
 ].map(read);
 const SOURCES = [

@@ -132,7 +132,9 @@ for (const [who, code] of Object.entries(GREEDY)) {
         "run",
         "-A",
         "--quiet",
-        "--no-config",
+        "--no-lock",
+        "--config",
+        new URL("../../deno.json", import.meta.url).pathname,
         "--v8-flags=--max-old-space-size=64",
         `${root}/greedy.js`,
       ]);

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { executeMany } from "#lib/plugins/execution.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { Tuple } from "#lib/values/tuple.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { run, testContext } from "#tests/support/calls/job_context.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -135,7 +136,8 @@ for (
 Deno.test("arguments are parsed as a minion parses a load", async () => {
   const kwarg = map({ __kwarg__: true, b: "1.0", c: map({ d: 1 }) });
   const outcome = await run("test.arg_clean", ["1", "a=2", "b==c", map({ x: 1 }), kwarg]);
-  assertEquals(outcome.return, map({ args: ["1", "b==c", map({ x: 1 })], kwargs: { a: 2, b: "1.0", c: { d: 1 } } }));
+  const args = new Tuple<Value>(["1", "b==c", map({ x: 1 })]);
+  assertEquals(outcome.return, map({ args, kwargs: { a: 2, b: "1.0", c: { d: 1 } } }));
 });
 
 Deno.test("a function with **kwargs gets the publish fields", async () => {

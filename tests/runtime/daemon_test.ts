@@ -6,6 +6,9 @@ import { claimPidFile, isRunning, readPid } from "#lib/runtime/pid_file.ts";
 import { DENO_RUN, operatorCommand, selfCommand } from "#lib/runtime/self_command.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
+/** The import map of the service. */
+const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+
 /** The service that the tests start; its file name is `salt-test`. */
 const SERVICE = `
 import { takeDaemonRole } from "${new URL("../../lib/runtime/daemon.ts", import.meta.url)}";
@@ -54,12 +57,13 @@ class Place {
 
   constructor() {
     Deno.writeTextFileSync(this.script, SERVICE);
-    const config = JSON.parse(Deno.readTextFileSync(new URL("../../deno.json", import.meta.url)));
-    Deno.writeTextFileSync(`${this.root}/deno.json`, JSON.stringify({ imports: config.imports }));
   }
 
   get self() {
-    return { command: Deno.execPath(), args: ["run", "--allow-all", "--quiet", "--no-lock", this.script] };
+    return {
+      command: Deno.execPath(),
+      args: ["run", "--allow-all", "--quiet", "--no-lock", "--config", CONFIG, this.script],
+    };
   }
 
   log(): string {

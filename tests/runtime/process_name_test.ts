@@ -26,7 +26,8 @@ Deno.test({
   async fn() {
     const file = Deno.makeTempFileSync({ prefix: "named_", suffix: ".js" });
     Deno.writeTextFileSync(file, NAMED);
-    const args = ["run", "--allow-all", "--quiet", "--no-lock", file];
+    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const args = ["run", "--allow-all", "--quiet", "--no-lock", "--config", config, file];
     const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
     const reader = child.stdout.getReader();
     try {

@@ -33,7 +33,7 @@ function moduleWords(text: string): string[] {
   const path = Deno.makeTempFileSync({ prefix: "process_io_", suffix: ".ts" });
   Deno.writeTextFileSync(path, text.replaceAll('"./', `"${ROOT}`));
   globalThis.addEventListener("unload", () => Deno.removeSync(path));
-  return ["run", "--allow-all", "--quiet", "--no-check", path];
+  return ["run", "--allow-all", "--quiet", "--no-check", "--config", `${ROOT.pathname}deno.json`, path];
 }
 
 /** Writes to standard input and closes it. */

@@ -167,7 +167,7 @@ Deno.test(
       program,
       `import { runService } from "${service}";
      import { SALT_MINION } from "${service.replace("service.ts", "service_options.ts")}";
-     import { loadMinionConfig } from "${service.replace("daemons/service.ts", "config/load.ts")}";
+     import { loadMinionConfig } from "${service.replace("commands/daemons/service.ts", "config/load.ts")}";
      const never = new Promise(() => {});
      Deno.exit(await runService({
        command: SALT_MINION, role: "minion", load: loadMinionConfig, closeMs: 600_000,

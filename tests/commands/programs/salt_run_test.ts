@@ -269,7 +269,7 @@ Deno.test("--async of an unknown function is reported at once", () =>
 Deno.test("arguments on standard input are treated like those of the command line", () =>
   withFixture(async ({ run, io }) => {
     Object.assign(io, { readStdin: () => Promise.resolve("test.arg\na b\nc=1\n--out=raw\n") });
-    assertEquals((await run("--args-stdin")).out, "{'args': ['a b'], 'kwargs': {'c': 1}}\n");
+    assertEquals((await run("--args-stdin")).out, "{'args': ('a b',), 'kwargs': {'c': 1}}\n");
   }));
 
 Deno.test("--quiet shows nothing, --out-file writes to a file", () =>

@@ -97,6 +97,7 @@ Deno.test({
   name: "the machine of a lock is that of D-Bus on a host without /etc/machine-id, and Salt's words without both",
   ignore: whyNoMountNamespace() !== undefined,
   fn: async () => {
+    const config = new URL("../../../deno.json", import.meta.url).pathname;
     const place = new URL("../../../lib/files/git/update_lock.ts", import.meta.url).href;
     const program = `import { UpdateLock } from "${place}";
       const root = Deno.makeTempDirSync();
@@ -108,9 +109,9 @@ Deno.test({
     for (const [made, machine] of [["", "no_machine_id_available"], ["echo beef > /var/lib/dbus/machine-id", "beef"]]) {
       const mounts = "mount -t tmpfs none /etc; mount -t tmpfs none /var/lib; mkdir /var/lib/dbus";
       const run = `set -e; ${mounts}; ${made}
-        exec "$0" run --allow-all --no-lock "$1"`;
+        exec "$0" run --allow-all --no-lock --config "$2" "$1"`;
       const [unshare, ...words] = UNSHARE_MOUNTS;
-      const args = [...words, "sh", "-c", run, Deno.execPath(), script];
+      const args = [...words, "sh", "-c", run, Deno.execPath(), script, config];
       const { stdout, stderr } = await new Deno.Command(unshare, { args }).output();
       assertEquals(new TextDecoder().decode(stdout).trim(), `0\n${machine}`, new TextDecoder().decode(stderr));
     }
