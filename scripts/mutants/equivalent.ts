@@ -223,8 +223,8 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/files/git/update_lock.ts",
-    code: "return pid !== Deno.pid && !isThere(`/proc/${pid}`);",
-    change: "pid !== Deno.pid && !isThere(`/proc/${pid}`) → !isThere(`/proc/${pid}`)",
+    code: "return pid !== Deno.pid && !lexistsOrThrow(`/proc/${pid}`);",
+    change: "pid !== Deno.pid && !lexistsOrThrow(`/proc/${pid}`) → !lexistsOrThrow(`/proc/${pid}`)",
     why: "this process is among those of /proc",
   },
   {
@@ -282,7 +282,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/files/git/remote.ts",
-    code: "if (isThere(`${this.#repository}/HEAD`)) return;",
+    code: "if (lexistsOrThrow(`${this.#repository}/HEAD`)) return;",
     change: "return; → {}",
     why: "git init changes nothing in a repository that is there",
   },

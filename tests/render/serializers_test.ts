@@ -1,7 +1,8 @@
 import corpus from "#tests/corpus/serializers.json" with { type: "json" };
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { SERIALIZERS } from "#lib/render/serializers.ts";
-import { isMap, map, repr, type Value } from "#lib/values/value.ts";
+import { decode, encode } from "#lib/values/msgpack.ts";
+import { isMap, map, repr, toValue, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { fromTyped, type Typed } from "#tests/support/typed_values.ts";
 
@@ -31,7 +32,10 @@ for (const [i, row] of corpus.written.entries()) {
 
 for (const row of corpus.yamlex) {
   Deno.test(`yamlex of ${JSON.stringify(row.text)} is parsed as Salt parses it`, () => {
-    const found = answerOf(() => SERIALIZERS.yamlex.deserialize(row.text, new Map()));
+    // The corpus has lists for tuples.
+    const found = answerOf(() =>
+      decode(encode(toValue(SERIALIZERS.yamlex.deserialize(row.text, new Map())), "disk"), "disk")
+    );
     assertEquals(found, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
   });
 }

@@ -1,3 +1,4 @@
+import { importPath } from "#scripts/import_path.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 
 /** The files that `entry` loads statically, and the third-party packages. */
@@ -9,8 +10,8 @@ function loadedBy(entry: string): Set<string> {
     loaded.add(path);
     const text = Deno.readTextFileSync(new URL(path, root));
     for (const [, specifier] of text.matchAll(/^(?:import|export) (?!type )[^;"]*? from "([^"]+)"/gm)) {
-      if (!specifier.startsWith(".")) loaded.add(specifier);
-      else if (specifier.endsWith(".ts")) visit(new URL(specifier, `file:///${path}`).pathname.slice(1));
+      if (!/^[.#]/.test(specifier)) loaded.add(specifier);
+      else if (specifier.endsWith(".ts")) visit(importPath(path, specifier));
     }
   };
   visit(entry);

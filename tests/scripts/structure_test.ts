@@ -45,12 +45,12 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
   }, ["room: lib/os has 31 files; split it by subject"]],
   ["a name that two files export, whatever it stands for", {
     "lib/os/a.ts": "export interface Place {}\nexport type Only = string;\n",
-    "lib/keys/b.ts": 'import { b } from "../os/b.ts";\nexport class Place extends b {}\n',
+    "lib/keys/b.ts": 'import { b } from "#lib/os/b.ts";\nexport class Place extends b {}\n',
     "lib/os/b.ts": "export abstract class b extends Place {}\n",
     "modules/states/_a.ts": "export type Only = number;\nexport const absent: StateFunction = state({});\n",
     "modules/states/_b.ts": 'export { absent } from "./_a.ts";\nexport const absent: StateFunction = state({});\n',
     "modules/states/b.ts": 'export * from "./_b.ts";\nexport type Place = string;\n',
-    "lib/master/requests/a.ts": 'import { Place } from "../keys/b.ts";\n',
+    "lib/master/requests/a.ts": 'import { Place } from "#lib/keys/b.ts";\n',
     "tests/support/a.ts": "export interface Place {}\n",
   }, [
     "name: Only is exported by lib/os/a.ts and modules/states/_a.ts; one of them needs a longer name",

@@ -56,7 +56,7 @@ export async function withPillar(
     const host = masterPillarHost(opts, { log: SILENT_LOGGER, signal: ending.signal });
     const service = new PillarService(opts, {
       ...host,
-      log: (level, message) => void (level === "error" && errors.push(message)),
+      log: (level, message) => void (["error", "mistake"].includes(level) && errors.push(message)),
     });
     const pillar = async (id = "web1", grains: Readonly<Record<string, unknown>> = {}) =>
       repr(decode(await service.pillar(plainRequest(id, map(grains))), "wire"));
