@@ -53,6 +53,8 @@ export interface Returned {
   /** The outputter that the minion asks for. */
   readonly out?: string;
   readonly outcome: ReturnOutcome;
+  /** What people are told besides the errors that `return` lists: a text for each, empty for none. */
+  readonly errorDetails?: readonly string[];
 }
 
 /** A minion that did not return. */

@@ -30,6 +30,7 @@ import { decode } from "#lib/values/msgpack.ts";
 import { EAUTH_TIMEOUTS } from "./token_request.ts";
 import { NO_LOG } from "#lib/protocol/no_log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { ERROR_DETAILS, readErrorDetails } from "#lib/protocol/error_details.ts";
 import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
 import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import { OutputFollower, type OutputListener, type StoredOutputs } from "./output_follower.ts";
@@ -457,7 +458,8 @@ function toReturned(id: string, data: ValueMap): Returned {
     retcode: data.get("retcode") ?? 0,
     outcome: outcomeOfReturn({ retcode: data.get("retcode"), interrupted: data.get("interrupted") === true }),
   };
-  return typeof out === "string" ? { ...plain, out } : plain;
+  const errorDetails = readErrorDetails(data.get(ERROR_DETAILS), plain.return);
+  return { ...plain, ...typeof out === "string" && { out }, ...errorDetails !== undefined && { errorDetails } };
 }
 
 function strings(listed: Value | undefined): string[] {

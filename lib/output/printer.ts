@@ -6,10 +6,11 @@
 import type { Query } from "./query.ts";
 import { type DisplayOpts, stateDisplay, tableLayout } from "./display_opts.ts";
 import type { StateDisplay } from "./highstate.ts";
-import { chooseOutputter, outputWriter, writeOutput } from "./outputters.ts";
+import { chooseOutputter, MACHINE_OUTPUTTERS, outputWriter, writeOutput } from "./outputters.ts";
 import type { TableLayout } from "./table.ts";
 import { useColours } from "#lib/text/terminal.ts";
-import type { Value } from "#lib/values/value.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
+import { withErrorDetails } from "#lib/protocol/error_details.ts";
 
 /** The options about output, from the command line and the configuration. */
 export interface OutputSettings {
@@ -96,6 +97,8 @@ export interface PrintHints {
   readonly out?: string;
   /** Anything but 0 is printed as a failure. */
   readonly retcode?: number;
+  /** Printed below the errors that the value lists for a minion, a text for each, unless a program reads the output. */
+  readonly errorDetails?: readonly string[];
 }
 
 /** Prints one value. */
@@ -130,11 +133,13 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
   const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
   const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
   const indent = settings.indent ?? undefined;
-  const print: PrintResult = (value, { out, retcode } = {}) => {
+  const print: PrintResult = (value, { out, retcode, errorDetails } = {}) => {
     let last = "";
+    // The result of a query does not have the form for the result's own outputter.
+    const outputter = chooseOutputter(requested, query === undefined ? out : undefined);
+    const isMachine = query !== undefined || MACHINE_OUTPUTTERS.includes(outputter);
     const options = {
-      // The result of a query does not have the form for the result's own outputter.
-      out: chooseOutputter(requested, query === undefined ? out : undefined),
+      out: outputter,
       color,
       indent,
       retcode,
@@ -145,11 +150,18 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
       warn: (text: string) => place.warn(text),
     };
     // A text of one piece, as nearly all are, is written with its line end at once.
-    writeOutput(query === undefined ? value : query(value), options, (piece) => {
+    const shown = isMachine ? value : detailed(value, errorDetails);
+    writeOutput(query === undefined ? shown : query(shown), options, (piece) => {
       if (last !== "") put.piece(last);
       last = piece;
     });
     put(last);
   };
   return Object.assign(print, { [Symbol.dispose]: () => put[Symbol.dispose]() });
+}
+
+/** The result of a minion under its name, with the details of the errors that it lists. */
+function detailed(value: Value, errorDetails: readonly string[] | undefined): Value {
+  if (errorDetails === undefined || !isMap(value)) return value;
+  return new Map([...value].map(([name, returned]) => [name, withErrorDetails(returned, errorDetails)]));
 }

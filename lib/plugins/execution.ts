@@ -38,6 +38,8 @@ export interface ExecutionResult {
   success: boolean;
   /** The outputter for the return: the function's own, or `nested` for the text of a failure. */
   out?: string;
+  /** What people are told besides the errors that `return` lists: a text for each, empty for none. */
+  errorDetails?: readonly string[];
   /** The thrown error, for `salt-call`, whose texts differ. Never sent. */
   error?: Error;
 }
@@ -66,13 +68,15 @@ export async function execute(
     const fun = await context.catalogue.get(name);
     if (fun === undefined) return await unavailable(name, context);
     let retcode = 0;
-    const own = withRetcode(context, (code) => retcode = code);
+    let errorDetails: readonly string[] | undefined;
+    const own = withOutcome(context, (code) => retcode = code, (details) => errorDetails = details);
     const given = sortArguments(fun, arg, context);
     refuseUnknownKeywords(fun, given.kwargs, name);
     refuseMisspelt(fun, given.kwargs, name);
     const result = await invoke(fun, { name, ...given, context: own });
     if (retcode === 0 && reportsFailure(result)) retcode = 1;
     const outcome: ExecutionResult = { return: result, retcode, success: retcode === 0 };
+    if (errorDetails !== undefined) outcome.errorDetails = errorDetails;
     return fun.outputter === undefined ? outcome : { ...outcome, out: fun.outputter };
   } catch (thrown) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -132,7 +136,11 @@ export async function callFunction(
 }
 
 /** The context of one execution; `setRetcode` gets return codes, also those of nested calls. */
-function withRetcode(context: JobContext, setRetcode: (retcode: number) => void): JobContext {
+function withOutcome(
+  context: JobContext,
+  setRetcode: (retcode: number) => void,
+  setErrorDetails: (details: readonly string[]) => void,
+): JobContext {
   const own: JobContext = {
     opts: context.opts,
     grains: context.grains,
@@ -144,6 +152,7 @@ function withRetcode(context: JobContext, setRetcode: (retcode: number) => void)
     signal: context.signal,
     call: (name, args, kwargs) => callFunction(name, { args, kwargs, context: own }),
     setRetcode,
+    setErrorDetails,
     child: (pid, state) => context.child(pid, state),
     runChild: context.runChild,
     watchCommand: context.watchCommand,

@@ -135,6 +135,11 @@ export interface JobContext {
   /** Sets the job's return code (`__context__["retcode"]`). */
   setRetcode(retcode: number): void;
   /**
+   * Adds to the errors that the function returns what people are told besides: a text for each of them, empty for none.
+   * The return itself has Salt's texts, because programs compare them. Absent: nobody would be shown it.
+   */
+  readonly setErrorDetails?: (details: readonly string[]) => void;
+  /**
    * Reports to the minion that this job has started or ended a child process, so that `saltutil.kill_job` can signal
    * it.
    */

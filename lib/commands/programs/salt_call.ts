@@ -216,7 +216,10 @@ async function perform(
     await giveBack(options.no_log ? hideResult(result) : result, { master, opts, log });
   }
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
-  else print(new Map([[LOCAL, shown]]), { out: outcome.out, retcode: outcome.retcode });
+  else {
+    const { out, retcode, errorDetails } = outcome;
+    print(new Map([[LOCAL, shown]]), { out, retcode, errorDetails });
+  }
   if (options.retcode_passthrough) return outcome.retcode & 0xff;
   return outcome.retcode === 0 ? 0 : 1;
 }

@@ -7,6 +7,7 @@
 
 import { EX_INTERRUPTED, EX_MINIONS, EX_NO_MINIONS } from "#lib/commands/cli/exit_codes.ts";
 import { MACHINE_OUTPUTTERS } from "#lib/output/outputters.ts";
+import type { PrintResult } from "#lib/output/printer.ts";
 import { hasReturned } from "#lib/protocol/outcome.ts";
 import { sanitize } from "#lib/text/terminal.ts";
 import { str, type Value } from "#lib/values/value.ts";
@@ -47,7 +48,7 @@ export async function showAnswers(
     all.push(answer);
     progress?.answered(answer);
     const hidden = options.hide_timeout && !hasReturned(answer.outcome);
-    if (each && !hidden) print(new Map([[answer.id, answer.return]]), { out: answer.out, retcode: answer.retcode });
+    if (each && !hidden) printAnswer(answer.id, answer, print);
   }
   if (io.signal.aborted) return EX_INTERRUPTED;
   if (docs) return showDocs(all, session);
@@ -84,12 +85,17 @@ function showStatic(all: readonly Answer[], { fun, session: { print } }: { fun: 
   print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { out, retcode });
 }
 
+function printAnswer(heading: string, answer: Answer, print: PrintResult): void {
+  const { out, retcode, errorDetails } = answer;
+  print(new Map([[heading, answer.return]]), { out, retcode, errorDetails });
+}
+
 function showGroups(all: readonly Answer[], { print, options, opts }: Session): void {
   const groups = groupAnswers(all.filter(({ outcome }) => hasReturned(outcome) || !options.hide_timeout));
   if (MACHINE_OUTPUTTERS.includes(opts.output ?? "")) return print(groupsValue(groups));
   for (const { ids, answer } of groups) {
     const heading = groupHeading(ids, options.verbose);
-    print(new Map([[heading, answer.return]]), { out: answer.out, retcode: answer.retcode });
+    printAnswer(heading, answer, print);
   }
 }
 

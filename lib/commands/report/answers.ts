@@ -24,6 +24,8 @@ export interface Answer {
   readonly out?: string;
   /** The job's outcome on it. */
   readonly outcome: Outcome;
+  /** What people are told besides the errors that `return` lists: a text for each, empty for none. */
+  readonly errorDetails?: readonly string[];
   /** Milliseconds from the publish to its return, as this command saw them; `undefined` if it did not return. */
   readonly tookMs?: number;
 }
@@ -90,7 +92,8 @@ function ofReturn(event: Returned, tookMs: number): Answer {
     outcome: event.outcome,
     tookMs,
   };
-  return event.out === undefined ? answer : { ...answer, out: event.out };
+  const { out, errorDetails } = event;
+  return { ...answer, ...out !== undefined && { out }, ...errorDetails !== undefined && { errorDetails } };
 }
 
 /** The answer of a minion without a return; if it may still return, with a hint how to look it up. */

@@ -13,6 +13,7 @@ import { interruptedReturn } from "#lib/minion/worker/interrupted.ts";
 import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.ts";
 import { removeDetached, takeOverDetached } from "#lib/programs/detached_commands.ts";
 import { batchToMap, type LiveBatch } from "#lib/protocol/live_batch.ts";
+import { ERROR_DETAILS } from "#lib/protocol/error_details.ts";
 import { hideReturn } from "#lib/protocol/hidden_return.ts";
 import { LiveOutput } from "#lib/minion/worker/live_output.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -230,7 +231,9 @@ export class MinionJobs {
       user: load.get("user"),
       _stamp: stampNow(),
     });
-    for (const key of ["out", "interrupted"]) if (outcome.has(key)) returned.set(key, outcome.get(key) ?? null);
+    for (const key of ["out", "interrupted", ERROR_DETAILS]) {
+      if (outcome.has(key)) returned.set(key, outcome.get(key) ?? null);
+    }
     for (const key of ["master_id", "metadata"]) if (load.has(key)) returned.set(key, load.get(key) ?? null);
     return returned;
   }

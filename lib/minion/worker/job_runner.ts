@@ -26,6 +26,7 @@ import { makeContext } from "#lib/plugins/job_scope.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
 import { type DetachedCommand, detachedCommands } from "#lib/programs/detached_commands.ts";
+import { ERROR_DETAILS } from "#lib/protocol/error_details.ts";
 import { isNoLog } from "#lib/protocol/no_log.ts";
 import { packPillarQuery } from "./pillar_query.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
@@ -164,7 +165,7 @@ export class JobRunner {
       : await (this.#parts.logFailures === false ? execute : executeLogged)(str(fun), arg, context);
     this.#doing = "waiting for a job";
     if (isNoLog(load) && "error" in outcome) log.error(`Function '${str(fun)}' failed; it is a no_log job`);
-    const packedOutcome = pack(this.#outcomeFields(outcome, message));
+    const packedOutcome = pack(this.#outcomeFields(outcome, message, isNoLog(load)));
     this.#memory.worked(message.load.length + packedOutcome.length);
     post({ kind: "done", outcome: packedOutcome });
     // Deno keeps a worker's last message until the next one comes: this small one frees up to 10 MB.
@@ -181,6 +182,7 @@ export class JobRunner {
   #outcomeFields(
     outcome: ExecutionResult | MultiResult,
     { resumed }: ToJob & { readonly kind: "run" },
+    isHidden: boolean,
   ): Record<string, unknown> {
     if (resumed && "error" in outcome && outcome.error instanceof CommandLostError) {
       return Object.fromEntries(interruptedReturn("running", [outcome.error.message]));
@@ -188,6 +190,7 @@ export class JobRunner {
     const { return: result, retcode, success } = outcome;
     const fields: Record<string, unknown> = { return: result, retcode, success };
     if ("out" in outcome && outcome.out !== undefined) fields.out = outcome.out;
+    if ("errorDetails" in outcome && !isHidden) fields[ERROR_DETAILS] = outcome.errorDetails;
     if (this.#parts.sendErrors && "error" in outcome && outcome.error !== undefined) {
       fields.error = thrown(outcome.error);
     }

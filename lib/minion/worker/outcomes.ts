@@ -4,6 +4,7 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
+import { ERROR_DETAILS } from "#lib/protocol/error_details.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An outcome of a job that failed. */
@@ -18,7 +19,7 @@ export function permissionsRefused(error: unknown): ValueMap {
 
 /** An outcome with only the known fields, and those of `more`. */
 export function plainOutcome(outcome: ValueMap, more: readonly string[]): ValueMap {
-  const fields = ["return", "retcode", "success", "out", ...more];
+  const fields = ["return", "retcode", "success", "out", ERROR_DETAILS, ...more];
   return new Map(
     fields.flatMap((field): [string, Value][] => outcome.has(field) ? [[field, outcome.get(field) ?? null]] : []),
   );

@@ -44,11 +44,22 @@ export class SlsRenderError extends Error {
 const AROUND = 2;
 
 /**
- * Formats an error for people: Salt's text, then the hint, then the place with an excerpt of the file. A text without
- * additions is exactly Salt's.
+ * Formats an error for people: Salt's text, then its details. A text without them is exactly Salt's.
  * @param source The text of a file; `undefined` if it is not available.
  */
-export function errorText(error: CompileError, source: (file: string) => string | undefined = () => undefined): string {
+export function errorText(error: CompileError, source?: (file: string) => string | undefined): string {
+  const details = errorDetails(error, source);
+  return details === "" ? error.text : `${error.text.replace(/\n+$/, "")}\n${details}`;
+}
+
+/**
+ * What people are told besides Salt's text: the hint, then the place with an excerpt of the file; empty: nothing.
+ * @param source The text of a file; `undefined` if it is not available.
+ */
+export function errorDetails(
+  error: CompileError,
+  source: (file: string) => string | undefined = () => undefined,
+): string {
   const parts: string[] = [];
   if (error.hint !== undefined) parts.push(error.hint);
   if (error.place !== undefined) {
@@ -57,7 +68,7 @@ export function errorText(error: CompileError, source: (file: string) => string 
       parts.push(...excerpt(error.place, error.place.file === undefined ? undefined : source(error.place.file)));
     }
   }
-  return parts.length === 0 ? error.text : [error.text.replace(/\n+$/, ""), ...parts].join("\n");
+  return parts.join("\n");
 }
 
 function excerpt({ line }: Place, source: string | undefined): string[] {

@@ -28,7 +28,7 @@ import {
   type Value,
   type ValueMap,
 } from "#lib/values/value.ts";
-import { didYouMean } from "#lib/text/nearest_name.ts";
+import { nearestName } from "#lib/text/nearest_name.ts";
 import { startClock } from "./clock.ts";
 import { checkCommand, checkConditions, type ConditionHost, hasConditions } from "./conditions.ts";
 import { GlobalConditions } from "./global_conditions.ts";
@@ -92,9 +92,9 @@ export class StateCalls {
       return missingArguments(fun, chunk).map((missing) => `Missing parameter ${missing} for state ${name}`);
     }
     if (!chunk.has("__sls__")) {
-      return [
-        `Specified state '${name}' was not found${didYouMean(name, await this.#setting.runContext.names())}`,
-      ];
+      const near = nearestName(name, await this.#setting.runContext.names());
+      this.#setting.runContext.job.setErrorDetails?.([near === undefined ? "" : `Did you mean ${near}?`]);
+      return [`Specified state '${name}' was not found`];
     }
     const reason = this.#setting.runContext.whyMissing(name);
     return [`State '${name}' was not found in SLS '${field(chunk, "__sls__")}'`, `Reason: ${reason}`];

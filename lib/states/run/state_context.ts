@@ -40,6 +40,8 @@ export function stateContext(
     shared,
     call: (name, args, kwargs) => callFunction(name, { args, kwargs, context }),
     setRetcode,
+    // The run's own errors are shown, not those of a run that one of its states starts.
+    setErrorDetails: undefined,
     async state(name, kwargs) {
       const fun = await find(name);
       if (fun === undefined) throw new UnavailableError(name);

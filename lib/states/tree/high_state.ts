@@ -12,7 +12,7 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import { decryptOverride } from "#lib/render/decrypt_override.ts";
 import { jobRenderHost } from "#lib/render/job_host.ts";
 import { renderSls } from "#lib/render/render.ts";
-import { type CompileError, errorText } from "#lib/states/compiler/compile_error.ts";
+import { type CompileError, errorDetails, errorText } from "#lib/states/compiler/compile_error.ts";
 import { compile, type Compiled, type CompileOptions, type StageRoute } from "#lib/states/compiler/stages.ts";
 import { matchTop, type ReadTop, readTop, type TopOptions } from "#lib/states/compiler/top_files.ts";
 import { TopRenderError } from "#lib/states/compiler/top_merge.ts";
@@ -53,7 +53,7 @@ export interface HighState {
   gatherPillar(): Promise<ValueMap>;
   /** Errors with excerpts of their files, for people. */
   texts(errors: readonly CompileError[]): string[];
-  /** Errors for the return of a run, Salt's text first in each; they are logged, too. */
+  /** Errors for a return: Salt's texts. Their details are told to the job; both are logged. */
   refusal(errors: readonly CompileError[]): string[];
 }
 
@@ -199,7 +199,11 @@ class OpenHighState implements HighState {
   refusal(errors: readonly CompileError[]): string[] {
     const texts = this.texts(errors);
     for (const text of texts) this.#context.log("mistake", text);
-    return texts;
+    // An error that Salt does not have is compared with nothing: its text has the details.
+    const isOwn = errors.map(({ own }) => own === true);
+    const details = errors.map((error, i) => isOwn[i] ? "" : errorDetails(error, (file) => this.source.text(file)));
+    this.#context.setErrorDetails?.(details);
+    return errors.map(({ text }, i) => isOwn[i] ? texts[i] : text);
   }
 
   #topOptions(): TopOptions {

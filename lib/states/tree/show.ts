@@ -159,5 +159,5 @@ async function lowstate(state: HighState): Promise<{ compiled: Compiled; errors:
 
 function failed(errors: readonly CompileError[], state: HighState, { context }: ShowCall): string[] {
   context.setRetcode(RETCODE.compile);
-  return state.texts(errors);
+  return state.refusal(errors);
 }

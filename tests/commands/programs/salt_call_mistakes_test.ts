@@ -5,7 +5,7 @@
  */
 
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
-import { Fleet } from "#tests/support/fleet/fleet.ts";
+import { Fleet, startFleet } from "#tests/support/fleet/fleet.ts";
 
 const STATES = {
   "requisite": "a: {test.nop: []}\nb:\n  test.nop:\n    - require:\n      - test: aa\n",
@@ -19,6 +19,9 @@ const PILLAR = {
   "p1": "a: {{ grains.foo.one }}\n",
   "p2": "a: {{ grains.foo.two }}\n",
 };
+
+/** Salt's text about the requisite of `STATES` that is missing. */
+const MISSING = "Referenced state does not exist for requisite [require: (test: aa)] in state [b] in SLS [requisite]";
 
 /** How often a text is in another. */
 function times(text: string, part: string): number {
@@ -53,6 +56,16 @@ Deno.test("salt-call shows a mistake once, with its place and the nearest name; 
   assertStringIncludes(template.out, "template.sls:3:");
   assertStringIncludes(logged(), "has no attribute 'foo'");
 
+  // A program compares the result with Salt's texts: the place stays on standard error.
+  const machine = await call("--out=json", "state.apply", "requisite");
+  assertEquals(JSON.parse(machine.out), { local: [MISSING] });
+  assertStringIncludes(machine.err, "    Did you mean 'test: a'?\n    requisite.sls:5:9\n");
+  logged();
+  const queried = await call("--query=local[0]", "state.apply", "requisite");
+  assertStringIncludes(queried.out, MISSING);
+  assert(!queried.out.includes("Did you mean"), queried.out);
+  logged();
+
   // A program reads the result: what went wrong stays on standard error.
   const json = await call("--out=json", "state.apply", "template");
   assertStringIncludes(json.err, "[ERROR   ] Rendering SLS 'base:template' failed");
@@ -75,4 +88,26 @@ Deno.test("salt-call shows a mistake once, with its place and the nearest name; 
   const nothing = await call("state.apply");
   assertStringIncludes(nothing.out, "matches found. No environment has a file top.sls with states.");
   assertEquals(nothing.err, "");
+});
+
+Deno.test("salt shows the place of a mistake below Salt's text, and gives programs the text alone", async () => {
+  const root = Deno.makeTempDirSync();
+  try {
+    Deno.writeTextFileSync(`${root}/requisite.sls`, STATES.requisite);
+    await using fleet = await startFleet({ minions: ["web1", "web2"], master: { file_roots: { base: [root] } } });
+    const shown = await fleet.salt("web1", "state.apply", "requisite");
+    assertStringIncludes(shown.out, `${MISSING}\n`);
+    assertStringIncludes(shown.out, "Did you mean 'test: a'?\n");
+    assertStringIncludes(shown.out, "requisite.sls:5:9\n");
+    const grouped = await fleet.salt("*", "--group", "state.apply", "requisite");
+    assertEquals(times(grouped.out, "requisite.sls:5:9"), 1);
+    const json = await fleet.salt("web1", "--out=json", "state.apply", "requisite");
+    assertEquals(JSON.parse(json.out), { web1: [MISSING] });
+    assertEquals(json.code, shown.code);
+    const hidden = await fleet.salt("web1", "--no-log", "state.apply", "requisite");
+    assertStringIncludes(hidden.out, MISSING);
+    assert(!hidden.out.includes("requisite.sls:5:9"), hidden.out);
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
 });

@@ -41,7 +41,7 @@ async function call(
     /** In memory. */
     pillar?: Record<string, unknown>;
   } = {},
-): Promise<{ shown: Value; retcode: number }> {
+): Promise<{ shown: Value; retcode: number; errorDetails?: readonly string[] }> {
   const root = await Deno.makeTempDir({ prefix: "show_" });
   try {
     for (const [path, text] of Object.entries({ ...TREE, ...more })) {
@@ -57,8 +57,8 @@ async function call(
       outside: { ...testContext().outside, pillar: (query) => Promise.resolve(compiled(query)) },
     });
     const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
-    const { return: shown, retcode } = await run(fun, [...args, ...given], context);
-    return { shown, retcode };
+    const { return: shown, retcode, errorDetails } = await run(fun, [...args, ...given], context);
+    return { shown, retcode, ...errorDetails !== undefined && { errorDetails } };
   } finally {
     await Deno.remove(root, { recursive: true });
   }
@@ -105,18 +105,20 @@ Deno.test("the functions of the top file show the states of this minion", async 
   assertEquals(isMap(base) ? base.get("unused") : undefined, ["alone", "broken", "top", "web.tls"]);
 });
 
-Deno.test("errors are lists of messages with file positions, and set the return code", async () => {
-  const { shown, retcode } = await call("state.show_low_sls", { args: ["alone"] });
+Deno.test("errors are lists of Salt's messages, with file positions beside them, and set the return code", async () => {
+  const { shown, retcode, errorDetails } = await call("state.show_low_sls", { args: ["alone"] });
   assertEquals([shown, retcode], [[
-    "Referenced state does not exist for requisite [require: (pkg: wbe)] in state [a] in SLS [alone]\n" +
-    "alone.sls:4:9\n---\n  test.nop:\n    - require:\n      - pkg: wbe    <======================\n\n---",
+    "Referenced state does not exist for requisite [require: (pkg: wbe)] in state [a] in SLS [alone]",
   ], 1]);
+  assertEquals(errorDetails, [
+    "alone.sls:4:9\n---\n  test.nop:\n    - require:\n      - pkg: wbe    <======================\n\n---",
+  ]);
   const broken = await call("state.show_sls", { args: ["broken"] });
   assertEquals(broken.retcode, 1);
   assertEquals(firstLines(broken.shown)[0].startsWith("Rendering SLS 'base:broken' failed: Jinja"), true);
-  assertEquals((await call("state.show_sls", { args: ["wbe"] })).shown, [
-    "No matching sls found for 'wbe' in env 'base'\nDid you mean 'web'?",
-  ]);
+  const missing = await call("state.show_sls", { args: ["wbe"] });
+  assertEquals(missing.shown, ["No matching sls found for 'wbe' in env 'base'"]);
+  assertEquals(missing.errorDetails, ["Did you mean 'web'?"]);
 });
 
 Deno.test("state.sls_exists and state.id_exists", async () => {

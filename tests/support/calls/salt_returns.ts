@@ -22,13 +22,12 @@ function named(value: Value): Value {
   }));
 }
 
-/** Texts with what ours add (places, hints) cut off: Salt's text is the first line, or all. */
-export function saltText(ours: Value, salt: Value): Value {
-  if (!Array.isArray(ours) || !Array.isArray(salt)) return ours;
-  return ours.map((text, i) => {
-    const wanted = str(salt[i] ?? "").trimEnd();
-    return str(text).startsWith(wanted) ? salt[i] ?? null : text;
-  });
+/** Errors of rendering without the lines of the file that they quote: some of the recorded ones were cut there. */
+export function withoutExcerpts(returned: Value): Value {
+  if (!Array.isArray(returned)) return returned;
+  return returned.map((error) =>
+    typeof error === "string" ? error.replace(/(; line \d+)\n\n---\n[^]*\n---$/, (_all, line: string) => line) : error
+  );
 }
 
 /** Returns without what has no meaning in them. */
