@@ -24,7 +24,7 @@ const REPEATS = "The docstring only repeats the name: say more, or remove it";
 const plugin: Deno.lint.Plugin = {
   name: "docs",
   rules: {
-    required: { create: (context) => isTest(context) ? {} : required(context) },
+    required: { create: (context) => isTest(context) ? {} : demandDocs(context) },
     "no-repetition": { create: (context) => isTest(context) ? {} : noRepetition(context) },
     "tag-lines": { create: tagLines },
     "line-width": { create: lineWidth },
@@ -36,7 +36,7 @@ function isTest({ filename }: Context): boolean {
   return /(?:^|\/)tests\//.test(filename);
 }
 
-function required(context: Context): Deno.lint.LintVisitor {
+function demandDocs(context: Context): Deno.lint.LintVisitor {
   const demand = (node: Node, name: string) => {
     if (docAbove(context, node) === undefined) context.report({ range: node.range, message: `${name} ${MISSING}` });
   };

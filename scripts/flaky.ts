@@ -72,10 +72,10 @@ export function judgeFlaky(
   );
   const lines = found.map(({ file, test }) => {
     const entry = list.find((one) => matches(one, file, test));
-    const known = entry === undefined
+    const status = entry === undefined
       ? `not in ${FLAKY_LIST}: mend it, or list it there with what is known`
       : `known since ${entry.since}: ${entry.known}`;
-    return `flaky: ${file}: ${test}: failed at first and passed alone; ${known}`;
+    return `flaky: ${file}: ${test}: failed at first and passed alone; ${status}`;
   });
   const passed = list.filter((entry) =>
     ran.includes(entry.file) && !found.some(({ file, test }) => matches(entry, file, test))

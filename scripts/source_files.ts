@@ -28,7 +28,7 @@ function filesOf(root: string, folder: string, ending: string, without: readonly
       if (isFile) return name.endsWith(ending) ? [own] : [];
       return !isDirectory || name.startsWith(".") || FOREIGN.includes(name) || without.includes(own) ? [] : visit(own);
     });
-  const found = visit(folder);
-  if (found.length === 0) throw new Deno.errors.NotFound(`There is no file *${ending} below ${root}/${folder}`);
-  return found;
+  const paths = visit(folder);
+  if (paths.length === 0) throw new Deno.errors.NotFound(`There is no file *${ending} below ${root}/${folder}`);
+  return paths;
 }

@@ -197,18 +197,19 @@ export function emptyRooms(sources: readonly Source[]): string[] {
   return [...FLOOR_OF.keys()].filter((room) => !rooms.has(room)).map((room) => `room: ${room} is empty`);
 }
 
-/** The problems in `found` that are not known, and the known problems that were not found. */
-function less(kind: string, found: readonly string[], known: readonly string[] = []): string[] {
+/** The problems in `problems` that are not known, and the known problems that were not found. */
+function less(kind: string, problems: readonly string[], known: readonly string[] = []): string[] {
   return [
-    ...found.filter((line) => !known.includes(line)).map((line) => `${kind}: ${line}`),
-    ...known.filter((line) => !found.includes(line)).map((line) => `known, and no longer so: ${line}`),
+    ...problems.filter((line) => !known.includes(line)).map((line) => `${kind}: ${line}`),
+    ...known.filter((line) => !problems.includes(line)).map((line) => `known, and no longer so: ${line}`),
   ];
 }
 
 /** What `text`, the source file `path`, imports from the tree. */
 export function importsOf(path: string, text: string): Import[] {
-  const found: Import[] = [];
-  const add = (specifier: string, names: readonly string[]) => found.push({ from: importPath(path, specifier), names });
+  const imports: Import[] = [];
+  const add = (specifier: string, names: readonly string[]) =>
+    imports.push({ from: importPath(path, specifier), names });
   for (const [, names, specifier] of text.matchAll(/^(?:import|export) ([^;]*?) from "([.#][^"]+\.ts)";/gm)) {
     const braces = /\{([^}]*)\}/.exec(names);
     const listed = braces?.[1].split(",").map((name) => name.trim().replace(/^type /, "").split(" as ")[0]).filter((
@@ -223,7 +224,7 @@ export function importsOf(path: string, text: string): Import[] {
     // An entry is started as its own process, so the importing file does not load it.
     if (directoryOf(importPath(path, specifier)) !== ".") add(specifier, []);
   }
-  return found.filter(({ from }) => from !== path);
+  return imports.filter(({ from }) => from !== path);
 }
 
 /** Import cycles, with imports of types: one line for each file that imports itself through other files. */

@@ -105,8 +105,8 @@ export class Access {
     // Salt accepts any of our keys from root and `sudo_*`: then a user in publisher_acl could claim to be root.
     const own = !this.#isPrivileged(user);
     let proved = false;
-    for (const [name, known] of this.#keys) {
-      if (sameText(key, known) && (this.#isOperators(name) || (own && name === user))) proved = true;
+    for (const [name, expectedKey] of this.#keys) {
+      if (sameText(key, expectedKey) && (this.#isOperators(name) || (own && name === user))) proved = true;
     }
     if (!proved) throw new RefusedError("AuthenticationError", "Authentication error occurred.");
     return user;

@@ -126,10 +126,10 @@ export class ExternalAuth {
     const signedIn = await this.#attempt(username, async () => {
       try {
         const module = await this.#module(eauth);
-        const known = await module?.authenticate({ username, password });
-        return module === undefined || known === undefined
+        const account = await module?.authenticate({ username, password });
+        return module === undefined || account === undefined
           ? undefined
-          : { eauth, username, password, module, ...known };
+          : { eauth, username, password, module, ...account };
       } catch (error) {
         this.#parts.log.error(`${eauth}: ${truncateValue(username)} cannot be authenticated: ${messageOf(error)}`);
         return undefined;

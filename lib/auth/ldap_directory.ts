@@ -9,7 +9,7 @@ import { Client, type Entry, InvalidCredentialsError } from "ldapts";
 import type { AuthReply } from "./auth_messages.ts";
 import type { EauthCredentials } from "./eauth_module.ts";
 import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
-import { escapedForFilter, firstValue, type LdapSettings, rendered, renderedDn } from "./ldap_settings.ts";
+import { escapedForFilter, firstValue, type LdapSettings, renderedDn, renderUsername } from "./ldap_settings.ts";
 
 /** Time for a connection and for each answer, in milliseconds. */
 const ANSWER_MS = 10_000;
@@ -22,15 +22,15 @@ const MAX_ENTRIES = 1_000;
  */
 export async function authenticateByLdap(settings: LdapSettings, credentials: EauthCredentials): Promise<AuthReply> {
   // A bind without a password succeeds, and proves nothing (RFC 4513, 5.1.2).
-  if (credentials.username === "" || credentials.password === "") return unknown("an empty name or password");
+  if (credentials.username === "" || credentials.password === "") return refuseUnknown("an empty name or password");
   const asAccount = settings.bindDn !== "" && settings.bindPassword !== "";
   const dn = asAccount
     ? await findDn(settings, credentials.username)
     : renderedDn(settings.bindDn, credentials.username);
-  if (dn === undefined || dn === "") return unknown("no entry, or several, for the user");
+  if (dn === undefined || dn === "") return refuseUnknown("no entry, or several, for the user");
   const client = await connect(settings);
   try {
-    if (!await mayBind(client, dn, credentials.password)) return unknown(`the directory refuses ${dn}`);
+    if (!await mayBind(client, dn, credentials.password)) return refuseUnknown(`the directory refuses ${dn}`);
     if (!asAccount) return { known: true, groups: await groupsOf(client, settings, credentials.username) };
   } finally {
     await client.unbind();
@@ -39,7 +39,7 @@ export async function authenticateByLdap(settings: LdapSettings, credentials: Ea
   return { known: true, groups };
 }
 
-function unknown(problem: string): AuthReply {
+function refuseUnknown(problem: string): AuthReply {
   return { known: false, groups: [], problem };
 }
 
@@ -92,12 +92,12 @@ async function withAccount<T>(settings: LdapSettings, act: (client: Client) => P
 
 /** The DN of the only entry of a user. */
 async function findDn(settings: LdapSettings, username: string): Promise<string | undefined> {
-  const filter = rendered(settings.filter, escapedForFilter(username));
-  const found = await withAccount(
+  const filter = renderUsername(settings.filter, escapedForFilter(username));
+  const accounts = await withAccount(
     settings,
     (client) => search(client, settings.baseDn, { filter, scope: settings.scope }),
   );
-  return found.length === 1 ? found[0].dn : undefined;
+  return accounts.length === 1 ? accounts[0].dn : undefined;
 }
 
 interface Search {
@@ -124,9 +124,9 @@ async function groupsOf(client: Client, settings: LdapSettings, username: string
     return groups.flatMap((entry) => values(entry, "cn").slice(0, 1));
   }
   if (settings.directory === "freeipa") {
-    const filter = rendered(settings.groupFilter, name);
-    const found = await search(client, settings.groupBaseDn, { filter, attributes: [account, groupAttribute, "cn"] });
-    return found.flatMap((entry) =>
+    const filter = renderUsername(settings.groupFilter, name);
+    const groups = await search(client, settings.groupBaseDn, { filter, attributes: [account, groupAttribute, "cn"] });
+    return groups.flatMap((entry) =>
       [...values(entry, account), ...values(entry, groupAttribute)].some((user) => firstValue(user) === username)
         ? [firstValue(entry.dn)]
         : []
@@ -134,8 +134,8 @@ async function groupsOf(client: Client, settings: LdapSettings, username: string
   }
   const base = settings.groupOu === "" ? baseDn : `ou=${settings.groupOu},${baseDn}`;
   const filter = `(&(${account}=${name})(objectClass=${groupClass}))`;
-  const found = await search(client, base, { filter, attributes: [account, "cn", groupAttribute] });
-  return found.flatMap((entry) => [
+  const members = await search(client, base, { filter, attributes: [account, "cn", groupAttribute] });
+  return members.flatMap((entry) => [
     ...values(entry, account).includes(username) ? values(entry, "cn").slice(0, 1) : [],
     ...firstValue(entry.dn) === username ? values(entry, groupAttribute).map(firstValue) : [],
   ]);

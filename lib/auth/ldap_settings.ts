@@ -56,7 +56,7 @@ export function ldapSettings(opts: MasterOpts): LdapSettings {
 }
 
 /** `template` with `{{ username }}` replaced. Jinja itself is not evaluated. */
-export function rendered(template: string, username: string): string {
+export function renderUsername(template: string, username: string): string {
   return template.replaceAll(/\{\{\s*username\s*\}\}/g, () => username);
 }
 
@@ -70,8 +70,8 @@ export function escapedForFilter(text: string): string {
  * name as it is.
  */
 export function renderedDn(template: string, username: string): string {
-  if (!template.includes("=")) return rendered(template, username);
-  return rendered(template, username.replaceAll(/[,+"\\<>;=#]|^ | $/g, (c) => `\\${c}`));
+  if (!template.includes("=")) return renderUsername(template, username);
+  return renderUsername(template, username.replaceAll(/[,+"\\<>;=#]|^ | $/g, (c) => `\\${c}`));
 }
 
 /** The value of the first part of a DN: `cn=ops,ou=Groups` → `ops`. */

@@ -29,8 +29,8 @@ export async function passwordFileKnows(
   { username, password }: EauthCredentials,
 ): Promise<boolean> {
   for (const line of text.split(/\r?\n/)) {
-    const found = line.trim() === "" ? undefined : entryOf(line.trim(), form);
-    if (found?.name === username) return await isPassword(password, found.secret, { username, form });
+    const entry = line.trim() === "" ? undefined : entryOf(line.trim(), form);
+    if (entry?.name === username) return await isPassword(password, entry.secret, { username, form });
   }
   return false;
 }

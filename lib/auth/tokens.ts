@@ -84,8 +84,8 @@ export class Tokens {
     if (!isToken(token)) return undefined;
     const data = this.#read(this.#path(token)) ?? this.#read(`${this.#directory}/${token}`);
     if (data === undefined) return undefined;
-    const found = parseToken(data);
-    if (found !== undefined && (toNumber(data.get("expire")) ?? 0) >= Date.now() / 1000) return found;
+    const stored = parseToken(data);
+    if (stored !== undefined && (toNumber(data.get("expire")) ?? 0) >= Date.now() / 1000) return stored;
     this.remove(token);
     return undefined;
   }

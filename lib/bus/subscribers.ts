@@ -104,17 +104,17 @@ export class BusSubscribers {
   subscriptionChanged(topic: string, come: boolean): void {
     const name = readSubscriberTopic(topic);
     if (name === undefined) return;
-    const known = this.#known.get(name.key);
+    const entry = this.#known.get(name.key);
     if (!come) {
-      if (known?.topic !== topic) return; // it has sent its name again
+      if (entry?.topic !== topic) return; // it has sent its name again
       this.#known.delete(name.key);
-      if (known.stuck) this.#onNotice({ what: "left stuck", subscriber: known });
+      if (entry.stuck) this.#onNotice({ what: "left stuck", subscriber: entry });
       return;
     }
     // Everything counted after the note that it confirms has reached it.
     const subscriber = { name, topic, dropped: name.missed, stuck: false };
     this.#known.set(name.key, subscriber);
-    if (known?.stuck) this.#onNotice({ what: "reads again", subscriber });
+    if (entry?.stuck) this.#onNotice({ what: "reads again", subscriber });
   }
 
   /** The queue of a subscriber is full. */

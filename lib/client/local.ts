@@ -315,8 +315,8 @@ export class LocalClient {
     const outcomes = ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ??
       new Map<string, JobOutcome>();
     for (const id of [...ids].sort()) {
-      const found = stored?.get(id);
-      if (found !== undefined) yield toReturned(id, map({ ...found }));
+      const answer = stored?.get(id);
+      if (answer !== undefined) yield toReturned(id, map({ ...answer }));
       else yield { kind: "silent", id, outcome: outcomes.get(id)?.outcome ?? "not received" };
     }
   }
@@ -384,12 +384,12 @@ const EVENT_HANDLERS = {
     if (!data.has("return") || !watch.returned(id)) return undefined;
     output?.catchUp(id);
     log.debug(`jid ${job.jid} return from ${id}`);
-    return toReturned(id, await shown(data, job));
+    return toReturned(id, await shownReturn(data, job));
   },
   /** The answer to the question whether the job runs. */
   async answer({ job, watch }, id, data) {
-    const found = (await shown(data, job)).get("return");
-    watch.answered(id, isMap(found) && found.size > 0, performance.now());
+    const answer = (await shownReturn(data, job)).get("return");
+    watch.answered(id, isMap(answer) && answer.size > 0, performance.now());
     return undefined;
   },
 } as const satisfies Readonly<Record<string, EventHandler>>;
@@ -438,7 +438,7 @@ function noLogEntries({ noLog }: JobRequest): [string, string][] {
 }
 
 /** The event of a return, decrypted for the client that published the job. */
-async function shown(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
+async function shownReturn(data: ValueMap, { noLog }: PublishedJob): Promise<ValueMap> {
   if (noLog === undefined) return data;
   const { showReturn } = await import("#lib/protocol/hidden_return.ts");
   return await showReturn(data, noLog);

@@ -17,7 +17,7 @@ import {
   notNeeded,
   type Option,
   pathOption,
-  planned,
+  planOption,
   strOption,
   strsOption,
 } from "./option_types.ts";
@@ -111,9 +111,9 @@ export const COMMON_OPTIONS = {
   ...PILLAR_OPTIONS,
   ...GIT_PILLAR_OPTIONS,
   ...STATE_OPTIONS,
-  schedule: planned(dictOption(new Map(), "Jobs on a timer.")),
-  engines: planned(listOption([], "Long-running plugins.")),
-  outputter_dirs: planned(strsOption([], "More directories of outputters.")),
+  schedule: planOption(dictOption(new Map(), "Jobs on a timer.")),
+  engines: planOption(listOption([], "Long-running plugins.")),
+  outputter_dirs: planOption(strsOption([], "More directories of outputters.")),
   module_dirs: strsOption(
     [],
     "More directories of plugins, which have precedence over `extension_modules`; execution modules are in `modules` or `_modules` below each.",

@@ -190,7 +190,7 @@ function check(draft: Draft): void {
     const written = draft.written.get(name);
     draft.values[name] = written === undefined
       ? copy(option.default)
-      : checked(draft, name, option, { ...written, value: reshape(name, written.value) });
+      : checkValue(draft, name, option, { ...written, value: reshape(name, written.value) });
   }
   draft.values.extra = extraOptions(draft, new Set(Object.keys(table)));
   for (const name of ["file_roots", "pillar_roots"]) {
@@ -199,7 +199,7 @@ function check(draft: Draft): void {
   draft.values.user ??= draft.environment.user();
 }
 
-function checked(draft: Draft, name: string, option: Option, written: Written): Value {
+function checkValue(draft: Draft, name: string, option: Option, written: Written): Value {
   const { file, line, value } = written;
   const result = checkOption(option, value);
   if ("problem" in result) throw new ConfigError(result.problem, { file, line, option: name });
@@ -296,13 +296,13 @@ function deriveId(draft: Draft, suffix: string, cache = false): void {
   const made = id === "";
   if (made) {
     const file = underRoot(textOf(draft, "root_dir"), `${DEFAULT_CONFIG_DIR}/minion_id`);
-    const found = findMinionId({
+    const derived = findMinionId({
       minion_id_caching: values.minion_id_caching === true,
       minion_id_lowercase: values.minion_id_lowercase === true,
       minion_id_remove_domain: values.minion_id_remove_domain as Value,
     }, { cache: file, names: draft.environment.hostNames() });
-    id = found.id;
-    if (cache && !found.cached && values.minion_id_caching === true) keepId(draft, id, file);
+    id = derived.id;
+    if (cache && !derived.cached && values.minion_id_caching === true) keepId(draft, id, file);
   }
   const domain = values.append_domain;
   if (typeof domain === "string" && domain !== "" && !isIpv4Address(id) && !id.endsWith(domain) && !id.endsWith(".")) {

@@ -16,7 +16,7 @@ import {
   notNeeded,
   type Option,
   pathOption,
-  planned,
+  planOption,
   portOption,
   strOption,
   strsOption,
@@ -46,13 +46,13 @@ function makeMasterOptions() {
     publish_port: portOption(4505, "Port on which jobs are published."),
     ret_port: portOption(4506, "Port on which requests and returns arrive."),
     publish_signing_algorithm: choiceOption("PKCS1v15-SHA1", "How publishes are signed.", SIGNING_ALGORITHMS),
-    cluster_encryption_algorithm: planned(choiceOption(
+    cluster_encryption_algorithm: planOption(choiceOption(
       "OAEP-SHA1",
       "How the masters of a cluster encrypt for each other.",
       ENCRYPTION_ALGORITHMS,
     )),
-    cluster_id: planned(strOption(null, "Name of the cluster of masters.")),
-    cluster_pool_port: planned(portOption(4520, "Port on which the masters of a cluster meet.")),
+    cluster_id: planOption(strOption(null, "Name of the cluster of masters.")),
+    cluster_pool_port: planOption(portOption(4520, "Port on which the masters of a cluster meet.")),
     event_publisher_pub_hwm: intOption(
       20_000,
       "Events, or pieces of 4 KB of larger ones, that are kept for a subscriber of the event bus that does not read; it misses later ones.",
@@ -100,7 +100,7 @@ function makeMasterOptions() {
       { min: 0 },
     ),
     job_cache_store_endtime: boolOption(false, "Whether the time of a job's last return is stored."),
-    ext_job_cache: planned(strOption("", "Returner that minions store their results with instead.")),
+    ext_job_cache: planOption(strOption("", "Returner that minions store their results with instead.")),
     master_job_cache: notNeeded(
       choiceOption("local_cache", "Where jobs are stored. Only `local_cache` is built.", ["local_cache"], {
         notBuilt: "any",
@@ -211,7 +211,7 @@ function makeMasterOptions() {
       null,
       "File in the pki directory with the signature that was made beforehand; unset: `master_pubkey_signature`.",
     ),
-    key_pass: planned(strOption(null, "Passphrase of the master's private key; a master with one does not start.")),
+    key_pass: planOption(strOption(null, "Passphrase of the master's private key; a master with one does not start.")),
     key_cache: notNeeded(
       strOption("", "Accepted for compatibility with Salt: the list of accepted keys needs no cache."),
     ),
@@ -292,7 +292,7 @@ function makeMasterOptions() {
     "auth.ldap.group_filter": strOption("", "The filter that finds groups, with FreeIPA."),
     "auth.ldap.accountattributename": strOption("memberUid", "The attribute of groups that names their users."),
     "auth.ldap.persontype": strOption("person", "The object class of users, in Active Directory."),
-    "auth.ldap.minion_stripdomains": planned(
+    "auth.ldap.minion_stripdomains": planOption(
       strsOption([], "Domains that are cut off the names of a directory's computers."),
     ),
     peer: dictOption(
@@ -304,9 +304,9 @@ function makeMasterOptions() {
       new Map(),
       "Named compound targets, as a text or a list of words: `salt -N NAME`, and `N@NAME` in a compound.",
     ),
-    range_server: planned(strOption("range:80", "Range server for targets of that type.")),
-    order_masters: planned(boolOption(false, "Whether syndics are below this master.")),
-    syndic_wait: planned(intOption(5, "Seconds that a syndic gets on top of a timeout.", { min: 0 })),
+    range_server: planOption(strOption("range:80", "Range server for targets of that type.")),
+    order_masters: planOption(boolOption(false, "Whether syndics are below this master.")),
+    syndic_wait: planOption(intOption(5, "Seconds that a syndic gets on top of a timeout.", { min: 0 })),
     show_timeout: boolOption(true, "Whether minions that did not answer are listed."),
     show_jid: boolOption(false, "Whether the commands show the job's id."),
     unique_jid: boolOption(false, "Whether job ids end in the number of the process that made them."),
@@ -317,24 +317,24 @@ function makeMasterOptions() {
         "Accepted for compatibility with Salt: `salt/presence/change` is always fired, `salt/presence/present` never.",
       ),
     ),
-    master_stats: planned(boolOption(false, "Whether MWorkers fire events with the durations of requests.")),
-    master_stats_event_iter: planned(intOption(60, "Seconds between such events.", { min: 1 })),
-    event_return: planned(strsOption([], "Returners that events are stored with.")),
-    reactor: planned(listOption([], "Reactions to events.")),
+    master_stats: planOption(boolOption(false, "Whether MWorkers fire events with the durations of requests.")),
+    master_stats_event_iter: planOption(intOption(60, "Seconds between such events.", { min: 1 })),
+    event_return: planOption(strsOption([], "Returners that events are stored with.")),
+    reactor: planOption(listOption([], "Reactions to events.")),
     ...MASTER_FILE_SERVER_OPTIONS,
-    pillar_version: planned(intOption(2, "Form of the pillar reply.", { min: 1, max: 2 })),
-    master_roots: planned(dictOption(
+    pillar_version: planOption(intOption(2, "Form of the pillar reply.", { min: 1, max: 2 })),
+    master_roots: planOption(dictOption(
       new Map([["base", ["/srv/salt-master"]]]),
       "File roots for the master's own states.",
     )),
     runner_dirs: strsOption([], "More directories of runners."),
     disable_runners: strsOption([], "Runners that are not loaded."),
     runner_returns: boolOption(true, "Whether results of runners are stored as jobs."),
-    enforce_mine_cache: planned(boolOption(false, "Whether the mine works without `minion_data_cache`.")),
+    enforce_mine_cache: planOption(boolOption(false, "Whether the mine works without `minion_data_cache`.")),
     worker_pools_enabled: notNeeded(boolOption(
       true,
       "Accepted for compatibility with Salt: there is one pool here.",
     )),
-    worker_pools: planned(dictOption(new Map(), "The pools of worker threads.")),
+    worker_pools: planOption(dictOption(new Map(), "The pools of worker threads.")),
   } as const satisfies Readonly<Record<string, Option>>;
 }

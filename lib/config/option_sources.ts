@@ -46,9 +46,9 @@ export function masterOpts(pillar: ValueMap): ValueMap {
 
 /** A minion's options as Salt has them: grains and pillar are among them, and the address of its master. */
 function minionOpts({ opts, grains, pillar }: OptionHolder): ValueMap {
-  const known: ValueMap = new Map([...optsValues(opts), ["grains", grains], ["pillar", pillar]]);
-  if (opts.file_client === "local" || opts.master === "") return known;
-  return known.set(
+  const values: ValueMap = new Map([...optsValues(opts), ["grains", grains], ["pillar", pillar]]);
+  if (opts.file_client === "local" || opts.master === "") return values;
+  return values.set(
     "master_uri",
     `tcp://${opts.master.includes(":") ? `[${opts.master}]` : opts.master}:${opts.master_port}`,
   );

@@ -46,7 +46,7 @@ export interface Option<T = unknown> {
 }
 
 /** An option of a part of Salt that is not built: checked and kept; a warning says that it has no effect. */
-export function planned<O extends Option>(option: O): O {
+export function planOption<O extends Option>(option: O): O {
   return { ...option, noEffect: "not built" };
 }
 

@@ -31,7 +31,7 @@ function times(a: number, b: number): number {
   return product;
 }
 
-function rotated(word: number, bytes: number): number {
+function rotateRight(word: number, bytes: number): number {
   return (word >>> (8 * bytes) | word << (32 - 8 * bytes)) >>> 0;
 }
 
@@ -50,8 +50,8 @@ function makeTables(): void {
     const forward = (times(s, 2) << 24 | s << 16 | s << 8 | times(s, 3)) >>> 0;
     const back = (times(byte, 14) << 24 | times(byte, 9) << 16 | times(byte, 13) << 8 | times(byte, 11)) >>> 0;
     for (let place = 0; place < 4; place++) {
-      ENCRYPT[place][byte] = place === 0 ? forward : rotated(forward, place);
-      DECRYPT[place][s] = place === 0 ? back : rotated(back, place);
+      ENCRYPT[place][byte] = place === 0 ? forward : rotateRight(forward, place);
+      DECRYPT[place][s] = place === 0 ? back : rotateRight(back, place);
     }
   }
 }
@@ -76,7 +76,7 @@ export class AesKey {
     if (![16, 24, 32].includes(key.length)) throw new RangeError(`An AES key has no ${key.length} bytes`);
     this.#rounds = key.length / 4 + 6;
     this.#encrypt = expand(key, this.#rounds);
-    this.#decrypt = reversed(this.#encrypt, this.#rounds);
+    this.#decrypt = invertKeys(this.#encrypt, this.#rounds);
   }
 
   /**
@@ -104,10 +104,10 @@ export class AesKey {
         d = E0[d >>> 24] ^ E1[a >>> 16 & 255] ^ E2[b >>> 8 & 255] ^ E3[c & 255] ^ keys[k + 3];
         a = e, b = f, c = g;
       }
-      const e = substituted(SBOX, a, b, c, d) ^ keys[last];
-      const f = substituted(SBOX, b, c, d, a) ^ keys[last + 1];
-      const g = substituted(SBOX, c, d, a, b) ^ keys[last + 2];
-      d = substituted(SBOX, d, a, b, c) ^ keys[last + 3];
+      const e = substitute(SBOX, a, b, c, d) ^ keys[last];
+      const f = substitute(SBOX, b, c, d, a) ^ keys[last + 1];
+      const g = substitute(SBOX, c, d, a, b) ^ keys[last + 2];
+      d = substitute(SBOX, d, a, b, c) ^ keys[last + 3];
       a = e, b = f, c = g;
       put(out, at, a), put(out, at + 4, b), put(out, at + 8, c), put(out, at + 12, d);
     }
@@ -130,20 +130,20 @@ export class AesKey {
         d = D0[d >>> 24] ^ D1[c >>> 16 & 255] ^ D2[b >>> 8 & 255] ^ D3[a & 255] ^ keys[k + 3];
         a = e, b = f, c = g;
       }
-      put(out, at, substituted(INVERSE_SBOX, a, d, c, b) ^ keys[last] ^ v);
-      put(out, at + 4, substituted(INVERSE_SBOX, b, a, d, c) ^ keys[last + 1] ^ w);
-      put(out, at + 8, substituted(INVERSE_SBOX, c, b, a, d) ^ keys[last + 2] ^ x);
-      put(out, at + 12, substituted(INVERSE_SBOX, d, c, b, a) ^ keys[last + 3] ^ y);
+      put(out, at, substitute(INVERSE_SBOX, a, d, c, b) ^ keys[last] ^ v);
+      put(out, at + 4, substitute(INVERSE_SBOX, b, a, d, c) ^ keys[last + 1] ^ w);
+      put(out, at + 8, substitute(INVERSE_SBOX, c, b, a, d) ^ keys[last + 2] ^ x);
+      put(out, at + 12, substitute(INVERSE_SBOX, d, c, b, a) ^ keys[last + 3] ^ y);
       v = p, w = q, x = r, y = s;
     }
-    return unpadded(out);
+    return removePadding(out);
   }
 }
 
 /**
  * Removes the padding; `undefined` if it is invalid. Only for data with a verified MAC: the time shows where it fails.
  */
-export function unpadded(bytes: Uint8Array): Uint8Array | undefined {
+export function removePadding(bytes: Uint8Array): Uint8Array | undefined {
   const padding = bytes[bytes.length - 1];
   const start = bytes.length - padding;
   if (padding === 0 || padding > BLOCK) return undefined;
@@ -158,7 +158,7 @@ function expand(key: Uint8Array, rounds: number): Uint32Array {
   for (let i = length, constant = 1; i < words.length; i++) {
     let next = words[i - 1];
     if (i % length === 0) {
-      next = substituteWord(rotated(next, 3)) ^ constant << 24;
+      next = substituteWord(rotateRight(next, 3)) ^ constant << 24;
       constant = times(constant, 2);
     } else if (length > 6 && i % length === 4) next = substituteWord(next);
     words[i] = words[i - length] ^ next;
@@ -170,7 +170,7 @@ function expand(key: Uint8Array, rounds: number): Uint32Array {
  * The keys of the equivalent inverse cipher: rounds in reverse order, all but the first and the last through
  * InvMixColumns.
  */
-function reversed(words: Uint32Array, rounds: number): Uint32Array {
+function invertKeys(words: Uint32Array, rounds: number): Uint32Array {
   const result = new Uint32Array(words.length);
   for (let i = 0; i < words.length; i++) {
     const round = i >> 2;
@@ -183,11 +183,11 @@ function reversed(words: Uint32Array, rounds: number): Uint32Array {
 }
 
 function substituteWord(w: number): number {
-  return substituted(SBOX, w, w, w, w);
+  return substitute(SBOX, w, w, w, w);
 }
 
 /** Substitutes each byte with a table: the first byte of `a`, the second of `b`, the third of `c`, the last of `d`. */
-function substituted(box: Uint8Array, a: number, b: number, c: number, d: number): number {
+function substitute(box: Uint8Array, a: number, b: number, c: number, d: number): number {
   return box[a >>> 24] << 24 | box[b >>> 16 & 255] << 16 | box[c >>> 8 & 255] << 8 | box[d & 255];
 }
 

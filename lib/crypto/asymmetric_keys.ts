@@ -20,14 +20,14 @@ const PEM_BEGIN = "-----BEGIN";
 export function referencedBytes(reference: string | Uint8Array): Uint8Array {
   if (reference instanceof Uint8Array) return reference;
   if (!reference.includes("\n") && isFile(reference)) return Deno.readFileSync(reference);
-  if (reference.startsWith("b64:")) return decoded(reference.slice(4));
+  if (reference.startsWith("b64:")) return decodeBase64(reference.slice(4));
   if (reference.includes(PEM_BEGIN)) return new TextEncoder().encode(reference);
   const digits = reference.replace(/\s/g, "");
   if (/^(?:[0-9a-fA-F]{2})+$/.test(digits)) return Uint8Array.fromHex(digits);
-  return decoded(reference);
+  return decodeBase64(reference);
 }
 
-function decoded(base64: string): Uint8Array {
+function decodeBase64(base64: string): Uint8Array {
   // As Python does: what is not a letter of base64 is skipped, and the padding has to be there.
   const letters = base64.replace(/[^A-Za-z0-9+/=]/g, "");
   try {
@@ -62,9 +62,9 @@ export function loadPrivateKey(reference: string | Uint8Array, passphrase: strin
   if (encrypted && passphrase === null) {
     throw new InvocationError("Private key is encrypted. Please provide a password.");
   }
-  const found = pem === undefined ? derKey(bytes, passphrase) : pemKey(pem, passphrase);
-  if (found === undefined && encrypted) throw new InvocationError("Bad decrypt - is the password correct?");
-  if (found === undefined) {
+  const key = pem === undefined ? derKey(bytes, passphrase) : pemKey(pem, passphrase);
+  if (key === undefined && encrypted) throw new InvocationError("Bad decrypt - is the password correct?");
+  if (key === undefined) {
     throw new InvocationError(
       pem === undefined
         ? "Could not deserialize binary data, neither as DER nor PKCS#12."
@@ -74,7 +74,7 @@ export function loadPrivateKey(reference: string | Uint8Array, passphrase: strin
   if (!encrypted && passphrase !== null) {
     throw new InvocationError("Private key is unencrypted. Please remove the password.");
   }
-  return found;
+  return key;
 }
 
 function pemKey(pem: string, passphrase: string | null): KeyObject | undefined {

@@ -42,8 +42,8 @@ export function hashInThread(hashType: string): AsyncHash {
     throw new ConfigError(`"${hashType}" is not one of ${HASH_TYPES.join(", ")}`, { option: "hash_type" });
   }
   if (library === undefined) library = openLibcrypto(SYMBOLS);
-  const found = library === null ? undefined : opensslHash(library, hashType);
-  if (found !== undefined) return found;
+  const digest = library === null ? undefined : opensslHash(library, hashType);
+  if (digest !== undefined) return digest;
   return {
     update: (data) => Promise.resolve(own.update(data)),
     digest: () => own.digest(),

@@ -32,6 +32,6 @@ function isOwned(bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> {
 }
 
 /** The same bytes in memory of this thread alone. */
-export function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+export function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return isOwned(bytes) ? bytes : new Uint8Array(bytes);
 }

@@ -15,7 +15,7 @@
 
 import { MAX_KEY_BITS } from "./key_bits.ts";
 import { cString } from "#lib/libc/c_string.ts";
-import { openLibcrypto, owned } from "./libcrypto.ts";
+import { openLibcrypto, ownBytes } from "./libcrypto.ts";
 
 const SYMBOLS = {
   BIO_new_mem_buf: { parameters: ["buffer", "i32"], result: "pointer" },
@@ -110,7 +110,7 @@ function encrypt(
     for (const bytes of parts) {
       const out = new Uint8Array(MAX_BYTES);
       const length = BigUint64Array.of(BigInt(MAX_BYTES));
-      if (ssl.EVP_PKEY_encrypt(context, out, length, owned(bytes), BigInt(bytes.length)) !== 1) break;
+      if (ssl.EVP_PKEY_encrypt(context, out, length, ownBytes(bytes), BigInt(bytes.length)) !== 1) break;
       sealed.push(out.slice(0, Number(length[0])));
     }
   }
@@ -121,7 +121,7 @@ function encrypt(
 
 /** Passes DER, not PEM: OpenSSL takes three times as long to detect what a PEM contains. */
 function readPublicKey(ssl: Library, pem: string): Deno.PointerValue {
-  const der = owned(Uint8Array.fromBase64(pem.replace(/-----[^-]+-----/g, "")));
+  const der = ownBytes(Uint8Array.fromBase64(pem.replace(/-----[^-]+-----/g, "")));
   const place = BigUint64Array.of(Deno.UnsafePointer.value(Deno.UnsafePointer.of(der)));
   const key = ssl.d2i_PUBKEY(null, place, BigInt(der.length));
   der.fill(0); // a use after the call, which keeps the array: OpenSSL got no more than its address
@@ -199,7 +199,7 @@ function sign(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefined 
   const signature = new Uint8Array(MAX_BYTES);
   const length = BigUint64Array.of(BigInt(MAX_BYTES));
   const made = ssl.EVP_DigestSignInit(context, null, digest, null, key) === 1 &&
-    ssl.EVP_DigestSign(context, signature, length, owned(bytes), BigInt(bytes.length)) === 1;
+    ssl.EVP_DigestSign(context, signature, length, ownBytes(bytes), BigInt(bytes.length)) === 1;
   ssl.EVP_MD_CTX_free(context);
   ssl.ERR_clear_error();
   return made ? signature.slice(0, Number(length[0])) : undefined;
@@ -210,7 +210,7 @@ function decrypt(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefin
   const opened = new Uint8Array(MAX_BYTES);
   const length = BigUint64Array.of(BigInt(MAX_BYTES));
   const done = ssl.EVP_PKEY_decrypt_init(context) === 1 && setOaep(ssl, context, hash) &&
-    ssl.EVP_PKEY_decrypt(context, opened, length, owned(bytes), BigInt(bytes.length)) === 1;
+    ssl.EVP_PKEY_decrypt(context, opened, length, ownBytes(bytes), BigInt(bytes.length)) === 1;
   ssl.EVP_PKEY_CTX_free(context);
   ssl.ERR_clear_error();
   return done ? opened.slice(0, Number(length[0])) : undefined;

@@ -61,10 +61,10 @@ export class PythonRandom {
 
   #bits(count: number): bigint {
     let value = 0n;
-    for (let got = 0; got < count; got += 32) {
-      const left = count - got;
+    for (let bits = 0; bits < count; bits += 32) {
+      const left = count - bits;
       const word = this.#word();
-      value |= BigInt(left < 32 ? word >>> (32 - left) : word) << BigInt(got);
+      value |= BigInt(left < 32 ? word >>> (32 - left) : word) << BigInt(bits);
     }
     return value;
   }
@@ -113,7 +113,7 @@ function textNumber(text: string): bigint {
 
 /** The number in words of 32 bits, the lowest first. */
 function words(n: bigint): number[] {
-  const found: number[] = [];
-  for (let rest = n; rest > 0n; rest >>= 32n) found.push(Number(rest & 0xffffffffn));
-  return found.length === 0 ? [0] : found;
+  const words: number[] = [];
+  for (let rest = n; rest > 0n; rest >>= 32n) words.push(Number(rest & 0xffffffffn));
+  return words.length === 0 ? [0] : words;
 }

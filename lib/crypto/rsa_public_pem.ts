@@ -46,7 +46,7 @@ export function readPublicPem(pem: string): RsaNumbers {
   } catch {
     throw corrupt("no base64");
   }
-  const numbers = split(only(form === 0 ? unwrapped(der) : der, SEQUENCE), INTEGER);
+  const numbers = split(only(form === 0 ? unwrap(der) : der, SEQUENCE), INTEGER);
   const [modulus, exponent] = [positive(numbers.content), positive(only(numbers.rest, INTEGER))];
   // Even numbers cannot be a key; a huge exponent would only take our time.
   if (modulus % 2n === 0n || exponent % 2n === 0n || exponent < 3n || exponent >= 1n << 33n) {
@@ -68,7 +68,7 @@ export function publicPem({ modulus, exponent }: RsaNumbers): string {
 }
 
 /** The RSAPublicKey in a SubjectPublicKeyInfo. */
-function unwrapped(der: Uint8Array): Uint8Array {
+function unwrap(der: Uint8Array): Uint8Array {
   const body = only(der, SEQUENCE);
   if (!ALGORITHM.every((byte, i) => body[i] === byte)) throw new KeyError("Not an RSA key");
   const bits = only(body.subarray(ALGORITHM.length), BIT_STRING);

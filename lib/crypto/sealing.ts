@@ -9,8 +9,8 @@
 
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha256 } from "@noble/hashes/sha2.js";
-import { AesKey, BLOCK, unpadded } from "./aes.ts";
-import { openLibcrypto, owned } from "./libcrypto.ts";
+import { AesKey, BLOCK, removePadding } from "./aes.ts";
+import { openLibcrypto, ownBytes } from "./libcrypto.ts";
 
 export const MAC_BYTES = 32;
 
@@ -82,14 +82,14 @@ function open(): OpenSsl | null {
 function isRight(tried: Sealing, known: Sealing): boolean {
   const iv = new Uint8Array(BLOCK);
   const plain = Uint8Array.from({ length: BLOCK + 1 }, (_, i) => i);
-  const sealed = (sealing: Sealing) => {
+  const seal = (sealing: Sealing) => {
     const out = new Uint8Array(2 * BLOCK);
     sealing.encrypt(iv, plain, out);
     return out.toHex() + sealing.mac(out).toHex();
   };
-  const expected = sealed(known);
+  const expected = seal(known);
   try {
-    return sealed(tried) === expected;
+    return seal(tried) === expected;
   } catch {
     return false; // it reports the failure itself
   }
@@ -99,21 +99,21 @@ const ENCRYPT = 1;
 const DECRYPT = 0;
 
 function sealingBy(ssl: OpenSsl, aesKey: Uint8Array, macKey: Uint8Array): Sealing {
-  const [key, secret] = [owned(aesKey), owned(macKey)];
+  const [key, secret] = [ownBytes(aesKey), ownBytes(macKey)];
   /**
    * Processes whole blocks; `out` may be the same memory as `from`.
    * @returns Whether it succeeded.
    */
   const run = (direction: number, iv: Uint8Array, from: Uint8Array, out: Uint8Array) => {
     const { calls, context, aes, length } = ssl;
-    return calls.EVP_CipherInit_ex(context, aes, null, key, owned(iv), direction) === 1 &&
+    return calls.EVP_CipherInit_ex(context, aes, null, key, ownBytes(iv), direction) === 1 &&
       calls.EVP_CIPHER_CTX_set_padding(context, 0) === 1 &&
-      calls.EVP_CipherUpdate(context, owned(out), length, owned(from), from.length) === 1;
+      calls.EVP_CipherUpdate(context, ownBytes(out), length, ownBytes(from), from.length) === 1;
   };
   return {
     mac(bytes) {
       const mac = new Uint8Array(MAC_BYTES);
-      ssl.calls.HMAC(ssl.sha256, secret, secret.length, owned(bytes), BigInt(bytes.length), mac, null);
+      ssl.calls.HMAC(ssl.sha256, secret, secret.length, ownBytes(bytes), BigInt(bytes.length), mac, null);
       return mac;
     },
     encrypt(iv, plain, out) {
@@ -127,7 +127,7 @@ function sealingBy(ssl: OpenSsl, aesKey: Uint8Array, macKey: Uint8Array): Sealin
       if (sealed.length === 0 || sealed.length % BLOCK !== 0) return undefined;
       const out = new Uint8Array(sealed.length);
       if (!run(DECRYPT, iv, sealed, out)) throw new Error("OpenSSL does not decrypt");
-      return unpadded(out);
+      return removePadding(out);
     },
   };
 }

@@ -59,7 +59,7 @@ const text = new TextDecoder();
 
 /** Calls `begin` and then its result for every file of the bank; calls `begin` again if it has to start again. */
 export function scanBank(place: BankPackPlace, begin: () => BankVisit): void {
-  const changed = modified(place.directory);
+  const changed = modificationTime(place.directory);
   if (changed === undefined) {
     begin();
     return;
@@ -121,7 +121,7 @@ function headText(): string {
 }
 
 /** The last modification of a directory, in milliseconds; `undefined` if there is none. */
-function modified(directory: string): number | undefined {
+function modificationTime(directory: string): number | undefined {
   try {
     return Deno.statSync(directory).mtime?.getTime();
   } catch {
@@ -132,17 +132,17 @@ function modified(directory: string): number | undefined {
 /** The time in the last record, if it is of that kind. Leaves the file at its first record. */
 function completeUpTo(file: Deno.FsFile): number | undefined {
   const { size } = file.statSync();
-  let found: number | undefined;
+  let completeTo: number | undefined;
   if (size >= HEAD_BYTES + COMPLETE_BYTES) {
     file.seekSync(size - COMPLETE_BYTES, Deno.SeekMode.Start);
     const bytes = new Uint8Array(COMPLETE_BYTES);
     const view = new DataView(bytes.buffer);
     if (file.readSync(bytes) === COMPLETE_BYTES && view.getUint32(0) === COMPLETE_BYTES - LENGTH_BYTES) {
-      if (bytes[LENGTH_BYTES] === COMPLETE) found = view.getFloat64(LENGTH_BYTES + 1);
+      if (bytes[LENGTH_BYTES] === COMPLETE) completeTo = view.getFloat64(LENGTH_BYTES + 1);
     }
   }
   file.seekSync(HEAD_BYTES, Deno.SeekMode.Start);
-  return found;
+  return completeTo;
 }
 
 type PackRecord =

@@ -12,13 +12,13 @@ import type { Value } from "#lib/values/value.ts";
 /** The cached minions with a connected address, each with its first connected address. */
 export function connectedAddresses(data: DataCache, publishPort: number): Map<string, string> {
   const peers = addressesConnectedHere(publishPort);
-  const found = new Map<string, string>();
-  if (peers.size === 0) return found;
+  const addresses = new Map<string, string>();
+  if (peers.size === 0) return addresses;
   for (const id of data.list()) {
     const address = addressesOf(data, id).find((address) => typeof address === "string" && peers.has(address));
-    if (typeof address === "string") found.set(id, address);
+    if (typeof address === "string") addresses.set(id, address);
   }
-  return found;
+  return addresses;
 }
 
 /** Maximum number of minions that are checked: each is a file to read, only for a log line. */

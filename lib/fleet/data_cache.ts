@@ -84,18 +84,18 @@ export class DataCache {
     const directory = `${this.#cachedir}/${bank}`, path = `${this.#cachedir}/${bank}.pack`;
     const old = listDirectory(`${this.#cachedir}/minions`, this.#log);
     let visit: BankVisit = () => {};
-    const found = new Set<string>();
+    const ids = new Set<string>();
     scanBank({ directory, path, log: this.#log }, () => {
       const inner = visit = begin();
       if (old.length === 0) return inner;
-      found.clear();
+      ids.clear();
       return (name, bytes) => {
-        if (bytes !== undefined) found.add(name);
+        if (bytes !== undefined) ids.add(name);
         inner(name, bytes);
       };
     });
     for (const { name } of old) {
-      const data = found.has(name) ? undefined : asMap(this.#read(`minions/${name}/data.p`)?.get(bank));
+      const data = ids.has(name) ? undefined : asMap(this.#read(`minions/${name}/data.p`)?.get(bank));
       if (data !== undefined) visit(name, encode(data, "disk"));
     }
   }

@@ -35,8 +35,8 @@ export function readPresence(cachedir: string): Presence {
 }
 
 function times(stored: Value | undefined, field: string): Map<string, number> {
-  const found = new Map<string, number>();
+  const times = new Map<string, number>();
   const since = isMap(stored) ? stored.get(field) : undefined;
-  if (isMap(since)) { for (const [id, ms] of since) if (typeof id === "string") found.set(id, toNumber(ms) ?? 0); }
-  return found;
+  if (isMap(since)) { for (const [id, ms] of since) if (typeof id === "string") times.set(id, toNumber(ms) ?? 0); }
+  return times;
 }

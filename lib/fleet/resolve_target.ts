@@ -98,13 +98,13 @@ export function resolveTarget(target: TypedTarget, fleet: KnownFleet, options: R
       return verdict === UNKNOWN ? guess(term, negated) : verdict === YES;
     });
   });
-  const judged = (verdict: number) => ids.filter((_, i) => terms.some((term) => verdicts.get(term)?.[i] === verdict));
+  const idsWith = (verdict: number) => ids.filter((_, i) => terms.some((term) => verdicts.get(term)?.[i] === verdict));
   return {
     minions,
     missing: [...new Set(missing)],
     byData: terms.length > 0,
-    unknown: judged(UNKNOWN),
-    costly: judged(COSTLY),
+    unknown: idsWith(UNKNOWN),
+    costly: idsWith(COSTLY),
   };
 }
 

@@ -97,8 +97,8 @@ function fromMap(jid: string, stored: ValueMap): BatchState {
   const number = (name: string, otherwise = 0) => toNumber(stored.get(name)) ?? otherwise;
   const text = (name: string) => str(stored.get(name) ?? "");
   const entries = (name: string) => {
-    const found = stored.get(name);
-    return isMap(found) ? [...found].map(([id, value]) => [str(id), value] as const) : [];
+    const minions = stored.get(name);
+    return isMap(minions) ? [...minions].map(([id, value]) => [str(id), value] as const) : [];
   };
   const arg = stored.get("arg"), kwargs = stored.get("kwargs"), pid = toNumber(stored.get("pid"));
   return {

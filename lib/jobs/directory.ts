@@ -53,8 +53,8 @@ export class JobDirectories {
   }
 
   #path(jid: string): string {
-    const known = this.#known.get(jid);
-    if (known !== undefined) return known;
+    const remembered = this.#known.get(jid);
+    if (remembered !== undefined) return remembered;
     const path = `${this.root}/${jidDirectory(jid, this.#hashType)}`;
     this.#known.set(jid, path);
     return path;

@@ -93,8 +93,8 @@ export function jobFilter(search: JobSearch): (jid: string, job: ValueMap) => bo
     tests.push((_, job) => {
       const of = job.get("Metadata");
       return isMap(of) && pairs.some(([key, value]) => {
-        const found = of.get(key);
-        return found !== undefined && equals(found, value);
+        const entry = of.get(key);
+        return entry !== undefined && equals(entry, value);
       });
     });
   }
@@ -138,7 +138,7 @@ const TIME =
 export function parseTime(words: string): string {
   const text = words.trim();
   if (/^\d{14,20}$/.test(text)) return text.padEnd(20, "0");
-  const date = DATES.map((form) => form.exec(text)).find((found) => found !== null) ?? undefined;
+  const date = DATES.map((form) => form.exec(text)).find((time) => time !== null) ?? undefined;
   const rest = text.slice(date?.[0].length ?? 0).trim();
   const time = TIME.exec(rest);
   const refusal = new InvocationError(`Cannot read the time "${words}"`);

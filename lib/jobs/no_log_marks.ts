@@ -43,8 +43,8 @@ export class NoLogMarks implements NoLogStore {
 
   /** As {@linkcode NoLogStore} says. */
   reader(jid: string): string | undefined {
-    const known = this.#known.get(jid);
-    if (known !== undefined) return known.reader;
+    const mark = this.#known.get(jid);
+    if (mark !== undefined) return mark.reader;
     const directory = this.#directories.find(jid);
     if (directory === undefined) return undefined;
     const reader = directory.readText(FILE);

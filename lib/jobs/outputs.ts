@@ -97,8 +97,8 @@ export class JobOutputs implements OutputStore {
 
   #state(path: string, size: number): Written {
     if (size === 0) return { size: 0, seq: 0 };
-    const known = this.#known.get(path);
-    if (known?.size === size) return known;
+    const state = this.#known.get(path);
+    if (state?.size === size) return state;
     const { records, bytes } = readRecords(Deno.readFileSync(path), FORM, readBatch);
     return { size: bytes, seq: records.at(-1)?.seq ?? 0 };
   }

@@ -180,9 +180,9 @@ export class UndeliveredJobs {
   left(now: Moment, warn: (text: string) => void = () => {}): LeftJobs {
     const logged = this.#log.left().flatMap(({ jid, sealed }) => this.#open(jid, sealed, now) ?? []);
     const filed = this.#leftInFiles(now, warn);
-    const known = new Set(filed.map(({ jid }) => jid));
-    for (const { jid } of logged) if (known.has(jid)) this.#twice.add(jid);
-    const all = [...logged.filter(({ jid }) => !known.has(jid)), ...filed];
+    const jids = new Set(filed.map(({ jid }) => jid));
+    for (const { jid } of logged) if (jids.has(jid)) this.#twice.add(jid);
+    const all = [...logged.filter(({ jid }) => !jids.has(jid)), ...filed];
     return {
       deliveries: all.filter(({ ttlMs }) => ttlMs > 0),
       expired: all.filter(({ ttlMs }) => ttlMs <= 0),

@@ -48,8 +48,8 @@ export class MinionKeys {
     // Read first: if the key is replaced during verification, the result is stored for the old version.
     const version = this.#store.version(id, "accepted");
     if (version === undefined || token === undefined) return false;
-    const known = this.#known.get(id);
-    if (known?.version === version && sameBytes(known.token, token)) return true;
+    const proof = this.#known.get(id);
+    if (proof?.version === version && sameBytes(proof.token, token)) return true;
     if (!this.#verified.has(id, version, token)) {
       const key = this.get(id);
       if (key === undefined || !proves(key, token)) return false;

@@ -53,12 +53,12 @@ export class KeyManager {
    */
   match(globs: string | readonly string[]): KeyMatches {
     const matches = compileGlobs(globs);
-    const found: KeyMatches = new Map();
+    const byState: KeyMatches = new Map();
     for (const [state, ids] of this.list()) {
       const matching = ids.filter(matches);
-      if (matching.length > 0) found.set(state, matching);
+      if (matching.length > 0) byState.set(state, matching);
     }
-    return found;
+    return byState;
   }
 
   /**

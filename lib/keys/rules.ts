@@ -53,8 +53,8 @@ export interface KeyRule {
   readonly then: Decision;
 }
 
-const presented = (to: "accepted" | "pending" | "rejected" | "denied") => ({ key: "presented", to }) as const;
-const stored = (to: "accepted" | "rejected") => ({ key: "stored", to }) as const;
+const present = (to: "accepted" | "pending" | "rejected" | "denied") => ({ key: "presented", to }) as const;
+const store = (to: "accepted" | "rejected") => ({ key: "stored", to }) as const;
 
 /**
  * The table. One difference to Salt: Salt stores an empty or corrupt key and fails when it uses it; here it is refused
@@ -74,7 +74,7 @@ export const KEY_RULES: readonly KeyRule[] = [
   },
   {
     when: { openMode: true },
-    then: { ret: "accepted", store: presented("accepted"), act: "accept", because: "open mode, new key" },
+    then: { ret: "accepted", store: present("accepted"), act: "accept", because: "open mode, new key" },
   },
 
   { when: { stored: "rejected" }, then: { ret: false, act: "reject", because: "the key of this id is rejected" } },
@@ -83,7 +83,7 @@ export const KEY_RULES: readonly KeyRule[] = [
     when: { stored: "accepted", sameKey: false },
     then: {
       ret: false,
-      store: presented("denied"),
+      store: present("denied"),
       act: "denied",
       because: "not the accepted key of this id: a minion that was set up again, or another host",
     },
@@ -100,26 +100,26 @@ export const KEY_RULES: readonly KeyRule[] = [
   },
   {
     when: { stored: "none", autoReject: true },
-    then: { ret: false, store: presented("rejected"), act: "reject", because: "new key, named by autoreject_file" },
+    then: { ret: false, store: present("rejected"), act: "reject", because: "new key, named by autoreject_file" },
   },
   {
     when: { stored: "none", autoSign: false },
-    then: { ret: true, store: presented("pending"), act: "pend", because: "new key" },
+    then: { ret: true, store: present("pending"), act: "pend", because: "new key" },
   },
   {
     when: { stored: "none" },
-    then: { ret: "accepted", store: presented("accepted"), act: "accept", because: "new key, signed automatically" },
+    then: { ret: "accepted", store: present("accepted"), act: "accept", because: "new key, signed automatically" },
   },
 
   {
     when: { stored: "pending", autoReject: true },
-    then: { ret: false, store: stored("rejected"), act: "reject", because: "pending key, named by autoreject_file" },
+    then: { ret: false, store: store("rejected"), act: "reject", because: "pending key, named by autoreject_file" },
   },
   {
     when: { stored: "pending", sameKey: false },
     then: {
       ret: false,
-      store: presented("denied"),
+      store: present("denied"),
       act: "denied",
       because: "not the pending key of this id: a minion that was set up again, or another host",
     },
@@ -134,7 +134,7 @@ export const KEY_RULES: readonly KeyRule[] = [
   },
   {
     when: { stored: "pending" },
-    then: { ret: "accepted", store: stored("accepted"), act: "accept", because: "pending key, signed automatically" },
+    then: { ret: "accepted", store: store("accepted"), act: "accept", because: "pending key, signed automatically" },
   },
 ];
 

@@ -88,12 +88,12 @@ export class SessionKeys {
     const version = `${file.ino}:${mtimeMs}`;
     const ready = this.#ready.get(id);
     if (ready?.version === version) return ready;
-    const known = this.#known.get(id, version);
-    const text = known?.toBase64() ?? readTextFileIfExists(path)?.trim();
+    const remembered = this.#known.get(id, version);
+    const text = remembered?.toBase64() ?? readTextFileIfExists(path)?.trim();
     if (text === undefined) return undefined;
     try {
       const crypticle = new Crypticle(text);
-      if (known === undefined) this.#known.put(id, version, Uint8Array.fromBase64(text));
+      if (remembered === undefined) this.#known.put(id, version, Uint8Array.fromBase64(text));
       const session = { version, mtimeMs, crypticle };
       this.#ready.set(id, session);
       return session;

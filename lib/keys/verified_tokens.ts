@@ -27,10 +27,10 @@ export class VerifiedTokens {
 
   /** Whether `token` has proved that its sender has the private key of `id`, for this `version` of the key. */
   has(id: string, version: string, token: Uint8Array): boolean {
-    const known = this.#table.get(id, version);
-    if (known === undefined) return false;
+    const stored = this.#table.get(id, version);
+    if (stored === undefined) return false;
     const digest = sha256(token);
-    return known.every((byte, i) => byte === digest[i]);
+    return stored.every((byte, i) => byte === digest[i]);
   }
 
   /** Stores that it has. */

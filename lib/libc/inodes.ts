@@ -35,10 +35,10 @@ export interface FileTimes {
 /** The times of the file `path`, or of a link itself; `undefined` if the system does not report it. */
 export function fileTimes(path: string, { follow }: { readonly follow: boolean }): FileTimes | undefined {
   if (Deno.build.os !== "linux") return undefined;
-  const found = new Uint8Array(256);
+  const buffer = new Uint8Array(256);
   const flags = follow ? 0 : AT_SYMLINK_NOFOLLOW;
-  if ((libc().statx?.(AT_FDCWD, cString(path), flags, STATX_BASIC_STATS, found) ?? -1) !== 0) return undefined;
-  const view = new DataView(found.buffer);
+  if ((libc().statx?.(AT_FDCWD, cString(path), flags, STATX_BASIC_STATS, buffer) ?? -1) !== 0) return undefined;
+  const view = new DataView(buffer.buffer);
   // Python multiplies the nanoseconds, which gives the same float.
   const time = (at: number) => Number(view.getBigInt64(at, true)) + view.getUint32(at + 8, true) * 1e-9;
   return { atime: time(64), ctime: time(96), mtime: time(112) };
@@ -60,9 +60,9 @@ export interface FileSystemFacts {
 
 /** The facts of the file system that `path` is in; `undefined` if there is no such path. */
 export function fileSystemFacts(path: string): FileSystemFacts | undefined {
-  const found = new BigUint64Array(24);
-  if ((libc().statvfs?.(cString(path), new Uint8Array(found.buffer)) ?? -1) !== 0) return undefined;
-  const [bsize, frsize, blocks, bfree, bavail, files, ffree, favail, , flag, namemax] = Array.from(found, Number);
+  const buffer = new BigUint64Array(24);
+  if ((libc().statvfs?.(cString(path), new Uint8Array(buffer.buffer)) ?? -1) !== 0) return undefined;
+  const [bsize, frsize, blocks, bfree, bavail, files, ffree, favail, , flag, namemax] = Array.from(buffer, Number);
   return { bsize, frsize, blocks, bfree, bavail, files, ffree, favail, flag, namemax };
 }
 

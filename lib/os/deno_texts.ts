@@ -21,8 +21,8 @@ export function systemReason(error: unknown): string {
 
 /** An error as Python's OSError shows it: `[Errno 2] No such file or directory: '/x'`. */
 export function pythonOsError(error: unknown, path: string): string {
-  const found = error instanceof Error ? systemError(error) : undefined;
-  return found === undefined ? systemReason(error) : `[Errno ${found.number}] ${found.reason}: '${path}'`;
+  const reason = error instanceof Error ? systemError(error) : undefined;
+  return reason === undefined ? systemReason(error) : `[Errno ${reason.number}] ${reason.reason}: '${path}'`;
 }
 
 /**
@@ -31,10 +31,10 @@ export function pythonOsError(error: unknown, path: string): string {
  */
 export function pythonErrorText(error: unknown): string {
   const own = error instanceof Error ? error.message : String(error);
-  const found = error instanceof Error ? systemError(error) : undefined;
-  if (found === undefined) return own;
+  const reason = error instanceof Error ? systemError(error) : undefined;
+  if (reason === undefined) return own;
   const paths = /\(os error \d+\): \w+ ('.*')$/s.exec(own)?.[1];
-  return `[Errno ${found.number}] ${found.reason}${paths === undefined ? "" : `: ${paths}`}`;
+  return `[Errno ${reason.number}] ${reason.reason}${paths === undefined ? "" : `: ${paths}`}`;
 }
 
 const ESRCH = 3;
@@ -44,8 +44,8 @@ const ESRCH = 3;
  * always.
  */
 export function systemError(error: Error): SystemError | undefined {
-  const found = /(?:^|: )([^:]+) \(os error (\d+)\)/.exec(error.message);
-  return found === null ? undefined : { number: Number(found[2]), reason: found[1] };
+  const match = /(?:^|: )([^:]+) \(os error (\d+)\)/.exec(error.message);
+  return match === null ? undefined : { number: Number(match[2]), reason: match[1] };
 }
 
 /** Whether an object does not exist any more: a file, a process, or a file of a process. */
@@ -115,6 +115,6 @@ export class PrintedLines {
  * higher ones.
  */
 export function workerNumber(threadName: string): number | undefined {
-  const found = /^worker-(\d+)$/.exec(threadName)?.[1];
-  return found === undefined ? undefined : Number(found);
+  const number = /^worker-(\d+)$/.exec(threadName)?.[1];
+  return number === undefined ? undefined : Number(number);
 }

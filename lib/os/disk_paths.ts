@@ -74,8 +74,8 @@ export function globAny(pattern: string): string[] {
   const directories = head === "" || head === pattern ? [head] : isGlob(head) ? globAny(head) : [head];
   return directories.flatMap((directory) => {
     if (!isGlob(tail)) {
-      const found = tail === "" ? isDirectory(directory) : lexists(joinPath(directory, tail));
-      return found ? [joinPath(directory, tail)] : [];
+      const exists = tail === "" ? isDirectory(directory) : lexists(joinPath(directory, tail));
+      return exists ? [joinPath(directory, tail)] : [];
     }
     const test = compileGlob(tail);
     const visible = (name: string) => tail.startsWith(".") || !name.startsWith(".");

@@ -12,13 +12,13 @@ import { compileGlob, isGlob } from "#lib/text/glob.ts";
  * itself, if it exists. Names that start with a dot match only a pattern that does.
  */
 export function globPaths(pattern: string): string[] {
-  let found = ["/"];
+  let paths = ["/"];
   const parts = pattern.split("/").filter((part) => part !== "");
   for (const [i, part] of parts.entries()) {
     const isLast = i === parts.length - 1;
-    found = found.flatMap((directory) => matches(directory, part, isLast));
+    paths = paths.flatMap((directory) => matches(directory, part, isLast));
   }
-  return found.sort();
+  return paths.sort();
 }
 
 function matches(directory: string, part: string, isLast: boolean): string[] {

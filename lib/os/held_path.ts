@@ -48,10 +48,10 @@ export class Held implements Disposable {
    */
   readonly path: string;
 
-  /** @param found Its descriptor, or its path if it is not held. */
-  constructor(found: number | string) {
-    this.#fd = typeof found === "number" ? found : undefined;
-    this.path = typeof found === "number" ? `/proc/self/fd/${found}` : found;
+  /** @param entry Its descriptor, or its path if it is not held. */
+  constructor(entry: number | string) {
+    this.#fd = typeof entry === "number" ? entry : undefined;
+    this.path = typeof entry === "number" ? `/proc/self/fd/${entry}` : entry;
   }
 
   /** Its path for another process of root's, as long as it is held. For a directory, also to be changed to. */
@@ -91,9 +91,9 @@ export class HeldDirectory extends Held {
   readonly #shown: string;
 
   /** @param shown Its name, for errors. */
-  constructor(found: number | string, shown: string) {
-    super(found);
-    this.#fd = typeof found === "number" ? found : undefined;
+  constructor(entry: number | string, shown: string) {
+    super(entry);
+    this.#fd = typeof entry === "number" ? entry : undefined;
     this.#shown = shown;
   }
 
@@ -111,15 +111,15 @@ export class HeldDirectory extends Held {
    */
   hold(name: string): Held {
     if (this.#fd === undefined) return new Held(this.at(name));
-    return new Held(opened(this.#fd, name));
+    return new Held(openOrThrow(this.#fd, name));
   }
 
   /** As {@linkcode hold}; `undefined` if there is none. */
   find(name: string): Held | undefined {
     try {
-      const found = this.hold(name);
-      found.status();
-      return found;
+      const entry = this.hold(name);
+      entry.status();
+      return entry;
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;
@@ -133,10 +133,10 @@ export class HeldDirectory extends Held {
    */
   enter(name: string): HeldDirectory {
     const shown = `${this.#shown === "/" ? "" : this.#shown}/${name}`;
-    const found = this.hold(name);
-    const { isSymlink, isDirectory } = found.status();
-    if (isDirectory) return new HeldDirectory(this.#fd === undefined ? found.path : numberOf(found.path), shown);
-    found[Symbol.dispose]();
+    const entry = this.hold(name);
+    const { isSymlink, isDirectory } = entry.status();
+    if (isDirectory) return new HeldDirectory(this.#fd === undefined ? entry.path : numberOf(entry.path), shown);
+    entry[Symbol.dispose]();
     if (isSymlink) throw new CommandError(`'${shown}' is a symbolic link, which is not followed here`);
     throw new Deno.errors.NotADirectory(`Not a directory (os error 20): open '${shown}'`);
   }
@@ -162,7 +162,7 @@ function numberOf(path: string): number {
  * Opens an entry of an open directory.
  * @throws What Deno throws if there is none.
  */
-function opened(directory: number, name: string): number {
+function openOrThrow(directory: number, name: string): number {
   const fd = openEntry(directory, name);
   if (fd >= 0) return fd;
   // The system's reason, from a call that says it.
@@ -230,8 +230,8 @@ export function createHeld(directory: HeldDirectory, name: string, fill: (file: 
  */
 export function holdOpen(directory: HeldDirectory, name: string, file: Deno.FsFile): Held {
   const held = directory.hold(name);
-  const [made, found] = [file.statSync(), held.status()];
-  if (made.dev === found.dev && made.ino === found.ino) return held;
+  const [made, current] = [file.statSync(), held.status()];
+  if (made.dev === current.dev && made.ino === current.ino) return held;
   held[Symbol.dispose]();
   throw new CommandError(`${directory.at(name)} was exchanged by another user while it was written`);
 }
@@ -251,10 +251,10 @@ export function followForChange(path: string, resolve: (path: string) => string)
   }
   const target = resolve(path);
   // What a link of another user's leads to, and is not there yet, would be made where that user says.
-  const found = lstatIfExists(path);
-  if (found?.isSymlink !== true) return target;
+  const info = lstatIfExists(path);
+  if (info?.isSymlink !== true) return target;
   using beside = holdDirectory(dirName(path));
-  for (const uid of [found.uid, beside.status().uid]) if (uid !== null && uid !== 0) refuseOthers(target, uid, path);
+  for (const uid of [info.uid, beside.status().uid]) if (uid !== null && uid !== 0) refuseOthers(target, uid, path);
   return target;
 }
 
@@ -290,7 +290,7 @@ function walk(path: string, want: { readonly follow: boolean; readonly directory
     let names = path.split("/").filter((name) => name !== "" && name !== ".");
     for (let links = 0; names.length > 0;) {
       const [name, ...rest] = names;
-      const fd = opened(trail[trail.length - 1], name);
+      const fd = openOrThrow(trail[trail.length - 1], name);
       const target = rest.length > 0 || want.follow ? linkText(fd) : undefined;
       names = rest;
       if (target === undefined) {

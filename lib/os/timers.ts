@@ -37,12 +37,12 @@ let alarm: { readonly signal: AbortSignal; readonly atMs: number; fired: boolean
 
 /** Calls `run` once, in `ms` milliseconds. */
 export function setTimeout(run: () => void, ms = 0): Timer {
-  return set(new Timer(run, bounded(ms)));
+  return set(new Timer(run, boundDelay(ms)));
 }
 
 /** Calls `run` every `ms` milliseconds. */
 export function setInterval(run: () => void, ms: number): Timer {
-  return set(new Timer(run, bounded(ms), bounded(ms)));
+  return set(new Timer(run, boundDelay(ms), boundDelay(ms)));
 }
 
 /** Ends a timer. One that is over, and `undefined`, are ignored. */
@@ -55,7 +55,7 @@ export function clearTimeout(timer: Timer | undefined): void {
 /** Ends an interval, as {@linkcode clearTimeout} does. */
 export const clearInterval: (timer: Timer | undefined) => void = clearTimeout;
 
-function bounded(ms: number): number {
+function boundDelay(ms: number): number {
   return ms > 0 ? Math.min(ms, LONGEST_MS) : 0;
 }
 

@@ -25,12 +25,12 @@ export function isTrustedPath(path: string, user: User): boolean {
   for (let links = 0; names.length > 0;) {
     const [name, ...rest] = names;
     const entry = `${directory}/${name}`;
-    const found = lstatIfExists(entry);
-    if (!isRoots(directory === "" ? "/" : directory, { user, entry: found })) return false;
-    if (found === undefined) return true; // root will create what does not exist yet
+    const info = lstatIfExists(entry);
+    if (!isRoots(directory === "" ? "/" : directory, { user, entry: info })) return false;
+    if (info === undefined) return true; // root will create what does not exist yet
     names = rest;
     if (name === "..") directory = directory.slice(0, Math.max(0, directory.lastIndexOf("/")));
-    else if (!found.isSymlink) directory = name === "." ? directory : entry;
+    else if (!info.isSymlink) directory = name === "." ? directory : entry;
     else {
       if (++links > MAX_LINKS) return false;
       const target = Deno.readLinkSync(entry);

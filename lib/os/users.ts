@@ -98,8 +98,8 @@ const answers = new BoundedMap<string, { readonly text: string; readonly until: 
 /** The output of `getent` for one key, or for all; empty if there is none, or no `getent`. */
 function getent(database: string, key?: string | number): string {
   const query = `${database} ${key ?? ""}`;
-  const known = answers.get(query);
-  if (known !== undefined && performance.now() < known.until) return known.text;
+  const answer = answers.get(query);
+  if (answer !== undefined && performance.now() < answer.until) return answer.text;
   const text = askGetent(database, key);
   answers.set(query, { text, until: performance.now() + KNOWN_MS });
   return text;

@@ -89,11 +89,11 @@ function joinChanges(first: ValueMap, next: ValueMap): ValueMap | undefined {
   const added = next.get("changes");
   if (!truthy(added)) return undefined;
   const before = first.get("changes");
-  const known = isMap(before) ? before.get("compressed changes") : undefined;
+  const compressed = isMap(before) ? before.get("compressed changes") : undefined;
   const own: [Value, Value][] = !truthy(before)
     ? []
-    : isMap(known)
-    ? [...known]
+    : isMap(compressed)
+    ? [...compressed]
     : [[first.get("name") ?? null, before ?? null]];
   return mapOf([["compressed changes", mapOf([...own, [next.get("name") ?? null, added ?? null]])]]);
 }

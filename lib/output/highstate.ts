@@ -10,7 +10,7 @@ import { copyMap } from "#lib/values/dict.ts";
 import { truncateTexts } from "./truncate_texts.ts";
 import { formatNested } from "./nested.ts";
 import { rstrip, strip } from "#lib/values/python_text.ts";
-import { fixed, roundHalfEven } from "./rounding.ts";
+import { formatFixed, roundHalfEven } from "./rounding.ts";
 import {
   durationMs,
   type PastRun,
@@ -139,23 +139,23 @@ class Highstate {
 
   #host(host: Value, run: Value, depth: number): HostText | undefined {
     const color = this.#color;
-    const named = (colour: ColourName, lines: readonly string[], changed: boolean): HostText => ({
+    const hostText = (colour: ColourName, lines: readonly string[], changed: boolean): HostText => ({
       text: [`${color[colour]}${sanitizeLine(str(host))}:${color.ENDC}`, ...lines].join("\n"),
       changed,
     });
     if (typeof run === "string" || typeof run === "boolean" || isInt(run)) {
       // In an orchestration, the return of a function counts as a change.
       const lines = typeof run === "string" ? splitLines(run) : [str(run)];
-      return named("CYAN", lines.map((line) => `${color.GREEN}    ${sanitize(line)}${color.ENDC}`), true);
+      return hostText("CYAN", lines.map((line) => `${color.GREEN}    ${sanitize(line)}${color.ENDC}`), true);
     }
     if (Array.isArray(run)) {
       const lines = run.map((error) => `${color.LIGHT_RED}----------\n    ${sanitize(str(error))}${color.ENDC}`);
-      return named("LIGHT_RED", [`    ${color.LIGHT_RED}Data failed to compile:${color.ENDC}`, ...lines], false);
+      return hostText("LIGHT_RED", [`    ${color.LIGHT_RED}Data failed to compile:${color.ENDC}`, ...lines], false);
     }
-    if (!isMap(run)) return named("GREEN", [], false);
+    if (!isMap(run)) return hostText("GREEN", [], false);
     const past = readPastRun(run);
     const read = readStateRun(past?.results ?? run);
-    const shown = read === undefined ? undefined : this.#run(read, { host, depth, named });
+    const shown = read === undefined ? undefined : this.#run(read, { host, depth, named: hostText });
     if (past === undefined || shown === undefined) return shown;
     return { ...shown, text: [shown.text, ...this.#pastRun(past)].join("\n") };
   }
@@ -314,7 +314,7 @@ class Highstate {
     if (this.#show.profile) {
       const ms = counts.durationMs + counts.parallelMs;
       const [time, unit] = ms > 999 ? [ms / 1000, "s"] : [ms, "ms"];
-      lines.push(`${CYAN}Total run time: ${fixed(time, 3).padStart(width - 5)} ${unit}${ENDC}`);
+      lines.push(`${CYAN}Total run time: ${formatFixed(time, 3).padStart(width - 5)} ${unit}${ENDC}`);
     }
     const mode = testModeText(counts, this.#show.test);
     if (mode !== "") lines.push(`${LIGHT_YELLOW}${mode}${ENDC}`);

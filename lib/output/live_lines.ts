@@ -99,8 +99,8 @@ export class LiveLines implements Disposable {
 
   #stream(streams: Map<string, Stream>, id: string, { command, stream }: LiveText): Stream {
     const name = `${command} ${stream}`;
-    const known = streams.get(name);
-    if (known !== undefined) return known;
+    const live = streams.get(name);
+    if (live !== undefined) return live;
     // Another command has begun, so earlier ones have ended.
     for (const [other, before] of streams) if (Number.parseInt(other) < command) this.#endLine(before);
     const sibling = [...streams].find(([other]) => Number.parseInt(other) === command)?.[1];

@@ -183,18 +183,18 @@ export interface OutputWriter extends Disposable {
  * @throws {UsageError} If the file cannot be written.
  */
 export function outputWriter({ file, append = false, write }: OutputDestination): OutputWriter {
-  const denied = <T>(act: () => T): T => {
+  const orDenied = <T>(act: () => T): T => {
     try {
       return act();
     } catch (error) {
       throw new UsageError(`${file}: Access denied: ${messageOf(error)}`);
     }
   };
-  const opened = file === undefined ? undefined : denied(() => openOutput(file, append));
+  const opened = file === undefined ? undefined : orDenied(() => openOutput(file, append));
   const piece = (text: string) => {
     if (opened === undefined) return write(text);
     const bytes = new TextEncoder().encode(text);
-    for (let at = 0; at < bytes.length;) at += denied(() => opened.writeSync(bytes.subarray(at)));
+    for (let at = 0; at < bytes.length;) at += orDenied(() => opened.writeSync(bytes.subarray(at)));
   };
   const put = (text: string) => text === "" ? undefined : piece(`${text}\n`);
   return Object.assign(put, { piece, [Symbol.dispose]: () => opened?.close() });

@@ -33,9 +33,9 @@ export function formatOverview(data: Value, { color, columns = PIPE_WIDTH }: Ove
   const keys = [...rows[0].keys()];
   const cells = rows.map((row) => keys.map((key) => [...sanitizeLine(str(row.get(key) ?? ""))]));
   const table = [keys.map((key) => [...titleOf(str(key))]), ...cells];
-  const widths = narrowed(keys.map((_, i) => Math.max(...table.map((row) => row[i].length))), columns);
+  const widths = fitWidths(keys.map((_, i) => Math.max(...table.map((row) => row[i].length))), columns);
   const isNumber = keys.map((key) => rows.every((row) => isInt(row.get(key) ?? null)));
-  const lines = table.map((row) => row.map((cell, i) => justified(cell, widths[i], isNumber[i])).join(GAP).trimEnd());
+  const lines = table.map((row) => row.map((cell, i) => justify(cell, widths[i], isNumber[i])).join(GAP).trimEnd());
   const palette = colours(color);
   const [header, ...rest] = lines;
   return [`${palette.CYAN}${header}${palette.ENDC}`, widths.map((width) => "-".repeat(width)).join(GAP), ...rest].join(
@@ -50,7 +50,7 @@ function titleOf(key: string): string {
 }
 
 /** The widths of columns that fit into a line: the widest ones are cut, but not the first one, which has ids. */
-function narrowed(widths: readonly number[], columns: number): number[] {
+function fitWidths(widths: readonly number[], columns: number): number[] {
   const fitting = [...widths];
   const room = columns - GAP.length * (widths.length - 1);
   let excess = fitting.reduce((sum, width) => sum + width, 0) - room;
@@ -62,7 +62,7 @@ function narrowed(widths: readonly number[], columns: number): number[] {
   return fitting;
 }
 
-function justified(cell: readonly string[], width: number, toTheRight: boolean): string {
+function justify(cell: readonly string[], width: number, toTheRight: boolean): string {
   const text = cell.length > width ? `${cell.slice(0, width - 1).join("")}…` : cell.join("");
   const blanks = " ".repeat(Math.max(0, width - cell.length));
   return toTheRight ? `${blanks}${text}` : `${text}${blanks}`;

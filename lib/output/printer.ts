@@ -111,7 +111,7 @@ export interface ResultPrinter extends Disposable {
 }
 
 /** Whether a command's output is coloured. */
-export function coloured(settings: OutputSettings, place: Pick<OutputPlace, "isTerminal" | "noColor">): boolean {
+export function isColoured(settings: OutputSettings, place: Pick<OutputPlace, "isTerminal" | "noColor">): boolean {
   return useColours({
     isTerminal: place.isTerminal,
     forceColor: settings.forceColor,
@@ -130,7 +130,7 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
   // With `highstate` the result's own outputter is used.
   const requested = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
   const file = settings.file ?? undefined;
-  const color = coloured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
+  const color = isColoured(settings, { ...place, isTerminal: place.isTerminal && file === undefined });
   const put = outputWriter({ file, append: settings.append, write: (text) => place.write(text) });
   const indent = settings.indent ?? undefined;
   const print: PrintResult = (value, { out, retcode, errorDetails } = {}) => {

@@ -35,7 +35,7 @@ export async function loadQuery(expression: string, asker = "option --query"): P
   return (value) => {
     try {
       const originals: Originals = new Map();
-      return toValue(found(jmespath.search(plain(value, originals), expression), originals));
+      return toValue(originalOf(jmespath.search(plain(value, originals), expression), originals));
     } catch (error) {
       throw refuse(error);
     }
@@ -61,11 +61,11 @@ function plain(value: Value, originals: Originals): unknown {
 }
 
 /** A result without the functions that an expression may have named. */
-function found(value: unknown, originals: Originals): unknown {
+function originalOf(value: unknown, originals: Originals): unknown {
   const original = originals.get(value);
   if (original !== undefined) return original;
-  if (Array.isArray(value)) return value.map((item) => found(item, originals));
+  if (Array.isArray(value)) return value.map((item) => originalOf(item, originals));
   if (typeof value === "function" || value === undefined) return null;
   if (typeof value !== "object" || value === null || value instanceof Uint8Array) return value;
-  return new Map(Object.entries(value).map(([key, item]) => [key, found(item, originals)]));
+  return new Map(Object.entries(value).map(([key, item]) => [key, originalOf(item, originals)]));
 }

@@ -5,7 +5,7 @@
  */
 
 /** Python's `f"{n:.{digits}f}"`. */
-export function fixed(n: number, digits: number): string {
+export function formatFixed(n: number, digits: number): string {
   const text = n.toFixed(digits);
   // A float is in the middle only if this product, which is exact, is an odd number.
   const doubled = n * 2 ** (digits + 1);
@@ -16,5 +16,5 @@ export function fixed(n: number, digits: number): string {
 
 /** Python's `round(n, digits)`. */
 export function roundHalfEven(n: number, digits: number): number {
-  return Number(fixed(n, digits));
+  return Number(formatFixed(n, digits));
 }

@@ -74,18 +74,18 @@ export function readPastRun(data: ValueMap): PastRun | undefined {
  */
 export function readStateRun(data: ValueMap): ReturnedRun | undefined {
   const unordered: ValueMap[] = [];
-  const found: { order: Value; state: ReturnedState }[] = [];
+  const states: { order: Value; state: ReturnedState }[] = [];
   for (const [tag, info] of data) {
     if (!isMap(info)) continue;
     if (tag !== "changes" && info.size > 0 && !info.has("__run_num__")) unordered.push(info);
     if (!info.has("result")) continue;
     const state = readState(tag, info);
     if (state === undefined) return undefined;
-    found.push({ order: info.get("__run_num__") ?? 0, state });
+    states.push({ order: info.get("__run_num__") ?? 0, state });
   }
-  found.sort((a, b) => compare(a.order, b.order));
+  states.sort((a, b) => compare(a.order, b.order));
   const plan = data.get(PLAN_KEY);
-  return { states: found.map(({ state }) => state), unordered, ...typeof plan === "string" && { plan } };
+  return { states: states.map(({ state }) => state), unordered, ...typeof plan === "string" && { plan } };
 }
 
 function readState(tag: Value, fields: ValueMap): ReturnedState | undefined {

@@ -63,7 +63,7 @@ export interface TableOptions {
  * @returns `undefined` for rows that do not form a table.
  */
 export function formatTable(data: Value, { color, table = TABLE_LAYOUT }: TableOptions): string | undefined {
-  const lines = new Tables(colours(color), table).lines(decoded(data));
+  const lines = new Tables(colours(color), table).lines(decodeTexts(data));
   return lines?.join("\n");
 }
 
@@ -151,7 +151,7 @@ class Tables {
     wrapped.forEach((row, r) => {
       const height = Math.max(...row.map((cell) => cell.length));
       for (let i = 0; i < height; i++) {
-        const cells = widths.map((width, column) => justified(row[column]?.[i] ?? "", width, justify));
+        const cells = widths.map((width, column) => justifyText(row[column]?.[i] ?? "", width, justify));
         out.push(this.#line(indent, this.#color.WHITE, prefix + cells.join(delim) + suffix));
       }
       if (separateRows || (hasHeader && r === 0)) out.push(separator);
@@ -217,7 +217,7 @@ function length(text: string): number {
   return count;
 }
 
-function justified(text: string, width: number, side: TableLayout["justify"]): string {
+function justifyText(text: string, width: number, side: TableLayout["justify"]): string {
   const missing = Math.max(0, width - length(text));
   // As Python's str.center(): of an odd number of blanks the larger half is in front if the width is odd.
   const before = side === "left" ? 0 : side === "right" ? missing : Math.floor(missing / 2) + (missing & width & 1);
@@ -225,8 +225,8 @@ function justified(text: string, width: number, side: TableLayout["justify"]): s
 }
 
 /** `value` with bytes decoded, if they are valid UTF-8. */
-function decoded(value: Value): Value {
+function decodeTexts(value: Value): Value {
   if (value instanceof Uint8Array) return strictUtf8(value) ?? value;
-  if (Array.isArray(value)) return value.map(decoded);
-  return isMap(value) ? mapOf([...value].map(([key, item]) => [decoded(key), decoded(item)])) : value;
+  if (Array.isArray(value)) return value.map(decodeTexts);
+  return isMap(value) ? mapOf([...value].map(([key, item]) => [decodeTexts(key), decodeTexts(item)])) : value;
 }

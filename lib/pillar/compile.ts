@@ -238,12 +238,12 @@ class Compilation {
   /** The data of all files that the top files name for the minion. */
   async #files(top: MergedTop): Promise<ValueMap> {
     const { opts, log } = this.#host;
-    const found = topMatches(top, {
+    const matches = topMatches(top, {
       pillarenv: this.#pillarenv,
       matches: (target, items) => this.#matches(target, items),
     });
     let pillar = new Map(this.#request.override) as ValueMap;
-    for (const [saltenv, names] of inEnvOrder(found, opts.env_order)) {
+    for (const [saltenv, names] of inEnvOrder(matches, opts.env_order)) {
       const files = new SlsFiles(
         {
           roots: this.#roots,

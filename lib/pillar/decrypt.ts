@@ -42,8 +42,8 @@ export async function decryptPillar(
     }
   }
   if (errors.length === 0) return decrypted;
-  const known = decrypted.get("_errors");
-  return new Map(decrypted).set("_errors", [...Array.isArray(known) ? known : [], ...errors]);
+  const earlier = decrypted.get("_errors");
+  return new Map(decrypted).set("_errors", [...Array.isArray(earlier) ? earlier : [], ...errors]);
 }
 
 /** The paths and their renderers, each path once; `undefined` if the option is malformed. */

@@ -15,7 +15,7 @@ import { isMap, str, typeName, type ValueMap } from "#lib/values/value.ts";
 export async function masterTops({ id, grains }: PillarRequest, host: PillarHost): Promise<ValueMap> {
   const { values: opts, signal, tops, log } = host;
   const configured = opts.get("master_tops");
-  const found: ValueMap = new Map();
+  const bySaltenv: ValueMap = new Map();
   for (const [name, setting] of isMap(configured) ? configured : []) {
     const source = await tops.get(`${str(name)}.top`);
     if (source === undefined) {
@@ -28,10 +28,10 @@ export async function masterTops({ id, grains }: PillarRequest, host: PillarHost
       const context = { minionId: id, grains, opts, setting, signal, log };
       const answer = await invoke(source, { name: `${str(name)}.top`, args: [], kwargs: new Map(), context });
       if (!isMap(answer)) throw new Error(`it gave ${typeName(answer)} and not dict`);
-      for (const [saltenv, names] of answer) found.set(saltenv, names);
+      for (const [saltenv, names] of answer) bySaltenv.set(saltenv, names);
     } catch (error) {
       log("error", `Top function ${str(name)} failed with error ${messageOf(error)} for minion ${id}`);
     }
   }
-  return found;
+  return bySaltenv;
 }

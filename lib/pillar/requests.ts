@@ -48,7 +48,7 @@ export class PillarRequests implements PillarServices {
     const key = crypto.randomUUID();
     const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
     this.#pending.set(key, { resolve, reject });
-    const timer = setTimeout(() => reject(refused("it took too long")), this.#waitMs);
+    const timer = setTimeout(() => reject(refuse("it took too long")), this.#waitMs);
     this.#post({ kind: "pillar", key, id: request.id, request: packPillarRequest(request) });
     this.#park();
     try {
@@ -64,10 +64,10 @@ export class PillarRequests implements PillarServices {
     const { key, state, pillar } = parsePillarReplyMessage(message);
     const pending = this.#pending.get(key);
     if (state === "compiled") pending?.resolve(pillar);
-    else pending?.reject(refused(state === "full" ? "too many minions wait for theirs" : "the master is ending"));
+    else pending?.reject(refuse(state === "full" ? "too many minions wait for theirs" : "the master is ending"));
   }
 }
 
-function refused(reason: string): RefusedError {
+function refuse(reason: string): RefusedError {
   return new RefusedError("SaltMasterError", `The pillar cannot be compiled: ${reason}`);
 }

@@ -76,8 +76,8 @@ export class PillarRoots {
   /** Where the file `path` is; `undefined` if it is in none of the roots. */
   find(path: string, saltenv: string): string | undefined {
     for (const root of this.directories(saltenv)) {
-      const found = this.below(root, path);
-      if (found !== undefined) return found;
+      const file = this.below(root, path);
+      if (file !== undefined) return file;
     }
     return undefined;
   }
@@ -107,8 +107,8 @@ export class PillarRoots {
   }
 
   #listSls(saltenv: string): ReadonlySet<string> {
-    const known = this.#listed.get(saltenv);
-    if (known !== undefined) return known;
+    const paths = this.#listed.get(saltenv);
+    if (paths !== undefined) return paths;
     const names: string[] = [];
     const left = { entries: MAX_ENTRIES };
     for (const root of this.directories(saltenv)) this.#list(root, "", names, { left, depth: 0 });

@@ -46,7 +46,7 @@ export async function servePillarRequests(
           server = open(content, ending.signal);
           continue;
         }
-        const pillar = await compiled(server, content);
+        const pillar = await compileRequest(server, content);
         memory.worked(content.length + pillar.length);
         writeAll(Deno.stdout, frame(1, pillar));
       }
@@ -58,7 +58,7 @@ export async function servePillarRequests(
   }
 }
 
-async function compiled(server: PillarServer, content: Uint8Array): Promise<Uint8Array> {
+async function compileRequest(server: PillarServer, content: Uint8Array): Promise<Uint8Array> {
   const request = unpackPillarRequest(unpackNumbered(content).request);
   try {
     return await server.pillar(request);

@@ -57,11 +57,11 @@ export class PillarService {
     const cacheKey = `${key}\0${request.saltenv}`;
     const facts = { grains: request.grains, own: ownOptions(request) };
     const usesCache = isPlain && !this.#opts.pillar_cache && request.extraMinionData.size === 0;
-    const known = usesCache ? this.#pillars.find(cacheKey, facts) : undefined;
-    if (known !== undefined) {
+    const stored = usesCache ? this.#pillars.find(cacheKey, facts) : undefined;
+    if (stored !== undefined) {
       // Salt stores a pillar at each request: after `cache.clear_pillar` targets by pillar find the minion again.
-      if (this.#isMissing(key, request)) this.#store(key, request, { pillar: asPillar(known), bytes: known });
-      return known;
+      if (this.#isMissing(key, request)) this.#store(key, request, { pillar: asPillar(stored), bytes: stored });
+      return stored;
     }
     const { pillar, reads } = await compilePillar(request, this.#host, this.#files);
     const packed = this.#packed(request.id, pillar);

@@ -60,13 +60,13 @@ export class SlsFiles {
   /** `pillar` with the data of all SLS that match `names`, in order; later ones win. */
   async mergeInto(pillar: ValueMap, names: readonly string[]): Promise<ValueMap> {
     const { roots, merging, log } = this.#host;
-    const found = names.flatMap((name) => {
+    const matches = names.flatMap((name) => {
       if (!this.#isEnvironment()) this.#errors.push(noEnvironment(this.#saltenv));
       const matching = this.#isEnvironment() ? roots.matching(name, this.#saltenv) : [];
       return matching.length > 0 ? matching : [name];
     });
     let merged = pillar;
-    for (const sls of found) {
+    for (const sls of matches) {
       const { data, errors } = await this.#sls(sls, new Map(), 0);
       this.#errors.push(...errors);
       if (isMap(data)) merged = mergeMaps(merged, data, merging);
@@ -141,16 +141,16 @@ export class SlsFiles {
       const include = readInclude(item);
       defaults = include.defaults ?? defaults;
       for (const sls of this.#included(include.sls, from)) {
-        let found: Value;
-        const known = this.#rendered.get(sls);
-        if (known === undefined) {
+        let data: Value;
+        const earlier = this.#rendered.get(sls);
+        if (earlier === undefined) {
           const rendered = await this.#sls(sls, defaults, from.depth + 1);
-          found = rendered.data;
+          data = rendered.data;
           renderErrors = rendered.errors;
         } else {
-          found = known;
+          data = earlier;
         }
-        if (isMap(found) && found.size > 0) included.push(below(include.key, found));
+        if (isMap(data) && data.size > 0) included.push(below(include.key, data));
         repeat(renderErrors, errors);
       }
     }
@@ -168,10 +168,10 @@ export class SlsFiles {
     const parts = from.sls.split(".");
     const absolute = relative ? [...from.isInit ? parts : parts.slice(0, -1), sls.slice(1)].join(".") : sls;
     // A relative name also matches a file at the root, if there is one.
-    const found = [sls.replace(/^\.+/, "").replaceAll("/", "."), absolute].flatMap((name) =>
+    const names = [sls.replace(/^\.+/, "").replaceAll("/", "."), absolute].flatMap((name) =>
       roots.matching(name, this.#saltenv)
     );
-    return found.length > 0 ? found : [absolute];
+    return names.length > 0 ? names : [absolute];
   }
 }
 
@@ -211,6 +211,6 @@ function repeat(more: readonly string[], errors: string[]): void {
     errors.push(...more);
     return;
   }
-  const known = new Set(errors);
-  for (const error of new Set(more)) if (!known.has(error)) errors.push(error);
+  const errorSet = new Set(errors);
+  for (const error of new Set(more)) if (!errorSet.has(error)) errors.push(error);
 }

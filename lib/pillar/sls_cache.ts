@@ -31,9 +31,9 @@ export class SlsCache {
     if (forms === undefined) return undefined;
     const stamps = new Map<string, string>();
     const stamp = (path: string) => {
-      const known = stamps.get(path) ?? stampOf(path);
-      stamps.set(path, known);
-      return known;
+      const stamp = stamps.get(path) ?? stampOf(path);
+      stamps.set(path, stamp);
+      return stamp;
     };
     return forms.find(({ reads }) => reads.holds(facts, stamp));
   }

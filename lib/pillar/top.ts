@@ -55,10 +55,10 @@ export function mergePillarTops(tops: readonly TopFile[]): MergedTop {
       }
     }
   }
-  return { targets: new Map([...merged].map(([saltenv, entries]) => [saltenv, sorted(entries)])), ignored };
+  return { targets: new Map([...merged].map(([saltenv, entries]) => [saltenv, sortEntries(entries)])), ignored };
 }
 
-function sorted(entries: ReadonlyMap<Value, Entry>): Map<Value, Value[]> {
+function sortEntries(entries: ReadonlyMap<Value, Entry>): Map<Value, Value[]> {
   const inOrder = [...entries].sort(([, a], [, b]) => a.order - b.order);
   return new Map(inOrder.map(([target, { matches, sls }]) => [target, [...matches, ...sls]]));
 }
@@ -74,7 +74,7 @@ function readEntry(items: Value): Entry {
   const sls = new Set<string>();
   const matches: Value[] = [];
   let order = 0, ignoresMissing = false;
-  for (const item of iterated(items)) {
+  for (const item of iterateItems(items)) {
     if (typeof item === "string") sls.add(item);
     if (!isMap(item)) continue;
     if (item.has("match")) matches.push(item);
@@ -85,7 +85,7 @@ function readEntry(items: Value): Entry {
 }
 
 /** As Python iterates it: of a map its keys, of a text its characters. */
-function iterated(items: Value): Iterable<Value> {
+function iterateItems(items: Value): Iterable<Value> {
   if (Array.isArray(items)) return items;
   if (isMap(items)) return items.keys();
   if (typeof items === "string") return items;
@@ -110,26 +110,26 @@ export function topMatches(
   { targets }: MergedTop,
   { pillarenv, matches }: { readonly pillarenv: string | null; readonly matches: TopMatch },
 ): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+  const byMinion = new Map<string, string[]>();
   for (const [saltenv, entries] of targets) {
     if (pillarenv !== null && pillarenv !== "" && saltenv !== pillarenv) continue;
     for (const [target, items] of entries) {
       if (!matches(target, items)) continue;
       const name = str(saltenv);
-      const known = found.get(name) ?? [];
-      for (const item of items) if (typeof item === "string" && !known.includes(item)) known.push(item);
-      found.set(name, known);
+      const earlier = byMinion.get(name) ?? [];
+      for (const item of items) if (typeof item === "string" && !earlier.includes(item)) earlier.push(item);
+      byMinion.set(name, earlier);
     }
   }
-  return found;
+  return byMinion;
 }
 
 /** The environments, those of `env_order` first. */
 export function inEnvOrder(
-  found: ReadonlyMap<string, string[]>,
+  tops: ReadonlyMap<string, string[]>,
   envOrder: readonly string[],
 ): [saltenv: string, sls: readonly string[]][] {
-  const first = envOrder.filter((saltenv) => found.has(saltenv));
-  const rest = [...found.keys()].filter((saltenv) => !first.includes(saltenv));
-  return [...first, ...rest].map((saltenv) => [saltenv, found.get(saltenv) ?? []]);
+  const first = envOrder.filter((saltenv) => tops.has(saltenv));
+  const rest = [...tops.keys()].filter((saltenv) => !first.includes(saltenv));
+  return [...first, ...rest].map((saltenv) => [saltenv, tops.get(saltenv) ?? []]);
 }

@@ -66,8 +66,8 @@ class DeclarationReader {
     }
     const functions = new Map<string, DeclaredPermissions>();
     for (const [exported, local] of this.#exports) {
-      const found = this.#declared.get(local);
-      if (found !== undefined) functions.set(saltName(exported), found);
+      const permissions = this.#declared.get(local);
+      if (permissions !== undefined) functions.set(saltName(exported), permissions);
     }
     const exports = this.#complete ? new Set([...this.#exports.keys()].map(saltName)) : undefined;
     return { functions, exports, virtual: this.#virtual };

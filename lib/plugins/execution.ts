@@ -209,7 +209,7 @@ async function unavailable(name: string, context: JobContext): Promise<Execution
 }
 
 /** The error text for a permission that Deno refused, with the declaration that grants it. */
-function undeclared(name: string, error: Error): string {
+function explainUndeclared(name: string, error: Error): string {
   const wanted = refusedAccess(error) ?? error.message;
   return `The permissions that the function declares do not allow this: ${wanted}. A module of your own declares what ` +
     `${name} needs in its "permissions".`;
@@ -219,12 +219,12 @@ function failureText(name: string, error: Error): string {
   if (error instanceof CommandNotFoundError) return `Command required for '${name}' not found: ${error.message}`;
   if (error instanceof JobEndedError) return error.message;
   if (error instanceof CommandError) return `ERROR: ${error.message}`;
-  if (error instanceof Deno.errors.NotCapable) return `ERROR executing '${name}': ${undeclared(name, error)}`;
+  if (error instanceof Deno.errors.NotCapable) return `ERROR executing '${name}': ${explainUndeclared(name, error)}`;
   if (error instanceof InvocationError && error.usage !== undefined) {
     return `Passed invalid arguments to ${name}: ${error.message}\n${asDocstring(error.usage)}`;
   }
-  const known = [InvocationError, NoMasterError, RequestTimeoutError, RefusedError];
-  if (known.some((kind) => error instanceof kind)) return `ERROR executing '${name}': ${error.message}`;
+  const kinds = [InvocationError, NoMasterError, RequestTimeoutError, RefusedError];
+  if (kinds.some((kind) => error instanceof kind)) return `ERROR executing '${name}': ${error.message}`;
   // Errors in a file contain their place; the stack of this program would only hide it.
   if (error instanceof RenderError) return `The minion function caused an exception: ${error.text}`;
   return `The minion function caused an exception: ${error.stack ?? error.message}`;

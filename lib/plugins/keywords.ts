@@ -33,9 +33,9 @@ export function refuseUnknownKeywords(
   name: string,
 ): void {
   if (keywords === undefined) return;
-  const known = [...Object.keys(params), ...keywords];
+  const names = [...Object.keys(params), ...keywords];
   for (const key of ownKeywords(kwargs).keys()) {
-    if (!known.includes(str(key))) throw noArgument(name, str(key), known);
+    if (!names.includes(str(key))) throw noArgument(name, str(key), names);
   }
 }
 
@@ -51,13 +51,13 @@ export function refuseMisspelt(
   name: string,
 ): void {
   if (watchedKeywords === undefined) return;
-  const known = [...Object.keys(params), ...watchedKeywords];
+  const names = [...Object.keys(params), ...watchedKeywords];
   for (const [key, value] of ownKeywords(kwargs)) {
-    const meant = nearestName(str(key), known);
+    const meant = nearestName(str(key), names);
     if (meant === "test" && !Object.hasOwn(params, "test") && value !== false) {
       throw new InvocationError(`${name} has no test mode ('${str(key)}'); it did nothing`);
     }
-    if (meant !== undefined && !known.includes(str(key))) throw noArgument(name, str(key), [meant]);
+    if (meant !== undefined && !names.includes(str(key))) throw noArgument(name, str(key), [meant]);
   }
 }
 

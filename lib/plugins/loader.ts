@@ -188,8 +188,8 @@ class LoadingFamily<C> implements Family<C> {
   }
 
   #load(file: string): Promise<Loaded<C> | undefined> {
-    const known = this.#loaded.get(file);
-    if (known !== undefined) return known;
+    const earlier = this.#loaded.get(file);
+    if (earlier !== undefined) return earlier;
     const source = this.#sources.imports.get(file);
     if (source === undefined) return Promise.resolve(undefined);
     const { paths } = this.#sources;

@@ -101,7 +101,7 @@ export function sourceTokens(source: string): SourceToken[] {
     if (open >= 0 && character === "}") templates[open]--;
     const string = match(STRING);
     if (string !== undefined) {
-      push("string", string, unescaped(string));
+      push("string", string, unescape(string));
       continue;
     }
     const word = match(words);
@@ -122,7 +122,7 @@ export function sourceTokens(source: string): SourceToken[] {
     push("punctuator", match(PUNCTUATOR) ?? fail());
   }
   if (templates.length > 0) fail();
-  return balanced(tokens);
+  return balance(tokens);
 }
 
 function beginsExpression(before: SourceToken | undefined): boolean {
@@ -133,12 +133,12 @@ function beginsExpression(before: SourceToken | undefined): boolean {
 }
 
 /** The content of a string literal with simple escapes; other literals keep their escapes, and match no name. */
-function unescaped(literal: string): string {
+function unescape(literal: string): string {
   return literal.slice(1, -1).replace(/\\(['"\\/])/g, "$1");
 }
 
 /** @throws {SyntaxError} If a bracket has no partner: then a token was read wrongly. */
-function balanced(tokens: SourceToken[]): SourceToken[] {
+function balance(tokens: SourceToken[]): SourceToken[] {
   const closing: Readonly<Record<string, string>> = { "(": ")", "[": "]", "{": "}" };
   const open: string[] = [];
   for (const { kind, text, line } of tokens) {

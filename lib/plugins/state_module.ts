@@ -49,7 +49,7 @@ export function startResult(name: Value, result: boolean | null = true): StateRe
 }
 
 /** A result that says why the host is not as wanted. */
-export function failed(name: Value, comment: string | string[], changes: ValueMap = new Map()): StateResult {
+export function failState(name: Value, comment: string | string[], changes: ValueMap = new Map()): StateResult {
   return { name, result: false, comment, changes };
 }
 

@@ -50,23 +50,23 @@ export async function explainUnavailable(
   const docs = planned || /\../.test(name) ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
   const module = name.split(".", 1)[0];
   const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
-  const found = (why: { nearest?: string; state?: string; planned?: boolean; refusal?: string }): Unavailable => ({
+  const describe = (why: { nearest?: string; state?: string; planned?: boolean; refusal?: string }): Unavailable => ({
     error: new UnavailableError(name, why),
     docs,
     problem,
   });
-  if (docs.size > 0 || problem !== undefined || refusal !== undefined) return found({ refusal });
-  if (planned) return found({ planned: true });
+  if (docs.size > 0 || problem !== undefined || refusal !== undefined) return describe({ refusal });
+  if (planned) return describe({ planned: true });
   const names = all.map((one) => one.name);
   const nearest = nearestName(name, names);
   const states = await family.states?.all() ?? [];
   const state = nearestName(name, states.map((one) => one.name).filter((one) => !/\.mod_/.test(one)));
   const isState = state !== undefined &&
     (nearest === undefined || editDistance(name, state) < editDistance(name, nearest));
-  if (isState) return found({ state });
+  if (isState) return describe({ state });
   // Of several letters that are missing at the end, all belong to the same word.
   const isNear = nearest !== undefined && editDistance(name, nearest) <= 2;
-  return found({ nearest: (isNear ? undefined : beginningWith(name, names)) ?? nearest });
+  return describe({ nearest: (isNear ? undefined : beginningWith(name, names)) ?? nearest });
 }
 
 /** The functions whose names begin with `name`, which has a dot: `pkg.install, pkg.install_all`. */

@@ -69,8 +69,8 @@ export async function functionsRefusal(
   has: (fun: string) => Promise<boolean>,
 ): Promise<string | undefined> {
   for (const { functions = [], otherwise } of serves) {
-    const found = await Promise.all(functions.map(has));
-    if (found.length > 0 && !found.includes(true)) return otherwise;
+    const present = await Promise.all(functions.map(has));
+    if (present.length > 0 && !present.includes(true)) return otherwise;
   }
   return undefined;
 }

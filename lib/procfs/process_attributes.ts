@@ -350,15 +350,15 @@ export async function processAttributes(
   if (unknown.length > 0) throw new CommandError(`invalid attr names ${unknown.join(", ")}`);
   const process = new ProcessFiles(pid, root);
   process.stat(); // it is there
-  const found = new Map<string, Value>();
+  const attributes = new Map<string, Value>();
   for (const name of wanted ?? all) {
     try {
-      const known = name === "ionice" ? [...await ionice(pid) ?? []] : ATTRIBUTES[name](process);
-      found.set(name, Array.isArray(known) && name === "ionice" && known.length === 0 ? null : known);
+      const value = name === "ionice" ? [...await ionice(pid) ?? []] : ATTRIBUTES[name](process);
+      attributes.set(name, Array.isArray(value) && name === "ionice" && value.length === 0 ? null : value);
     } catch (error) {
       if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
-      found.set(name, null);
+      attributes.set(name, null);
     }
   }
-  return found;
+  return attributes;
 }

@@ -27,8 +27,8 @@ function fromPs(pid: number): Started | undefined {
     args: ["-o", "ppid=,lstart=", "-p", String(pid)],
     stderr: "null",
   }).outputSync();
-  const found = success ? /^\s*(\d+)\s+(\S.*)/.exec(new TextDecoder().decode(stdout)) : null;
-  return found === null ? undefined : { parent: Number(found[1]), at: found[2] };
+  const match = success ? /^\s*(\d+)\s+(\S.*)/.exec(new TextDecoder().decode(stdout)) : null;
+  return match === null ? undefined : { parent: Number(match[1]), at: match[2] };
 }
 
 /** The running children of process `pid`. Reads every process of the host. */

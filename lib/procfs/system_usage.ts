@@ -36,19 +36,19 @@ export function parseCpuTimes(stat: string): { readonly all: CpuTimes; readonly 
 
 /** The use of a processor between two times, in percent with one digit. */
 export function busyPercent(before: CpuTimes, after: CpuTimes): number {
-  const spent = (name: (typeof CPU_FIELDS)[number]) => Math.max(0, after[name] - before[name]);
+  const timeSpent = (name: (typeof CPU_FIELDS)[number]) => Math.max(0, after[name] - before[name]);
   // The time of guests is already included in user and nice.
-  const all = CPU_FIELDS.slice(0, -2).reduce((sum, name) => sum + spent(name), 0);
-  return all === 0 ? 0 : rounded((all - spent("idle") - spent("iowait")) / all * 100);
+  const all = CPU_FIELDS.slice(0, -2).reduce((sum, name) => sum + timeSpent(name), 0);
+  return all === 0 ? 0 : roundPercent((all - timeSpent("idle") - timeSpent("iowait")) / all * 100);
 }
 
 /** A percentage with one digit. */
-function rounded(percent: number): number {
+function roundPercent(percent: number): number {
   return Math.round(percent * 10) / 10;
 }
 
 function percentOf(part: number, whole: number): Value {
-  return float(whole === 0 ? 0 : rounded(part / whole * 100));
+  return float(whole === 0 ? 0 : roundPercent(part / whole * 100));
 }
 
 /** Bytes by the names of `/proc/meminfo`. */
@@ -63,8 +63,8 @@ function memoryFields(meminfo: string): (name: string) => number {
 export function virtualMemory(meminfo: string): Record<string, Value> {
   const field = memoryFields(meminfo);
   const total = field("MemTotal"), free = field("MemFree");
-  const known = field("MemAvailable") || free + field("Cached");
-  const available = known > total ? free : known;
+  const reported = field("MemAvailable") || free + field("Cached");
+  const available = reported > total ? free : reported;
   return {
     total,
     available,

@@ -195,7 +195,7 @@ async function planCommand(request: CommandRequest, host: CommandHost): Promise<
 
   const refuse = (reason: string) =>
     new CommandError(
-      `Unable to run command '${quiet ? "REDACTED" : str(displayed(request, words))}' ` +
+      `Unable to run command '${quiet ? "REDACTED" : str(displayedCommand(request, words))}' ` +
         `with the context '${repr(spawnContext(request, { cwd, shell }))}', reason: ${reason}`,
     );
   const program = words[0];
@@ -246,7 +246,7 @@ function outcomeOf(
 ): CommandResult {
   const { cmd } = request;
   if (outcome.timedOut) {
-    const stdout = `${str(displayed(request, words))} : Timed out after ${timeout} seconds`;
+    const stdout = `${str(displayedCommand(request, words))} : Timed out after ${timeout} seconds`;
     return { pid: outcome.pid, retcode: 1, stdout, stderr: "" };
   }
   const [stdout, stderr] = (["stdout", "stderr"] as const).map((name) => {
@@ -285,9 +285,9 @@ function findOrRefuse<T>(
   kind: "User" | "Group",
 ): T | undefined {
   if (name === undefined || name === null || name === "") return undefined;
-  const found = find(name);
-  if (found === undefined) throw new CommandError(`${kind} '${name}' is not available`);
-  return found;
+  const account = find(name);
+  if (account === undefined) throw new CommandError(`${kind} '${name}' is not available`);
+  return account;
 }
 
 /** The words to start: the shell with the command line, or the command itself. */
@@ -301,7 +301,7 @@ function commandWords(cmd: Value, shell: string | undefined): string[] {
 }
 
 /** The command as Salt shows it in messages: what it would pass to Python's Popen. */
-function displayed(request: CommandRequest, words: string[]): Value {
+function displayedCommand(request: CommandRequest, words: string[]): Value {
   return request.python_shell === true && !Array.isArray(request.cmd)
     ? str(request.cmd)
     : Array.isArray(request.cmd)
@@ -338,8 +338,8 @@ function spawnContext(request: CommandRequest, { cwd, shell }: { cwd: string; sh
 
 /** Python's text for Deno's error of a failed start. */
 function spawnReason(error: Error, program: string): string {
-  const found = systemError(error);
-  return found === undefined ? error.message : `[Errno ${found.number}] ${found.reason}: ${repr(program)}`;
+  const reason = systemError(error);
+  return reason === undefined ? error.message : `[Errno ${reason.number}] ${reason.reason}: ${repr(program)}`;
 }
 
 function joinsOutput(request: CommandRequest): boolean {

@@ -75,13 +75,13 @@ function entries(env: Value): [Value, Value][] {
     `env must be a map, or a list of maps, not ${truncateRepr(env)}: env='{NAME: value}'`,
   );
   if (!Array.isArray(env)) throw refusal;
-  const found: [Value, Value][] = [];
+  const entries: [Value, Value][] = [];
   for (const element of env) {
-    if (isMap(element) && element.size === 1) found.push(...element);
-    else if (typeof element === "string" || isInt(element) || isFloat(element)) found.push([element, null]);
+    if (isMap(element) && element.size === 1) entries.push(...element);
+    else if (typeof element === "string" || isInt(element) || isFloat(element)) entries.push([element, null]);
     else throw refusal;
   }
-  return found;
+  return entries;
 }
 
 /**

@@ -120,8 +120,8 @@ function readDetached(path: string): DetachedCommand | undefined {
     if (bytes === undefined) return undefined;
     const fields = fieldsOf(decode(bytes, "disk"));
     const mark = (name: string): ProcessMark => {
-      const found = readPart(fields, name);
-      return { pid: readInteger(found, "pid", 2 ** 31), at: readText(found, "at") };
+      const part = readPart(fields, name);
+      return { pid: readInteger(part, "pid", 2 ** 31), at: readText(part, "at") };
     };
     const words = fields.get("words");
     return {
@@ -172,17 +172,17 @@ export async function takeOverDetached(cachedir: string, jids: ReadonlySet<strin
     while (runs(keeper) && readFileIfExists(path) !== undefined && performance.now() < end) await sleep(LOOK_MS / 5);
     removeIfExists(path);
   }
-  const found = new Set<string>(), broken = new Set<string>();
+  const takenOver = new Set<string>(), broken = new Set<string>();
   for (const name of namesIn(directory)) {
     const jid = name.slice(0, name.lastIndexOf("."));
-    if (isJid(jid) && jids.has(jid)) (readDetached(`${directory}/${name}`) === undefined ? broken : found).add(jid);
+    if (isJid(jid) && jids.has(jid)) (readDetached(`${directory}/${name}`) === undefined ? broken : takenOver).add(jid);
     else if (!name.endsWith(".keeper") && !isAlone(directory, name)) removeIfExists(`${directory}/${name}`);
   }
   for (const jid of broken) {
-    found.delete(jid);
+    takenOver.delete(jid);
     removeDetached(cachedir, jid);
   }
-  return found;
+  return takenOver;
 }
 
 /** Whether this is the file of a keeper that still has commands. */

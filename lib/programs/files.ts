@@ -31,8 +31,8 @@ export class HostFiles {
     if (bytes === undefined) return undefined;
     const wanted = new TextEncoder().encode(word);
     for (let at = indexOf(bytes, wanted, 1); at >= 0; at = indexOf(bytes, wanted, at + 1)) {
-      const found = read(new TextDecoder("latin1").decode(bytes.subarray(at - 1, at + PIECE)));
-      if (found !== undefined) return found;
+      const result = read(new TextDecoder("latin1").decode(bytes.subarray(at - 1, at + PIECE)));
+      if (result !== undefined) return result;
     }
     return undefined;
   }

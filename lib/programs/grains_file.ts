@@ -34,8 +34,8 @@ export function readGrainsFile(configDir: string): ValueMap {
     if (error instanceof Deno.errors.NotFound) return new Map();
     throw error;
   }
-  const found: Value = text.trim() === "" ? null : loadYaml(text, path);
-  return isMap(found) ? found : new Map();
+  const grains: Value = text.trim() === "" ? null : loadYaml(text, path);
+  return isMap(grains) ? grains : new Map();
 }
 
 /** Whether an error of {@linkcode readGrainsFile} says that the file is not YAML. */

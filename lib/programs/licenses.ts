@@ -54,9 +54,9 @@ export function licensesText(): string {
   const [notice, license] = OWN_FILES.map((name) => Deno.readTextFileSync(new URL(name, ROOT)));
   const others = SHIPPED.map((component) => {
     const texts = licenseFiles(component, ROOT).map((file) => Deno.readTextFileSync(new URL(file, ROOT)).trim());
-    return titled(`${component.name}: ${component.license}`, texts.join("\n\n"));
+    return withTitle(`${component.name}: ${component.license}`, texts.join("\n\n"));
   });
-  return [notice, titled(`Salt on Deno: ${LICENSE}`, license), ...others].join("\n");
+  return [notice, withTitle(`Salt on Deno: ${LICENSE}`, license), ...others].join("\n");
 }
 
 /**
@@ -87,7 +87,7 @@ function packageDirectory(name: string, root: URL): string | undefined {
   });
 }
 
-function titled(title: string, text: string): string {
+function withTitle(title: string, text: string): string {
   const rule = "=".repeat(80);
   return `${rule}\n${title}\n${rule}\n\n${text.trim()}\n`;
 }

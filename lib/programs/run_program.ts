@@ -117,8 +117,8 @@ export function needPrograms(...names: readonly string[]): void {
  * @throws {CommandNotFoundError} If none is.
  */
 export function needOneOf(...names: readonly string[]): string {
-  const found = names.find((name) => which(name) !== undefined);
-  if (found !== undefined) return found;
+  const program = names.find((name) => which(name) !== undefined);
+  if (program !== undefined) return program;
   const shown = names.map((name) => `"'${name}'"`).join(", ");
   throw new CommandNotFoundError(`None of provided binaries([${shown}]) were found in $PATH.`);
 }

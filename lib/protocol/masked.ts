@@ -8,7 +8,7 @@ import { MASK } from "./no_log.ts";
 import { isMap, truthy, typeName, type Value } from "#lib/values/value.ts";
 
 /** `value` with a mask in place of each text, number and true; keys stay, and so do empty values, zero and false. */
-export function masked(value: Value): Value {
+export function maskValue(value: Value): Value {
   return leaves(value, (leaf) => {
     if (!truthy(leaf)) return leaf;
     return leaf instanceof Uint8Array ? new TextEncoder().encode(MASK) : MASK;
@@ -16,7 +16,7 @@ export function masked(value: Value): Value {
 }
 
 /** `value` with the type of each value in its place: `<str>`. */
-export function obfuscated(value: Value): Value {
+export function obfuscateValue(value: Value): Value {
   return leaves(value, (leaf) => `<${typeName(leaf)}>`);
 }
 

@@ -32,7 +32,7 @@ export class ReturnKey {
   /** Makes a new pair. */
   static async create(): Promise<ReturnKey> {
     const { publicKey, privateKey } = await newPair();
-    return new ReturnKey((await exported(publicKey)).toHex(), privateKey);
+    return new ReturnKey((await exportKey(publicKey)).toHex(), privateKey);
   }
 
   /**
@@ -62,7 +62,7 @@ export async function sealReturn(value: Value, reader: string): Promise<Uint8Arr
   if (!isReturnKey(reader)) throw new KeyError("Not a public key of a client that waits for a return");
   const peer = Uint8Array.fromHex(reader);
   const once = await newPair();
-  const sender = await exported(once.publicKey);
+  const sender = await exportKey(once.publicKey);
   let crypticle: Crypticle;
   try {
     crypticle = await common(once.privateKey, { sender, peer, reader: peer });
@@ -93,6 +93,6 @@ async function newPair(): Promise<CryptoKeyPair> {
   return pair;
 }
 
-async function exported(key: CryptoKey): Promise<Uint8Array<ArrayBuffer>> {
+async function exportKey(key: CryptoKey): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.exportKey("raw", key));
 }

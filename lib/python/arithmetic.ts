@@ -43,10 +43,10 @@ export function toFloat(n: Int): number {
 
 /** The safe result of JavaScript's operator, else the exact one. */
 function exact(result: number, slow: () => bigint): Int {
-  return Number.isSafeInteger(result) ? result : bounded(slow());
+  return Number.isSafeInteger(result) ? result : boundInt(slow());
 }
 
-function bounded(result: bigint): Int {
+function boundInt(result: bigint): Int {
   if (result >> BigInt(MAX_BITS) !== 0n && result >> BigInt(MAX_BITS) !== -1n) {
     throw pythonError("MemoryError", `an int of more than ${MAX_BITS} bits`);
   }

@@ -20,7 +20,7 @@ export type Order = "<" | "<=" | ">" | ">=";
  * Whether `a operator b`.
  * @throws {TemplateError} TypeError if Python has no order for both.
  */
-export function ordered(operator: Order, a: Obj, b: Obj): boolean {
+export function compareByOperator(operator: Order, a: Obj, b: Obj): boolean {
   const numberA = intOf(a) ?? floatOf(a), numberB = intOf(b) ?? floatOf(b);
   if (numberA !== undefined && numberB !== undefined) {
     if (operator === "<") return numberA < numberB;
@@ -35,7 +35,7 @@ export function ordered(operator: Order, a: Obj, b: Obj): boolean {
   const itemsA = itemsOf(a, b), itemsB = itemsOf(b, a);
   if (itemsA !== undefined && itemsB !== undefined) {
     for (let i = 0; i < itemsA.length && i < itemsB.length; i++) {
-      if (!isEqual(itemsA[i], itemsB[i])) return ordered(operator, itemsA[i], itemsB[i]);
+      if (!isEqual(itemsA[i], itemsB[i])) return compareByOperator(operator, itemsA[i], itemsB[i]);
     }
     return bySign(operator, itemsA.length - itemsB.length);
   }
@@ -108,8 +108,8 @@ export function sortBy<T>(items: readonly { readonly key: Obj; readonly item: T 
   const sorted = [...items].sort((a, b) => {
     // Python asks "<" alone; the engine gives the later one first.
     const [first, second] = reverse ? [b.key, a.key] : [a.key, b.key];
-    if (ordered("<", first, second)) return -1;
-    return ordered("<", second, first) ? 1 : 0;
+    if (compareByOperator("<", first, second)) return -1;
+    return compareByOperator("<", second, first) ? 1 : 0;
   });
   return sorted.map(({ item }) => item);
 }

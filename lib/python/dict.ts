@@ -13,10 +13,10 @@ import type { Obj, ObjMap } from "./object.ts";
  * @throws {TemplateError} TypeError for a key that cannot be one.
  */
 export function dictGet(map: ObjMap, key: Obj): Obj | undefined {
-  const found = map.get(key);
-  if (found !== undefined) return found;
-  const known = findKey(map, key);
-  return known === undefined ? undefined : map.get(known);
+  const value = map.get(key);
+  if (value !== undefined) return value;
+  const held = findKey(map, key);
+  return held === undefined ? undefined : map.get(held);
 }
 
 /** Whether `key` is in it. */
@@ -26,12 +26,12 @@ export function dictHas(map: ObjMap, key: Obj): boolean {
 
 /** Puts a value under `key`; a key that is there stays as it is. */
 export function dictSet(map: ObjMap, key: Obj, value: Obj): void {
-  const known = findKey(map, key);
-  if (known === undefined) {
+  const held = findKey(map, key);
+  if (held === undefined) {
     noteKey(map, key);
     checkItems(map.size);
   }
-  map.set(known ?? key, value);
+  map.set(held ?? key, value);
 }
 
 /**
@@ -39,10 +39,10 @@ export function dictSet(map: ObjMap, key: Obj, value: Obj): void {
  * @returns Its value; `undefined` if there is none.
  */
 export function dictTake(map: ObjMap, key: Obj): Obj | undefined {
-  const known = findKey(map, key);
-  if (known === undefined) return undefined;
-  const value = map.get(known);
-  map.delete(known);
+  const held = findKey(map, key);
+  if (held === undefined) return undefined;
+  const value = map.get(held);
+  map.delete(held);
   return value;
 }
 

@@ -74,8 +74,8 @@ export const DICT_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
     return new Tuple([last, dictTake(map, last) ?? null]);
   }),
   dictMethod("setdefault", ["key", ["default", null]], (map, [key, fallback]) => {
-    const known = dictGet(map, key);
-    if (known !== undefined) return known;
+    const value = dictGet(map, key);
+    if (value !== undefined) return value;
     dictSet(map, key, fallback);
     return fallback;
   }),
@@ -101,7 +101,7 @@ function setMethod(
 }
 
 /** Makes a new set of `set` and each of the others. */
-function combined(name: string, combine: (set: PySet, other: PySet) => PySet): [string, Run] {
+function combiningMethod(name: string, combine: (set: PySet, other: PySet) => PySet): [string, Run] {
   return setMethod(
     name,
     ["*args"],
@@ -147,13 +147,13 @@ export const SET_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
     return null;
   }),
   setMethod("copy", [], (set) => new PySet(set.items())),
-  combined("difference", difference),
+  combiningMethod("difference", difference),
   updating("difference_update", difference),
   setMethod("discard", ["item"], (set, [item]) => {
     set.delete(item);
     return null;
   }),
-  combined("intersection", intersection),
+  combiningMethod("intersection", intersection),
   updating("intersection_update", intersection),
   setMethod("isdisjoint", ["other"], (set, [other]) => intersection(set, PySet.from(other)).length() === 0),
   setMethod("issubset", ["other"], (set, [other]) => difference(set, PySet.from(other)).length() === 0),
@@ -168,8 +168,8 @@ export const SET_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
     if (!set.delete(item)) throw pythonError("KeyError", reprOf(item));
     return null;
   }),
-  combined("symmetric_difference", symmetric),
+  combiningMethod("symmetric_difference", symmetric),
   updating("symmetric_difference_update", symmetric),
-  combined("union", union),
+  combiningMethod("union", union),
   updating("update", union),
 ]);

@@ -46,8 +46,8 @@ function mapsEqual(a: ObjMap, b: ObjMap): boolean {
   countStep();
   if (a.size !== b.size) return false;
   for (const [key, item] of a) {
-    const known = findKey(b, key);
-    const other = known === undefined ? undefined : b.get(known);
+    const match = findKey(b, key);
+    const other = match === undefined ? undefined : b.get(match);
     if (other === undefined || (other !== item && !isEqual(item, other))) return false;
   }
   return true;

@@ -26,7 +26,7 @@ export function divideRounded(numerator: bigint, denominator: bigint): bigint {
 }
 
 /** `x * 10 ** digits`, rounded to an int. */
-function scaled(x: number, digits: number): bigint {
+function scale(x: number, digits: number): bigint {
   const { mantissa, exponent } = decompose(x);
   let numerator = mantissa, denominator = 1n;
   if (digits >= 0) numerator *= 10n ** BigInt(digits);
@@ -38,7 +38,7 @@ function scaled(x: number, digits: number): bigint {
 
 /** The digits of a finite `x` without its sign, with `digits` of them after the point. */
 export function fixedText(x: number, digits: number): string {
-  const all = String(scaled(Math.abs(x), digits)).padStart(digits + 1, "0");
+  const all = String(scale(Math.abs(x), digits)).padStart(digits + 1, "0");
   return digits === 0 ? all : `${all.slice(0, -digits)}.${all.slice(-digits)}`;
 }
 
@@ -47,10 +47,10 @@ export function exponentDigits(x: number, digits: number): { readonly text: stri
   const size = Math.abs(x);
   if (size === 0) return { text: "0".repeat(digits + 1), exponent: 0 };
   let exponent = Number(size.toExponential().split("e")[1]);
-  let text = String(scaled(size, digits - exponent));
+  let text = String(scale(size, digits - exponent));
   if (text.length > digits + 1) {
     exponent++;
-    text = String(scaled(size, digits - exponent));
+    text = String(scale(size, digits - exponent));
   }
   return { text, exponent };
 }
@@ -59,8 +59,6 @@ export function exponentDigits(x: number, digits: number): { readonly text: stri
 export function roundFloat(x: number, digits: number): number {
   if (!Number.isFinite(x) || digits > 323) return x;
   if (digits < -308) return x < 0 ? -0 : 0;
-  const size = digits >= 0
-    ? Number(fixedText(x, digits))
-    : Number(scaled(Math.abs(x), digits) * 10n ** BigInt(-digits));
+  const size = digits >= 0 ? Number(fixedText(x, digits)) : Number(scale(Math.abs(x), digits) * 10n ** BigInt(-digits));
   return x < 0 || Object.is(x, -0) ? -size : size;
 }

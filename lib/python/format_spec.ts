@@ -7,7 +7,7 @@
 import { checkText, pythonError } from "./errors.ts";
 import { toFloat } from "./arithmetic.ts";
 import { codePointLength, floatOf, intOf, textOf, typeNameOf } from "./kinds.ts";
-import { floatText, grouped, intDigits } from "./number_text.ts";
+import { floatText, groupDigits, intDigits } from "./number_text.ts";
 import type { Obj } from "./object.ts";
 import { strOf } from "./repr.ts";
 
@@ -85,19 +85,19 @@ function formatText(text: string, spec: Spec): string {
   if (spec.align === "=") throw pythonError("ValueError", "'=' alignment not allowed in string format specifier");
   if (spec.mark !== "") throw pythonError("ValueError", `Cannot specify '${spec.mark}' with 's'.`);
   const cut = spec.precision === undefined ? text : [...text].slice(0, spec.precision).join("");
-  return padded(cut, "", spec, "<");
+  return pad(cut, "", spec, "<");
 }
 
 function formatFloat(x: number, spec: Spec, type: string): string {
   if (!"eEfFgG%n".includes(spec.type)) throw unknownCode(spec.type, type);
   const style = { type: spec.type === "n" ? "g" : spec.type, precision: spec.precision, alternate: spec.alternate };
   const negative = x < 0 || Object.is(x, -0);
-  return padded(markFloat(floatText(x, style), spec.mark), signOf(negative, spec), spec, ">");
+  return pad(markFloat(floatText(x, style), spec.mark), signOf(negative, spec), spec, ">");
 }
 
 function markFloat(text: string, mark: string): string {
   const whole = /^\d+/.exec(text)?.[0];
-  return mark === "" || whole === undefined ? text : grouped(whole, mark, 3) + text.slice(whole.length);
+  return mark === "" || whole === undefined ? text : groupDigits(whole, mark, 3) + text.slice(whole.length);
 }
 
 function formatInt(n: number | bigint, spec: Spec, type: string): string {
@@ -106,11 +106,11 @@ function formatInt(n: number | bigint, spec: Spec, type: string): string {
   if (spec.precision !== undefined) {
     throw pythonError("ValueError", "Precision not allowed in integer format specifier");
   }
-  if (spec.type === "c") return padded(charOf(n), "", spec, ">");
+  if (spec.type === "c") return pad(charOf(n), "", spec, ">");
   const prefix = spec.alternate && "boxX".includes(spec.type) && spec.type !== "" ? `0${spec.type}` : "";
   const digits = intDigits(n, spec.type);
-  const marked = spec.mark === "" ? digits : grouped(digits, spec.mark, "boxX".includes(spec.type || "d") ? 4 : 3);
-  return padded(marked, signOf(n < 0, spec) + prefix, spec, ">");
+  const marked = spec.mark === "" ? digits : groupDigits(digits, spec.mark, "boxX".includes(spec.type || "d") ? 4 : 3);
+  return pad(marked, signOf(n < 0, spec) + prefix, spec, ">");
 }
 
 function charOf(n: number | bigint): string {
@@ -124,7 +124,7 @@ function signOf(negative: boolean, { sign }: Spec): string {
 }
 
 /** @param head The sign and the prefix, before which or after which zeros go. */
-function padded(text: string, head: string, spec: Spec, side: string): string {
+function pad(text: string, head: string, spec: Spec, side: string): string {
   const missing = spec.width - codePointLength(text) - head.length;
   if (missing <= 0) return head + text;
   checkText(spec.width);
@@ -146,7 +146,7 @@ function zeroGroups(text: string, spec: Spec, missing: number): string {
   let out = whole;
   while (out.length - whole.length < missing) {
     count++;
-    out = grouped(digits.padStart(count, "0"), spec.mark, size);
+    out = groupDigits(digits.padStart(count, "0"), spec.mark, size);
   }
   return out.slice(0, out.length - whole.length);
 }

@@ -14,22 +14,22 @@ import { formatString } from "./str_format.ts";
 import { joinTexts, STR_METHODS } from "./str_methods.ts";
 import { sequenceLike } from "#lib/values/tuple.ts";
 
-function marked(obj: Obj): Obj {
+function mark(obj: Obj): Obj {
   if (typeof obj === "string") return new Markup(obj);
-  return Array.isArray(obj) ? sequenceLike(obj, obj.map(marked)) : obj;
+  return Array.isArray(obj) ? sequenceLike(obj, obj.map(mark)) : obj;
 }
 
-function escaped(obj: Obj): Obj {
+function escape(obj: Obj): Obj {
   return typeof obj === "string" ? escapeHtml(obj) : obj;
 }
 
 /** The method with a marked result. The argument that becomes part of the text is escaped. */
-function wrapped(name: string, run: Run): [string, Run] {
+function wrap(name: string, run: Run): [string, Run] {
   const added = ADDED.get(name);
   return [name, (args, kwargs, context) => {
-    const given = added === undefined ? args : args.map((arg, i) => i === added ? escaped(arg) : arg);
+    const given = added === undefined ? args : args.map((arg, i) => i === added ? escape(arg) : arg);
     const result = run(given, kwargs, context);
-    return result instanceof Promise ? result.then(marked) : marked(result);
+    return result instanceof Promise ? result.then(mark) : mark(result);
   }];
 }
 
@@ -38,7 +38,7 @@ const ADDED: ReadonlyMap<string, number> = new Map([["replace", 2], ["ljust", 2]
 
 /** The methods, by name; the first argument of each is the Markup. */
 export const MARKUP_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
-  ...Array.from(STR_METHODS, ([name, run]) => wrapped(name, run)),
+  ...Array.from(STR_METHODS, ([name, run]) => wrap(name, run)),
   [
     "format",
     (args, kwargs, context) =>
@@ -49,7 +49,7 @@ export const MARKUP_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
     native(
       "join",
       ["self", "iterable"],
-      ([self, items]) => new Markup(joinTexts(textOf(self) ?? "", toList(items).map(escaped))),
+      ([self, items]) => new Markup(joinTexts(textOf(self) ?? "", toList(items).map(escape))),
     ),
   ],
   [

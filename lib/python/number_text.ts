@@ -80,7 +80,7 @@ export function intDigits(n: number | bigint, type: string): string {
 }
 
 /** `digits` with `mark` between groups, from the right. */
-export function grouped(digits: string, mark: string, size: number): string {
+export function groupDigits(digits: string, mark: string, size: number): string {
   let out = "";
   for (let i = 0; i < digits.length; i++) {
     if (i > 0 && (digits.length - i) % size === 0) out += mark;

@@ -34,10 +34,10 @@ export function binary(operator: Operator, a: Obj, b: Obj, context: CallContext)
       ? new Markup(formatPercent(template, b, context, escapeHtml))
       : formatPercent(template, b, context);
   }
-  throw unsupported(operator === "**" ? "** or pow()" : operator, a, b);
+  throw unsupportedOperands(operator === "**" ? "** or pow()" : operator, a, b);
 }
 
-function unsupported(operator: string, a: Obj, b: Obj): Error {
+function unsupportedOperands(operator: string, a: Obj, b: Obj): Error {
   return pythonError(
     "TypeError",
     `unsupported operand type(s) for ${operator}: '${typeNameOf(a)}' and '${typeNameOf(b)}'`,
@@ -65,7 +65,7 @@ function add(a: Obj, b: Obj): Obj {
   if (typeof a === "string" || type === "list" || type === "tuple") {
     throw pythonError("TypeError", `can only concatenate ${type} (not "${typeNameOf(b)}") to ${type}`);
   }
-  throw unsupported("+", a, b);
+  throw unsupportedOperands("+", a, b);
 }
 
 /** The text of a str, escaped if it is not marked. */
@@ -75,7 +75,7 @@ function safeText(obj: Obj): string | undefined {
 
 function multiply(a: Obj, b: Obj): Obj {
   const [sequence, count] = isSequence(a) ? [a, b] : [b, a];
-  if (!isSequence(sequence)) throw unsupported("*", a, b);
+  if (!isSequence(sequence)) throw unsupportedOperands("*", a, b);
   if (intOf(count) === undefined) {
     throw pythonError("TypeError", `can't multiply sequence by non-int of type '${typeNameOf(count)}'`);
   }

@@ -102,10 +102,10 @@ function formatField(field: Field, value: Obj): string {
   if (code === "s" || code === "r" || code === "a") {
     const text = code === "s" ? strOf(value) : code === "r" ? reprOf(value) : asciiRepr(value);
     const cut = field.precision === undefined ? text : [...text].slice(0, field.precision).join("");
-    return padded(cut, "", field, false);
+    return pad(cut, "", field, false);
   }
   if (value instanceof PyObject) value.checkOperand();
-  if (code === "c") return padded(charOf(value), "", field, false);
+  if (code === "c") return pad(charOf(value), "", field, false);
   if ("diu".includes(code)) return formatInt(wholeOf(value, code), "d", field);
   if ("oxX".includes(code)) return formatInt(exactInt(value, code), code, field);
   if ("eEfFgG".includes(code)) return formatFloat(value, field);
@@ -148,7 +148,7 @@ function exactInt(value: Obj, code: string): number | bigint {
 function formatInt(n: number | bigint, code: string, field: Field): string {
   const digits = intDigits(n, code).padStart(field.precision ?? 0, "0");
   const prefix = field.flags.includes("#") && code !== "d" ? `0${code}` : "";
-  return padded(digits, sign(n < 0, field) + prefix, field, true);
+  return pad(digits, sign(n < 0, field) + prefix, field, true);
 }
 
 function formatFloat(value: Obj, field: Field): string {
@@ -156,7 +156,7 @@ function formatFloat(value: Obj, field: Field): string {
   const number = int === undefined ? floatOf(value) : Number(int);
   if (number === undefined) throw pythonError("TypeError", `must be real number, not ${typeNameOf(value)}`);
   const style = { type: field.code, precision: field.precision, alternate: field.flags.includes("#") };
-  return padded(
+  return pad(
     floatText(number, style),
     sign(number < 0 || Object.is(number, -0), field),
     field,
@@ -170,7 +170,7 @@ function sign(negative: boolean, { flags }: Field): string {
   return flags.includes(" ") ? " " : "";
 }
 
-function padded(text: string, head: string, field: Field, zeros: boolean): string {
+function pad(text: string, head: string, field: Field, zeros: boolean): string {
   const missing = field.width - codePointLength(text) - head.length;
   if (missing <= 0) return head + text;
   if (field.flags.includes("-")) return head + text + " ".repeat(missing);

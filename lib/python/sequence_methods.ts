@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ordered, sortBy } from "./compare.ts";
+import { compareByOperator, sortBy } from "./compare.ts";
 import { isEqual } from "./equality.ts";
 import { checkItems, pythonError } from "./errors.ts";
 import { toList } from "./iterate.ts";
@@ -27,11 +27,11 @@ function listMethod(
 }
 
 function find(items: readonly Obj[], [wanted, start, end]: readonly Obj[], refusal: string): number {
-  const bound = (obj: Obj, missing: number): number => {
+  const boundIndex = (obj: Obj, missing: number): number => {
     const index = obj === null ? missing : indexOf(obj);
     return index < 0 ? Math.max(0, index + items.length) : index;
   };
-  for (let i = bound(start, 0); i < Math.min(bound(end, items.length), items.length); i++) {
+  for (let i = boundIndex(start, 0); i < Math.min(boundIndex(end, items.length), items.length); i++) {
     if (same(items[i], wanted)) return i;
   }
   throw pythonError("ValueError", refusal);
@@ -71,9 +71,9 @@ export const LIST_METHODS: ReadonlyMap<string, Run> = new Map([
   listMethod("pop", [["index", -1]], (list, [index]) => {
     if (list.length === 0) throw pythonError("IndexError", "pop from empty list");
     const place = indexOf(index);
-    const found = place < 0 ? place + list.length : place;
-    if (found < 0 || found >= list.length) throw pythonError("IndexError", "pop index out of range");
-    return list.splice(found, 1)[0];
+    const at = place < 0 ? place + list.length : place;
+    if (at < 0 || at >= list.length) throw pythonError("IndexError", "pop index out of range");
+    return list.splice(at, 1)[0];
   }),
   listMethod("remove", ["value"], (list, [wanted]) => {
     const at = list.findIndex((item) => same(item, wanted));
@@ -160,6 +160,6 @@ export const BYTES_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
 /** The largest or the smallest of items, of which there is one at least. */
 export function extreme(kind: "min" | "max", items: readonly { readonly key: Obj; readonly item: Obj }[]): Obj {
   let best = items[0];
-  for (const each of items.slice(1)) if (ordered(kind === "min" ? "<" : ">", each.key, best.key)) best = each;
+  for (const each of items.slice(1)) if (compareByOperator(kind === "min" ? "<" : ">", each.key, best.key)) best = each;
   return best.item;
 }

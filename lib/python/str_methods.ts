@@ -70,7 +70,7 @@ function padMethod(name: string, before: (missing: number, width: number) => num
 }
 
 /** `str.center` puts the odd blank on the left if the width is odd. */
-function centered(missing: number, width: number): number {
+function leftMargin(missing: number, width: number): number {
   return Math.floor(missing / 2) + (missing & width & 1);
 }
 
@@ -226,7 +226,7 @@ function encode(text: string, encoding: string, errors: string): Uint8Array {
 export const STR_METHODS: ReadonlyMap<string, Run> = new Map([
   method("capitalize", [], capitalize),
   method("casefold", [], (text) => text.toLowerCase().replaceAll("ß", "ss").replaceAll("ς", "σ")),
-  padMethod("center", centered),
+  padMethod("center", leftMargin),
   method("count", RANGE, (text, [sub, start, end]) => {
     const wanted = textArg(sub, mustBeStr);
     const within = part(text, start, end);

@@ -52,10 +52,10 @@ function charAt(text: string, key: Obj): string | undefined {
 
 /** Python's `obj[start:stop:step]`; None stands for a missing bound. */
 export function slice(obj: Obj, start: Obj, stop: Obj, step: Obj): Obj {
-  if (Array.isArray(obj)) return sequenceLike(obj, sliced(obj, bounds(obj.length, start, stop, step)));
+  if (Array.isArray(obj)) return sequenceLike(obj, sliceItems(obj, bounds(obj.length, start, stop, step)));
   if (typeof obj === "string") return sliceText(obj, start, stop, step);
   if (obj instanceof Markup) return new Markup(sliceText(obj.text, start, stop, step));
-  if (obj instanceof Uint8Array) return new Uint8Array(sliced([...obj], bounds(obj.length, start, stop, step)));
+  if (obj instanceof Uint8Array) return new Uint8Array(sliceItems([...obj], bounds(obj.length, start, stop, step)));
   if (obj instanceof PyRange) {
     const { from, to, by } = bounds(obj.count, start, stop, step);
     return new PyRange(obj.start + from * obj.step, obj.start + to * obj.step, obj.step * by);
@@ -68,11 +68,11 @@ export function slice(obj: Obj, start: Obj, stop: Obj, step: Obj): Obj {
 function sliceText(text: string, start: Obj, stop: Obj, step: Obj): string {
   if (hasSurrogates(text)) {
     const chars = [...text];
-    return sliced(chars, bounds(chars.length, start, stop, step)).join("");
+    return sliceItems(chars, bounds(chars.length, start, stop, step)).join("");
   }
   const { from, to, by } = bounds(text.length, start, stop, step);
   if (by === 1) return text.slice(from, Math.max(from, to));
-  return sliced(text.split(""), { from, to, by }).join("");
+  return sliceItems(text.split(""), { from, to, by }).join("");
 }
 
 interface Bounds {
@@ -81,7 +81,7 @@ interface Bounds {
   readonly by: number;
 }
 
-function sliced<T>(items: readonly T[], { from, to, by }: Bounds): T[] {
+function sliceItems<T>(items: readonly T[], { from, to, by }: Bounds): T[] {
   if (by === 1) return items.slice(from, Math.max(from, to));
   const picked: T[] = [];
   for (let i = from; by > 0 ? i < to : i > to; i += by) picked.push(items[i]);

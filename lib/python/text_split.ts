@@ -87,10 +87,10 @@ export function splitRight(text: string, separator: string | undefined, max: num
     }
   }
   while (parts.length < max) {
-    const found = end < separator.length ? -1 : text.lastIndexOf(separator, end - separator.length);
-    if (found < 0) break;
-    parts.push(text.slice(found + separator.length, end));
-    end = found;
+    const separatorAt = end < separator.length ? -1 : text.lastIndexOf(separator, end - separator.length);
+    if (separatorAt < 0) break;
+    parts.push(text.slice(separatorAt + separator.length, end));
+    end = separatorAt;
   }
   return [...parts, text.slice(0, end)].reverse();
 }

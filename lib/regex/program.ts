@@ -95,19 +95,19 @@ export class RegexProgram {
     const run = new Run(this.#steps, codes, { references: this.#references, captures: true });
     // After an empty match the next one at the same place has at least a character.
     for (let start = 0, emptyAt = -1; start <= codes.length;) {
-      const found = run.capture(start, emptyAt);
-      if (found === undefined) {
+      const captures = run.capture(start, emptyAt);
+      if (captures === undefined) {
         start++;
         continue;
       }
       const spans = Array.from({ length: groups }, (_, i): Span | undefined => {
-        const [from, to] = [found.saved[2 * i + 2], found.saved[2 * i + 3]];
+        const [from, to] = [captures.saved[2 * i + 2], captures.saved[2 * i + 3]];
         return from === undefined || to === undefined ? undefined : { start: from, end: to };
       });
-      yield { start, end: found.place, groups: spans };
+      yield { start, end: captures.place, groups: spans };
       // Python tries the place of an empty match again; a match must then advance.
-      emptyAt = found.place === start ? start : -1;
-      start = found.place;
+      emptyAt = captures.place === start ? start : -1;
+      start = captures.place;
     }
   }
 
@@ -241,10 +241,10 @@ class Run {
    * @param refusedEnd Where it must not end; -1 for nowhere.
    */
   capture(place: number, refusedEnd: number): Thread | undefined {
-    const found = this.#run({ at: 0, place, saved: NOTHING }, this.#seen, refusedEnd);
+    const end = this.#run({ at: 0, place, saved: NOTHING }, this.#seen, refusedEnd);
     // What was visited on the way to a match has not failed.
-    if (found !== undefined) this.#seen.clear();
-    return found;
+    if (end !== undefined) this.#seen.clear();
+    return end;
   }
 
   #run(start: Thread, seen: Seen, refusedEnd = -1): Thread | undefined {
@@ -317,15 +317,15 @@ class Run {
   /** The groups after a look-around that succeeds; `undefined` if it fails. */
   #look(step: Step & { op: "look" }, thread: Thread): readonly number[] | undefined {
     const key = thread.at * (this.#codes.length + 1) + thread.place;
-    const known = this.#keepsGroups ? undefined : this.#looks?.get(key);
-    if (known !== undefined) return known ? thread.saved : undefined;
+    const answer = this.#keepsGroups ? undefined : this.#looks?.get(key);
+    if (answer !== undefined) return answer ? thread.saved : undefined;
     const place = thread.place - step.back;
     // It has its own visited steps: a match inside must not count as a failure for the next look-around.
-    const found = place < 0 ? undefined : this.#run({ ...thread, at: thread.at + 1, place }, this.#unseen());
-    const holds = (found !== undefined) !== step.negated;
+    const end = place < 0 ? undefined : this.#run({ ...thread, at: thread.at + 1, place }, this.#unseen());
+    const holds = (end !== undefined) !== step.negated;
     if (!this.#keepsGroups) (this.#looks ??= new Map()).set(key, holds);
     if (!holds) return undefined;
-    return step.negated || found === undefined ? thread.saved : found.saved;
+    return step.negated || end === undefined ? thread.saved : end.saved;
   }
 }
 

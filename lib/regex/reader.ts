@@ -159,14 +159,14 @@ export class RegexReader {
 
   /** Parses a quantifier; `undefined` if there is none here. */
   #quantifier(): { min: number; max: number; lazy: boolean } | undefined {
-    const found = /^(?:([*+?])|\{(?:(\d+)(,?)(\d*)|,(\d*))\})/.exec(this.#ahead(24));
-    if (found === null) return undefined;
+    const match = /^(?:([*+?])|\{(?:(\d+)(,?)(\d*)|,(\d*))\})/.exec(this.#ahead(24));
+    if (match === null) return undefined;
     const start = this.#at;
-    this.#at += found[0].length;
+    this.#at += match[0].length;
     const next = this.#chars[this.#at];
     if (next === "+") this.#fail("possessive quantifiers are not supported");
     if (next === "?") this.#at++;
-    const [, sign, low = "0", comma, high, only] = found;
+    const [, sign, low = "0", comma, high, only] = match;
     const min = sign === "+" ? 1 : sign === undefined ? Number(low) : 0;
     const bound = only ?? (comma === "" ? low : high);
     const max = sign === "?" ? 1 : sign !== undefined || bound === "" ? Infinity : Number(bound);
@@ -234,16 +234,16 @@ export class RegexReader {
       this.#at = end + 1;
       return { node: undefined, last: "nothing" };
     }
-    const named = /^\?P<([^>]*)>/.exec(rest);
-    if (named !== null) {
-      const name = this.#groupName(named[1], start + 4);
-      const known = this.#names.get(name);
-      if (known !== undefined) {
-        const again = `redefinition of group name '${name}' as group ${this.#groups + 1}; was group ${known}`;
+    const nameMatch = /^\?P<([^>]*)>/.exec(rest);
+    if (nameMatch !== null) {
+      const name = this.#groupName(nameMatch[1], start + 4);
+      const earlier = this.#names.get(name);
+      if (earlier !== undefined) {
+        const again = `redefinition of group name '${name}' as group ${this.#groups + 1}; was group ${earlier}`;
         this.#fail(again, start + 4);
       }
       this.#names.set(name, this.#groups + 1);
-      this.#at += [...named[0]].length;
+      this.#at += [...nameMatch[0]].length;
       return this.#captured(flags, start);
     }
     if (rest.startsWith("?P<")) this.#fail("missing >, unterminated name", start + 4);
@@ -370,9 +370,9 @@ function anyCase(wanted: number): CharTest {
 
 /** A test by `regex`, with its results for ASCII cached. */
 function setTest(regex: RegExp): CharTest {
-  const known: (boolean | undefined)[] = new Array(128);
+  const answers: (boolean | undefined)[] = new Array(128);
   return (code) => {
     if (code > 127) return regex.test(String.fromCodePoint(code));
-    return known[code] ??= regex.test(String.fromCharCode(code));
+    return answers[code] ??= regex.test(String.fromCharCode(code));
   };
 }

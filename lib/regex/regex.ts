@@ -71,9 +71,9 @@ export class PythonRegex {
    * @throws {RegexError} If they take too many steps.
    */
   *matches(codes: readonly number[]): Generator<Capture, void> {
-    const found = this.#program.matches(codes, this.groups);
+    const iterator = this.#program.matches(codes, this.groups);
     while (true) {
-      const next = this.#bounded(() => found.next());
+      const next = this.#bounded(() => iterator.next());
       if (next.done === true) return;
       yield next.value;
     }
@@ -110,8 +110,8 @@ const CACHED_LENGTH = 1_000;
  */
 export function pythonRegex(pattern: string, options: { search?: boolean } = {}): PythonRegex {
   const key = `${options.search === true ? "s" : "m"}${pattern}`;
-  const known = cache.get(key);
-  if (known !== undefined) return known;
+  const compiled = cache.get(key);
+  if (compiled !== undefined) return compiled;
   if (pattern.length > MAX_PATTERN_LENGTH) {
     throw new RegexError(pattern, `it has ${pattern.length} characters, ${MAX_PATTERN_LENGTH} are allowed`);
   }

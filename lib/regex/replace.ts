@@ -100,7 +100,7 @@ export function textBytes(text: string): Uint8Array<ArrayBuffer> {
  * Whether `regex` matches anywhere in `text`, however long it is.
  * @throws {RegexError}
  */
-export function found(regex: PythonRegex, text: string): boolean {
+export function hasMatch(regex: PythonRegex, text: string): boolean {
   return regex.matches(codePoints(text)).next().value !== undefined;
 }
 
@@ -198,9 +198,9 @@ function readTemplate(template: string, regex: PythonRegex): (string | number)[]
       i += number[0].length;
     } else if (rest[0] === "g") {
       if (named === null) throw refuse(`missing < at position ${i + 2}`);
-      const known = /^\d+$/.test(named[1]) ? Number(named[1]) : regex.names.get(named[1]);
-      if (known === undefined) throw refuse(`unknown group name '${named[1]}'`);
-      group(known, i + 3);
+      const number = /^\d+$/.test(named[1]) ? Number(named[1]) : regex.names.get(named[1]);
+      if (number === undefined) throw refuse(`unknown group name '${named[1]}'`);
+      group(number, i + 3);
       i += named[0].length;
     } else if (Object.hasOwn(CONTROL_ESCAPES, rest[0])) {
       text += CONTROL_ESCAPES[rest[0]];

@@ -22,7 +22,7 @@ export interface Banner {
 }
 
 /** Python's `str.center`: an odd blank is on the left if the width is odd. */
-function centered(text: string, width: number): string {
+function center(text: string, width: number): string {
   const room = Math.max(0, width - [...text].length);
   const left = (room >> 1) + (room & width & 1);
   return " ".repeat(left) + text + " ".repeat(room - left);
@@ -38,14 +38,14 @@ export function bannerText(
   const border = commentchar + borderchar.slice(0, 1).repeat(Math.max(0, width - left.length - right.length)) + right;
   const spacer = commentchar + " ".repeat(Math.max(0, width - commentchar.length * 2)) + commentchar;
   const lines = (words: string) => words.trim() === "" ? [] : fillText(words, { width: room, indent: "" }).split("\n");
-  const framed = (line: string) => `${left} ${line} ${right}`;
+  const frame = (line: string) => `${left} ${line} ${right}`;
   return [
     ...blockstart === null ? [] : [blockstart],
     border,
     spacer,
-    ...lines(title).map((line) => framed(centered(line, room))),
+    ...lines(title).map((line) => frame(center(line, room))),
     spacer,
-    ...lines(text).map((line) => framed(line + " ".repeat(Math.max(0, room - [...line].length)))),
+    ...lines(text).map((line) => frame(line + " ".repeat(Math.max(0, room - [...line].length)))),
     border,
     ...blockend === null ? [] : [blockend],
   ].join("\n");

@@ -67,9 +67,9 @@ export function readConfigParser(
     if (header !== null) {
       name = header[1];
       value = undefined;
-      const known = sections.get(name);
-      if (known !== undefined && name !== DEFAULT) throw twice(i, `section ${repr(name)}`);
-      sections.set(name, section = known ?? new Map());
+      const existing = sections.get(name);
+      if (existing !== undefined && name !== DEFAULT) throw twice(i, `section ${repr(name)}`);
+      sections.set(name, section = existing ?? new Map());
       continue;
     }
     const option = /^([^=:]+?)\s*[=:]\s*(.*)$/.exec(bare);
@@ -98,7 +98,7 @@ function resolvedSections(sections: ReadonlyMap<string, ReadonlyMap<string, read
   for (const [section, own] of sections) {
     if (section === DEFAULT) continue;
     const options = new Map([...defaults, ...Array.from(own, ([name, lines]) => [name, textOf(lines)] as const)]);
-    made.set(section, new Map([...options].map(([name]) => [name, interpolated(name, { section, options })])));
+    made.set(section, new Map([...options].map(([name]) => [name, interpolate(name, { section, options })])));
   }
   return made;
 }
@@ -110,7 +110,7 @@ const DEEPEST = 10;
  * The value of an option, with those of others that it names.
  * @throws {CommandError} With Python's words.
  */
-function interpolated(
+function interpolate(
   option: string,
   { section, options }: { readonly section: string; readonly options: ReadonlyMap<string, string> },
 ): string {

@@ -25,15 +25,15 @@ function direct(name: string, fun: ModuleFunction<JobContext>, context: JobConte
 
 /** The functions of a minion's catalogue, for templates. */
 function saltFunctionsOf(context: JobContext): SaltFunctions {
-  const known = new Map<string, SaltFunction>();
+  const functions = new Map<string, SaltFunction>();
   return {
     get(name) {
-      const found = known.get(name);
-      if (found !== undefined) return found;
+      const value = functions.get(name);
+      if (value !== undefined) return value;
       return context.catalogue.get(name).then((fun) => {
         if (fun === undefined) return undefined;
         const made = direct(name, fun, context);
-        known.set(name, made);
+        functions.set(name, made);
         return made;
       });
     },

@@ -29,7 +29,7 @@ export async function ownRenderer(name: string, context: JobContext): Promise<Ow
       ["tmplpath", path ?? null],
     ]);
     try {
-      const kwargs = wanted(given, fun);
+      const kwargs = acceptedArguments(given, fun);
       return toValue(await invoke(fun, { name: `${name}.render`, args: [], kwargs, context }));
     } catch (error) {
       throw new RenderError(`The renderer ${name} failed: ${messageOf(error)}`, {}, { cause: error });
@@ -47,13 +47,13 @@ export function calledRenderer(fun: ModuleFunction<JobContext> | undefined): Mod
     permissions: fun.permissions,
     run: (_bound, context, { kwargs }) => {
       const own = new Map([...kwargs].filter(([name]) => typeof name === "string" && !name.startsWith("__pub_")));
-      return invoke(fun, { name: "render", args: [], kwargs: wanted(own, fun), context });
+      return invoke(fun, { name: "render", args: [], kwargs: acceptedArguments(own, fun), context });
     },
   };
 }
 
 /** The arguments for which the renderer has parameters. */
-function wanted(given: ValueMap, { params, varKwargs }: ModuleFunction<JobContext>): ValueMap {
+function acceptedArguments(given: ValueMap, { params, varKwargs }: ModuleFunction<JobContext>): ValueMap {
   return varKwargs === undefined
     ? new Map([...given].filter(([name]) => typeof name === "string" && Object.hasOwn(params, name)))
     : given;

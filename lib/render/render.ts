@@ -54,8 +54,8 @@ export async function renderSls(requested: RenderRequest, host: RenderHost): Pro
 /** The file name in places. */
 function nameOf({ path, name, sls = "" }: RenderRequest): string | undefined {
   const tree = `${sls.replaceAll(".", "/")}`;
-  const known = sls === "" ? undefined : [`${tree}.sls`, `${tree}/init.sls`].find((end) => path?.endsWith(`/${end}`));
-  return name ?? known ?? path;
+  const ending = sls === "" ? undefined : [`${tree}.sls`, `${tree}/init.sls`].find((end) => path?.endsWith(`/${end}`));
+  return name ?? ending ?? path;
 }
 
 /**

@@ -24,13 +24,13 @@ interface Written {
  * @throws {CommandError} If a list holds tables and other values, or tables are nested too deep.
  */
 export function writeToml(table: ValueMap): string {
-  const first = written(table, "");
+  const first = writeTable(table, "");
   let text = first.text, tables = first.tables;
   for (let depth = 0; tables.size > 0; depth++) {
     if (depth > MAX_DEPTH) throw new CommandError(`TOML tables are nested deeper than ${MAX_DEPTH} levels`);
     const below = new Map<string, ValueMap>();
     for (const [path, table] of tables) {
-      const one = written(table, path);
+      const one = writeTable(table, path);
       if (one.text !== "" || one.tables.size === 0) {
         if (text !== "" && !text.endsWith("\n\n")) text += "\n";
         text += `[${path}]\n${one.text}`;
@@ -42,7 +42,7 @@ export function writeToml(table: ValueMap): string {
   return text;
 }
 
-function written(table: ValueMap, path: string, depth = 0): Written {
+function writeTable(table: ValueMap, path: string, depth = 0): Written {
   if (depth > MAX_DEPTH) throw new CommandError(`TOML tables are nested deeper than ${MAX_DEPTH} levels`);
   let values = "", lists = "";
   const tables = new Map<string, ValueMap>();
@@ -65,13 +65,13 @@ function tableOfList(item: Value, path: string, depth: number): string {
   if (!isMap(item)) {
     throw new CommandError(`The list ${path} holds tables and ${repr(item)}, which TOML cannot express`);
   }
-  const { text, tables } = written(item, path, depth + 1);
+  const { text, tables } = writeTable(item, path, depth + 1);
   let all = text.startsWith("[") ? `[[${path}]]\n\n${text}` : `[[${path}]]\n${text}\n`;
   let open = new Map([...tables].map(([name, table]) => [`${path}.${name}`, table]));
   while (open.size > 0) {
     const below = new Map<string, ValueMap>();
     for (const [name, table] of open) {
-      const one = written(table, name, depth + 1);
+      const one = writeTable(table, name, depth + 1);
       if (one.text !== "") all += `[${name}]\n${one.text}`;
       for (const [inner, value] of one.tables) below.set(`${name}.${inner}`, value);
     }
@@ -87,15 +87,15 @@ function valueText(value: Value): string {
   if (typeof value === "boolean") return String(value);
   if (isInt(value)) return str(value);
   if (typeof value === "number" || value instanceof Float) return str(value).replace(/e([+-])0/, "e$1");
-  return quoted(typeof value === "string" ? value : str(value));
+  return quoteKey(typeof value === "string" ? value : str(value));
 }
 
 function quotedName(name: string): string {
-  return /^[A-Za-z0-9_-]+$/.test(name) ? name : quoted(name);
+  return /^[A-Za-z0-9_-]+$/.test(name) ? name : quoteKey(name);
 }
 
 /** Escapes as Python's `repr` does, in TOML's form. */
-function quoted(text: string): string {
+function quoteKey(text: string): string {
   const python = repr(text);
   const inner = python.slice(1, -1);
   const plain = python.startsWith("'") ? inner.replaceAll("\\'", "'").replaceAll('"', '\\"') : inner;

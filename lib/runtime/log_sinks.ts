@@ -158,7 +158,7 @@ export function openLog(opts: LogOpts, places: LogPlaces): OpenLog {
 function granularLevels(levels: ValueMap): Map<string, number> {
   return new Map([...levels].map(([name, level]) => {
     const word = str(level).toLowerCase();
-    const known = LOG_LEVELS.find((one) => one === (LEVEL_ALIASES[word] ?? word));
-    return [str(name), LEVEL_NUMBERS[known ?? "error"]];
+    const levelName = LOG_LEVELS.find((one) => one === (LEVEL_ALIASES[word] ?? word));
+    return [str(name), LEVEL_NUMBERS[levelName ?? "error"]];
   }));
 }

@@ -105,19 +105,19 @@ export function serveThread<Init>(
  */
 export function surviveErrors(log: Logger): () => void {
   const report = (error: unknown) => log.critical(`An uncaught error: ${describeError(error)}`);
-  const rejected = (event: PromiseRejectionEvent) => {
+  const onRejection = (event: PromiseRejectionEvent) => {
     event.preventDefault();
     report(event.reason);
   };
-  const thrown = (event: ErrorEvent) => {
+  const onError = (event: ErrorEvent) => {
     event.preventDefault();
     report(event.error);
   };
-  globalThis.addEventListener("unhandledrejection", rejected);
-  globalThis.addEventListener("error", thrown);
+  globalThis.addEventListener("unhandledrejection", onRejection);
+  globalThis.addEventListener("error", onError);
   return () => {
-    globalThis.removeEventListener("unhandledrejection", rejected);
-    globalThis.removeEventListener("error", thrown);
+    globalThis.removeEventListener("unhandledrejection", onRejection);
+    globalThis.removeEventListener("error", onError);
   };
 }
 

@@ -33,7 +33,7 @@ export function holdLease(word: Int32Array): void {
  * lease is released when it returns.
  * @throws {ThreadReplacedError} If the lease is revoked; then `turn` is not run.
  */
-export function leased<T>(turn: () => T): T {
+export function withLease<T>(turn: () => T): T {
   if (lease === undefined || taken) return turn();
   if (Atomics.compareExchange(lease, 0, FREE, TAKEN) !== FREE) throw new ThreadReplacedError();
   taken = true;

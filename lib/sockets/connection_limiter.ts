@@ -16,7 +16,7 @@ import { CONNECTION_EVENTS, type ZmqSocket } from "./libzmq.ts";
 import { addressText } from "#lib/text/ip_address.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { SocketWait } from "./wait.ts";
-import { leased } from "#lib/runtime/thread_lease.ts";
+import { withLease } from "#lib/runtime/thread_lease.ts";
 import { sleep } from "#lib/os/sleep.ts";
 
 /** Minimum time between two warnings of one kind, in milliseconds. */
@@ -124,7 +124,7 @@ export class ConnectionLimiter {
       `Too many connections to ${name} (${max}): ${who}; now one of ${addressText(address)}`,
     );
     this.#cut.forget(leaves.connection);
-    leased(() => shutDownConnection(leaves.connection, leaves.address));
+    withLease(() => shutDownConnection(leaves.connection, leaves.address));
   }
 
   #warnCut(address: string): void {
@@ -177,7 +177,7 @@ export class ConnectionLimiter {
     const address = this.#shares.addressOf(connection);
     this.#shares.remove(connection);
     this.#cut.forget(connection);
-    if (address !== undefined) leased(() => shutDownConnection(connection, address));
+    if (address !== undefined) withLease(() => shutDownConnection(connection, address));
   }
 
   #warn(kind: string, text: string | (() => string)): void {

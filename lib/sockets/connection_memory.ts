@@ -64,10 +64,14 @@ export class Unanswered implements MemoryRule {
     for (const [connection, { received, taken, unsent, ageMs }] of counts) {
       const before = this.#seen.get(connection);
       // The number may belong to another connection by now.
-      const known = before !== undefined && before.received <= received ? before : undefined;
+      const earlier = before !== undefined && before.received <= received ? before : undefined;
       const first = taken > HANDSHAKE ? received : 0;
-      const answered = known === undefined ? first : taken - known.taken >= REPLY ? known.received : known.answered;
-      const stuckAtMs = unsent === 0 ? undefined : known?.taken === taken ? known.stuckAtMs ?? ageMs : ageMs;
+      const answered = earlier === undefined
+        ? first
+        : taken - earlier.taken >= REPLY
+        ? earlier.received
+        : earlier.answered;
+      const stuckAtMs = unsent === 0 ? undefined : earlier?.taken === taken ? earlier.stuckAtMs ?? ageMs : ageMs;
       seen.set(connection, { received, taken, answered, stuckAtMs });
       const stuckMs = stuckAtMs === undefined ? 0 : ageMs - stuckAtMs;
       if (stuckAtMs !== undefined && stuckMs < STUCK_MS) this.#inDoubt = true;

@@ -8,7 +8,7 @@
 import { IdleMemory } from "#lib/runtime/idle_memory.ts";
 import { trimMemory } from "#lib/libc/libc.ts";
 import { closeAbandoned, type SocketKind, ZmqContext, ZmqSocket } from "./libzmq.ts";
-import { leased } from "#lib/runtime/thread_lease.ts";
+import { withLease } from "#lib/runtime/thread_lease.ts";
 import { keepNotes, MAX_SOCKETS, ownNotes, ThreadNotes } from "#lib/runtime/thread_notes.ts";
 
 /** Counts the work of a thread with sockets: all of it goes through them. */
@@ -61,7 +61,7 @@ export function successorNotes(left: ThreadNotes): ThreadNotes {
  * @throws {SocketError} If there are too many sockets.
  */
 export function openSocket(kind: SocketKind, context?: bigint): ZmqSocket {
-  return leased(() => {
+  return withLease(() => {
     const notes = ownNotes();
     const free = notes?.sockets.indexOf(0n) ?? 0;
     if (free < 0) throw new RangeError(`A thread that notes its sockets has more than ${MAX_SOCKETS}`);
@@ -89,7 +89,7 @@ function ownContext(): ZmqContext {
  * @throws {unknown} What `prepare` throws.
  */
 export function openInherited(kind: SocketKind, context: bigint, prepare: (made: ZmqSocket) => void): ZmqSocket {
-  return leased(() => {
+  return withLease(() => {
     const notes = ownNotes();
     if (notes?.inherited) {
       open++;
@@ -110,7 +110,7 @@ export function openInherited(kind: SocketKind, context: bigint, prepare: (made:
 
 /** Closes a socket of {@linkcode openSocket} or {@linkcode openInherited}. The last one terminates the context. */
 export function closeSocket(socket: ZmqSocket): void {
-  leased(() => {
+  withLease(() => {
     const notes = ownNotes();
     if (notes?.inherited === socket.address) notes.inherited = 0n;
     const noted = notes?.sockets.indexOf(socket.address) ?? -1;

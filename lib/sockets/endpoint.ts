@@ -11,7 +11,7 @@ import { waitForDescriptor } from "./epoll.ts";
 import type { Frames, SocketKind, SocketOption, ZmqSocket } from "./libzmq.ts";
 import { configure, type SocketSettings } from "./settings.ts";
 import { SocketWait } from "./wait.ts";
-import { leased } from "#lib/runtime/thread_lease.ts";
+import { withLease } from "#lib/runtime/thread_lease.ts";
 import { closeSocket, openInherited, openSocket, socketMemory } from "./context.ts";
 import { sleep } from "#lib/os/sleep.ts";
 
@@ -146,7 +146,7 @@ export abstract class Endpoint {
   /** Runs `run` in one turn; does nothing if the socket was closed between the wake-up and the waiting call. */
   #unlessClosed<T>(run: () => T): T | undefined {
     if (this.#closed) return undefined;
-    return leased(() => {
+    return withLease(() => {
       const result = run();
       this.#wait.look();
       return result;

@@ -13,7 +13,7 @@ import { freeMemory, nativeBytes, ReadWait } from "#lib/libc/libc.ts";
 import { type EpollCalls, epollCalls } from "#lib/libc/epoll.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { DescriptorWait } from "./wait.ts";
-import { leased } from "#lib/runtime/thread_lease.ts";
+import { withLease } from "#lib/runtime/thread_lease.ts";
 import { ownNotes, type ThreadNotes, WAIT_NOTES } from "#lib/runtime/thread_notes.ts";
 
 const EPOLLIN = 0x1;
@@ -111,7 +111,7 @@ class Epoll {
   }
 
   add(fd: number): DescriptorWait {
-    leased(() => {
+    withLease(() => {
       if (this.#fd < 0) this.#open();
       this.#control(EPOLL_CTL_ADD, fd, 0);
       this.#members++;
@@ -122,7 +122,7 @@ class Epoll {
       close: () => {
         if (closed) return;
         closed = true;
-        leased(() => this.#remove(fd));
+        withLease(() => this.#remove(fd));
       },
     };
   }
@@ -141,7 +141,7 @@ class Epoll {
   #wait(fd: number, timeoutMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const deadline = timeoutMs < 0 ? Infinity : performance.now() + timeoutMs;
-    leased(() => {
+    withLease(() => {
       this.#waiters.set(fd, { resolve, deadline });
       if (deadline !== Infinity) this.#timed.add(fd);
       // Also takes effect for a running epoll_wait.
@@ -181,11 +181,11 @@ class Epoll {
   async #serve(): Promise<void> {
     this.#serving = true;
     while (this.#waiters.size > 0 || this.#closedWaiters.length > 0) {
-      const count = await leased(() => this.#beginWait());
-      leased(() => this.#endWait(count));
+      const count = await withLease(() => this.#beginWait());
+      withLease(() => this.#endWait(count));
     }
     this.#serving = false;
-    if (this.#members === 0) leased(() => this.#close());
+    if (this.#members === 0) withLease(() => this.#close());
   }
 
   /** @returns Number of events; negative on a signal. */

@@ -13,7 +13,7 @@ import { cString } from "#lib/libc/c_string.ts";
 import manifest from "zeromq/build/manifest.json" with { type: "json" };
 import { messageOf, SocketError } from "#lib/errors.ts";
 import { type ForeignFunctions, openLibrary } from "#lib/libc/foreign_library.ts";
-import { leased } from "#lib/runtime/thread_lease.ts";
+import { withLease } from "#lib/runtime/thread_lease.ts";
 
 const SYMBOLS = {
   zmq_ctx_new: { parameters: [], result: "pointer" },
@@ -97,7 +97,7 @@ const EAGAIN = Deno.build.os === "darwin" ? 35 : 11;
 const EINTR = 4;
 
 /** Repeats the call while a signal interrupts it; a CPU profile sends a thousand signals a second. */
-function uninterrupted(call: () => number): number {
+function retryInterrupted(call: () => number): number {
   for (;;) {
     const result = call();
     if (result >= 0 || zmq().zmq_errno() !== EINTR) return result;
@@ -216,7 +216,7 @@ export class ZmqContext {
    * @throws {SocketError} If there are too many.
    */
   socket(kind: SocketKind): ZmqSocket {
-    return leased(() => {
+    return withLease(() => {
       const pointer = zmq().zmq_socket(this.#pointer, SOCKET_KINDS[kind]);
       if (pointer === null) throw failure("zmq_socket");
       return new ZmqSocket(pointer);
@@ -230,13 +230,13 @@ export class ZmqContext {
 
   /** Ends {@linkcode ZmqSocket.proxy} with sockets of this context. */
   shutdown(): void {
-    leased(() => zmq().zmq_ctx_shutdown(this.#pointer));
+    withLease(() => zmq().zmq_ctx_shutdown(this.#pointer));
   }
 
   /** Ends its threads; all sockets must be closed. Blocks while they linger. May be called twice. */
   terminate(): void {
     if (this.#pointer === null) return;
-    leased(() => zmq().zmq_ctx_term(this.#pointer));
+    withLease(() => zmq().zmq_ctx_term(this.#pointer));
     this.#pointer = null;
   }
 }
@@ -273,13 +273,13 @@ export class ZmqSocket {
       ? new TextEncoder().encode(value)
       : new Uint8Array((option === WIDE ? BigInt64Array.of(BigInt(value)) : Int32Array.of(value)).buffer);
     const number = SOCKET_OPTIONS[option];
-    leased(() => check("zmq_setsockopt", zmq().zmq_setsockopt(this.#pointer, number, bytes, BigInt(bytes.length))));
+    withLease(() => check("zmq_setsockopt", zmq().zmq_setsockopt(this.#pointer, number, bytes, BigInt(bytes.length))));
   }
 
   #getInt(option: number): number {
-    return leased(() => {
+    return withLease(() => {
       length[0] = 4n;
-      check("zmq_getsockopt", uninterrupted(() => zmq().zmq_getsockopt(this.#pointer, option, int, length)));
+      check("zmq_getsockopt", retryInterrupted(() => zmq().zmq_getsockopt(this.#pointer, option, int, length)));
       return int[0];
     });
   }
@@ -303,7 +303,7 @@ export class ZmqSocket {
   get lastEndpoint(): string {
     const text = new Uint8Array(1024);
     length[0] = BigInt(text.length);
-    leased(() => check("zmq_getsockopt", zmq().zmq_getsockopt(this.#pointer, ZMQ_LAST_ENDPOINT, text, length)));
+    withLease(() => check("zmq_getsockopt", zmq().zmq_getsockopt(this.#pointer, ZMQ_LAST_ENDPOINT, text, length)));
     return new TextDecoder().decode(text.subarray(0, Math.max(0, Number(length[0]) - 1)));
   }
 
@@ -312,8 +312,8 @@ export class ZmqSocket {
    * @throws {SocketError} If the address is in use or not available.
    */
   bind(address: string): void {
-    leased(() =>
-      check(`cannot listen on ${address}`, uninterrupted(() => zmq().zmq_bind(this.#pointer, cString(address))))
+    withLease(() =>
+      check(`cannot listen on ${address}`, retryInterrupted(() => zmq().zmq_bind(this.#pointer, cString(address))))
     );
   }
 
@@ -322,8 +322,8 @@ export class ZmqSocket {
    * @throws {SocketError} If the address is invalid.
    */
   connect(address: string): void {
-    leased(() =>
-      check(`cannot connect to ${address}`, uninterrupted(() => zmq().zmq_connect(this.#pointer, cString(address))))
+    withLease(() =>
+      check(`cannot connect to ${address}`, retryInterrupted(() => zmq().zmq_connect(this.#pointer, cString(address))))
     );
   }
 
@@ -347,7 +347,7 @@ export class ZmqSocket {
   }
 
   #monitor(address: string, events: number): void {
-    leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events)));
+    withLease(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, cString(address), events)));
   }
 
   /**
@@ -356,7 +356,7 @@ export class ZmqSocket {
    * work any more.
    */
   endMonitor(): void {
-    leased(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0)));
+    withLease(() => check("zmq_socket_monitor", zmq().zmq_socket_monitor(this.#pointer, null, 0)));
   }
 
   /**
@@ -364,7 +364,7 @@ export class ZmqSocket {
    * @returns False if nothing was sent, because there is no room or no peer.
    */
   trySend(frames: Frames): boolean {
-    return leased(() => this.#trySend(frames));
+    return withLease(() => this.#trySend(frames));
   }
 
   #trySend(frames: Frames): boolean {
@@ -373,7 +373,7 @@ export class ZmqSocket {
       const frame = frames[i];
       const flags = i < last ? ZMQ_DONTWAIT | ZMQ_SNDMORE : ZMQ_DONTWAIT;
       const bytes = BigInt(frame.length);
-      if (uninterrupted(() => zmq().zmq_send(this.#pointer, frame as Uint8Array<ArrayBuffer>, bytes, flags)) >= 0) {
+      if (retryInterrupted(() => zmq().zmq_send(this.#pointer, frame as Uint8Array<ArrayBuffer>, bytes, flags)) >= 0) {
         continue;
       }
       // If a peer is lost during a message, the frames sent so far are lost with it: start the message again.
@@ -385,7 +385,7 @@ export class ZmqSocket {
 
   /** Receives a message, if there is one. */
   tryReceive(): Frames | undefined {
-    return leased(() => this.#tryReceive());
+    return withLease(() => this.#tryReceive());
   }
 
   #tryReceive(): Frames | undefined {
@@ -394,7 +394,7 @@ export class ZmqSocket {
     initialized = true;
     const frames: Frames = [];
     for (;;) {
-      const size = uninterrupted(() => zmq_msg_recv(message, this.#pointer, ZMQ_DONTWAIT));
+      const size = retryInterrupted(() => zmq_msg_recv(message, this.#pointer, ZMQ_DONTWAIT));
       if (size < 0) {
         if (frames.length === 0 && zmq().zmq_errno() === EAGAIN) return undefined;
         throw failure("zmq_msg_recv");
@@ -415,7 +415,7 @@ export class ZmqSocket {
   /** Closes the socket. It must not be used afterwards; closing it twice is allowed. */
   close(): void {
     if (this.#pointer === null) return;
-    leased(() => zmq().zmq_close(this.#pointer));
+    withLease(() => zmq().zmq_close(this.#pointer));
     this.#pointer = null;
   }
 

@@ -71,9 +71,9 @@ export class DataExpression {
       const path = steps.slice(0, i).join(delimiter);
       budget.spend(expression.length);
       // A star on the first level matches every key; it is handled below.
-      const found = path === "*" ? facts.whole() : valueAt(facts, { steps, path, delimiter });
+      const fact = path === "*" ? facts.whole() : valueAt(facts, { steps, path, delimiter });
       const pattern = path === "*" ? expression : steps.slice(i).join(delimiter);
-      if (found !== undefined && this.#inValue(found, pattern, budget)) return true;
+      if (fact !== undefined && this.#inValue(fact, pattern, budget)) return true;
     }
     return false;
   }

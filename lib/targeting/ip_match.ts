@@ -31,7 +31,7 @@ export function compileIpMatch(tgt: string): (grains: Facts) => boolean {
   }
   if (length === undefined) {
     const wanted = text.includes("%") ? text : addressText(address.digits);
-    return (grains) => listed(grains, address.version).includes(wanted);
+    return (grains) => addressesOf(grains, address.version).includes(wanted);
   }
   const shift = BigInt(bits - prefix);
   const network = BigInt(`0x${address.digits}`) >> shift;
@@ -40,7 +40,7 @@ export function compileIpMatch(tgt: string): (grains: Facts) => boolean {
     throw new TargetError(`${tgt} is an address within the network ${start}/${prefix}`, "ipcidr");
   }
   return (grains) =>
-    listed(grains, address.version).some((item) => {
+    addressesOf(grains, address.version).some((item) => {
       const member = typeof item === "string" ? parseAddress(item) : undefined;
       return member?.version === address.version && BigInt(`0x${member.digits}`) >> shift === network;
     });
@@ -66,7 +66,7 @@ function prefixLength(text: string, bits: number): number | undefined {
 }
 
 /** The addresses in a minion's grains. */
-function listed(grains: Facts, version: 4 | 6): Value[] {
-  const found = grains.get(`ipv${version}`);
-  return Array.isArray(found) ? found : found === undefined ? [] : [found];
+function addressesOf(grains: Facts, version: 4 | 6): Value[] {
+  const addresses = grains.get(`ipv${version}`);
+  return Array.isArray(addresses) ? addresses : addresses === undefined ? [] : [addresses];
 }

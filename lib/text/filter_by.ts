@@ -25,8 +25,8 @@ export interface FilterOptions {
  */
 export function filterBy(table: ValueMap, value: Value | undefined, options: FilterOptions): Value {
   const { merge, fallback, base } = options;
-  const found = firstMatch(table, value) ?? table.get(fallback) ?? null;
-  const based = truthy(base) ? overBase(table.get(base), found) : found;
+  const match = firstMatch(table, value) ?? table.get(fallback) ?? null;
+  const based = truthy(base) ? overBase(table.get(base), match) : match;
   if (!truthy(merge)) return based;
   if (!isMap(merge)) throw new CommandError("filter_by merge argument must be a dictionary.");
   if (based === null) return merge;
@@ -36,19 +36,19 @@ export function filterBy(table: ValueMap, value: Value | undefined, options: Fil
 
 function firstMatch(table: ValueMap, value: Value | undefined): Value | undefined {
   for (const item of Array.isArray(value) ? value : value === undefined ? [] : [value]) {
-    for (const [key, found] of table) {
+    for (const [key, match] of table) {
       if (!matchesGlob(str(key), str(item))) continue;
-      if (found !== null) return found;
+      if (match !== null) return match;
       break;
     }
   }
   return undefined;
 }
 
-function overBase(base: Value | undefined, found: Value): Value {
-  if (base === undefined) return found;
-  if (found === null) return base;
-  if (!isMap(base)) return found;
-  if (!isMap(found)) throw new CommandError("filter_by default and look-up values must both be dictionaries.");
-  return updateMap(base, found, { mergeLists: false });
+function overBase(base: Value | undefined, match: Value): Value {
+  if (base === undefined) return match;
+  if (match === null) return base;
+  if (!isMap(base)) return match;
+  if (!isMap(match)) throw new CommandError("filter_by default and look-up values must both be dictionaries.");
+  return updateMap(base, match, { mergeLists: false });
 }

@@ -68,8 +68,8 @@ function prefixOf(mask: string, version: 4 | 6): number | undefined {
   const parsed = version === 4 && isIpv4(mask) ? parseIpAddress(mask) : undefined;
   if (parsed === undefined) return undefined;
   const text = parsed.value.toString(2).padStart(bits, "0");
-  const found = /^(1*)0*$/.exec(text) ?? /^(0*)1*$/.exec(text);
-  return found?.[1].length;
+  const match = /^(1*)0*$/.exec(text) ?? /^(0*)1*$/.exec(text);
+  return match?.[1].length;
 }
 
 /** The network of an interface. */
@@ -145,10 +145,10 @@ const NETWORKS: Readonly<Record<Exclude<IpProperty, "global">, readonly string[]
 const parsedNetworks = new Map<string, readonly IpInterface[]>();
 
 function networksWith(property: Exclude<IpProperty, "global">): readonly IpInterface[] {
-  const known = parsedNetworks.get(property) ??
+  const networks = parsedNetworks.get(property) ??
     NETWORKS[property].flatMap((text) => parseIpNetwork(text, { strict: true }) ?? []);
-  parsedNetworks.set(property, known);
-  return known;
+  parsedNetworks.set(property, networks);
+  return networks;
 }
 
 const MAPPED: IpInterface = { version: 6, value: 0xffffn << 32n, prefix: 96 };

@@ -22,12 +22,12 @@ export function compareLooseVersions(a: string, b: string): number {
     const [one, other] = [left[i], right[i]];
     const order = typeof one === "number" && typeof other === "number"
       ? one - other
-      : compareStrings(padded(one), padded(other));
+      : compareStrings(pad(one), pad(other));
     if (order !== 0) return Math.sign(order);
   }
   return Math.sign(left.length - right.length);
 }
 
-function padded(part: number | string): string {
+function pad(part: number | string): string {
   return typeof part === "number" ? String(part).padStart(PADDED, "0") : part;
 }

@@ -52,15 +52,15 @@ const JOINED: Readonly<Record<string, string>> = {
 function expressionOf(format: string): RegExp | undefined {
   const whole = format.replaceAll(/%([cxX])/g, (_code, letter: string) => JOINED[letter]);
   const seen = new Set<string>();
-  let known = true;
+  let supported = true;
   const source = whole.replaceAll(/%(.?)|\s+|[\\.^$*+?(){}[\]|]/gs, (part, letter: string | undefined) => {
     if (letter === undefined) return /^\s/.test(part) ? "\\s+" : `\\${part}`;
     if (letter === "%") return "%";
-    if (!Object.hasOwn(CODES, letter) || seen.has(letter)) known = false;
+    if (!Object.hasOwn(CODES, letter) || seen.has(letter)) supported = false;
     seen.add(letter);
     return `(?<${letter}>${CODES[letter] ?? ""})`;
   });
-  return known ? new RegExp(`^(?:${source})$`, "i") : undefined;
+  return supported ? new RegExp(`^(?:${source})$`, "i") : undefined;
 }
 
 /**
@@ -68,32 +68,32 @@ function expressionOf(format: string): RegExp | undefined {
  * @returns `undefined` if `text` is not of the format, or there is no such day; also for a format that Python refuses.
  */
 export function strptime(text: string, format: string): ClockTime | undefined {
-  const found = expressionOf(format)?.exec(text)?.groups;
-  if (found === undefined) return undefined;
-  const number = (code: string): number | undefined => found[code] === undefined ? undefined : Number(found[code]);
-  const named = (code: string, names: readonly string[]): number | undefined => {
-    const word = found[code]?.toLowerCase();
+  const groups = expressionOf(format)?.exec(text)?.groups;
+  if (groups === undefined) return undefined;
+  const number = (code: string): number | undefined => groups[code] === undefined ? undefined : Number(groups[code]);
+  const nameIndex = (code: string, names: readonly string[]): number | undefined => {
+    const word = groups[code]?.toLowerCase();
     const at = names.findIndex((name) => word !== undefined && name.toLowerCase().startsWith(word));
     return at < 0 ? undefined : at;
   };
   const century = (year: number) => year + (year <= 68 ? 2000 : 1900);
   const short = number("y");
   const year = number("Y") ?? (short === undefined ? 1900 : century(short));
-  const named0 = named("B", MONTHS) ?? named("b", MONTHS);
+  const named0 = nameIndex("B", MONTHS) ?? nameIndex("b", MONTHS);
   const month = named0 === undefined ? number("m") ?? 1 : named0 + 1;
   const date = dateOf({
     year,
     month,
     day: number("d") ?? 1,
     ofYear: number("j"),
-    weekday: named("A", DAYS) ?? named("a", DAYS) ?? number("w"),
+    weekday: nameIndex("A", DAYS) ?? nameIndex("a", DAYS) ?? number("w"),
     sundays: number("U"),
     mondays: number("W"),
   });
   if (date === undefined) return undefined;
   const half = number("I");
-  const hour = half === undefined ? number("H") ?? 0 : half % 12 + (found.p?.toLowerCase() === "pm" ? 12 : 0);
-  const fraction = found.f === undefined ? 0 : Number(found.f.padEnd(6, "0")) / 1e6;
+  const hour = half === undefined ? number("H") ?? 0 : half % 12 + (groups.p?.toLowerCase() === "pm" ? 12 : 0);
+  const fraction = groups.f === undefined ? 0 : Number(groups.f.padEnd(6, "0")) / 1e6;
   const time = hour * 3600 + (number("M") ?? 0) * 60 + (number("S") ?? 0) + fraction;
   return {
     year: date.getUTCFullYear(),

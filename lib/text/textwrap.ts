@@ -60,8 +60,8 @@ export interface Wrap {
 
 /** The lines of a text, of which no character is changed; blanks at their ends are left out. */
 export function wrapText(text: string, { width, breakLongWords, breakOnHyphens }: Wrap): string[] {
-  const found = text.match(breakOnHyphens ? partsPattern() : WORDS) ?? [];
-  const parts = Array.from(found, (part) => new Part(part)).reverse();
+  const match = text.match(breakOnHyphens ? partsPattern() : WORDS) ?? [];
+  const parts = Array.from(match, (part) => new Part(part)).reverse();
   const lines: string[] = [];
   while (parts.length > 0) {
     if (parts.at(-1)?.blank && lines.length > 0) parts.pop();

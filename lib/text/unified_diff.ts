@@ -32,9 +32,9 @@ const FREQUENT_FROM = 200;
 function placesOf(b: readonly string[]): Map<string, number[]> {
   const places = new Map<string, number[]>();
   b.forEach((line, i) => {
-    const known = places.get(line);
-    if (known === undefined) places.set(line, [i]);
-    else known.push(i);
+    const numbers = places.get(line);
+    if (numbers === undefined) places.set(line, [i]);
+    else numbers.push(i);
   });
   if (b.length >= FREQUENT_FROM) {
     const max = Math.floor(b.length / 100) + 1;
@@ -97,22 +97,22 @@ function equalBlocks(a: readonly string[], b: readonly string[]): Block[] {
 }
 
 function changes(a: readonly string[], b: readonly string[]): Change[] {
-  const found: Change[] = [];
+  const changes: Change[] = [];
   let i = 0, j = 0;
   for (const block of equalBlocks(a, b)) {
     const tag = i < block.a && j < block.b ? "replace" : i < block.a ? "delete" : j < block.b ? "insert" : undefined;
-    if (tag !== undefined) found.push({ tag, a1: i, a2: block.a, b1: j, b2: block.b });
+    if (tag !== undefined) changes.push({ tag, a1: i, a2: block.a, b1: j, b2: block.b });
     [i, j] = [block.a + block.size, block.b + block.size];
-    if (block.size > 0) found.push({ tag: "equal", a1: block.a, a2: i, b1: block.b, b2: j });
+    if (block.size > 0) changes.push({ tag: "equal", a1: block.a, a2: i, b1: block.b, b2: j });
   }
-  return found;
+  return changes;
 }
 
 /** Equal lines shown around each change, unless the caller says otherwise. */
 const CONTEXT = 3;
 
 /** The changes in groups that have at most twice the context between them. */
-function grouped(all: readonly Change[], context: number): Change[][] {
+function groupChanges(all: readonly Change[], context: number): Change[][] {
   const codes = [...all];
   const first = codes.at(0), last = codes.at(-1);
   if (first?.tag === "equal") {
@@ -144,7 +144,7 @@ function grouped(all: readonly Change[], context: number): Change[][] {
 }
 
 /** A range of lines as a diff's head shows it. */
-function shown(start: number, stop: number): string {
+function formatRange(start: number, stop: number): string {
   const length = stop - start;
   if (length === 1) return String(start + 1);
   return `${length === 0 ? start : start + 1},${length}`;
@@ -165,10 +165,10 @@ export function unifiedDiff(
 ): string[] {
   const lines: string[] = [];
   const { end = "\n" } = names;
-  for (const group of grouped(changes(a, b), names.context ?? CONTEXT)) {
+  for (const group of groupChanges(changes(a, b), names.context ?? CONTEXT)) {
     if (lines.length === 0) lines.push(`--- ${names.from}${end}`, `+++ ${names.to}${end}`);
     const first = group[0], last = group[group.length - 1];
-    lines.push(`@@ -${shown(first.a1, last.a2)} +${shown(first.b1, last.b2)} @@${end}`);
+    lines.push(`@@ -${formatRange(first.a1, last.a2)} +${formatRange(first.b1, last.b2)} @@${end}`);
     for (const { tag, a1, a2, b1, b2 } of group) {
       if (tag === "equal") {
         lines.push(...a.slice(a1, a2).map((line) => ` ${line}`));

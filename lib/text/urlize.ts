@@ -32,10 +32,10 @@ const LONGEST = 2_000;
 
 /** @param escaped The text, escaped already. */
 export function urlize(escaped: string, options: UrlizeOptions): string {
-  return escaped.split(/(\s+)/).map((word) => word.length > LONGEST ? word : linked(word, options)).join("");
+  return escaped.split(/(\s+)/).map((word) => word.length > LONGEST ? word : linkWord(word, options)).join("");
 }
 
-function linked(word: string, options: UrlizeOptions): string {
+function linkWord(word: string, options: UrlizeOptions): string {
   const head = /^(?:[(<]|&lt;)+/.exec(word)?.[0] ?? "";
   let middle = word.slice(head.length);
   let tail = /(?:[)>.,\n]|&gt;)+$/.exec(middle)?.[0] ?? "";

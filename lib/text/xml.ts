@@ -32,7 +32,7 @@ export function parseXml(text: string): XmlElement {
     else if (token.startsWith("<?") || token.startsWith("<!--")) continue;
     else if (name === undefined) {
       if (token === "<") throw new SyntaxError("A tag that is none");
-      last.text += decoded(token);
+      last.text += decodeEntities(token);
     } else if (end === "/") {
       if (last.name !== name || open.length === 1) throw new SyntaxError(`An end of ${name} without its beginning`);
       open.pop();
@@ -62,14 +62,14 @@ function parseAttributes(text: string): Map<string, string> {
   return new Map(
     [...text.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(([, name, one, other]) => [
       name,
-      decoded(one ?? other),
+      decodeEntities(one ?? other),
     ]),
   );
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
-function decoded(text: string): string {
+function decodeEntities(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-fA-F]{1,6})|(\w+));/g, (whole, decimal, hex, name) => {
     if (name !== undefined) return Object.hasOwn(ENTITIES, name) ? ENTITIES[name] : whole;
     const code = decimal === undefined ? parseInt(hex, 16) : Number(decimal);

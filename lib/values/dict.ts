@@ -65,9 +65,9 @@ export class Dict<V = Value> extends Map<Value, V> {
   /** Sets `value` under `key`. If an equal key exists, that key stays. */
   override set(key: Value, value: V): this {
     const hash = hashKey(key);
-    const known = this.#find(key, hash);
-    if (known >= 0) {
-      this.#values[known] = value;
+    const index = this.#find(key, hash);
+    if (index >= 0) {
+      this.#values[index] = value;
       return this;
     }
     const entry = this.#keys.length;

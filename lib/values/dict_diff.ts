@@ -18,10 +18,10 @@ export function changedValues(past: ValueMap, current: ValueMap): ValueMap {
   for (const [key, value] of current) {
     const old = past.get(key);
     if (old !== undefined && equals(old, value)) continue;
-    const found = old !== undefined && isMap(old) && isMap(value)
+    const nested = old !== undefined && isMap(old) && isMap(value)
       ? changedValues(old, value)
       : pair(value, old === undefined ? NOTHING : old);
-    if (found.size > 0) changes.set(key, found);
+    if (nested.size > 0) changes.set(key, nested);
   }
   return changes;
 }

@@ -53,8 +53,8 @@ export function copyDeep<T extends Value>(value: T): T {
   const copies = new Map<Value, Value>();
   const copy = (original: Value): Value => {
     if (!Array.isArray(original) && !isMap(original)) return original;
-    const known = copies.get(original);
-    if (known !== undefined) return known;
+    const earlier = copies.get(original);
+    if (earlier !== undefined) return earlier;
     if (Array.isArray(original)) {
       const list: Value[] = [];
       copies.set(original, list);

@@ -80,9 +80,9 @@ class JsonReader {
   }
 
   #number(): Value {
-    const found = this.#match(NUMBER);
-    if (found === null) throw this.#error("Expecting value");
-    const [text, fraction, exponent] = found;
+    const match = this.#match(NUMBER);
+    if (match === null) throw this.#error("Expecting value");
+    const [text, fraction, exponent] = match;
     if (fraction !== undefined || exponent !== undefined) return float(Number(text));
     const digits = text.startsWith("-") ? text.length - 1 : text.length;
     if (digits > MAX_DIGITS) {
@@ -164,9 +164,9 @@ class JsonReader {
    */
   #match(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text);
-    if (found !== null) this.#at = pattern.lastIndex;
-    return found;
+    const match = pattern.exec(this.#text);
+    if (match !== null) this.#at = pattern.lastIndex;
+    return match;
   }
 
   #take(char: string): boolean {

@@ -258,13 +258,13 @@ export class Reader {
     let hash = length;
     for (let i = start; i < start + length; i++) hash = (hash * 31 + bytes[i]) | 0;
     const slot = hash & 1023;
-    const known = knownKeys[slot];
-    if (known.length === length) {
+    const text = knownKeys[slot];
+    if (text.length === length) {
       let i = 0;
-      while (i < length && known.charCodeAt(i) === bytes[start + i]) i++;
+      while (i < length && text.charCodeAt(i) === bytes[start + i]) i++;
       if (i === length) {
         this.#position = start + length;
-        return known;
+        return text;
       }
     }
     this.#position = start;

@@ -37,7 +37,7 @@ export function pformat(value: Value, width = 80, options: { readonly indent?: n
 
 function format(value: Value, place: Place, layout: Layout): string {
   const room = layout.width - place.indent - place.allowance;
-  const line = mayFit(value, room) ? repr(sorted(value)) : undefined;
+  const line = mayFit(value, room) ? repr(sortKeys(value)) : undefined;
   if (line !== undefined && length(line) <= room) return line;
   if (typeof value === "string" && value !== "") return formatText(value, place, layout);
   if (value instanceof Uint8Array) return formatBytes(value, place, layout);
@@ -77,7 +77,7 @@ function formatList(list: Value[], place: Place, layout: Layout): string {
 function formatMap(map: ValueMap, place: Place, layout: Layout): string {
   const indent = place.indent + layout.perLevel;
   const items = sortedEntries(map).map(([key, item], i) => {
-    const name = `${repr(sorted(key))}: `;
+    const name = `${repr(sortKeys(key))}: `;
     const allowance = i === map.size - 1 ? place.allowance + 1 : 1;
     return name + format(item, { indent: indent + length(name), allowance, top: false }, layout);
   });
@@ -147,9 +147,9 @@ function formatBytes(bytes: Uint8Array, place: Place, layout: Layout): string {
 }
 
 /** A copy of `value` with every map sorted by key. */
-function sorted(value: Value): Value {
-  if (Array.isArray(value)) return sequenceLike(value, value.map(sorted));
-  if (value instanceof Map) return mapOf(sortedEntries(value).map(([key, item]) => [key, sorted(item)]));
+function sortKeys(value: Value): Value {
+  if (Array.isArray(value)) return sequenceLike(value, value.map(sortKeys));
+  if (value instanceof Map) return mapOf(sortedEntries(value).map(([key, item]) => [key, sortKeys(item)]));
   return value;
 }
 

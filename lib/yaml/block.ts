@@ -207,8 +207,8 @@ class BlockReader {
     const lines: string[] = [];
     let depth = -1, start = this.#end + 1;
     for (; start < text.length; start = this.#end + 1) {
-      const found = text.indexOf("\n", start);
-      const end = found < 0 ? text.length : found;
+      const newline = text.indexOf("\n", start);
+      const end = newline < 0 ? text.length : newline;
       let begin = start;
       while (begin < end && text.charCodeAt(begin) === SPACE) begin++;
       const isEmpty = begin === end;

@@ -331,8 +331,8 @@ class Composer {
     const starts = event.type === EVENT_ID.SCALAR ? [this.#scalarStart(event)] : [event.start];
     if (event.anchorStart >= 0) starts.push(event.anchorStart - 1);
     if (event.tagStart >= 0) starts.push(event.tagStart);
-    const known = starts.filter((start) => start >= 0);
-    return known.length === 0 ? this.#position : Math.min(...known);
+    const marked = starts.filter((start) => start >= 0);
+    return marked.length === 0 ? this.#position : Math.min(...marked);
   }
 
   #scalarStart(event: ScalarEvent): number {

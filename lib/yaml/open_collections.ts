@@ -67,9 +67,9 @@ class Scan {
 
   #skip(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0] ?? "";
-    this.#at += found.length;
-    return found;
+    const skipped = pattern.exec(this.#text)?.[0] ?? "";
+    this.#at += skipped.length;
+    return skipped;
   }
 
   #push(kind: OpenCollection["kind"], start: number): void {

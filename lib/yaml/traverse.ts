@@ -13,8 +13,8 @@ export const DEFAULT_TARGET_DELIM = ":";
 
 /** The value at `path` in `data`, as {@linkcode traverse} finds it, else `fallback`. A None that exists is returned. */
 export function traverseOr(data: ValueMap, path: Value, how: { delimiter: string; fallback: Value }): Value {
-  const found = traverse(data, path, how.delimiter);
-  return found === undefined ? how.fallback : found;
+  const value = traverse(data, path, how.delimiter);
+  return value === undefined ? how.fallback : value;
 }
 
 /**

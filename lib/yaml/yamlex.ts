@@ -66,8 +66,8 @@ class YamlexConstructor {
   }
 
   #construct(node: YamlNode): Value {
-    if (node.tag === AGGREGATE) return this.#aggregate(this.#construct(untagged(node)), node);
-    if (node.tag === RESET) return this.#construct(untagged(node));
+    if (node.tag === AGGREGATE) return this.#aggregate(this.#construct(removeTag(node)), node);
+    if (node.tag === RESET) return this.#construct(removeTag(node));
     switch (node.tag) {
       case `${YAML_TAG}map`:
       case `${YAML_TAG}omap`:
@@ -243,12 +243,12 @@ class YamlexConstructor {
 }
 
 /** The node without its tag. */
-function untagged(node: YamlNode): YamlNode {
+function removeTag(node: YamlNode): YamlNode {
   if (node.kind === "mapping") return { ...node, tag: `${YAML_TAG}map` };
   if (node.kind === "sequence") return { ...node, tag: `${YAML_TAG}seq` };
   return { ...node, tag: YAML_TAG + scalarType(node.text) };
 }
 
 function untaggedKey(node: ScalarNode): YamlNode {
-  return node.tag === AGGREGATE || node.tag === RESET ? untagged(node) : node;
+  return node.tag === AGGREGATE || node.tag === RESET ? removeTag(node) : node;
 }

@@ -20,7 +20,7 @@ import {
   shownSettings,
   splitHostName,
 } from "#lib/host/network/debian_settings.ts";
-import { isAmong, required, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
+import { isAmong, requireSetting, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
 import { adapterText, parseInterfaces, sourceText } from "#lib/host/network/interfaces_file.ts";
 import { ScriptFiles } from "#lib/host/network/script_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -54,8 +54,8 @@ const PAUSE_MS = 2000;
 
 /** Whether the system is one whose services start the network, not a file: Ubuntu since 12. */
 function isStartedByServices({ grains }: JobContext): boolean {
-  if (required(grains, "osfullname") !== "Ubuntu") return false;
-  return Number(str(required(grains, "osrelease")).split(".")[0]) >= 12;
+  if (requireSetting(grains, "osfullname") !== "Ubuntu") return false;
+  return Number(str(requireSetting(grains, "osrelease")).split(".")[0]) >= 12;
 }
 
 function hasNoCarrier({ grains }: JobContext): boolean {
@@ -110,8 +110,8 @@ function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, se
 
 function writePeer(files: ScriptFiles, adapter: ValueMap): void {
   const data = adapter.get("data") ?? null;
-  const block = isMap(data) ? required(data, "inet") : null;
-  const provider = str(required(isMap(block) ? block : new Map(), "provider"));
+  const block = isMap(data) ? requireSetting(data, "inet") : null;
+  const provider = str(requireSetting(isMap(block) ? block : new Map(), "provider"));
   if (!files.exists(PEERS_DIRECTORY)) throw settingError(`${PEERS_DIRECTORY} cannot be written.`);
   files.write(`${PEERS_DIRECTORY}/${provider}`, peerFile(adapter));
 }
@@ -159,7 +159,7 @@ function buildBond(files: ScriptFiles): ModuleFunction<JobContext> {
     params: { iface: p.str() },
     varKwargs: "settings",
     async run({ iface }, context, { kwargs: settings }) {
-      const release = str(required(context.grains, "osrelease"));
+      const release = str(requireSetting(context.grains, "osrelease"));
       const script = bondScript(iface, debianBond(settings, iface, hasNoCarrier(context)));
       if (isTest(settings)) return linesWithEnds(script);
       const path = files.writeIn(MODULES_DIRECTORY, `${iface}.conf`, script);

@@ -22,7 +22,7 @@ function limitOf(limit: Value, name: string, context: JobContext): number | null
 }
 
 /** Backups by number, the newest first. */
-function numbered(backups: readonly Backup[]): Map<Value, Value> {
+function numberBackups(backups: readonly Backup[]): Map<Value, Value> {
   return new Map(backups.map(({ time, size, location }, i): [Value, Value] => [
     i,
     map({ "Backup Time": time, Size: size, Location: location }),
@@ -38,7 +38,7 @@ function lister(name: string): ModuleFunction<JobContext> {
     permissions: "all",
     params: LIST,
     run: ({ path, limit }, context) =>
-      numbered(listBackups(expandHome(path), {
+      numberBackups(listBackups(expandHome(path), {
         cachedir: context.opts.cachedir,
         limit: limitOf(limit, "list_backups", context),
       })),
@@ -58,7 +58,7 @@ export const list_backups_dir: ModuleFunction<JobContext> = fn({
   run: ({ path, limit }, context) => {
     const query = { cachedir: context.opts.cachedir, limit: limitOf(limit, "list_backups_dir", context) };
     return new Map(
-      [...listBackupsDirectory(expandHome(path), query)].map(([file, backups]) => [file, numbered(backups)]),
+      [...listBackupsDirectory(expandHome(path), query)].map(([file, backups]) => [file, numberBackups(backups)]),
     );
   },
 });

@@ -176,8 +176,8 @@ async function setList(key: string, list: Value[], context: JobContext, delimite
 
 /** A copy of what is at a path, to be changed; `fallback` if there is nothing. */
 function grainAt(key: string, { grains }: JobContext, delimiter: string, fallback: Value): Value {
-  const found = traverse(grains, key, delimiter);
-  return found === undefined ? fallback : copyOf(found);
+  const grain = traverse(grains, key, delimiter);
+  return grain === undefined ? fallback : copyOf(grain);
 }
 
 function copyOf(value: Value): Value {

@@ -6,7 +6,7 @@
 
 import { applying, install, type IpFunctions, isTest, reading, startOrStop } from "./_ip_functions.ts";
 import { CommandError } from "#lib/errors.ts";
-import { isIpv6Setting, required, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
+import { isIpv6Setting, requireSetting, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
 import { routesOf } from "#lib/host/network/debian_settings.ts";
 import { ifcfgText, rhInterface, type RhInterfaceOptions } from "#lib/host/network/rh_interface.ts";
 import {
@@ -38,9 +38,9 @@ function fileLines(files: ScriptFiles, path: string): string[] {
 
 /** The first digit of the release whose form of `ifcfg` files is written. */
 function formOf({ grains }: JobContext): string {
-  const os = required(grains, "os");
-  if (os === "Fedora") return Number(toNumber(required(grains, "osmajorrelease"))) >= 28 ? "8" : "7";
-  return os === "Amazon" ? "7" : str(required(grains, "osrelease")).slice(0, 1);
+  const os = requireSetting(grains, "os");
+  if (os === "Fedora") return Number(toNumber(requireSetting(grains, "osmajorrelease"))) >= 28 ? "8" : "7";
+  return os === "Amazon" ? "7" : str(requireSetting(grains, "osrelease")).slice(0, 1);
 }
 
 /** Checks what a type needs, and changes the settings as it wants them. */
@@ -133,7 +133,7 @@ function buildInterface(files: ScriptFiles): ModuleFunction<JobContext> {
 
 /** Whether routes are written in the older form, by the first character of the release. */
 function hasOldRoutes({ grains }: JobContext): boolean {
-  const first = str(required(grains, "osrelease")).slice(0, 1);
+  const first = str(requireSetting(grains, "osrelease")).slice(0, 1);
   return /^\d$/.test(first) && Number(first) < 6;
 }
 
@@ -145,10 +145,10 @@ function buildRoutes(files: ScriptFiles): ModuleFunction<JobContext> {
     varKwargs: "settings",
     run({ iface }, context, { kwargs: settings }) {
       const routes = routesOf(settings, iface);
-      const isSixth = (route: ValueMap) => isIpv6Setting(required(route, "ipaddr"));
+      const isSixth = (route: ValueMap) => isIpv6Setting(requireSetting(route, "ipaddr"));
       const texts = [routes.filter((route) => !isSixth(route)), routes.filter(isSixth)]
         .map((some) => hasOldRoutes(context) ? oldRoutesText(some) : routesText(some, iface));
-      if (truthy(required(settings, "test"))) return texts.flatMap(linesOf);
+      if (truthy(requireSetting(settings, "test"))) return texts.flatMap(linesOf);
       return ["route", "route6"].flatMap((kind, i) => {
         files.writeIn(SCRIPTS, `${kind}-${iface}`, texts[i]);
         return fileLines(files, `${SCRIPTS}/${kind}-${iface}`);
@@ -168,7 +168,7 @@ function buildNetworkSettings(files: ScriptFiles): ModuleFunction<JobContext> {
     varKwargs: "settings",
     run(_bound, _context, { kwargs: settings }) {
       const file = networkText(checkedNetwork(settings, settingsIn(files.text(NETWORK) ?? "")));
-      if (truthy(required(settings, "test"))) return linesOf(file);
+      if (truthy(requireSetting(settings, "test"))) return linesOf(file);
       files.write(NETWORK, file);
       return fileLines(files, NETWORK);
     },
@@ -189,7 +189,7 @@ export function rhIp(root = ""): IpFunctions {
   };
   return {
     apply_network_settings: applying(({ grains, call }) => {
-      const service = Number(toNumber(required(grains, "osmajorrelease"))) >= 8 ? "NetworkManager" : "network";
+      const service = Number(toNumber(requireSetting(grains, "osmajorrelease"))) >= 8 ? "NetworkManager" : "network";
       return call("service.restart", [service]);
     }),
     build_interface: buildInterface(files),

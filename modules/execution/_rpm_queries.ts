@@ -21,12 +21,14 @@ export const info_installed: ModuleFunction<JobContext> = ofNames(
     "pkg.info_installed <package1> attr=version,vendor",
   ),
   async (given, kwargs, context) => {
-    const found = await rpm.infoOf(given, { root: kwargs.get("root"), attr: kwargs.get("attr") }, context);
-    const renamed = (one: ValueMap): ValueMap =>
+    const info = await rpm.infoOf(given, { root: kwargs.get("root"), attr: kwargs.get("attr") }, context);
+    const renameSource = (one: ValueMap): ValueMap =>
       new Map([...one].map(([key, value]) => [key === "source_rpm" ? "source" : key, value]));
-    if (isTrue(kwargs.get("all_versions"))) return new Map([...found].map(([name, all]) => [name, all.map(renamed)]));
-    for (const [newest] of found.values()) newest.delete("edition");
-    return new Map([...found].map(([name, [newest]]) => [name, renamed(newest)]));
+    if (isTrue(kwargs.get("all_versions"))) {
+      return new Map([...info].map(([name, all]) => [name, all.map(renameSource)]));
+    }
+    for (const [newest] of info.values()) newest.delete("edition");
+    return new Map([...info].map(([name, [newest]]) => [name, renameSource(newest)]));
   },
   { varArgs: "names" },
 );

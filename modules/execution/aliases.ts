@@ -104,8 +104,8 @@ export const rm_alias: ModuleFunction<JobContext> = fn({
   params: { alias: p.str() },
   async run({ alias }, context) {
     const lines = await readLines(context);
-    const known = lines.findLast((line) => line.alias === alias)?.target ?? "";
-    if (known !== "") await writeLines(lines.filter((line) => line.alias !== alias), context);
+    const target = lines.findLast((line) => line.alias === alias)?.target ?? "";
+    if (target !== "") await writeLines(lines.filter((line) => line.alias !== alias), context);
     return true;
   },
 });

@@ -33,12 +33,12 @@ function apk(words: readonly string[], context: JobContext, joined = false): Pro
   return runProgram(["apk", ...words], context, { setsRetcode: true, joined });
 }
 
-async function installed(context: JobContext): Promise<PackageVersions> {
+async function listInstalled(context: JobContext): Promise<PackageVersions> {
   return parseApkInstalled((await apk(["info", "-v"], context, true)).stdout);
 }
 
 async function installedVersions(context: JobContext): Promise<ValueMap> {
-  return asVersions(await installed(context), false);
+  return asVersions(await listInstalled(context), false);
 }
 
 async function refresh(context: JobContext): Promise<boolean> {
@@ -49,7 +49,7 @@ async function refresh(context: JobContext): Promise<boolean> {
 }
 
 /** The names in name, and those of pkgs: names, or maps from a name to a version. */
-function named(name: string | null, pkgs: Value): string[] {
+function packageNames(name: string | null, pkgs: Value): string[] {
   const list = Array.isArray(pkgs) ? pkgs : [];
   const names = [
     ...name ? name.split(",") : [],
@@ -62,7 +62,7 @@ function errorsOf({ retcode, stderr }: ProgramResult): string[] {
   return retcode !== 0 && stderr !== "" ? [stderr] : [];
 }
 
-export const version: ModuleFunction<JobContext> = versionFunction(installed);
+export const version: ModuleFunction<JobContext> = versionFunction(listInstalled);
 
 export const refresh_db: ModuleFunction<JobContext> = fn({
   ...NAMES,
@@ -70,7 +70,7 @@ export const refresh_db: ModuleFunction<JobContext> = fn({
   run: (_bound, context) => refresh(context),
 });
 
-export const list_pkgs: ModuleFunction<JobContext> = listFunction(installed, {
+export const list_pkgs: ModuleFunction<JobContext> = listFunction(listInstalled, {
   examples: ["pkg.list_pkgs", "pkg.list_pkgs versions_as_list=True"],
 });
 
@@ -90,15 +90,17 @@ export const latest_version: ModuleFunction<JobContext> = fn({
     if (isTrue(kwargs.get("refresh") ?? true)) await refresh(context);
     const upgrades = parseApkUpgrades((await apk(["upgrade", "-s"], context)).stdout);
     const latest: ValueMap = new Map();
-    for (const name of names) latest.set(name, upgrades.get(name) ?? await offered(name, before.get(name), context));
+    for (const name of names) {
+      latest.set(name, upgrades.get(name) ?? await latestOffer(name, before.get(name), context));
+    }
     return names.length === 1 ? latest.get(names[0]) : latest;
   },
 });
 
 /** The version that the repositories have of a package, an empty string if that is installed. */
-async function offered(name: string, before: Value | undefined, context: JobContext): Promise<string> {
-  const found = splitLines((await apk(["search", name], context)).stdout).map(splitPackage);
-  const version = found.filter(([one]) => one === name).at(-1)?.[1] ?? "";
+async function latestOffer(name: string, before: Value | undefined, context: JobContext): Promise<string> {
+  const offers = splitLines((await apk(["search", name], context)).stdout).map(splitPackage);
+  const version = offers.filter(([one]) => one === name).at(-1)?.[1] ?? "";
   return version === before ? "" : version;
 }
 
@@ -114,7 +116,7 @@ export const install: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ name, pkgs, sources, refresh: refreshes }, context) {
     const isAlone = (pkgs === null || pkgs === "") && (sources === null || sources === "");
-    const names = named(isAlone ? name : null, pkgs);
+    const names = packageNames(isAlone ? name : null, pkgs);
     if (names.length === 0) return {};
     return await changePackages({
       list: () => installedVersions(context),
@@ -149,7 +151,7 @@ export const remove: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { ...REMOVE, purge: p.bool(false) },
   varKwargs: "kwargs",
-  run: ({ name, pkgs, purge }, context) => uninstall(named(name, pkgs), purge, context),
+  run: ({ name, pkgs, purge }, context) => uninstall(packageNames(name, pkgs), purge, context),
 });
 
 export const purge: ModuleFunction<JobContext> = fn({
@@ -157,7 +159,7 @@ export const purge: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: REMOVE,
   varKwargs: "kwargs",
-  run: ({ name, pkgs }, context) => uninstall(named(name, pkgs), true, context),
+  run: ({ name, pkgs }, context) => uninstall(packageNames(name, pkgs), true, context),
 });
 
 export const upgrade: ModuleFunction<JobContext> = fn({
@@ -171,7 +173,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ name, pkgs, refresh: refreshes }, context) {
     if (refreshes) await refresh(context);
-    const names = named(pkgs === null ? name : null, pkgs);
+    const names = packageNames(pkgs === null ? name : null, pkgs);
     const before = await installedVersions(context);
     const words = names.length === 0 ? ["upgrade"] : ["add", "-u", ...names];
     const { retcode, stdout } = await apk(words, context, true);

@@ -87,7 +87,7 @@ async function orSystemError<T>(act: () => Promise<T>, path: string): Promise<T>
  * A reference whose URL, if it is one, has become a path.
  * @throws {CommandError} If it cannot be fetched.
  */
-async function fetched(reference: Value, context: JobContext): Promise<string | Uint8Array> {
+async function fetchReference(reference: Value, context: JobContext): Promise<string | Uint8Array> {
   if (reference instanceof Uint8Array) return reference;
   const url = str(reference);
   const scheme = schemeOf(url);
@@ -130,13 +130,13 @@ async function matching(
   { data, digest }: { readonly data: SignedData; readonly digest: string },
   context: JobContext,
 ): Promise<(string | Uint8Array)[]> {
-  const key = loadPublicKey(await fetched(pubkey, context));
-  const found: (string | Uint8Array)[] = [];
+  const key = loadPublicKey(await fetchReference(pubkey, context));
+  const matches: (string | Uint8Array)[] = [];
   for (const signature of signatures) {
-    if (await verifyData(key, signatureBytes(signature), data, digest)) found.push(signature);
+    if (await verifyData(key, signatureBytes(signature), data, digest)) matches.push(signature);
   }
-  if (found.length === 0) throw new InvalidSignature(`Invalid signature for key ${publicFingerprint(key)}`);
-  return found;
+  if (matches.length === 0) throw new InvalidSignature(`Invalid signature for key ${publicFingerprint(key)}`);
+  return matches;
 }
 
 function listOf(given: Value): Value[] {
@@ -207,7 +207,7 @@ signed_by_all
     const signatures: (string | Uint8Array)[] = [];
     for (const one of listOf(signature)) {
       try {
-        signatures.push(await fetched(one, context));
+        signatures.push(await fetchReference(one, context));
       } catch (error) {
         if (!(error instanceof CommandError)) throw error;
         if (truthy(pubkey)) return { res: false, message: error.message };
@@ -225,8 +225,8 @@ signed_by_all
     let left = signatures;
     for (const key of all) {
       try {
-        const found = await matching(key, left, what, context);
-        left = left.filter((one) => !found.includes(one));
+        const matches = await matching(key, left, what, context);
+        left = left.filter((one) => !matches.includes(one));
       } catch (error) {
         const reason = reasonOf(error);
         context.log("error", reason);

@@ -25,12 +25,12 @@ async function outputOf(words: readonly string[], context: JobContext): Promise<
 async function jobs(context: JobContext, tag: Value = null): Promise<AtJob[]> {
   const isRedHat = context.grains.get("os_family") === "RedHat";
   const listed = parseJobs(await outputOf(isRedHat ? ["at", "-l"] : ["atq"], context), { dates: isRedHat });
-  const found: AtJob[] = [];
+  const jobs: AtJob[] = [];
   for (const one of listed) {
     const own = parseTag(await outputOf(["at", "-c", String(one.job)], context));
-    if (!truthy(tag) || tag === own || tag === one.job) found.push({ ...one, tag: own });
+    if (!truthy(tag) || tag === own || tag === one.job) jobs.push({ ...one, tag: own });
   }
-  return found;
+  return jobs;
 }
 
 export const atq: ModuleFunction<JobContext> = fn({
@@ -139,8 +139,8 @@ export const jobcheck: ModuleFunction<JobContext> = fn({
     const conditions = ownKeywords(kwargs);
     if (conditions.size === 0) return { error: "You have given a condition" };
     const all = await jobs(context);
-    const found = all.filter((job) => isWanted(job, conditions));
-    if (found.length > 0 || all.length === 0) return { jobs: found };
+    const chosen = all.filter((job) => isWanted(job, conditions));
+    if (chosen.length > 0 || all.length === 0) return { jobs: chosen };
     return { jobs: [], note: "No match jobs or time format error" };
   },
 });

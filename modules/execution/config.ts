@@ -59,8 +59,8 @@ export const get: ModuleFunction<JobContext> = fn({
       return traverseOr(all, key, { delimiter, fallback });
     }
     for (const source of sources(context, omit)) {
-      const found = traverse(source, key, delimiter);
-      if (found !== undefined) return found;
+      const value = traverse(source, key, delimiter);
+      if (value !== undefined) return value;
     }
     return fallback;
   },
@@ -86,12 +86,12 @@ export const option: ModuleFunction<JobContext> = fn({
       const source = looked.find((source) => source.has(value));
       return source === undefined ? fallback ?? "" : source.get(value);
     }
-    const found: ValueMap = new Map();
+    const values: ValueMap = new Map();
     for (const source of looked) {
       const names = [...source.keys()].filter((name) => typeof name === "string");
-      for (const name of filterGlob(value, names)) if (!found.has(name)) found.set(name, source.get(name) ?? null);
+      for (const name of filterGlob(value, names)) if (!values.has(name)) values.set(name, source.get(name) ?? null);
     }
-    return found.size > 0 ? found : fallback ?? found;
+    return values.size > 0 ? values : fallback ?? values;
   },
 });
 

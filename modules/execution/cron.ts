@@ -82,8 +82,8 @@ export const get_entry: ModuleFunction<JobContext> = fn({
   async run({ user, identifier, cmd }, context) {
     if (identifier && cmd) context.log("warning", "Both identifier and cmd are specified. Only using identifier.");
     const { crons, special } = parseCrontab(await readCrontab(user, context));
-    const found = [...crons, ...special].find((job) => identifier ? job.identifier === identifier : job.cmd === cmd);
-    return found ?? false;
+    const entry = [...crons, ...special].find((job) => identifier ? job.identifier === identifier : job.cmd === cmd);
+    return entry ?? false;
   },
 });
 
@@ -91,7 +91,7 @@ const TIME = { minute: p.str(), hour: p.str(), daymonth: p.str(), month: p.str()
 const MORE = { commented: p.bool(false), comment: p.str(null), identifier: p.str(null) };
 
 /** The fields of a job, each checked to be one line; a comment may have several. */
-function checked<T extends { readonly cmd: string; readonly identifier: string | null }>(job: T): T {
+function checkJob<T extends { readonly cmd: string; readonly identifier: string | null }>(job: T): T {
   cronField(job.cmd, "command");
   if (job.identifier !== null) cronField(job.identifier, "identifier");
   return job;
@@ -115,7 +115,7 @@ export const set_job: ModuleFunction<JobContext> = fn({
       month: field("month"),
       dayweek: field("dayweek"),
     };
-    const job = checked({ cmd, commented, comment, identifier, time });
+    const job = checkJob({ cmd, commented, comment, identifier, time });
     return changeCrontab(user, (table) => setJob(table, job, random), context);
   },
 });
@@ -128,7 +128,7 @@ export const set_special: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { user: p.str(), special: p.str(), cmd: p.str(), ...MORE },
   run({ user, special, cmd, commented, comment, identifier }, context) {
-    const job = checked({ cmd, commented, comment, identifier, spec: cronField(special, "occasion") });
+    const job = checkJob({ cmd, commented, comment, identifier, spec: cronField(special, "occasion") });
     return changeCrontab(user, (table) => setJob(table, job, random), context);
   },
 });

@@ -79,8 +79,8 @@ export const get: ModuleFunction<JobContext> = fn({
   run: ({ key, default: fallback }, context) => {
     const store = readStore(context);
     if (!Array.isArray(key)) return store.get(key) ?? fallback;
-    const found = fallback === null ? key.filter((each) => store.has(each)) : key;
-    return found.map((each) => store.get(each) ?? fallback);
+    const keys = fallback === null ? key.filter((each) => store.has(each)) : key;
+    return keys.map((each) => store.get(each) ?? fallback);
   },
 });
 

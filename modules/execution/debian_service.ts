@@ -23,17 +23,17 @@ export const virtual: Virtual = {
   }],
 };
 
-async function started(context: JobContext): Promise<string[]> {
+async function startedServices(context: JobContext): Promise<string[]> {
   return [...new Set(startedIn(await currentRunlevel(context)))].sort();
 }
 
 async function all(context: JobContext): Promise<string[]> {
   const scripts = listNamesIn("/etc/init.d").filter((name) => name !== "README");
-  return [...new Set([...scripts, ...await started(context)])].sort();
+  return [...new Set([...scripts, ...await startedServices(context)])].sort();
 }
 
-async function stopped(context: JobContext): Promise<string[]> {
-  const enabled = await started(context);
+async function stoppedServices(context: JobContext): Promise<string[]> {
+  const enabled = await startedServices(context);
   return (await all(context)).filter((name) => !enabled.includes(name));
 }
 
@@ -53,12 +53,12 @@ function listing(
 export const get_enabled: ModuleFunction<JobContext> = listing(
   "the services that the runlevel starts",
   "get_enabled",
-  started,
+  startedServices,
 );
 export const get_disabled: ModuleFunction<JobContext> = listing(
   "the services that the runlevel does not start",
   "get_disabled",
-  stopped,
+  stoppedServices,
 );
 export const get_all: ModuleFunction<JobContext> = listing("all services", "get_all", all);
 
@@ -72,12 +72,12 @@ export const missing: ModuleFunction<JobContext> = serviceQuestion("missing", {
 });
 export const enabled: ModuleFunction<JobContext> = serviceQuestion("enabled", {
   question: "the runlevel starts a service",
-  answer: async (name, context) => (await started(context)).includes(name),
+  answer: async (name, context) => (await startedServices(context)).includes(name),
   more: true,
 });
 export const disabled: ModuleFunction<JobContext> = serviceQuestion("disabled", {
   question: "the runlevel does not start a service",
-  answer: async (name, context) => (await stopped(context)).includes(name),
+  answer: async (name, context) => (await stoppedServices(context)).includes(name),
 });
 
 export const start: ModuleFunction<JobContext> = scriptFunction("start", "Start a service.", serviceProgram);

@@ -101,11 +101,11 @@ export const NS: ModuleFunction<JobContext> = fn({
   async run({ domain, resolve, nameserver }, context) {
     const servers = await query([name(domain), "NS"], nameserver, context);
     if (servers === undefined || !resolve) return servers?.split("\n") ?? [];
-    const found: string[] = [];
+    const records: string[] = [];
     for (const one of servers.split("\n").filter((host) => host !== "")) {
-      found.push(...await addresses("A", one, nameserver, context));
+      records.push(...await addresses("A", one, nameserver, context));
     }
-    return found;
+    return records;
   },
 });
 
@@ -124,12 +124,12 @@ async function senders(
   const policy = await query([name(domain), name(record)], nameserver, context);
   if (policy === undefined) return [];
   if (policy === "" && record === "SPF") return await senders(domain, "TXT", options, context);
-  const found: string[] = [];
+  const allowed: string[] = [];
   for (const part of parseSpf(policy)) {
-    if (part.kind === "address") found.push(part.address);
-    else found.push(...await senders(part.domain, "SPF", options, context));
+    if (part.kind === "address") allowed.push(part.address);
+    else allowed.push(...await senders(part.domain, "SPF", options, context));
   }
-  return found;
+  return allowed;
 }
 
 export const SPF: ModuleFunction<JobContext> = fn({
@@ -155,11 +155,11 @@ export const MX: ModuleFunction<JobContext> = fn({
     const answer = await query([name(domain), "MX"], nameserver, context);
     const rows = answer?.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== "")) ?? [];
     if (!resolve) return rows;
-    const found: [string, string | undefined][] = [];
+    const hosts: [string, string | undefined][] = [];
     for (const [preference, host] of rows) {
-      if (host !== undefined) found.push([preference, (await addresses("A", host, nameserver, context))[0]]);
+      if (host !== undefined) hosts.push([preference, (await addresses("A", host, nameserver, context))[0]]);
     }
-    return found.map(([preference, address]) => [preference, address ?? null]);
+    return hosts.map(([preference, address]) => [preference, address ?? null]);
   },
 });
 

@@ -27,9 +27,9 @@ function flagsOf(args: Value): string | null {
 }
 
 /** What was parsed; an empty map, and a line in the log, if that was not possible. */
-function parsed<T>(found: Map<string, T> | undefined, context: JobContext): Map<string, T> {
-  if (found === undefined) context.log("error", "Problem parsing disk usage information");
-  return found ?? new Map();
+function orProblem<T>(table: Map<string, T> | undefined, context: JobContext): Map<string, T> {
+  if (table === undefined) context.log("error", "Problem parsing disk usage information");
+  return table ?? new Map();
 }
 
 export const usage: ModuleFunction<JobContext> = fn({
@@ -45,7 +45,7 @@ export const usage: ModuleFunction<JobContext> = fn({
       context.log("error", "df cannot run without /etc/mtab");
       return {};
     }
-    return parsed(parseUsage(await output(["df", "-P", ...flags], context)), context);
+    return orProblem(parseUsage(await output(["df", "-P", ...flags], context)), context);
   },
 });
 
@@ -58,7 +58,7 @@ export const inodeusage: ModuleFunction<JobContext> = fn({
   params: { args: p.any(null) },
   async run({ args }, context) {
     const flags = dfFlags(flagsOf(args), "disk.inodeusage");
-    return parsed(parseInodeUsage(await output(["df", "-iP", ...flags], context)), context);
+    return orProblem(parseInodeUsage(await output(["df", "-iP", ...flags], context)), context);
   },
 });
 
@@ -70,9 +70,9 @@ export const percent: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { args: p.str(null) },
   async run({ args }, context) {
-    const found = parsed(parsePercent(await output(["df", "-P"], context)), context);
-    if (args === null || args === "") return found;
-    if (found.has(args)) return found.get(args);
+    const usage = orProblem(parsePercent(await output(["df", "-P"], context)), context);
+    if (args === null || args === "") return usage;
+    if (usage.has(args)) return usage.get(args);
     context.log("error", `Problem parsing disk usage information: Partition '${args}' does not exist!`);
     return {};
   },
@@ -113,14 +113,14 @@ const DUMPED = [
   ...["getra", "getfra"],
 ];
 
-async function dumped(device: string, args: readonly string[] | undefined, context: JobContext): Promise<unknown> {
+async function dumpDevice(device: string, args: readonly string[] | undefined, context: JobContext): Promise<unknown> {
   const words = ["blockdev", ...DUMPED.map((name) => `--${name}`), checkedWord(device, "device")];
   const { retcode, stdout } = await runTool(context, words);
   if (retcode !== 0) return false;
-  const found = new Map(splitLines(stdout).filter((line) => line !== "").map((line, i) => [DUMPED[i], line]));
-  if (args === undefined || args.length === 0) return found;
+  const fields = new Map(splitLines(stdout).filter((line) => line !== "").map((line, i) => [DUMPED[i], line]));
+  if (args === undefined || args.length === 0) return fields;
   return new Map(args.map((arg) => {
-    const value = found.get(arg);
+    const value = fields.get(arg);
     if (value === undefined) throw new CommandError(`'${arg}'`);
     return [arg, value];
   }));
@@ -131,7 +131,7 @@ export const dump: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { device: p.str(), args: p.any(null) },
   run: ({ device, args }, context) =>
-    dumped(device, args === null ? undefined : (Array.isArray(args) ? args : [args]).map(str), context),
+    dumpDevice(device, args === null ? undefined : (Array.isArray(args) ? args : [args]).map(str), context),
 });
 
 /** Salt's names of settings, with the options of `blockdev` that set and show them. */
@@ -155,23 +155,23 @@ export const tune: ModuleFunction<JobContext> = fn({
       .filter(([key]) => !key.startsWith("__"));
     const isTrue = (value: Value) => value === true || value === "True";
     const invalid = given.filter(([key, value]) => {
-      const known = TUNED.get(key);
-      return known === undefined || (known.isSwitch && !isTrue(value));
+      const option = TUNED.get(key);
+      return option === undefined || (option.isSwitch && !isTrue(value));
     });
     if (invalid.length > 0) {
       const shown = invalid.map(([key, value]) => `${key}=${str(value)}`).join(", ");
       throw new InvocationError(`Invalid keyword arguments: ${shown}`);
     }
     const chosen = given.flatMap(([key, value]) => {
-      const known = TUNED.get(key);
-      return known === undefined ? [] : [{ ...known, value }];
+      const option = TUNED.get(key);
+      return option === undefined ? [] : [{ ...option, value }];
     });
     const options = chosen.flatMap(({ set, isSwitch, value }) =>
       isSwitch ? [`--${set}`] : [`--${set}`, checkedWord(str(value), "value")]
     );
     const { retcode, stderr } = await runTool(context, ["blockdev", ...options, checkedWord(device, "device")]);
     if (retcode !== 0) throw new CommandError(stderr);
-    return await dumped(device, chosen.map(({ get }) => get), context);
+    return await dumpDevice(device, chosen.map(({ get }) => get), context);
   },
 });
 
@@ -279,12 +279,12 @@ async function parametersOf(
   flags: string,
   context: JobContext,
 ): Promise<Map<string, Map<string, Value>>> {
-  const found = new Map<string, Map<string, Value>>();
+  const parameters = new Map<string, Map<string, Value>>();
   for (const disk of (Array.isArray(disks) ? disks : [disks]).map(str)) {
     const path = checkedWord(disk.startsWith("/dev") ? disk : `/dev/${disk}`, "disk");
-    found.set(path, parseHdparm(await hdparm([`-${flags}`, path], context, true), path));
+    parameters.set(path, parseHdparm(await hdparm([`-${flags}`, path], context, true), path));
   }
-  return found;
+  return parameters;
 }
 
 export const hdparms: ModuleFunction<JobContext> = fn({
@@ -350,8 +350,8 @@ export const smart_attributes: ModuleFunction<JobContext> = fn({
     const path = checkedWord(dev.startsWith("/dev/") ? dev : `/dev/${dev}`, "disk");
     const { retcode, stdout, stderr } = await runTool(context, ["smartctl", "--attributes", path]);
     if (retcode !== 0) throw new CommandError(stderr);
-    const listed = (given: Value) => given === null ? undefined : Array.isArray(given) ? given : [given];
-    return parseSmart(stdout, { attributes: listed(attributes)?.map(Number), values: listed(values)?.map(str) });
+    const listOf = (given: Value) => given === null ? undefined : Array.isArray(given) ? given : [given];
+    return parseSmart(stdout, { attributes: listOf(attributes)?.map(Number), values: listOf(values)?.map(str) });
   },
 });
 

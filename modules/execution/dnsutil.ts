@@ -35,7 +35,7 @@ export const parse_hosts: ModuleFunction<JobContext> = fn({
  * The names of the argument `entries`.
  * @throws {InvocationError} If there is none.
  */
-function listed(entries: string | null): string[] {
+function aliasesOf(entries: string | null): string[] {
   if (entries === null) throw new InvocationError("entries: names, with commas between them, are needed");
   return entries.split(",");
 }
@@ -48,10 +48,10 @@ export const hosts_append: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { hostsfile: p.str("/etc/hosts"), ip_addr: p.str(null), entries: p.str(null) },
   run({ hostsfile, ip_addr, entries }) {
-    const wanted = listed(entries);
+    const wanted = aliasesOf(entries);
     const old = isFile(hostsfile) ? readUtf8File(hostsfile) : "";
-    const known = hostNames(old).get(ip_addr ?? "") ?? [];
-    const missing = wanted.filter((name) => !known.includes(name));
+    const names = hostNames(old).get(ip_addr ?? "") ?? [];
+    const missing = wanted.filter((name) => !names.includes(name));
     if (missing.length === 0) return `No additional hosts were added to ${hostsfile}`;
     const line = `\n${ip_addr ?? "None"} ${missing.join(" ")}`;
     replaceFile(hostsfile, new TextEncoder().encode(old + line), { mode: 0o644 });
@@ -68,7 +68,7 @@ export const hosts_remove: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { hostsfile: p.str("/etc/hosts"), entries: p.str(null) },
   run({ hostsfile, entries }) {
-    const names = listed(entries);
+    const names = aliasesOf(entries);
     try {
       const now = withoutHosts(readUtf8File(hostsfile), names);
       replaceFile(hostsfile, new TextEncoder().encode(now), { mode: 0o644 });

@@ -60,11 +60,11 @@ export const unpurge: ModuleFunction<JobContext> = fn({
   varArgs: "packages",
   async run(_bound, context, { args }) {
     if (args.length === 0) return {};
-    const marked = async () => asVersions((await apt.debianPackages(context)).purgeDesired, false);
-    const before = await marked();
+    const purgeDesired = async () => asVersions((await apt.debianPackages(context)).purgeDesired, false);
+    const before = await purgeDesired();
     const stdin = args.map((name) => `${checkedWord(str(name), "package name")} install`).join("\n");
     await runProgram(["dpkg", "--set-selections"], context, { stdin, setsRetcode: true });
-    return changesBetween(before, await marked());
+    return changesBetween(before, await purgeDesired());
   },
 });
 

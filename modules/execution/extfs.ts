@@ -19,7 +19,7 @@ import {
 import { splitLines } from "#lib/text/split_lines.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
-function given(kwargs: ValueMap): Map<string, string> {
+function textsOf(kwargs: ValueMap): Map<string, string> {
   return new Map([...kwargs].map(([key, value]) => [str(key), str(value)]));
 }
 
@@ -44,7 +44,7 @@ export const mkfs: ModuleFunction<JobContext> = fn({
   params: { device: p.str(), fs_type: p.str(), full_return: p.bool(false) },
   varKwargs: "kwargs",
   run({ device, fs_type, full_return }, context, { kwargs }) {
-    const options = extOptionWords(given(kwargs), MKFS_OPTIONS);
+    const options = extOptionWords(textsOf(kwargs), MKFS_OPTIONS);
     const words = ["mke2fs", "-F", "-t", checkedWord(fs_type, "type"), ...options, checkedWord(device, "device")];
     return outputLines(words, context, { full: full_return, lines: withoutProgress });
   },
@@ -60,12 +60,12 @@ export const tune: ModuleFunction<JobContext> = fn({
   params: { device: p.str(), full_return: p.bool(false) },
   varKwargs: "kwargs",
   run({ device, full_return }, context, { kwargs }) {
-    const words = ["tune2fs", ...extOptionWords(given(kwargs), TUNE_OPTIONS), checkedWord(device, "device")];
+    const words = ["tune2fs", ...extOptionWords(textsOf(kwargs), TUNE_OPTIONS), checkedWord(device, "device")];
     return outputLines(words, context, { full: full_return });
   },
 });
 
-async function dumped(
+async function dumpFilesystem(
   device: string,
   args: string | null,
   context: JobContext,
@@ -83,19 +83,19 @@ export const dump: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: DUMP,
-  run: ({ device, args }, context) => dumped(device, args, context),
+  run: ({ device, args }, context) => dumpFilesystem(device, args, context),
 });
 
 export const attributes: ModuleFunction<JobContext> = fn({
   doc: describe("Return the attributes of an ext file system, as dumpe2fs tells.", "extfs.attributes /dev/sda1"),
   permissions: "all",
   params: DUMP,
-  run: async ({ device, args }, context) => (await dumped(device, args, context)).attributes,
+  run: async ({ device, args }, context) => (await dumpFilesystem(device, args, context)).attributes,
 });
 
 export const blocks: ModuleFunction<JobContext> = fn({
   doc: describe("Return the groups of blocks of an ext file system, as dumpe2fs tells.", "extfs.blocks /dev/sda1"),
   permissions: "all",
   params: DUMP,
-  run: async ({ device, args }, context) => (await dumped(device, args, context)).blocks,
+  run: async ({ device, args }, context) => (await dumpFilesystem(device, args, context)).blocks,
 });

@@ -312,8 +312,8 @@ function icmp(action: "block" | "allow", doc: string): ModuleFunction<JobContext
     permissions: "all",
     params: { ...ZONE, icmp: p.str(), ...PERMANENT },
     async run({ zone, icmp: type, permanent }, context) {
-      const known = await firewallWords(withPlace({ permanent }, ["--get-icmptypes"]), context);
-      if (!known.includes(type)) {
+      const types = await firewallWords(withPlace({ permanent }, ["--get-icmptypes"]), context);
+      if (!types.includes(type)) {
         context.log("error", "Invalid ICMP type");
         return false;
       }

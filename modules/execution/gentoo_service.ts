@@ -22,7 +22,7 @@ export const virtual: Virtual = {
 };
 
 /** The keyword `runlevels`: one, or a list. */
-function wanted(kwargs: ValueMap): string[] | undefined {
+function chosenRunlevels(kwargs: ValueMap): string[] | undefined {
   const given = kwargs.get("runlevels");
   return given === undefined ? undefined : (Array.isArray(given) ? given : [given]).map(str);
 }
@@ -87,7 +87,7 @@ export const enable: ModuleFunction<JobContext> = fn({
     "service.enable <service name> <runlevels=single-runlevel>",
     "service.enable <service name> <runlevels=[runlevel1,runlevel2]>",
   ),
-  run: ({ name }, context, { kwargs }) => enableIn(name, wanted(kwargs), context),
+  run: ({ name }, context, { kwargs }) => enableIn(name, chosenRunlevels(kwargs), context),
 });
 
 export const disable: ModuleFunction<JobContext> = fn({
@@ -97,7 +97,7 @@ export const disable: ModuleFunction<JobContext> = fn({
     "service.disable <service name> <runlevels=single-runlevel>",
     "service.disable <service name> <runlevels=[runlevel1,runlevel2]>",
   ),
-  run: ({ name }, context, { kwargs }) => disableIn(name, wanted(kwargs), context),
+  run: ({ name }, context, { kwargs }) => disableIn(name, chosenRunlevels(kwargs), context),
 });
 
 export const enabled: ModuleFunction<JobContext> = fn({
@@ -109,6 +109,6 @@ export const enabled: ModuleFunction<JobContext> = fn({
   ),
   async run({ name }, context, { kwargs }) {
     const levels = (await enabledServices(context)).get(name);
-    return levels !== undefined && (wanted(kwargs) ?? []).every((level) => levels.includes(level));
+    return levels !== undefined && (chosenRunlevels(kwargs) ?? []).every((level) => levels.includes(level));
   },
 });

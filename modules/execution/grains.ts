@@ -53,7 +53,7 @@ export const items: ModuleFunction<JobContext> = fn({
   ),
   params: { sanitize: p.bool(false) },
   outputter: "nested",
-  run: ({ sanitize }, { grains }) => sanitize ? sanitized(grains) : grains,
+  run: ({ sanitize }, { grains }) => sanitize ? sanitizeGrains(grains) : grains,
 });
 
 export const item: ModuleFunction<JobContext> = fn({
@@ -73,8 +73,8 @@ export const item: ModuleFunction<JobContext> = fn({
     if (typeof delimiter !== "string") throw new InvocationError("argument 'delimiter' must be a str");
     const given = kwargs.get("default");
     const fallback = given === undefined ? "" : given;
-    const found: ValueMap = new Map(args.map((path) => [path, traverseOr(grains, path, { delimiter, fallback })]));
-    return isTrue(kwargs.get("sanitize")) ? sanitized(found) : found;
+    const items: ValueMap = new Map(args.map((path) => [path, traverseOr(grains, path, { delimiter, fallback })]));
+    return isTrue(kwargs.get("sanitize")) ? sanitizeGrains(items) : items;
   },
 });
 
@@ -199,7 +199,7 @@ const SANITIZERS: Readonly<Record<string, (value: string) => string>> = {
   nodename: () => "MINION",
 };
 
-function sanitized(grains: ValueMap): ValueMap {
+function sanitizeGrains(grains: ValueMap): ValueMap {
   const out = new Map(grains);
   for (const [name, sanitize] of Object.entries(SANITIZERS)) {
     const value = out.get(name);

@@ -70,8 +70,8 @@ export const get_ip: ModuleFunction<JobContext> = fn({
   permissions: READ,
   params: { host: p.str() },
   run: async ({ host }, context) => {
-    const found = [...await readHosts(context)].find(([, entry]) => "aliases" in entry && entry.aliases.includes(host));
-    return found?.[0] ?? "";
+    const line = [...await readHosts(context)].find(([, entry]) => "aliases" in entry && entry.aliases.includes(host));
+    return line?.[0] ?? "";
   },
 });
 

@@ -67,7 +67,7 @@ function checkKeywords(kwargs: ValueMap): void {
 }
 
 /** `key=value` pairs as a browser sends them. */
-function encoded(pairs: Value): string {
+function encodeForm(pairs: Value): string {
   if (!isMap(pairs)) return str(pairs);
   return new URLSearchParams([...pairs].map(([key, value]) => [str(key), str(value)])).toString();
 }
@@ -119,13 +119,13 @@ async function bodyOf(
     if (!truthy(field)) throw new InvocationError("formdata_fieldname is required when formdata=True");
     const boundary = `salt${crypto.randomUUID().replaceAll("-", "")}`;
     headers.set("Content-Type", `multipart/form-data; boundary=${boundary}`);
-    const quoted = (value: Value) => str(value).replace(/["\r\n]/g, (one) => encodeURIComponent(one));
+    const quoteName = (value: Value) => str(value).replace(/["\r\n]/g, (one) => encodeURIComponent(one));
     const filename = kwargs.get("formdata_filename") ?? null;
-    const name = `name="${quoted(field)}"${filename === null ? "" : `; filename="${quoted(filename)}"`}`;
+    const name = `name="${quoteName(field)}"${filename === null ? "" : `; filename="${quoteName(filename)}"`}`;
     return `--${boundary}\r\nContent-Disposition: form-data; ${name}\r\n\r\n${str(data)}\r\n--${boundary}--\r\n`;
   }
   if (!hasType) headers.set("Content-Type", "application/x-www-form-urlencoded");
-  return data instanceof Uint8Array ? data : encoded(data);
+  return data instanceof Uint8Array ? data : encodeForm(data);
 }
 
 function certificate(given: Value): { cert?: string; key?: string } {
@@ -194,10 +194,10 @@ function keepSession(path: string, response: HttpResponse): void {
 }
 
 /** Adds what the caller asked for to what is returned. */
-function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
+function responseMap(response: HttpResponse, kwargs: ValueMap): ValueMap {
   const wants = (name: string) => kwargs.get(name) === true;
   const body = decodedBody(response.body, kwargs);
-  const found: ValueMap = map({ body });
+  const answer: ValueMap = map({ body });
   const out = kwargs.get("text_out") ?? null;
   if (out !== null) writeWithUmask(str(out), str(body));
   const headersOut = kwargs.get("headers_out") ?? null;
@@ -206,24 +206,24 @@ function shown(response: HttpResponse, kwargs: ValueMap): ValueMap {
     const lines = [...response.headers].map(([name, value]) => `${name}: ${value}\n`);
     writeWithUmask(str(headersOut), lines.join(""));
   }
-  if (wants("status")) found.set("status", response.status);
-  if (wants("headers")) found.set("headers", new Map(response.headers));
+  if (wants("status")) answer.set("status", response.status);
+  if (wants("headers")) answer.set("headers", new Map(response.headers));
   let asText = wants("text");
   if (wants("decode")) {
     const content = response.headers.get("Content-Type") ?? "application/json";
     const given = str(kwargs.get("decode_type") ?? "auto");
     const type = given === "auto" ? ["xml", "json", "yaml"].find((one) => content.includes(one)) ?? "plain" : given;
     if (!DECODES.includes(type)) {
-      return found.set("error", `Invalid decode_type specified. Valid decode types are: ('${DECODES.join("', '")}')`);
+      return answer.set("error", `Invalid decode_type specified. Valid decode types are: ('${DECODES.join("', '")}')`);
     }
-    if (type === "xml") found.set("dict", decodedXml(str(body)));
-    if (type === "json") found.set("dict", decodedJson(str(body)));
-    if (type === "yaml") found.set("dict", loadYaml(str(body)));
+    if (type === "xml") answer.set("dict", decodedXml(str(body)));
+    if (type === "json") answer.set("dict", decodedJson(str(body)));
+    if (type === "yaml") answer.set("dict", loadYaml(str(body)));
     asText ||= type === "plain";
     const decodeOut = kwargs.get("decode_out") ?? null;
     if (decodeOut !== null) writeWithUmask(str(decodeOut), str(body));
   }
-  return asText ? found.set("text", body) : found;
+  return asText ? answer.set("text", body) : answer;
 }
 
 async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
@@ -235,7 +235,7 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
   if (wants("test", false) && !kwargs.has("test_url")) return new Map();
   const params = kwargs.get("params") ?? null;
   const place = str(wants("test", false) ? kwargs.get("test_url") ?? url : url);
-  const query = params === null ? "" : `${place.includes("?") ? "&" : "?"}${encoded(params)}`;
+  const query = params === null ? "" : `${place.includes("?") ? "&" : "?"}${encodeForm(params)}`;
   const headers = await headersOf(kwargs, context);
   const session = sessionFile(kwargs, context);
   if (session !== undefined) resumeSession(session, headers);
@@ -260,8 +260,8 @@ async function ask(url: string, kwargs: ValueMap, context: JobContext): Promise<
     });
     if (response.status < 400 || !wants("raise_error", true)) {
       if (session !== undefined) keepSession(session, response);
-      const found = shown(response, kwargs);
-      return wants("test", false) ? found.set("test", true) : found;
+      const answer = responseMap(response, kwargs);
+      return wants("test", false) ? answer.set("test", true) : answer;
     }
     const error = `HTTP ${response.status}: ${response.reason}`;
     return map({ status: response.status, error, body: decodedBody(response.body, kwargs) });
@@ -333,8 +333,8 @@ export const update_ca_bundle: ModuleFunction<JobContext> = fn({
     }
     const option = await context.call("config.get", ["ca_bundle_url"]);
     const url = source ?? (typeof option === "string" && option !== "" ? option : BUNDLE_URL);
-    const got = await ask(url, map({ text: true }), context);
-    if (!got.has("text")) throw new CommandError(`${url}: ${str(got.get("error") ?? "no answer")}`);
+    const answer = await ask(url, map({ text: true }), context);
+    if (!answer.has("text")) throw new CommandError(`${url}: ${str(answer.get("error") ?? "no answer")}`);
     const merged = (merge_files === null ? [] : Array.isArray(merge_files) ? merge_files : [merge_files]).map(str);
     const more = merged.flatMap((file) => {
       try {
@@ -344,7 +344,7 @@ export const update_ca_bundle: ModuleFunction<JobContext> = fn({
         return [];
       }
     });
-    const contents = str(got.get("text") ?? "") + (more.length === 0 ? "" : `\n${more.join("")}`);
+    const contents = str(answer.get("text") ?? "") + (more.length === 0 ? "" : `\n${more.join("")}`);
     writeWithUmask(path, contents);
     return null;
   },

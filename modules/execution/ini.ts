@@ -58,9 +58,9 @@ function sectionName(given: Value): string {
   return given === null ? "" : str(given);
 }
 
-function plain(found: string | IniSection | undefined): Value {
-  if (found === undefined) return null;
-  return typeof found === "string" ? found : found.values({ comments: true });
+function plain(value: string | IniSection | undefined): Value {
+  if (value === undefined) return null;
+  return typeof value === "string" ? value : value.values({ comments: true });
 }
 
 export const set_option: ModuleFunction<JobContext> = fn({
@@ -88,8 +88,8 @@ export const get_option: ModuleFunction<JobContext> = fn({
   run: ({ section: given, option, ...how }) => {
     const file = open(how), section = sectionName(given);
     if (section === "") return plain(file.get(option));
-    const found = file.get(section);
-    return found instanceof IniSection ? plain(found.get(option)) : null;
+    const content = file.get(section);
+    return content instanceof IniSection ? plain(content.get(option)) : null;
   },
 });
 
@@ -99,8 +99,8 @@ export const remove_option: ModuleFunction<JobContext> = fn({
   params: { file_name: p.str(), section: p.any(), option: p.str(), ...HOW },
   run: ({ section, option, ...how }) => {
     const file = open(how);
-    const found = file.get(sectionName(section));
-    const removed = found instanceof IniSection ? found.remove(option) : file.remove(option);
+    const content = file.get(sectionName(section));
+    const removed = content instanceof IniSection ? content.remove(option) : file.remove(option);
     save(file, how);
     return plain(removed);
   },
@@ -111,8 +111,8 @@ export const get_section: ModuleFunction<JobContext> = fn({
   permissions: { read: true },
   params: { file_name: p.str(), section: p.str(), ...HOW },
   run: ({ section, ...how }) => {
-    const found = open(how).get(section);
-    return found instanceof IniSection ? found.values({ comments: false }) : new Map();
+    const content = open(how).get(section);
+    return content instanceof IniSection ? content.values({ comments: false }) : new Map();
   },
 });
 

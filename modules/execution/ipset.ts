@@ -124,12 +124,12 @@ Other arguments are options of the type: range, netmask, hashsize, maxelem, time
     if (!name) return "Error: Set Name needs to be specified";
     if (!set_type) return "Error: Set Type needs to be specified";
     if (!Object.hasOwn(CREATE_OPTIONS, set_type)) return "Error: Set Type is invalid";
-    const known = CREATE_OPTIONS[set_type];
-    if (known.includes("range") && !kwargs.has("range")) return "Error: range is a required argument";
-    const options = known.filter((option) => kwargs.has(option)).flatMap((option) =>
+    const optionNames = CREATE_OPTIONS[set_type];
+    if (optionNames.includes("range") && !kwargs.has("range")) return "Error: range is a required argument";
+    const options = optionNames.filter((option) => kwargs.has(option)).flatMap((option) =>
       WITHOUT_VALUE.includes(option) ? [option] : [option, checkedWord(str(kwargs.get(option) ?? ""), option)]
     );
-    const families = known.includes("family") ? ["family", FAMILIES[family]] : [];
+    const families = optionNames.includes("family") ? ["family", FAMILIES[family]] : [];
     const words = ["create", checkedWord(name, "set"), set_type, ...options, ...families];
     return await change([...words, ...comment ? ["comment"] : []], context);
   },
@@ -180,7 +180,7 @@ export const check_set: ModuleFunction<JobContext> = fn({
 });
 
 /** What of the options of an entry a set was not made for. */
-function unsupported(name: string, header: string, kwargs: ValueMap): string | undefined {
+function missingSupport(name: string, header: string, kwargs: ValueMap): string | undefined {
   const needs: readonly (readonly [string, readonly string[]])[] = [
     ["timeout", ["timeout"]],
     ["counters", ["packets", "bytes"]],
@@ -209,7 +209,7 @@ export const add: ModuleFunction<JobContext> = fn({
     const entry = str(given);
     const info = await infoOf(name, context);
     if (info === undefined) return `Error: Set ${name} does not exist`;
-    const mistake = unsupported(name, info.get("Header") ?? "", kwargs);
+    const mistake = missingSupport(name, info.get("Header") ?? "", kwargs);
     if (mistake !== undefined) return mistake;
     const words = entry.split(/\s+/).filter((word) => word !== "").map((word) => checkedWord(word, "entry"));
     if (kwargs.has("comment") && !entry.includes("comment")) words.push("comment", str(kwargs.get("comment") ?? ""));

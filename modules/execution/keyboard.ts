@@ -28,17 +28,17 @@ const FILES: Readonly<Record<string, readonly [path: string, word: string]>> = {
 
 /** @throws {CommandError} If this host has none that is known. */
 function fileOf({ grains }: JobContext): readonly [path: string, word: string] {
-  const found = FILES[str(grains.get("os_family") ?? "")];
-  if (found === undefined) throw new CommandError(NO_KEYBOARD);
-  return found;
+  const file = FILES[str(grains.get("os_family") ?? "")];
+  if (file === undefined) throw new CommandError(NO_KEYBOARD);
+  return file;
 }
 
 /**
  * What comes after the first mark in a text.
  * @throws {CommandError} If there is none.
  */
-function behind(mark: string, found: string): string {
-  const [, value] = found.split(mark);
+function behind(mark: string, text: string): string {
+  const [, value] = text.split(mark);
   if (value === undefined) throw new CommandError("No keyboard layout is set");
   return value;
 }

@@ -35,7 +35,7 @@ async function names(context: JobContext): Promise<string[]> {
 }
 
 /** The names in `after` that are not in `before`, and more, sorted. */
-function added(before: readonly string[], after: readonly string[], more: readonly string[]): string[] {
+function addedModules(before: readonly string[], after: readonly string[], more: readonly string[]): string[] {
   return [...new Set([...after.filter((name) => !before.includes(name)), ...more])].sort();
 }
 
@@ -92,7 +92,7 @@ export const load: ModuleFunction<JobContext> = fn({
     const file = startFile(context);
     const isNew = persist && !persistentModules(file).includes(name) && available_().includes(name);
     if (isNew) persistModule(mod, file);
-    return added(before, await names(context), isNew ? [name] : []);
+    return addedModules(before, await names(context), isNew ? [name] : []);
   },
 });
 
@@ -112,6 +112,6 @@ export const remove: ModuleFunction<JobContext> = fn({
     const file = startFile(context);
     const wasThere = persist && persistentModules(file).includes(name);
     if (wasThere) forgetModule(mod, file, comment);
-    return added(await names(context), before, wasThere ? [name] : []);
+    return addedModules(await names(context), before, wasThere ? [name] : []);
   },
 });

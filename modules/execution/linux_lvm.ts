@@ -75,9 +75,9 @@ export const pvdisplay: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { pvname: p.str(""), real: p.bool(false), quiet: p.bool(false) },
   async run({ pvname, real, quiet }, context) {
-    const found = await physical(pvname, context, quiet);
-    if (!real) return found;
-    return new Map([...found].map(([device, details]) => {
+    const answer = await physical(pvname, context, quiet);
+    if (!real) return answer;
+    return new Map([...answer].map(([device, details]) => {
       const path = lexistsOrThrow(device) ? realPath(device) : device;
       return [path, details.set("Real Physical Volume Device", path)];
     }));
@@ -173,12 +173,12 @@ async function physicalAmong(
   override: boolean,
   context: JobContext,
 ): Promise<readonly string[] | string> {
-  const found: string[] = [];
+  const lvmDevices: string[] = [];
   for (const device of deviceList(devices)) {
-    if ((await physical(device, context)).size > 0) found.push(device);
+    if ((await physical(device, context)).size > 0) lvmDevices.push(device);
     else if (!override) return `${device} is not a physical volume`;
   }
-  return found;
+  return lvmDevices;
 }
 
 export const pvremove: ModuleFunction<JobContext> = fn({
@@ -190,10 +190,10 @@ export const pvremove: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: DEVICES,
   async run({ devices, override, force }, context) {
-    const found = await physicalAmong(devices, override, context);
-    if (typeof found === "string") return found;
-    if (found.length === 0) return true;
-    const { retcode, stderr } = await lvm(["pvremove", answers(force), ...found], context);
+    const lvmDevices = await physicalAmong(devices, override, context);
+    if (typeof lvmDevices === "string") return lvmDevices;
+    if (lvmDevices.length === 0) return true;
+    const { retcode, stderr } = await lvm(["pvremove", answers(force), ...lvmDevices], context);
     if (retcode !== 0) return stderr;
     for (const device of deviceList(devices)) {
       if ((await physical(device, context, true)).size > 0) return `Device "${device}" was not affected.`;
@@ -210,10 +210,10 @@ export const pvresize: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: DEVICES,
   async run({ devices, override, force }, context) {
-    const found = await physicalAmong(devices, override, context);
-    if (typeof found === "string") return found;
-    if (found.length === 0) return true;
-    const { retcode, stderr } = await lvm(["pvresize", answers(force), ...found], context);
+    const lvmDevices = await physicalAmong(devices, override, context);
+    if (typeof lvmDevices === "string") return lvmDevices;
+    if (lvmDevices.length === 0) return true;
+    const { retcode, stderr } = await lvm(["pvresize", answers(force), ...lvmDevices], context);
     return retcode === 0 ? true : stderr;
   },
 });

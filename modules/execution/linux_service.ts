@@ -85,9 +85,9 @@ export const status: ModuleFunction<JobContext> = fn({
     if (sig !== null && sig !== "") return await context.call("status.pid", [sig]);
     if (!/\*|\?|\[.+\]/.test(name)) return await context.call("status.pid", [name]);
     const matches = compileGlob(name);
-    const found = new Map<Value, Value>();
-    for (const one of all(context).filter(matches)) found.set(one, await context.call("status.pid", [one]));
-    return found;
+    const pids = new Map<Value, Value>();
+    for (const one of all(context).filter(matches)) pids.set(one, await context.call("status.pid", [one]));
+    return pids;
   },
 });
 

@@ -44,9 +44,9 @@ function read(path: string, depth = 0): Conf {
   if (include === undefined) return conf;
   const files = new Map<string, string[]>();
   for (const name of reading(include, namesIn)) {
-    const found = read(`${include}/${name}`, depth + 1);
-    for (const [key, value] of found) conf.set(key, value);
-    files.set(name, [...found.keys()]);
+    const included = read(`${include}/${name}`, depth + 1);
+    for (const [key, value] of included) conf.set(key, value);
+    files.set(name, [...included.keys()]);
   }
   return conf.set("include files", files);
 }
@@ -73,9 +73,9 @@ export const get: ModuleFunction<JobContext> = fn({
   permissions: { read: true },
   params: { key: p.str(), value: p.str(null), ...CONF },
   run({ key, value, conf_file }) {
-    const found = read(conf_file).get(key) ?? false;
-    if (!value || !(found instanceof Map)) return found;
-    return found.get(value) ?? false;
+    const setting = read(conf_file).get(key) ?? false;
+    if (!value || !(setting instanceof Map)) return setting;
+    return setting.get(value) ?? false;
   },
 });
 

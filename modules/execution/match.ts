@@ -149,13 +149,13 @@ export const search_by: ModuleFunction<JobContext> = fn({
   ),
   params: { lookup: p.dict(), ...TABLE },
   run({ lookup, ...how }, context) {
-    const found: Value[] = [];
+    const keys: Value[] = [];
     for (const [key, targets] of lookup) {
       for (const tgt of Array.isArray(targets) ? targets : [targets]) {
-        if (matchesOf(tgt, how, context)) found.push(key);
+        if (matchesOf(tgt, how, context)) keys.push(key);
       }
     }
-    return found.length === 0 ? null : found;
+    return keys.length === 0 ? null : keys;
   },
 });
 

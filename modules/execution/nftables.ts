@@ -26,7 +26,7 @@ export const virtual: Virtual = {
 const FAMILY = { family: p.str("ipv4") };
 const CHAIN = { table: p.str("filter"), chain: p.str(null) };
 
-function failed(comment: string): nftables.NftOutcome {
+function failedOutcome(comment: string): nftables.NftOutcome {
   return { comment, result: false };
 }
 
@@ -142,8 +142,8 @@ const RULE = { ...CHAIN, rule: p.str(null), ...FAMILY };
 
 /** The missing arguments of a rule. */
 function missingRule({ chain, rule }: { readonly chain: string | null; readonly rule: string | null }) {
-  if (!chain) return failed("Chain needs to be specified");
-  return rule ? undefined : failed("Rule needs to be specified");
+  if (!chain) return failedOutcome("Chain needs to be specified");
+  return rule ? undefined : failedOutcome("Rule needs to be specified");
 }
 
 export const get_rule_handle: ModuleFunction<JobContext> = fn({
@@ -156,8 +156,8 @@ export const get_rule_handle: ModuleFunction<JobContext> = fn({
   async run({ rule, ...place }, context) {
     const missing = missingRule({ chain: place.chain, rule }) ?? await nftables.missingPlace(place, context);
     if (missing !== undefined) return missing;
-    const found = await nftables.findRule(place, rule ?? "", context);
-    if (!found.result) return found;
+    const lookup = await nftables.findRule(place, rule ?? "", context);
+    if (!lookup.result) return lookup;
     const handle = await nftables.handleOf(place, rule ?? "", context);
     return handle === undefined ? { result: false, comment: `Could not find rule ${rule}` } : { result: true, handle };
   },
@@ -190,13 +190,13 @@ export const check_table: ModuleFunction<JobContext> = fn({
 });
 
 /** The result of a change: nft prints nothing if it succeeds. */
-async function changed(
+async function runChange(
   words: readonly string[],
   { done, not }: { readonly done: string; readonly not: string },
   context: JobContext,
 ): Promise<nftables.NftOutcome> {
   const answer = await nftables.nft(words, context);
-  return answer === "" ? { comment: done, result: true } : failed(not);
+  return answer === "" ? { comment: done, result: true } : failedOutcome(not);
 }
 
 export const new_table: ModuleFunction<JobContext> = fn({
@@ -204,11 +204,11 @@ export const new_table: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { table: p.str(), ...FAMILY },
   async run({ table, family }, context) {
-    const found = await nftables.findTable(table, family, context);
-    if (found.result || table === "") return found;
+    const lookup = await nftables.findTable(table, family, context);
+    if (lookup.result || table === "") return lookup;
     const what = `Table ${table} in family ${family}`;
     const words = ["add", "table", nftables.nftFamily(family), nftables.nameWord(table)];
-    return await changed(words, { done: `${what} created`, not: `${what} could not be created` }, context);
+    return await runChange(words, { done: `${what} created`, not: `${what} could not be created` }, context);
   },
 });
 
@@ -217,11 +217,11 @@ export const delete_table: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { table: p.str(), ...FAMILY },
   async run({ table, family }, context) {
-    const found = await nftables.findTable(table, family, context);
-    if (!found.result) return found;
+    const lookup = await nftables.findTable(table, family, context);
+    if (!lookup.result) return lookup;
     const what = `Table ${table} in family ${family}`;
     const words = ["delete", "table", nftables.nftFamily(family), nftables.nameWord(table)];
-    return await changed(words, { done: `${what} deleted`, not: `${what} could not be deleted` }, context);
+    return await runChange(words, { done: `${what} deleted`, not: `${what} could not be deleted` }, context);
   },
 });
 
@@ -235,13 +235,13 @@ export const new_chain: ModuleFunction<JobContext> = fn({
   params: { ...CHAIN, table_type: p.str(null), hook: p.str(null), priority: p.str(null), ...FAMILY },
   async run({ table_type, hook, priority, ...place }, context) {
     const { table, chain, family } = place;
-    if (!chain) return failed("Chain needs to be specified");
-    const found = await nftables.findTable(table, family, context);
-    if (!found.result) return found;
+    if (!chain) return failedOutcome("Chain needs to be specified");
+    const lookup = await nftables.findTable(table, family, context);
+    if (!lookup.result) return lookup;
     const what = `Chain ${chain} in table ${table} in family ${family}`;
-    if ((await nftables.findChain(place, context)).result) return failed(`${what} already exists`);
+    if ((await nftables.findChain(place, context)).result) return failedOutcome(`${what} already exists`);
     const isBase = table_type || hook || (priority !== null && priority !== "0");
-    if (isBase && !(table_type && hook)) return failed("Table_type, hook, and priority required.");
+    if (isBase && !(table_type && hook)) return failedOutcome("Table_type, hook, and priority required.");
     const base = isBase ? ["{", "type", table_type ?? "", "hook", hook ?? "", "priority", `${priority};`, "}"] : [];
     const words = [
       "--",
@@ -252,7 +252,7 @@ export const new_chain: ModuleFunction<JobContext> = fn({
       nftables.nameWord(chain),
     ];
     const comments = { done: `${what} created`, not: `${what} could not be created` };
-    return await changed([...words, ...base], comments, context);
+    return await runChange([...words, ...base], comments, context);
   },
 });
 
@@ -262,12 +262,12 @@ export const delete_chain: ModuleFunction<JobContext> = fn({
   params: { ...CHAIN, ...FAMILY },
   async run(place, context) {
     const { table, chain, family } = place;
-    if (!chain) return failed("Chain needs to be specified");
+    if (!chain) return failedOutcome("Chain needs to be specified");
     const missing = await nftables.missingPlace(place, context);
     if (missing !== undefined) return missing;
     const what = `Chain ${chain} in table ${table} in family ${family}`;
     const words = ["delete", "chain", nftables.nftFamily(family), nftables.nameWord(table), nftables.nameWord(chain)];
-    return await changed(words, { done: `${what} deleted`, not: `${what} could not be deleted` }, context);
+    return await runChange(words, { done: `${what} deleted`, not: `${what} could not be deleted` }, context);
   },
 });
 
@@ -289,12 +289,12 @@ async function addRule(
   if (missing !== undefined) return missing;
   const where = `chain ${chain} in table ${table} in family ${family}`;
   if ((await nftables.findRule(place, rule ?? "", context)).result) {
-    return failed(`Rule ${rule} ${where} already exists`);
+    return failedOutcome(`Rule ${rule} ${where} already exists`);
   }
   const names = [nftables.nftFamily(family), nftables.nameWord(table), nftables.nameWord(chain ?? "")];
   const words = [command, "rule", ...names, ...behind, ...nftables.ruleWords(rule ?? "")];
   const comments = { done: `Added rule "${rule}" ${where}.`, not: `Failed to add rule "${rule}" ${where}.` };
-  return await changed(words, comments, context);
+  return await runChange(words, comments, context);
 }
 
 export const append: ModuleFunction<JobContext> = fn({
@@ -329,18 +329,18 @@ export const delete_: ModuleFunction<JobContext> = fn({
   params: { table: p.str(), chain: p.str(null), position: p.str(null), rule: p.str(null), ...FAMILY },
   async run({ position, rule, ...place }, context) {
     const { table, chain, family } = place;
-    if (position && rule) return failed("Only specify a position or a rule, not both");
+    if (position && rule) return failedOutcome("Only specify a position or a rule, not both");
     const missing = await nftables.missingPlace(place, context);
     if (missing !== undefined) return missing;
     const shown = rule ?? "None";
     const handle = position || (rule && await nftables.handleOf(place, rule, context));
     if (!handle) {
-      return failed(`Rule ${shown} chain ${chain} in table ${table} in family ${family} does not exist`);
+      return failedOutcome(`Rule ${shown} chain ${chain} in table ${table} in family ${family} does not exist`);
     }
     const names = [nftables.nftFamily(family), nftables.nameWord(table), nftables.nameWord(chain ?? "")];
     const words = ["delete", "rule", ...names, "handle", nftables.nameWord(handle)];
     const what = `"${shown}" in chain ${chain}`;
-    return await changed(words, {
+    return await runChange(words, {
       done: `Deleted rule ${what} in table ${table} in family ${family}.`,
       not: `Failed to delete rule ${what}  table ${table} in family ${family}`,
     }, context);
@@ -357,26 +357,26 @@ export const flush: ModuleFunction<JobContext> = fn({
   params: { table: p.str("filter"), chain: p.str(""), ...FAMILY },
   async run(place, context) {
     const { table, chain, family } = place;
-    const found = await nftables.findTable(table, family, context);
-    if (!found.result) return found;
+    const lookup = await nftables.findTable(table, family, context);
+    if (!lookup.result) return lookup;
     const name = nftables.nftFamily(family);
     if (chain === "") {
       const comment = `from table ${table} in family ${family}.`;
       const words = ["flush", "table", name, nftables.nameWord(table)];
-      return await changed(words, flushed(comment), context);
+      return await runChange(words, flushTexts(comment), context);
     }
     const there = await nftables.findChain(place, context);
     if (!there.result) return there;
     const comment = `from chain ${chain} in table ${table} in family ${family}.`;
-    return await changed(
+    return await runChange(
       ["flush", "chain", name, nftables.nameWord(table), nftables.nameWord(chain)],
-      flushed(comment),
+      flushTexts(comment),
       context,
     );
   },
 });
 
-function flushed(where: string): { readonly done: string; readonly not: string } {
+function flushTexts(where: string): { readonly done: string; readonly not: string } {
   return { done: `Flushed rules ${where}`, not: `Failed to flush rules ${where}` };
 }
 
@@ -409,9 +409,9 @@ export const set_policy: ModuleFunction<JobContext> = fn({
     const { table, chain, family } = place;
     if (!chain) return "Error: Chain needs to be specified";
     if (!policy) return "Error: Policy needs to be specified";
-    const found = await chainMap(place, context);
-    if (found === undefined || !["type", "hook", "prio"].every((key) => found.has(key))) return false;
-    const value = (key: string) => str(found.get(key) ?? "");
+    const chainInfo = await chainMap(place, context);
+    if (chainInfo === undefined || !["type", "hook", "prio"].every((key) => chainInfo.has(key))) return false;
+    const value = (key: string) => str(chainInfo.get(key) ?? "");
     const base = `{ type ${value("type")} hook ${value("hook")} priority ${value("prio")}; policy ${policy}; }`;
     const names = [nftables.nftFamily(family), nftables.nameWord(table), nftables.nameWord(chain)];
     const words = ["nft", "add", "chain", ...names, base];

@@ -50,12 +50,12 @@ function rootWords(root: Value | undefined): string[] {
   return root === undefined || root === null ? [] : ["-r", str(root)];
 }
 
-async function installed(context: JobContext, root?: Value): Promise<PackageVersions> {
+async function listInstalled(context: JobContext, root?: Value): Promise<PackageVersions> {
   return output.parsePacmanInstalled((await pacman(["-Q", ...rootWords(root)], context, { joined: true })).stdout);
 }
 
 async function installedVersions(context: JobContext): Promise<ValueMap> {
-  return asVersions(await installed(context), false);
+  return asVersions(await listInstalled(context), false);
 }
 
 async function refresh(root: Value, context: JobContext): Promise<ValueMap> {
@@ -108,11 +108,11 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
 });
 
 export const version: ModuleFunction<JobContext> = versionFunction((context, kwargs) =>
-  installed(context, kwargs.get("root"))
+  listInstalled(context, kwargs.get("root"))
 );
 
 export const list_pkgs: ModuleFunction<JobContext> = listFunction(
-  (context, kwargs) => installed(context, kwargs.get("root")),
+  (context, kwargs) => listInstalled(context, kwargs.get("root")),
   { more: " root: the directory\nof another host.", examples: ["pkg.list_pkgs"] },
 );
 
@@ -154,7 +154,7 @@ export const group_diff: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str() },
   async run({ name }, context) {
-    const there = await installed(context);
+    const there = await listInstalled(context);
     const members = await groupMembers(name, context);
     return new Map(GROUP_KINDS.map((kind) => {
       const shownMembers = kind === "default" ? members : [];

@@ -11,7 +11,7 @@ import { filterBy } from "#lib/text/filter_by.ts";
 import { fn, type JobContext, type PillarQuery } from "#lib/plugins/job_context.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
-import { masked, obfuscated } from "#lib/protocol/masked.ts";
+import { maskValue, obfuscateValue } from "#lib/protocol/masked.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
@@ -25,8 +25,8 @@ const ENVIRONMENTS = { pillarenv: p.str(null), saltenv: p.str(null) };
 const NOT_SET = "<Constant.NOT_SET>";
 
 /** Masks a value, if wanted. */
-function shown(value: Value, unmask: boolean | null, { showsPillar }: JobContext): Value {
-  return unmask ?? showsPillar ?? false ? value : masked(value);
+function showPillar(value: Value, unmask: boolean | null, { showsPillar }: JobContext): Value {
+  return unmask ?? showsPillar ?? false ? value : maskValue(value);
 }
 
 /** The pillar in memory, or that of an environment. */
@@ -59,26 +59,26 @@ export const get: ModuleFunction<JobContext> = fn({
     const raises = given === NOT_SET && opts.pillar_raise_on_missing;
     const fallback = given === NOT_SET ? "" : given;
     const pillar = await pillarOf({ pillarenv, saltenv }, context);
-    const found = traverse(pillar, key, delimiter);
+    const value = traverse(pillar, key, delimiter);
     if (merge) {
       const mergeLists = merge_nested_lists ?? opts.pillar_merge_lists;
-      const merged = overDefault(found, fallback, mergeLists);
-      if (merged !== undefined) return shown(merged, unmask, context);
+      const merged = overDefault(value, fallback, mergeLists);
+      if (merged !== undefined) return showPillar(merged, unmask, context);
       context.log("error", `pillar.get: the default and the value of ${str(key)} cannot be merged`);
     }
-    if (found === undefined && raises) throw new CommandError(`Pillar key not found: ${str(key)}`);
-    return shown(found === undefined ? fallback : found, unmask, context);
+    if (value === undefined && raises) throw new CommandError(`Pillar key not found: ${str(key)}`);
+    return showPillar(value === undefined ? fallback : value, unmask, context);
   },
 });
 
-/** `found` over a default; `undefined` if they are not both maps or lists. */
-function overDefault(found: Value | undefined, fallback: Value, mergeLists: boolean): Value | undefined {
+/** `value` over a default; `undefined` if they are not both maps or lists. */
+function overDefault(value: Value | undefined, fallback: Value, mergeLists: boolean): Value | undefined {
   if (isMap(fallback)) {
-    const over = found ?? new Map();
+    const over = value ?? new Map();
     return isMap(over) ? updateMap(fallback, over, { mergeLists }) : undefined;
   }
   if (!Array.isArray(fallback)) return undefined;
-  const over = found ?? [];
+  const over = value ?? [];
   if (!Array.isArray(over)) return undefined;
   return [...fallback, ...over.filter((item) => !fallback.some((known) => equals(known, item)))];
 }
@@ -100,11 +100,11 @@ async function freshPillar(
   { pillar, pillar_enc, pillarenv, saltenv }: Omit<Fresh, "unmask">,
   context: JobContext,
 ): Promise<ValueMap> {
-  const override = pillar_enc === null || pillar === null ? pillar : await decrypted(pillar, pillar_enc, context);
+  const override = pillar_enc === null || pillar === null ? pillar : await decryptPillar(pillar, pillar_enc, context);
   return await askPillar({ pillarenv, saltenv, ...isMap(override) && { override } }, context);
 }
 
-async function decrypted(pillar: Value, renderer: string, context: JobContext): Promise<Value> {
+async function decryptPillar(pillar: Value, renderer: string, context: JobContext): Promise<Value> {
   const { decryptOverride } = await import("#lib/render/decrypt_override.ts");
   return await decryptOverride(pillar, renderer, context);
 }
@@ -133,10 +133,10 @@ async function itemsOf(
 ): Promise<Value> {
   if (keys.length > 0) {
     const { pillarenv, saltenv } = query;
-    return shown(itemIn(await pillarOf({ pillarenv, saltenv }, context), keys), null, context);
+    return showPillar(itemIn(await pillarOf({ pillarenv, saltenv }, context), keys), null, context);
   }
   const shows = unmask ?? (context.showsPillar || !context.opts.pillar_mask_output);
-  return shown(await freshPillar(query, context), shows, context);
+  return showPillar(await freshPillar(query, context), shows, context);
 }
 
 export const data: ModuleFunction<JobContext> = fn({
@@ -157,7 +157,7 @@ export const obfuscate: ModuleFunction<JobContext> = fn({
   keywordOnly: true,
   run: async (query, context, { args }) =>
     // Masks would hide the types.
-    obfuscated(await itemsOf(args, { ...query, unmask: true }, { ...context, showsPillar: true })),
+    obfuscateValue(await itemsOf(args, { ...query, unmask: true }, { ...context, showsPillar: true })),
 });
 
 export const ls: ModuleFunction<JobContext> = fn({
@@ -166,8 +166,8 @@ export const ls: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   keywordOnly: true,
   run: async (query, context, { args }) => {
-    const found = await itemsOf(args, query, context);
-    return isMap(found) ? [...found.keys()] : [];
+    const items = await itemsOf(args, query, context);
+    return isMap(items) ? [...items.keys()] : [];
   },
 });
 
@@ -194,7 +194,7 @@ export const item: ModuleFunction<JobContext> = fn({
   async run({ default: fallback, delimiter, pillarenv, saltenv, unmask }, context, { args }) {
     const pillar = await pillarOf({ pillarenv, saltenv }, context);
     const how = { delimiter: delimiter ?? DEFAULT_TARGET_DELIM, fallback: fallback ?? "" };
-    return shown(itemIn(pillar, args, how), unmask, context);
+    return showPillar(itemIn(pillar, args, how), unmask, context);
   },
 });
 
@@ -207,7 +207,7 @@ export const raw: ModuleFunction<JobContext> = fn({
   params: { key: p.any(null), unmask: p.bool(null) },
   run({ key, unmask }, context) {
     const value = key === null || key === "" ? context.pillar : context.pillar.get(key) ?? new Map();
-    return unmask ?? true ? value : masked(value);
+    return unmask ?? true ? value : maskValue(value);
   },
 });
 
@@ -221,8 +221,8 @@ export const ext: ModuleFunction<JobContext> = fn({
   async run({ external, pillar, unmask }, context) {
     const ext = typeof external === "string" ? loadYaml(external) : external;
     const { saltenv } = context.opts;
-    const found = await askPillar({ ext, saltenv, ...pillar !== null && { override: pillar } }, context);
-    return shown(found, unmask, context);
+    const compiled = await askPillar({ ext, saltenv, ...pillar !== null && { override: pillar } }, context);
+    return showPillar(compiled, unmask, context);
   },
 });
 
@@ -230,10 +230,10 @@ export const keys: ModuleFunction<JobContext> = fn({
   doc: describe("Return the keys of the map at a path of the pillar in memory.", "pillar.keys web:sites"),
   params: { key: p.any(), delimiter: p.str(DEFAULT_TARGET_DELIM), unmask: p.bool(null) },
   run({ key, delimiter }, { pillar }) {
-    const found = traverse(pillar, key, delimiter);
-    if (found === undefined) throw new CommandError(`Pillar key not found: ${str(key)}`);
-    if (!isMap(found)) throw new CommandError(`Pillar value in key ${str(key)} is not a dict`);
-    return [...found.keys()];
+    const value = traverse(pillar, key, delimiter);
+    if (value === undefined) throw new CommandError(`Pillar key not found: ${str(key)}`);
+    if (!isMap(value)) throw new CommandError(`Pillar value in key ${str(key)} is not a dict`);
+    return [...value.keys()];
   },
 });
 

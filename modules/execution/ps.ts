@@ -73,7 +73,7 @@ function usedTime(process: ProcessFiles): number | undefined {
 const MEMORY = ["rss", "vms", "shared", "text", "lib", "data", "dirty"];
 const CPU = ["user", "system", "children_user", "children_system", "iowait"];
 
-function named(names: readonly string[], values: Value | undefined): Map<string, Value> {
+function namedValues(names: readonly string[], values: Value | undefined): Map<string, Value> {
   return new Map(names.map((name, i) => [name, Array.isArray(values) ? values[i] ?? null : null]));
 }
 
@@ -92,26 +92,26 @@ export const top: ModuleFunction<JobContext> = fn({
       const now = usedTime(process);
       return now === undefined ? [] : [{ process, used: now - start }];
     }).sort((a, b) => b.used - a.used);
-    const found: Record<string, unknown>[] = [];
+    const pids: Record<string, unknown>[] = [];
     for (const { process } of used) {
-      if (found.length >= num_processes) break;
+      if (pids.length >= num_processes) break;
       const { pid } = process;
-      const known = await attributes(pid, ["cpu_times", "memory_info", "create_time", "status"], context).catch(
+      const usage = await attributes(pid, ["cpu_times", "memory_info", "create_time", "status"], context).catch(
         nothingIfGone,
       );
-      if (known === undefined) continue;
+      if (usage === undefined) continue;
       const words = ifKnown(() => process.commandLine(), []);
-      found.push({
+      pids.push({
         cmd: words.length > 0 ? words : ifKnown<unknown>(() => process.name(), []),
         user: ifKnown<string | null>(() => process.user(), null),
-        status: known.get("status"),
+        status: usage.get("status"),
         pid,
-        create_time: known.get("create_time"),
-        cpu: named(CPU, known.get("cpu_times")),
-        mem: named(MEMORY, known.get("memory_info")),
+        create_time: usage.get("create_time"),
+        cpu: namedValues(CPU, usage.get("cpu_times")),
+        mem: namedValues(MEMORY, usage.get("memory_info")),
       });
     }
-    return found;
+    return pids;
   },
 });
 
@@ -201,8 +201,8 @@ export const pgrep: ModuleFunction<JobContext> = fn({
   run({ pattern, user, full, pattern_is_regex }) {
     const regex = pattern_is_regex ? pythonRegex(pattern, { search: true }) : undefined;
     const matches = (line: string) => regex?.test(line) ?? line.includes(pattern);
-    const found = matching({ matches, user, full });
-    return found.length === 0 ? null : found;
+    const pids = matching({ matches, user, full });
+    return pids.length === 0 ? null : pids;
   },
 });
 
@@ -216,8 +216,8 @@ export const pkill: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { pattern: p.str(), user: p.str(null), signal: p.int(15), full: p.bool(false) },
   run({ pattern, user, signal, full }) {
-    const found = matching({ matches: (line) => line.includes(pattern), user, full });
-    const killed = found.filter((pid) => signalProcess(pid, signal));
+    const pids = matching({ matches: (line) => line.includes(pattern), user, full });
+    const killed = pids.filter((pid) => signalProcess(pid, signal));
     return killed.length === 0 ? null : { killed };
   },
 });
@@ -381,7 +381,7 @@ export const lsof: ModuleFunction<JobContext> = fn({
 });
 
 /** A function that shows the lines of a program's output that have a text in them. */
-function filtered(program: string, options: string): ModuleFunction<JobContext> {
+function filteringFunction(program: string, options: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`Return the lines of \`${program} ${options}\` that name a process.`, `ps.${program} apache2`),
     permissions: "all",
@@ -394,8 +394,8 @@ function filtered(program: string, options: string): ModuleFunction<JobContext> 
   });
 }
 
-export const netstat: ModuleFunction<JobContext> = filtered("netstat", "-nap");
-export const ss: ModuleFunction<JobContext> = filtered("ss", "-neap");
+export const netstat: ModuleFunction<JobContext> = filteringFunction("netstat", "-nap");
+export const ss: ModuleFunction<JobContext> = filteringFunction("ss", "-neap");
 
 export const psaux: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -408,8 +408,8 @@ export const psaux: ModuleFunction<JobContext> = fn({
     const regex = pythonRegex(name, { search: true });
     const { stdout } = await runTool(context, ["ps", "aux"], { joined: true });
     // The command that asks finds itself.
-    const found = splitLines(stdout).filter((line) => regex.test(line) && !/salt.+ps.psaux.+/.test(line));
-    return [name, found, `${found.length} occurrence(s).`];
+    const lines = splitLines(stdout).filter((line) => regex.test(line) && !/salt.+ps.psaux.+/.test(line));
+    return [name, lines, `${lines.length} occurrence(s).`];
   },
 });
 

@@ -27,7 +27,7 @@ async function outputOf(words: readonly string[], context: JobContext): Promise<
   return (await runProgram(words, context, { joined: true, setsRetcode: true })).stdout;
 }
 
-async function reported(mount: string, kind: "Users" | "Groups", context: JobContext): Promise<ValueMap> {
+async function reportQuotas(mount: string, kind: "Users" | "Groups", context: JobContext): Promise<ValueMap> {
   const option = kind === "Users" ? "-u" : "-g";
   return parseReport(await outputOf(["repquota", "-vp", option, checkedWord(mount, "mount point")], context), kind);
 }
@@ -40,8 +40,8 @@ export const report: ModuleFunction<JobContext> = fn({
     new Map([[
       mount,
       map({
-        "User Quotas": await reported(mount, "Users", context),
-        "Group Quotas": await reported(mount, "Groups", context),
+        "User Quotas": await reportQuotas(mount, "Users", context),
+        "Group Quotas": await reportQuotas(mount, "Groups", context),
       }),
     ]]),
 });
@@ -73,9 +73,9 @@ block-soft-limit, block-hard-limit, file-soft-limit, file-hard-limit
     if (kind === undefined) throw new CommandError("A valid user or group was not found");
     const name = checkedWord(str(kwargs.get(kind) ?? ""), kind);
     const kinds = kind === "user" ? "Users" : "Groups";
-    const quotas = (await reported(device, kinds, context)).get(kinds);
-    const known = isMap(quotas) ? quotas.get(name) : undefined;
-    const now: ValueMap = isMap(known) ? known : new Map();
+    const quotas = (await reportQuotas(device, kinds, context)).get(kinds);
+    const quota = isMap(quotas) ? quotas.get(name) : undefined;
+    const now: ValueMap = isMap(quota) ? quota : new Map();
     const limits = new Map<Value, Value>(LIMITS.map((limit) => [limit, kwargs.get(limit) ?? now.get(limit) ?? 0]));
     const words = [
       ...["setquota", kind === "user" ? "-u" : "-g", name],
@@ -107,7 +107,7 @@ export const stats: ModuleFunction<JobContext> = fn({
   run: async (_bound, context) => parseStatistics(await outputOf(["quotastats"], context)),
 });
 
-function switched(program: "quotaon" | "quotaoff", what: string): ModuleFunction<JobContext> {
+function switchingFunction(program: "quotaon" | "quotaoff", what: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(
       `Turn quotas ${what} on a file system. Always returns True.`,
@@ -122,8 +122,8 @@ function switched(program: "quotaon" | "quotaoff", what: string): ModuleFunction
   });
 }
 
-export const on: ModuleFunction<JobContext> = switched("quotaon", "on");
-export const off: ModuleFunction<JobContext> = switched("quotaoff", "off");
+export const on: ModuleFunction<JobContext> = switchingFunction("quotaon", "on");
+export const off: ModuleFunction<JobContext> = switchingFunction("quotaoff", "off");
 
 export const get_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether quotas are on, by mount point.", "quota.get_mode /media/data"),

@@ -106,9 +106,9 @@ export const shadow_hash: ModuleFunction<JobContext> = fn({
   params: { crypt_salt: p.str(null), password: p.str(null), algorithm: p.str("sha512") },
   run: ({ crypt_salt, password, algorithm }) => {
     if (!Object.hasOwn(METHODS, algorithm)) {
-      const known = Object.keys(METHODS).map((name) => `'${name}'`).join(", ");
+      const methods = Object.keys(METHODS).map((name) => `'${name}'`).join(", ");
       throw new InvocationError(
-        `Cannot hash using '${algorithm}' hash algorithm. Natively supported algorithms are: [${known}].`,
+        `Cannot hash using '${algorithm}' hash algorithm. Natively supported algorithms are: [${methods}].`,
       );
     }
     const [prefix, length] = METHODS[algorithm];
@@ -153,7 +153,7 @@ export const seed: ModuleFunction<JobContext> = fn({
   },
 });
 
-function sampled(value: readonly Value[], size: number, given: Value): Value[] {
+function sampleOf(value: readonly Value[], size: number, given: Value): Value[] {
   if (size < 0 || size > value.length) throw new InvocationError("Sample larger than population or is negative");
   const digest = given === null ? freshSeed() : hashHex(str(given), "sha512");
   if (isInt(given)) throw new InvocationError("object supporting the buffer API required");
@@ -168,7 +168,7 @@ export const sample: ModuleFunction<JobContext> = fn({
     "random.sample '[\"one\", \"two\"]' 1 seed='static'",
   ),
   params: { value: ITEMS.value, size: p.int(), seed: ITEMS.seed },
-  run: ({ value, size, seed: given }) => sampled(value, size, given),
+  run: ({ value, size, seed: given }) => sampleOf(value, size, given),
 });
 
 export const shuffle: ModuleFunction<JobContext> = fn({
@@ -177,5 +177,5 @@ export const shuffle: ModuleFunction<JobContext> = fn({
     "random.shuffle '[\"one\", \"two\"]' seed='static'",
   ),
   params: ITEMS,
-  run: ({ value, seed: given }) => sampled(value, value.length, given),
+  run: ({ value, seed: given }) => sampleOf(value, value.length, given),
 });

@@ -108,10 +108,10 @@ export const diff: ModuleFunction<JobContext> = fn({
   params: { package_path: p.str(), path: p.str() },
   async run({ package_path, path }, context) {
     needPrograms("rpm2cpio", "cpio", "diff");
-    const quoted = (word: string) => quoteShellWord(checkedWord(word, "path"));
-    const labels = `--label ${quoted(`A ${path}`)} --from-file=- --label ${quoted(`B ${path}`)}`;
-    const command = `rpm2cpio ${quoted(package_path)} | cpio -i --quiet --to-stdout ${quoted(`.${path}`)} | ` +
-      `diff -u ${labels} ${quoted(path)}`;
+    const quotePath = (word: string) => quoteShellWord(checkedWord(word, "path"));
+    const labels = `--label ${quotePath(`A ${path}`)} --from-file=- --label ${quotePath(`B ${path}`)}`;
+    const command = `rpm2cpio ${quotePath(package_path)} | cpio -i --quiet --to-stdout ${quotePath(`.${path}`)} | ` +
+      `diff -u ${labels} ${quotePath(path)}`;
     const output = str(await context.call("cmd.shell", [command]));
     return output.startsWith("Binary file") ? `File '${path}' is binary and its content has been modified.` : output;
   },
@@ -128,10 +128,10 @@ export const info: ModuleFunction<JobContext> = ofNames(
   ),
   async (names, kwargs, context) => {
     const options = { root: kwargs.get("root"), attr: kwargs.get("attr") };
-    const found = await rpm.infoOf(names, options, context);
-    if (isTrue(kwargs.get("all_versions"))) return found;
-    for (const [newest] of found.values()) newest.delete("edition");
-    return new Map([...found].map(([name, [newest]]) => [name, newest]));
+    const info = await rpm.infoOf(names, options, context);
+    if (isTrue(kwargs.get("all_versions"))) return info;
+    for (const [newest] of info.values()) newest.delete("edition");
+    return new Map([...info].map(([name, [newest]]) => [name, newest]));
   },
 );
 

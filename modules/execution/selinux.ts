@@ -221,7 +221,7 @@ export const filetype_id_to_string: ModuleFunction<JobContext> = fn({
   run: ({ filetype }) => fileTypeWords(filetype),
 });
 
-async function listed(what: "fcontext" | "port", context: JobContext): Promise<string> {
+async function listSemanage(what: "fcontext" | "port", context: JobContext): Promise<string> {
   return (await runTool(context, ["semanage", what, "--list"], { ignoreRetcode: true })).stdout;
 }
 
@@ -243,7 +243,7 @@ export const fcontext_get_policy: ModuleFunction<JobContext> = fn({
   params: FILE_CONTEXT,
   async run(query, context) {
     if (query.filetype) fileTypeWords(query.filetype);
-    return findFileContext(await listed("fcontext", context), query) ?? null;
+    return findFileContext(await listSemanage("fcontext", context), query) ?? null;
   },
 });
 
@@ -277,7 +277,7 @@ export const fcontext_add_policy: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: FILE_CONTEXT,
   async run(entry, context) {
-    const isThere = hasFileContext(await listed("fcontext", context), entry.name);
+    const isThere = hasFileContext(await listSemanage("fcontext", context), entry.name);
     return await changeFileContext(isThere ? "modify" : "add", entry, context);
   },
 });
@@ -347,7 +347,7 @@ export const port_get_policy: ModuleFunction<JobContext> = fn({
   params: { name: p.str(), sel_type: p.str(null), ...PORT },
   async run({ name, sel_type, protocol, port }, context) {
     const wanted = protocolAndPort(name, protocol, port);
-    return findPort(await listed("port", context), { ...wanted, sel_type }) ?? null;
+    return findPort(await listSemanage("port", context), { ...wanted, sel_type }) ?? null;
   },
 });
 

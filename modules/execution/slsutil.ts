@@ -30,7 +30,7 @@ export const update: ModuleFunction<JobContext> = fn({
 const MERGING = { strategy: p.str("smart"), renderer: p.str("yaml"), merge_lists: p.bool(false) };
 
 /** @param how The arguments that {@linkcode MERGING} declares. */
-function merged(
+function mergeValues(
   a: ValueMap,
   b: ValueMap,
   how: { readonly strategy: string; readonly renderer: string; readonly merge_lists: boolean },
@@ -47,7 +47,7 @@ export const merge: ModuleFunction<JobContext> = fn({
     "slsutil.merge '{foo: Foo}' '{bar: Bar}'",
   ),
   params: { obj_a: p.dict(), obj_b: p.dict(), ...MERGING },
-  run: ({ obj_a, obj_b, ...how }, context) => merged(obj_a, obj_b, how, context),
+  run: ({ obj_a, obj_b, ...how }, context) => mergeValues(obj_a, obj_b, how, context),
 });
 
 export const merge_all: ModuleFunction<JobContext> = fn({
@@ -58,7 +58,7 @@ export const merge_all: ModuleFunction<JobContext> = fn({
   params: { lst: p.list(), ...MERGING },
   run: ({ lst, ...how }, context) => {
     return lst.reduce((all: ValueMap, one) => {
-      if (one instanceof Map) return merged(all, one, how, context);
+      if (one instanceof Map) return mergeValues(all, one, how, context);
       throw new InvocationError("Cannot update using non-dict types in dictupdate.update()");
     }, new Map());
   },
@@ -138,7 +138,7 @@ function serializerOf(name: string): Serializer {
 }
 
 /** Keyword arguments without the fields of the publication. */
-function cleaned(kwargs: ValueMap): ValueMap {
+function withoutPrivate(kwargs: ValueMap): ValueMap {
   return new Map([...kwargs].filter(([name]) => !str(name).startsWith("__")));
 }
 
@@ -149,7 +149,7 @@ export const serialize: ModuleFunction<JobContext> = fn({
   ),
   params: { serializer: p.str(), obj: p.any() },
   varKwargs: "mod_kwargs",
-  run: ({ serializer, obj }, _context, { kwargs }) => serializerOf(serializer).serialize(obj, cleaned(kwargs)),
+  run: ({ serializer, obj }, _context, { kwargs }) => serializerOf(serializer).serialize(obj, withoutPrivate(kwargs)),
 });
 
 export const deserialize: ModuleFunction<JobContext> = fn({
@@ -161,7 +161,7 @@ export const deserialize: ModuleFunction<JobContext> = fn({
   params: { serializer: p.str(), stream_or_string: p.any() },
   varKwargs: "mod_kwargs",
   run: ({ serializer, stream_or_string: source }, _context, { kwargs }) => {
-    return serializerOf(serializer).deserialize(source, cleaned(kwargs));
+    return serializerOf(serializer).deserialize(source, withoutPrivate(kwargs));
   },
 });
 
@@ -220,7 +220,7 @@ export const boolstr: ModuleFunction<JobContext> = fn({
 type Listed = "fileList" | "dirList";
 
 /** The lists that a job has asked for, as Salt keeps them in `__context__`. */
-const known = new WeakMap<object, Map<string, Promise<ReadonlySet<string>>>>();
+const answers = new WeakMap<object, Map<string, Promise<ReadonlySet<string>>>>();
 
 /** Whether a list of the file server has `path`. */
 async function isListed(
@@ -228,8 +228,8 @@ async function isListed(
   { list, saltenv }: { readonly list: Listed; readonly saltenv: string },
   context: JobContext,
 ): Promise<boolean> {
-  const lists = known.get(context.job) ?? new Map<string, Promise<ReadonlySet<string>>>();
-  known.set(context.job, lists);
+  const lists = answers.get(context.job) ?? new Map<string, Promise<ReadonlySet<string>>>();
+  answers.set(context.job, lists);
   const key = `${list} ${saltenv}`;
   const pending = lists.get(key) ?? fileClientOf(context)[list](saltenv).then((paths) => new Set(paths));
   lists.set(key, pending);
@@ -284,8 +284,8 @@ filenames
     if (!Array.isArray(names)) throw new InvocationError("Filenames argument must be a string or list of strings");
     while (true) {
       for (const name of names) {
-        const found = normalPath(joinPath(path, normalPath(str(name)).replace(/^\/+/, "")));
-        if (await isThere(found, saltenv, context)) return found;
+        const resolved = normalPath(joinPath(path, normalPath(str(name)).replace(/^\/+/, "")));
+        if (await isThere(resolved, saltenv, context)) return resolved;
       }
       if (path === "" || path === "/") throw new CommandError("File pattern(s) not found in path ancestry");
       path = dirName(path);

@@ -208,10 +208,10 @@ export const pid: ModuleFunction<JobContext> = fn({
   params: { sig: p.str() },
   run({ sig }) {
     const regex = pythonRegex(sig, { search: true });
-    const found = listProcesses().filter(({ pid, user, command }) =>
+    const processes = listProcesses().filter(({ pid, user, command }) =>
       pid !== Deno.pid && regex.test(`${user} ${pid} ${command}`)
     );
-    return found.map(({ pid }) => pid).join("\n");
+    return processes.map(({ pid }) => pid).join("\n");
   },
 });
 
@@ -254,7 +254,7 @@ export const custom: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: {},
   async run(_bound, context) {
-    const found: ValueMap = new Map();
+    const status: ValueMap = new Map();
     for (const [key, fields] of context.opts.extra) {
       const name = /^(status\.\w+)\.\w+$/.exec(str(key))?.[1];
       if (name === undefined || name === "status.custom" || !Array.isArray(fields)) continue;
@@ -262,10 +262,10 @@ export const custom: ModuleFunction<JobContext> = fn({
       for (const field of fields) {
         const value = isMap(result) ? result.get(field) : undefined;
         if (value === undefined) context.log("warning", `val ${str(field)} not in return of ${name}`);
-        found.set(field, value ?? "UNKNOWN");
+        status.set(field, value ?? "UNKNOWN");
       }
     }
-    return found;
+    return status;
   },
 });
 
@@ -285,11 +285,11 @@ export const master: ModuleFunction<JobContext> = fn({
     const addresses = master === null || master === "" ? [] : await addressesOf(master);
     if (addresses.length === 0) return null;
     const peers = addressesConnectedTo(opts.publish_port ?? PUBLISH_PORT);
-    const found = addresses.some((address) => peers.has(address));
-    if (found !== connected) {
-      await outside.fire(map({ master }), found ? "__master_connected" : "__master_disconnected");
+    const isConnected = addresses.some((address) => peers.has(address));
+    if (isConnected !== connected) {
+      await outside.fire(map({ master }), isConnected ? "__master_connected" : "__master_disconnected");
     }
-    return found;
+    return isConnected;
   },
 });
 

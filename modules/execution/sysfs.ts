@@ -61,12 +61,12 @@ export const read: ModuleFunction<JobContext> = fn({
   params: { key: p.any(), root: p.str("") },
   run({ key, root }) {
     if (!Array.isArray(key)) return readKey(joinPath(root, str(key)));
-    const found: ValueMap = new Map();
+    const values: ValueMap = new Map();
     for (const one of key) {
       const value = readKey(joinPath(root, str(one)));
-      if (value !== false) found.set(one, value);
+      if (value !== false) values.set(one, value);
     }
-    return found;
+    return values;
   },
 });
 

@@ -174,11 +174,11 @@ export const get_computer_desc: ModuleFunction<JobContext> = fn({
   params: {},
   async run(_bound, context) {
     const hostnamectl = which("hostnamectl");
-    const known = hostnamectl === undefined
+    const pretty = hostnamectl === undefined
       ? prettyName(readTextFileIfExists(MACHINE_INFO) ?? "")
       : await output([hostnamectl, "status", "--pretty"], context);
-    if (known === undefined) return false;
-    return known.replaceAll("\\\\", "\\").replaceAll('\\"', '"').replaceAll("\\n", "\n").replaceAll("\\t", "\t");
+    if (pretty === undefined) return false;
+    return pretty.replaceAll("\\\\", "\\").replaceAll('\\"', '"').replaceAll("\\n", "\n").replaceAll("\\t", "\t");
   },
 });
 

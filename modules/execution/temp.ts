@@ -21,7 +21,7 @@ interface Names {
 }
 
 /** @throws {CommandError} If it cannot be made. */
-function made({ suffix, prefix, parent }: Names, make: (options: Deno.MakeTempOptions) => string): string {
+function makeTemporary({ suffix, prefix, parent }: Names, make: (options: Deno.MakeTempOptions) => string): string {
   try {
     return make({ suffix, prefix, ...parent !== null && { dir: parent } });
   } catch (error) {
@@ -37,7 +37,7 @@ export const dir: ModuleFunction<JobContext> = fn({
   ),
   permissions: WRITE,
   params: NAMES,
-  run: (names) => made(names, Deno.makeTempDirSync),
+  run: (names) => makeTemporary(names, Deno.makeTempDirSync),
 });
 
 export const file: ModuleFunction<JobContext> = fn({
@@ -48,5 +48,5 @@ export const file: ModuleFunction<JobContext> = fn({
   ),
   permissions: WRITE,
   params: NAMES,
-  run: (names) => made(names, Deno.makeTempFileSync),
+  run: (names) => makeTemporary(names, Deno.makeTempFileSync),
 });

@@ -91,7 +91,7 @@ function virtualenvWords(given: Creation, version: readonly number[]): string[] 
   return words;
 }
 
-function unsupported(name: string, option: string, program: string): CommandError {
+function unsupportedOption(name: string, option: string, program: string): CommandError {
   return new CommandError(`The \`${name}\`(\`${option}\`) option is not supported by '${program}'`);
 }
 
@@ -102,9 +102,9 @@ function unsupported(name: string, option: string, program: string): CommandErro
 function venvWords(program: string, given: Creation): string[] {
   const { extra_search_dir: more, never_download, prompt } = given;
   if (more !== null && (typeof more !== "string" || more.trim() !== "")) {
-    throw unsupported("extra_search_dir", "--extra-search-dir", program);
+    throw unsupportedOption("extra_search_dir", "--extra-search-dir", program);
   }
-  if (never_download !== null) throw unsupported("never_download", "--never-download", program);
+  if (never_download !== null) throw unsupportedOption("never_download", "--never-download", program);
   return [
     ...given.upgrade === true ? ["--upgrade"] : [],
     ...given.symlinks === true ? ["--symlinks"] : [],
@@ -120,7 +120,7 @@ function programWords(program: string, python: string | null): { readonly words:
   }
   if (!isPython(program)) {
     const isVenv = program.includes("venv");
-    if (isVenv && isGiven(python)) throw unsupported("python", "--python", program);
+    if (isVenv && isGiven(python)) throw unsupportedOption("python", "--python", program);
     return { words: [program], isVenv };
   }
   if (isGiven(python)) {
@@ -160,8 +160,8 @@ export const create: ModuleFunction<JobContext> = fn({
     const { words, isVenv } = programWords(program, bound.python);
     if (isVenv) words.push(...venvWords(program, bound));
     else {
-      if (bound.upgrade !== null) throw unsupported("upgrade", "--upgrade", program);
-      if (bound.symlinks !== null) throw unsupported("symlinks", "--symlinks", program);
+      if (bound.upgrade !== null) throw unsupportedOption("upgrade", "--upgrade", program);
+      if (bound.symlinks !== null) throw unsupportedOption("symlinks", "--symlinks", program);
       words.push(...virtualenvWords(bound, await versionOf(program, user, kwargs, context)));
     }
     if (bound.clear) words.push("--clear");

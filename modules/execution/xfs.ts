@@ -33,7 +33,7 @@ export const virtual: Virtual = {
  * What a program prints.
  * @throws {CommandError} If it failed and says why.
  */
-async function printed(words: readonly string[], context: JobContext): Promise<string> {
+async function printGeometry(words: readonly string[], context: JobContext): Promise<string> {
   const result = await callRunAll(context, words);
   const stderr = str(result.get("stderr") ?? "");
   if (truthy(result.get("retcode")) && stderr !== "") throw new CommandError(stderr);
@@ -75,7 +75,7 @@ export const dump: ModuleFunction<JobContext> = fn({
     const name = label || strftime(new Date(), `XFS dump for "${bound.device}" of %Y.%m.%d, %H:%M`);
     const words = ["xfsdump", "-F", ...noerase ? [] : ["-E"], "-L", name.replaceAll("'", '"'), "-l", String(level)];
     return parseDump(
-      await printed([...words, "-f", checkedWord(destination, "destination"), device(bound.device)], context),
+      await printGeometry([...words, "-f", checkedWord(destination, "destination"), device(bound.device)], context),
     );
   },
 });
@@ -84,7 +84,7 @@ export const inventory: ModuleFunction<JobContext> = fn({
   doc: describe("Return the inventory of dumps, as xfsrestore tells.", "xfs.inventory"),
   permissions: "all",
   params: {},
-  run: async (_bound, context) => parseInventory(await printed(["xfsrestore", "-I"], context)),
+  run: async (_bound, context) => parseInventory(await printGeometry(["xfsrestore", "-I"], context)),
 });
 
 export const prune_dump: ModuleFunction<JobContext> = fn({
@@ -95,7 +95,7 @@ export const prune_dump: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { sessionid: p.str() },
   async run({ sessionid }, context) {
-    const listing = await printed(["xfsinvutil", "-s", checkedWord(sessionid, "session"), "-F"], context);
+    const listing = await printGeometry(["xfsinvutil", "-s", checkedWord(sessionid, "session"), "-F"], context);
     const pruned = parsePruned(listing, sessionid);
     if (Object.keys(pruned).length === 0) throw new CommandError(`Session UUID "${sessionid}" was not found.`);
     return pruned;
@@ -106,7 +106,7 @@ export const devices: ModuleFunction<JobContext> = fn({
   doc: describe("Return the XFS devices, with labels and where they are mounted.", "xfs.devices"),
   permissions: "all",
   params: {},
-  run: async (_bound, context) => parseDevices(await printed(["blkid", "-o", "export"], context), mountsText()),
+  run: async (_bound, context) => parseDevices(await printGeometry(["blkid", "-o", "export"], context), mountsText()),
 });
 
 export const estimate: ModuleFunction<JobContext> = fn({
@@ -115,7 +115,7 @@ export const estimate: ModuleFunction<JobContext> = fn({
   params: { path: p.str() },
   async run({ path }, context) {
     if (!lexists(path)) throw new CommandError(`Path "${path}" was not found.`);
-    return parseEstimates(await printed(["xfs_estimate", "-v", checkedWord(path, "path")], context));
+    return parseEstimates(await printGeometry(["xfs_estimate", "-v", checkedWord(path, "path")], context));
   },
 });
 
@@ -161,7 +161,7 @@ export const mkfs: ModuleFunction<JobContext> = fn({
       ...options.flatMap(([option, given]) => optionWords(option, given)),
       ...noforce ? [] : ["-f"],
     ];
-    return parseGeometry(await printed([...words, device(bound.device)], context));
+    return parseGeometry(await printGeometry([...words, device(bound.device)], context));
   },
 });
 
@@ -181,14 +181,14 @@ export const modify: ModuleFunction<JobContext> = fn({
     }
     const choice = (option: string, given: Value, [no, yes]: readonly [string, string]) =>
       given === false ? [option, no] : truthy(given) ? [option, yes] : [];
-    await printed([
+    await printGeometry([
       "xfs_admin",
       ...label ? ["-L", checkedWord(label, "label")] : [],
       ...choice("-c", lazy_counting, ["0", "1"]),
       ...choice("-U", uuid, ["nil", "generate"]),
       device(bound.device),
     ], context);
-    return parseDevices(await printed(["blkid", "-o", "export", device(bound.device)], context), mountsText());
+    return parseDevices(await printGeometry(["blkid", "-o", "export", device(bound.device)], context), mountsText());
   },
 });
 
@@ -202,6 +202,6 @@ export const defragment: ModuleFunction<JobContext> = fn({
   async run(bound, context) {
     if (bound.device === "/") throw new CommandError("Root is not a device.");
     if (!xfsMounts(mountsText()).has(bound.device)) throw new CommandError(`Device "${bound.device}" is not mounted`);
-    return { log: await printed(["xfs_fsr", device(bound.device)], context) };
+    return { log: await printGeometry(["xfs_fsr", device(bound.device)], context) };
   },
 });

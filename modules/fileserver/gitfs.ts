@@ -59,11 +59,11 @@ class GitFiles implements FileBackend {
   }
 
   async find({ path, saltenv }: FileRequest): Promise<FoundFile | undefined> {
-    const known = await this.envs();
+    const envs = await this.envs();
     for (const remote of this.#remotes) {
       const { root, mountPoint } = remote.place(saltenv);
       if (!path.startsWith(mountPoint)) continue;
-      const tree = await remote.tree(saltenv, known);
+      const tree = await remote.tree(saltenv, envs);
       const inside = path.slice(mountPoint.length);
       const file = tree === undefined ? undefined : fileAt(tree, root === "" ? inside : `${root}/${inside}`);
       if (file !== undefined) return { path: await remote.remote.blob(file.oid), rel: path, stat: [file.mode] };
@@ -76,8 +76,8 @@ class GitFiles implements FileBackend {
   }
 
   async hash({ path }: FoundFile): Promise<string | undefined> {
-    const known = this.#digests.get(path);
-    if (known !== undefined) return await known;
+    const earlier = this.#digests.get(path);
+    if (earlier !== undefined) return await earlier;
     const digest = digestFile(path, this.#opts.hash_type);
     this.#digests.set(path, digest);
     try {
@@ -91,22 +91,22 @@ class GitFiles implements FileBackend {
 
   async lists(saltenv: string): Promise<FileLists> {
     const files = new Set<string>(), dirs = new Set<string>(), links = new Map<string, string>();
-    const known = await this.envs();
+    const envs = await this.envs();
     for (const remote of this.#remotes) {
-      const tree = await remote.tree(saltenv, known);
+      const tree = await remote.tree(saltenv, envs);
       const place = remote.place(saltenv);
       if (tree === undefined || (place.root !== "" && !tree.dirs.includes(place.root))) continue;
       const start = place.root === "" ? "" : `${place.root}/`;
-      const seen = (path: string) => place.mountPoint + path.slice(start.length);
+      const mountedPath = (path: string) => place.mountPoint + path.slice(start.length);
       const inside = (path: string) => path.startsWith(start);
-      for (const path of tree.files.keys()) if (inside(path)) files.add(seen(path));
-      for (const path of tree.dirs) if (inside(path)) dirs.add(seen(path));
-      for (const [path, text] of tree.links) if (inside(path)) links.set(seen(path), text);
+      for (const path of tree.files.keys()) if (inside(path)) files.add(mountedPath(path));
+      for (const path of tree.dirs) if (inside(path)) dirs.add(mountedPath(path));
+      for (const [path, text] of tree.links) if (inside(path)) links.set(mountedPath(path), text);
       if (place.mountPoint !== "") dirs.add(place.mountPoint.slice(0, -1));
     }
     if (files.size === 0 && dirs.size === 0) return NO_LISTS;
     // As in Salt, which lists no links of an environment that `gitfs_fallback` alone gives.
-    if (!known.includes(saltenv) && !isHex(saltenv)) links.clear();
+    if (!envs.includes(saltenv) && !isHex(saltenv)) links.clear();
     return {
       files: [...files].sort(compareStrings),
       dirs: [...dirs].sort(compareStrings),

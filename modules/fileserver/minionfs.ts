@@ -51,8 +51,8 @@ class MinionFiles implements FileBackend {
     const slash = rel.indexOf("/");
     const minion = rel.slice(0, Math.max(slash, 0));
     if (!isValidId(minion) || !this.#exposes(minion)) return undefined;
-    const found = await findBelow(pushedFiles(this.#opts.cachedir, minion), rel.slice(slash + 1), { follow: false });
-    return found === undefined || this.#ignores(found.path) ? undefined : { ...found, rel };
+    const file = await findBelow(pushedFiles(this.#opts.cachedir, minion), rel.slice(slash + 1), { follow: false });
+    return file === undefined || this.#ignores(file.path) ? undefined : { ...file, rel };
   }
 
   serves(_file: FoundFile, _saltenv: string): Promise<boolean> {

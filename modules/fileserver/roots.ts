@@ -49,8 +49,8 @@ class Roots implements FileBackend {
     const directories = this.#directories(saltenv);
     const chosen = index === undefined ? directories : chosenDirectory(directories, index);
     for (const root of chosen) {
-      const found = await findBelow(root, path, { follow: this.#opts.fileserver_followsymlinks });
-      if (found !== undefined && !this.#ignores(found.path)) return found;
+      const file = await findBelow(root, path, { follow: this.#opts.fileserver_followsymlinks });
+      if (file !== undefined && !this.#ignores(file.path)) return file;
     }
     return undefined;
   }

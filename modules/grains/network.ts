@@ -49,8 +49,8 @@ function interfaceNames(files: HostFiles, addresses: readonly GrainAddress[]): s
     const index = files.line(`/sys/class/net/${name}/ifindex`);
     return index === undefined ? [] : [{ name, index: Number(index) }];
   });
-  const known = indexed.sort((a, b) => a.index - b.index).map(({ name }) => name);
-  return [...new Set([...known, ...addresses.map(({ name }) => baseName(name))])];
+  const names = indexed.sort((a, b) => a.index - b.index).map(({ name }) => name);
+  return [...new Set([...names, ...addresses.map(({ name }) => baseName(name))])];
 }
 
 function hardwareAddress(

@@ -289,7 +289,7 @@ function initSystem(files: HostFiles): string {
     const text = files.text(program)?.toLowerCase() ?? "";
     return ["upstart", "sysvinit", "systemd"].find((system) => text.includes(system)) ?? "unknown";
   }
-  const known = INIT_PROGRAMS.find((name) => words.includes(files.program(name) ?? ""));
-  if (known !== undefined) return known;
+  const init = INIT_PROGRAMS.find((name) => words.includes(files.program(name) ?? ""));
+  if (init !== undefined) return init;
   return words.join(" ") === "runit" || words.includes("/sbin/my_init") ? "runit" : "unknown";
 }

@@ -17,8 +17,8 @@ interface Virtual {
 
 /** The grains of what the host runs on: `physical`, `kvm`, `VMware`, `container` … */
 export function virtualGrains(files: HostFiles): Grains {
-  const found: Virtual = container(files) ?? hypervisor(files) ?? { virtual: "physical" };
-  const details = { ...found, ...openvz(files), ...xen(files), ...cgroup(files) };
+  const kind: Virtual = container(files) ?? hypervisor(files) ?? { virtual: "physical" };
+  const details = { ...kind, ...openvz(files), ...xen(files), ...cgroup(files) };
   if (details.virtual === "physical" && details.virtual_subtype !== undefined) details.virtual = "virtual";
   return { ...details, ...hypervisorGrains(files, details.virtual) };
 }
@@ -70,8 +70,8 @@ function hypervisor(files: HostFiles): Virtual | undefined {
   }
   if (maker === "Microsoft Corporation" && product === "Virtual Machine") return { virtual: "VirtualPC" };
   const tables = [product, maker, read("board_vendor"), read("bios_vendor"), read("product_version")].join("\n");
-  const known = MAKERS.find(([word]) => tables.includes(word))?.[1];
-  if (known !== undefined) return known;
+  const hypervisorName = MAKERS.find(([word]) => tables.includes(word))?.[1];
+  if (hypervisorName !== undefined) return hypervisorName;
   const type = files.line("/sys/hypervisor/type");
   if (type === "xen") return { virtual: "xen" };
   if (files.text("/proc/cpuinfo")?.includes("User Mode Linux")) return { virtual: "uml" };

@@ -14,15 +14,15 @@ const STRATEGY_KEY = "__";
  * @throws {Error} For a strategy that there is not.
  */
 export function mergeStack(stack: ValueMap, file: ValueMap): ValueMap {
-  const strategy = known(file.get(STRATEGY_KEY) ?? "merge-last");
+  const strategy = requireKnown(file.get(STRATEGY_KEY) ?? "merge-last");
   const items = [...file].filter(([key]) => key !== STRATEGY_KEY);
   if (strategy === "overwrite") return cleanMap(new Map(items));
   const merged = new Map(stack);
   for (const [key, value] of items) {
     const old = merged.get(key);
     if (strategy === "remove") merged.delete(key);
-    else if (old === undefined) merged.set(key, cleaned(value));
-    else if (strategy === "merge-first") merged.set(key, mergeValues(cleaned(value), old));
+    else if (old === undefined) merged.set(key, cleanValue(value));
+    else if (strategy === "merge-first") merged.set(key, mergeValues(cleanValue(value), old));
     else merged.set(key, mergeValues(old, value));
   }
   return merged;
@@ -32,14 +32,14 @@ export function mergeStack(stack: ValueMap, file: ValueMap): ValueMap {
 function mergeValues(old: Value, value: Value): Value {
   if (isMap(old) && isMap(value)) return mergeStack(old, value);
   if (Array.isArray(old) && Array.isArray(value)) return mergeLists(old, value);
-  return typeName(old) === typeName(value) ? value : cleaned(value);
+  return typeName(old) === typeName(value) ? value : cleanValue(value);
 }
 
 function mergeLists(stack: readonly Value[], file: readonly Value[]): Value[] {
   const [first] = file;
   const named = isMap(first) ? first.get(STRATEGY_KEY) : undefined;
   const items = named === undefined ? file : file.slice(1);
-  switch (known(named ?? "merge-last")) {
+  switch (requireKnown(named ?? "merge-last")) {
     case "overwrite":
       return [...items];
     case "remove":
@@ -51,7 +51,7 @@ function mergeLists(stack: readonly Value[], file: readonly Value[]): Value[] {
   }
 }
 
-function known(strategy: Value): string {
+function requireKnown(strategy: Value): string {
   const name = str(strategy);
   if (STRATEGIES.includes(name)) return name;
   const all = STRATEGIES.map((known) => `'${known}'`).join(", ");
@@ -59,11 +59,11 @@ function known(strategy: Value): string {
 }
 
 function cleanMap(map: ValueMap): ValueMap {
-  return new Map([...map].filter(([key]) => key !== STRATEGY_KEY).map(([key, value]) => [key, cleaned(value)]));
+  return new Map([...map].filter(([key]) => key !== STRATEGY_KEY).map(([key, value]) => [key, cleanValue(value)]));
 }
 
 /** Without the strategies in it; those in the items of a list stay, as Salt has it. */
-function cleaned(value: Value): Value {
+function cleanValue(value: Value): Value {
   if (isMap(value)) return truthy(value) ? cleanMap(value) : value;
   if (!Array.isArray(value)) return value;
   const [first] = value;

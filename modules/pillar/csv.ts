@@ -30,11 +30,11 @@ export const ext_pillar: PillarSource = pillarSource({
     for (const row of rows) {
       // An empty line is not a row.
       if (row.length === 0) continue;
-      const found: ValueMap = new Map(names.map((name, i) => [name, row[i] ?? restval]));
-      if (row.length > names.length) found.set(restkey, row.slice(names.length));
-      if (found.get(idkey) === undefined) throw new Error(`'${idkey}'`);
-      if (found.get(idkey) !== minionId) continue;
-      return namespace ? new Map([[namespace, found]]) : found;
+      const record: ValueMap = new Map(names.map((name, i) => [name, row[i] ?? restval]));
+      if (row.length > names.length) record.set(restkey, row.slice(names.length));
+      if (record.get(idkey) === undefined) throw new Error(`'${idkey}'`);
+      if (record.get(idkey) !== minionId) continue;
+      return namespace ? new Map([[namespace, record]]) : record;
     }
     return new Map();
   },

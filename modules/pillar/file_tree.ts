@@ -120,7 +120,7 @@ async function read(root: string, below: string, reading: Reading): Promise<Valu
   const { options, context, left, depth } = reading;
   const directory = below === "" ? root : `${root}/${below}`;
   context.notes.path(directory);
-  const found: ValueMap = new Map();
+  const values: ValueMap = new Map();
   const files: string[] = [];
   for (const entry of entriesOf(directory)) {
     const path = `${directory}/${entry.name}`;
@@ -129,7 +129,7 @@ async function read(root: string, below: string, reading: Reading): Promise<Valu
       const follows = entry.isDirectory || options.follow_dir_links;
       if (depth >= DEEPEST) throw new Error(`file_tree: ${path} is more than ${DEEPEST} directories deep`);
       const inner = below === "" ? entry.name : `${below}/${entry.name}`;
-      found.set(entry.name, follows ? await read(root, inner, { ...reading, depth: depth + 1 }) : new Map());
+      values.set(entry.name, follows ? await read(root, inner, { ...reading, depth: depth + 1 }) : new Map());
     } else {
       files.push(entry.name);
     }
@@ -145,13 +145,13 @@ async function read(root: string, below: string, reading: Reading): Promise<Valu
     const { size } = Deno.statSync(path);
     left.bytes -= size;
     if (left.bytes < 0) throw new Error(`file_tree: ${root}: more than ${MAX_BYTES} bytes`);
-    const bytes = trimmed(Deno.readFileSync(path), below === "" ? `./${name}` : `${below}/${name}`, options);
-    found.set(name, options.template ? await rendered(path, bytes, reading) : bytes);
+    const bytes = trimNewline(Deno.readFileSync(path), below === "" ? `./${name}` : `${below}/${name}`, options);
+    values.set(name, options.template ? await renderFile(path, bytes, reading) : bytes);
   }
-  return found;
+  return values;
 }
 
-function rendered(path: string, bytes: Uint8Array, { options, context }: Reading): Promise<Value> {
+function renderFile(path: string, bytes: Uint8Array, { options, context }: Reading): Promise<Value> {
   return context.render({
     text: new TextDecoder().decode(bytes),
     path,
@@ -162,7 +162,7 @@ function rendered(path: string, bytes: Uint8Array, { options, context }: Reading
 }
 
 /** Without the last line end, unless it is to be kept. */
-function trimmed(bytes: Uint8Array, path: string, { keep_newline: kept }: Options): Uint8Array {
+function trimNewline(bytes: Uint8Array, path: string, { keep_newline: kept }: Options): Uint8Array {
   if (bytes.at(-1) !== 0x0a) return bytes;
   const keeps = typeof kept === "boolean" ? kept : kept.some((pattern) => matchesGlob(str(pattern), path));
   return keeps ? bytes : bytes.slice(0, -1);

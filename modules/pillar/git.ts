@@ -74,16 +74,16 @@ async function pillarDirectories(
   const { opts } = context;
   const repositories = openPillarRepositories(remotes, opts);
   if (opts.get("__role") === "minion") await Promise.all(repositories.map((remote) => fetchRemote(remote, context)));
-  const found = new Map<string, PillarDirectory>();
+  const directories = new Map<string, PillarDirectory>();
   for (const remote of repositories) {
     const { mountPoint } = remote.options;
     const path = await filesOf(remote, context);
     if (path === undefined) continue;
     const mounted = mountPoint !== "";
     const place = mounted ? await mountedDirectory(path, mountPoint, remote.place.directory) : path;
-    found.set(place, { env: envOf(remote.options, opts), mounted });
+    directories.set(place, { env: envOf(remote.options, opts), mounted });
   }
-  return found;
+  return directories;
 }
 
 /**
@@ -120,9 +120,9 @@ async function filesOf(remote: PillarRepository, context: PillarContext): Promis
 
 async function commitOf(remote: PillarRepository, target: string): Promise<string | undefined> {
   const refs = await remote.refs();
-  const named = (name: string) => refs.get(`refs/remotes/origin/${name}`) ?? refs.get(`refs/tags/${name}`);
+  const findRevision = (name: string) => refs.get(`refs/remotes/origin/${name}`) ?? refs.get(`refs/tags/${name}`);
   const { fallback } = remote.options;
-  return named(target) ?? (fallback === "" ? undefined : named(fallback));
+  return findRevision(target) ?? (fallback === "" ? undefined : findRevision(fallback));
 }
 
 /** How long another process that fetches the same repository is waited for, in milliseconds. */

@@ -31,7 +31,7 @@ export const ext_pillar: PillarSource = pillarSource({
   varKwargs: "kwargs",
   async run(_bound, context, { args, kwargs }) {
     let stack: ValueMap = new Map();
-    for (const path of [...args.map(pathOf), ...chosen(kwargs, context)]) {
+    for (const path of [...args.map(pathOf), ...chosenEnvironment(kwargs, context)]) {
       context.notes.path(path);
       if (isFile(path)) stack = await mergeConfiguration(path, stack, context);
       else context.log("info", `Ignoring pillar stack cfg "${path}": file does not exist`);
@@ -41,7 +41,7 @@ export const ext_pillar: PillarSource = pillarSource({
 });
 
 /** The configuration files that keywords choose. */
-function chosen(kwargs: ValueMap, { pillar, grains, opts, log, notes }: PillarContext): string[] {
+function chosenEnvironment(kwargs: ValueMap, { pillar, grains, opts, log, notes }: PillarContext): string[] {
   const named = opts.get("pillarenv") || opts.get("saltenv") || "base";
   const pillarenv = str(named);
   const sources = new Map([["pillar", pillar], ["grains", grains], ["opts", opts]]);

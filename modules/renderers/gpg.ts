@@ -28,11 +28,11 @@ export async function render(input: RenderInput): Promise<RenderOutput> {
   const decrypted = new Map<string, Promise<Uint8Array>>();
   // A message that occurs twice is decrypted once.
   const open = (message: string): Promise<Uint8Array> => {
-    const known = decrypted.get(message) ?? openMessage(message, { program, keyDirectory, host });
-    decrypted.set(message, known);
-    return known;
+    const plain = decrypted.get(message) ?? openMessage(message, { program, keyDirectory, host });
+    decrypted.set(message, plain);
+    return plain;
   };
-  const made = await opened(data, open, newlinesAreWritten(input));
+  const made = await decryptValue(data, open, newlinesAreWritten(input));
   return typeof made === "string"
     ? { data: made, origin: made === data ? origin : TextOrigin.ofFile(made) }
     : { data: made };
@@ -57,7 +57,7 @@ type Open = (message: string) => Promise<Uint8Array>;
 const DEEPEST = 500;
 
 /** A copy of `data` with every message in its texts decrypted. */
-async function opened(data: Value, open: Open, newlines: boolean, depth = 0): Promise<Value> {
+async function decryptValue(data: Value, open: Open, newlines: boolean, depth = 0): Promise<Value> {
   if (depth > DEEPEST) throw new RenderError(`The data is nested deeper than ${DEEPEST} levels`);
   if (typeof data === "string") return await openedText(newlines ? data.replaceAll("\\n", "\n") : data, open);
   if (data instanceof Uint8Array) {
@@ -66,9 +66,9 @@ async function opened(data: Value, open: Open, newlines: boolean, depth = 0): Pr
   }
   // The lists and maps stay the same ones, since the places of their keys and items are kept by them.
   if (Array.isArray(data)) {
-    for (const [i, item] of data.entries()) data[i] = await opened(item, open, newlines, depth + 1);
+    for (const [i, item] of data.entries()) data[i] = await decryptValue(item, open, newlines, depth + 1);
   } else if (isMap(data)) {
-    for (const [key, item] of data) data.set(key, await opened(item, open, newlines, depth + 1));
+    for (const [key, item] of data) data.set(key, await decryptValue(item, open, newlines, depth + 1));
   }
   return data;
 }

@@ -13,7 +13,7 @@ import { BankFiles } from "#lib/fleet/bank_files.ts";
 import { p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
-import { type MinionsTarget, targeted } from "./_targeted.ts";
+import { type MinionsTarget, targetMinions } from "./_targeted.ts";
 
 const TARGETED = `
 
@@ -27,7 +27,7 @@ export const grains: RunnerFunction = runner({
   ),
   params: { tgt: p.any(), tgt_type: p.str("glob") },
   run: ({ tgt, tgt_type }, context) =>
-    ofEach(targeted({ tgt, tgt_type }, context), (id) => known(id, context)?.grains ?? new Map()),
+    ofEach(targetMinions({ tgt, tgt_type }, context), (id) => minionData(id, context)?.grains ?? new Map()),
 });
 
 export const pillar: RunnerFunction = runner({
@@ -38,9 +38,11 @@ export const pillar: RunnerFunction = runner({
   ),
   params: { tgt: p.any(null), tgt_type: p.str("glob") },
   run(target, context) {
-    const found = ofEach(wanted(target, context), (id) => known(id, context)?.pillar ?? new Map());
+    const pillars = ofEach(wantedMinions(target, context), (id) => minionData(id, context)?.pillar ?? new Map());
     // Without a target, those that have one.
-    return target.tgt === null ? new Map([...found].filter(([, pillar]) => isMap(pillar) && pillar.size > 0)) : found;
+    return target.tgt === null
+      ? new Map([...pillars].filter(([, pillar]) => isMap(pillar) && pillar.size > 0))
+      : pillars;
   },
 });
 
@@ -54,7 +56,7 @@ export const mine: RunnerFunction = runner({
   run(target, context) {
     const banks = bankFiles(context);
     return ofEach(
-      wanted(target, context),
+      wantedMinions(target, context),
       (id) => context.opts.minion_data_cache ? banks.fetch("mine", id) : new Map(),
     );
   },
@@ -71,7 +73,7 @@ function clearing(name: string, what: string, banks: readonly string[]): RunnerF
     run(target, context) {
       if (target.tgt === null) return false;
       const files = bankFiles(context);
-      for (const id of targeted(target, context)) for (const bank of banks) files.flush(bank, id);
+      for (const id of targetMinions(target, context)) for (const bank of banks) files.flush(bank, id);
       return true;
     },
   });
@@ -94,7 +96,7 @@ clear_mine_func_flag
   run({ clear_mine_func_flag: fun, ...target }, context) {
     if (target.tgt === null || fun === null) return false;
     const files = bankFiles(context);
-    for (const id of targeted(target, context)) {
+    for (const id of targetMinions(target, context)) {
       const mine = files.fetch("mine", id);
       if (isMap(mine) && mine.delete(fun)) files.store("mine", id, mine);
     }
@@ -168,7 +170,7 @@ export const store: RunnerFunction = runner({
   ),
   params: { bank: p.str(), key: p.str(), data: p.any(), cachedir: p.str(null) },
   run: ({ bank, key, data, cachedir }, context) =>
-    checked(() => {
+    orRefused(() => {
       bankFiles(context, cachedir).store(bank, key, data);
       return null;
     }),
@@ -177,7 +179,7 @@ export const store: RunnerFunction = runner({
 export const list_: RunnerFunction = runner({
   doc: runnerDoc(`List the keys of a bank, and the banks within it.${BANK}`, "cache.list grains"),
   params: { bank: p.str(), cachedir: p.str(null) },
-  run: ({ bank, cachedir }, context) => checked(() => bankFiles(context, cachedir).list(bank)),
+  run: ({ bank, cachedir }, context) => orRefused(() => bankFiles(context, cachedir).list(bank)),
 });
 
 export const fetch: RunnerFunction = runner({
@@ -186,7 +188,7 @@ export const fetch: RunnerFunction = runner({
     "cache.fetch grains web1",
   ),
   params: { bank: p.str(), key: p.str(), cachedir: p.str(null) },
-  run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).fetch(bank, key)),
+  run: ({ bank, key, cachedir }, context) => orRefused(() => bankFiles(context, cachedir).fetch(bank, key)),
 });
 
 export const flush: RunnerFunction = runner({
@@ -196,12 +198,13 @@ export const flush: RunnerFunction = runner({
     "cache.flush mycache",
   ),
   params: { bank: p.str(), key: p.str(null), cachedir: p.str(null) },
-  run: ({ bank, key, cachedir }, context) => checked(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
+  run: ({ bank, key, cachedir }, context) =>
+    orRefused(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
 });
 
 /** The minions of a target; without one, all that are in the cache. */
-function wanted(target: MinionsTarget, context: RunnerContext): string[] {
-  if (target.tgt !== null) return targeted(target, context);
+function wantedMinions(target: MinionsTarget, context: RunnerContext): string[] {
+  if (target.tgt !== null) return targetMinions(target, context);
   return context.opts.minion_data_cache ? context.data.list() : [];
 }
 
@@ -209,7 +212,7 @@ function ofEach(ids: readonly string[], of: (id: string) => Value): ValueMap {
   return new Map(ids.map((id) => [id, of(id)]));
 }
 
-function known(id: string, { opts, data }: RunnerContext) {
+function minionData(id: string, { opts, data }: RunnerContext) {
   return opts.minion_data_cache ? data.get(id) : undefined;
 }
 
@@ -217,7 +220,7 @@ function bankFiles({ opts, log }: RunnerContext, cachedir: string | null = null)
   return new BankFiles(cachedir ?? opts.cachedir, { log: (message) => log("warning", message) });
 }
 
-function checked<T>(run: () => T): T {
+function orRefused<T>(run: () => T): T {
   try {
     return run();
   } catch (error) {

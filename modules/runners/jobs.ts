@@ -88,7 +88,7 @@ start_time, end_time
     const last = (count: number) => {
       const listed = new Map(count > 0 ? [...jobs].slice(-count) : jobs);
       if (truthy(search.search_function)) addOutcomes(listed, context);
-      return shown(listed, outputter);
+      return withOutputter(listed, outputter);
     };
     if (max <= 0 || jobs.size <= max) return last(0);
     if (limit === null) context.print(`The newest ${max} of ${jobs.size} jobs; limit=0 shows all.`);
@@ -135,7 +135,7 @@ filter_find_job : True
         const { StartTime, ...headings } = Object.fromEntries(formatStartedJob(jid, load));
         return map({ ...headings, JID: jid, StartTime });
       });
-    return shown(jobs, outputter);
+    return withOutputter(jobs, outputter);
   },
 });
 
@@ -214,7 +214,7 @@ display_progress : False
       if (unfinished !== undefined) context.log("warning", unfinished);
     }
     const out = [...returns.values()].at(0)?.out;
-    return shown(result, typeof out === "string" ? out : null);
+    return withOutputter(result, typeof out === "string" ? out : null);
   },
 });
 
@@ -227,8 +227,8 @@ export const exit_success: RunnerFunction = runner({
   run({ jid, ext_source }, context) {
     checkSource(ext_source);
     const returns = context.jobs.getReturns(jid);
-    const success: ValueMap = new Map(targeted(context, jid).map((id) => [id, false]));
-    for (const [id, stored] of returns) success.set(id, succeeded(stored));
+    const success: ValueMap = new Map(targetedMinions(context, jid).map((id) => [id, false]));
+    for (const [id, stored] of returns) success.set(id, isSuccess(stored));
     return success;
   },
 });
@@ -255,7 +255,7 @@ export const last_run: RunnerFunction = runner({
     await querying(context, display_progress, " for jobs.");
     const newest = [...listJobs(context, { metadata, fun, target }).keys()].at(-1);
     if (newest === undefined) return false;
-    return shown(new Map([[newest, await describeJob(context, String(newest))]]), outputter);
+    return withOutputter(new Map([[newest, await describeJob(context, String(newest))]]), outputter);
   },
 });
 
@@ -301,8 +301,8 @@ running, received, interrupted, not received, not connected, no such minion. Not
   params: { jid: p.str() },
   async run({ jid }, context) {
     checkThere(context, jid);
-    const found = await outcomesOf(context, jid);
-    return new Map([...found].map(([id, { outcome, sinceMs }]) => {
+    const outcomes = await outcomesOf(context, jid);
+    return new Map([...outcomes].map(([id, { outcome, sinceMs }]) => {
       const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
       return [id, map({ outcome, since })];
     }));
@@ -414,13 +414,13 @@ function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0
 }
 
 /** The ids of the minions that a job is for. */
-function targeted(context: RunnerContext, jid: string): string[] {
+function targetedMinions(context: RunnerContext, jid: string): string[] {
   const minions = formatJob(context.jobs.getLoad(jid)).get("Minions");
   return Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [];
 }
 
 /** A result, and under which outputter it is to be shown, if that is not the default. */
-function shown(data: Value, outputter: string | null): Value {
+function withOutputter(data: Value, outputter: string | null): Value {
   return truthy(outputter) ? new Map<Value, Value>([["outputter", outputter], ["data", data]]) : data;
 }
 
@@ -437,6 +437,6 @@ function checkSource(source: string | null): void {
 }
 
 /** Whether a minion succeeded. A return without a code, of an old cache, is judged as Salt judges it. */
-function succeeded(stored: JobReturn): boolean {
+function isSuccess(stored: JobReturn): boolean {
   return stored.retcode === undefined ? truthy(stored.return) : outcomeOfReturn(stored) === "returned";
 }

@@ -78,7 +78,7 @@ show_ip : False
     Show an address that each is connected from, too.`;
 
 /** Minions that are connected; Salt has a name of this for each state, and gives the same for all of them. */
-function connected(name: string): RunnerFunction {
+function connectedFunction(name: string): RunnerFunction {
   return runner({
     doc: runnerDoc(
       `List the minions that are connected now. The master answers; no minion is asked.${LISTED}`,
@@ -115,17 +115,17 @@ function idsIn(subset: Value): string[] {
   return listed.map((id) => str(id).trim()).filter((id) => id !== "");
 }
 
-export const list_state: RunnerFunction = connected("list_state");
+export const list_state: RunnerFunction = connectedFunction("list_state");
 export const list_not_state: RunnerFunction = notConnected("list_not_state");
-export const present: RunnerFunction = connected("present");
+export const present: RunnerFunction = connectedFunction("present");
 export const not_present: RunnerFunction = notConnected("not_present");
-export const joined: RunnerFunction = connected("joined");
+export const joined: RunnerFunction = connectedFunction("joined");
 export const not_joined: RunnerFunction = notConnected("not_joined");
-export const allowed: RunnerFunction = connected("allowed");
+export const allowed: RunnerFunction = connectedFunction("allowed");
 export const not_allowed: RunnerFunction = notConnected("not_allowed");
-export const alived: RunnerFunction = connected("alived");
+export const alived: RunnerFunction = connectedFunction("alived");
 export const not_alived: RunnerFunction = notConnected("not_alived");
-export const reaped: RunnerFunction = connected("reaped");
+export const reaped: RunnerFunction = connectedFunction("reaped");
 export const not_reaped: RunnerFunction = notConnected("not_reaped");
 
 const NO_SSH = "salt-ssh is not built yet";
@@ -214,11 +214,11 @@ export const versions: RunnerFunction = runner({
     const answers = await context.local.run("*", "test.version", { timeoutS: context.opts.timeout });
     const groups: ValueMap = new Map<Value, Value>([["Master", VERSION]]);
     for (const [id, answer] of [...answers].sort(([a], [b]) => compareStrings(a, b))) {
-      const known = answer.retcode === 0 && typeof answer.return === "string";
-      const label = known ? LABELS[compareVersions(str(answer.return), VERSION)] : "Minion offline";
+      const isVersion = answer.retcode === 0 && typeof answer.return === "string";
+      const label = isVersion ? LABELS[compareVersions(str(answer.return), VERSION)] : "Minion offline";
       const group = groups.get(label);
       const minions: ValueMap = group instanceof Map ? group : new Map();
-      groups.set(label, minions.set(id, known ? answer.return : false));
+      groups.set(label, minions.set(id, isVersion ? answer.return : false));
     }
     return groups;
   },

@@ -8,7 +8,7 @@ import { p } from "#lib/plugins/module.ts";
 import { plainRequest } from "#lib/pillar/request.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { targeted } from "./_targeted.ts";
+import { targetMinions } from "./_targeted.ts";
 
 export const show_top: RunnerFunction = runner({
   doc: runnerDoc(
@@ -72,7 +72,9 @@ pillarenv
   run({ minion }, context, { kwargs }) {
     if (!keepsPillar(context)) return false;
     const files = bankFiles(context);
-    for (const id of targeted({ tgt: minion, tgt_type: "glob" }, context)) files.flush("pillar", keyOf(id, kwargs));
+    for (const id of targetMinions({ tgt: minion, tgt_type: "glob" }, context)) {
+      files.flush("pillar", keyOf(id, kwargs));
+    }
     return true;
   },
 });
@@ -93,7 +95,7 @@ pillarenv
   run({ minion }, context, { kwargs }) {
     if (!keepsPillar(context)) return false;
     const files = bankFiles(context);
-    const cached = targeted({ tgt: minion, tgt_type: "glob" }, context).map((
+    const cached = targetMinions({ tgt: minion, tgt_type: "glob" }, context).map((
       id,
     ): [string, Value] => [id, files.fetch("pillar", keyOf(id, kwargs))]);
     return new Map(cached.filter(([, pillar]) => isMap(pillar) && pillar.size > 0));
@@ -119,8 +121,8 @@ function keyOf(id: string, kwargs: ValueMap): string {
 
 /** What is cached of a minion's grains. */
 function grainsOf(id: string, { opts, data }: RunnerContext): ValueMap {
-  const known = opts.minion_data_cache ? data.get(id)?.grains : undefined;
-  return known ?? map({ fqdn: id });
+  const grains = opts.minion_data_cache ? data.get(id)?.grains : undefined;
+  return grains ?? map({ fqdn: id });
 }
 
 function knownMinions({ opts, data }: RunnerContext): string[] {

@@ -97,28 +97,29 @@ interface Chosen extends CallOptions {
 
 /** What minions returned, as `saltutil.cmd` has it. */
 async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap): Promise<ValueMap> {
-  const given = (targets: Partial<CallOptions>) => ({ ...options, ...targets });
-  const expected =
-    async () => [...(await jobOnMinions(given({ fun: "test.ping", arg: [], kwarg: null }), context)).returns.keys()];
-  const found: ValueMap = new Map();
+  const withOptions = (targets: Partial<CallOptions>) => ({ ...options, ...targets });
+  const pingedMinions = async () => [
+    ...(await jobOnMinions(withOptions({ fun: "test.ping", arg: [], kwarg: null }), context)).returns.keys(),
+  ];
+  const returns: ValueMap = new Map();
   const put = ({ jid, returns: came, silent }: LocalJob) => {
     for (const [id, { return: ret, retcode, out }] of came) {
-      found.set(id, map({ ret, retcode, ...out !== undefined && { out }, ...jid !== undefined && { jid } }));
+      returns.set(id, map({ ret, retcode, ...out !== undefined && { out }, ...jid !== undefined && { jid } }));
     }
-    if (truthy(options.expect_minions)) { for (const id of silent) found.set(id, map({ failed: true })); }
+    if (truthy(options.expect_minions)) { for (const id of silent) returns.set(id, map({ failed: true })); }
   };
   if (truthy(options.subset)) {
     const size = options.subset === true ? 1 : toNumber(options.subset);
     if (size === undefined) throw new CommandError(`subset: ${repr(options.subset)} is no number`);
-    const ids = shuffled(await expected()).slice(0, size);
-    put(await jobOnMinions(given({ tgt: ids, tgt_type: "list" }), context, more));
-    return found;
+    const ids = shuffle(await pingedMinions()).slice(0, size);
+    put(await jobOnMinions(withOptions({ tgt: ids, tgt_type: "list" }), context, more));
+    return returns;
   }
   if (!truthy(options.batch)) {
     put(await jobOnMinions(options, context, more));
-    return found;
+    return returns;
   }
-  const waiting = await expected();
+  const waiting = await pingedMinions();
   let size: number;
   try {
     size = batchSize(str(options.batch), waiting.length);
@@ -127,18 +128,18 @@ async function returnsOf(options: Chosen, context: RunnerContext, more: ValueMap
   }
   const work = async () => {
     for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      const job = await jobOnMinions(given({ tgt: [id], tgt_type: "list" }), context, more);
+      const job = await jobOnMinions(withOptions({ tgt: [id], tgt_type: "list" }), context, more);
       put(job);
       const failed = [...job.returns.values()].some(({ retcode }) => retcode !== 0);
       if (failed && truthy(options.failhard)) waiting.length = 0;
     }
   };
   await Promise.all(Array.from({ length: Math.min(size, waiting.length) }, work));
-  return found;
+  return returns;
 }
 
 /** The items in a random order. */
-function shuffled<T>(items: readonly T[]): T[] {
+function shuffle<T>(items: readonly T[]): T[] {
   const keys = crypto.getRandomValues(new Uint32Array(items.length));
   return items.map((item, i) => ({ item, key: keys[i] })).sort((a, b) => a.key - b.key).map(({ item }) => item);
 }

@@ -44,11 +44,11 @@ result of each group differs from that of the first.${ARGUMENTS}`,
   varArgs: "args",
   varKwargs: "kwargs",
   async run(_, context, given) {
-    const found = await pools(context, given);
+    const results = await pools(context, given);
     const print = (text: string) => text.split("\n").forEach((line) => context.print(line));
-    for (const { pool, result } of found) {
+    for (const { pool, result } of results) {
       print(`minion pool :\n------------\n${str(pool)}\npool size :\n----------\n    ${pool.length}`);
-      const [first] = found;
+      const [first] = results;
       if (pool === first.pool) {
         print(`pool result :\n------------\n    ${result}\n`);
         continue;
@@ -58,7 +58,7 @@ result of each group differs from that of the first.${ARGUMENTS}`,
       const differences = unifiedDiff(withEnds(first.result), withEnds(result), { ...names, context: 0 }).join("");
       print(`${heading}\n${"-".repeat(heading.length - 1)}\n${differences}\n`);
     }
-    return found.map(asValue);
+    return results.map(asValue);
   },
 });
 

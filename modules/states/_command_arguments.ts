@@ -78,12 +78,12 @@ export function document(what: string, params: Parameters): string {
 
 /** Why the arguments that a state was given cannot be used, in Salt's words. */
 export function invalid({ env, context, defaults }: Partial<Bound<CommandArguments>>): string | undefined {
-  const given = (value: Value | undefined): value is Value => value !== undefined && value !== null;
-  if (given(env) && !Array.isArray(env) && !isMap(env)) {
+  const isGiven = (value: Value | undefined): value is Value => value !== undefined && value !== null;
+  if (isGiven(env) && !Array.isArray(env) && !isMap(env)) {
     return "Invalidly-formatted 'env' parameter. See documentation.";
   }
   for (const [name, value] of Object.entries({ context, defaults })) {
-    if (given(value) && !isMap(value) && !isNothing(value)) {
+    if (isGiven(value) && !isMap(value) && !isNothing(value)) {
       return `Invalidly-formatted '${name}' parameter. Must be formed as a dict.`;
     }
   }
@@ -108,12 +108,12 @@ const OWN: readonly string[] = ["cmd", "python_shell"];
  * Keyword arguments for a function of `cmd`, and warnings for those that it does not have: Salt drops them in silence.
  * @throws {InvocationError} For one that the state says itself.
  */
-export async function forwarded(
+export async function forwardArguments(
   kwargs: ValueMap,
   { fun, context }: { readonly fun: string; readonly context: StateContext },
 ): Promise<{ readonly kwargs: ValueMap; readonly warnings: string[] }> {
   const params = await Promise.all(["cmd.run", fun].map(async (name) => (await context.catalogue.get(name))?.params));
-  const known = [...UNDECLARED, ...params.flatMap((each) => Object.keys(each ?? {}))];
+  const names = [...UNDECLARED, ...params.flatMap((each) => Object.keys(each ?? {}))];
   const taken: ValueMap = new Map();
   const warnings: string[] = [];
   for (const [key, value] of kwargs) {
@@ -123,8 +123,8 @@ export async function forwarded(
       const called = `salt.loaded.int.module.cmdmod.${fun.slice("cmd.".length)}()`;
       throw new InvocationError(`${called} got multiple values for keyword argument '${name}'`);
     }
-    if (known.includes(name)) taken.set(name, value);
-    else warnings.push(`${fun} takes no argument '${name}', so it has no effect${didYouMean(name, known)}`);
+    if (names.includes(name)) taken.set(name, value);
+    else warnings.push(`${fun} takes no argument '${name}', so it has no effect${didYouMean(name, names)}`);
   }
   return { kwargs: taken, warnings };
 }

@@ -38,20 +38,20 @@ function field(entry: ValueMap, key: string): string | null {
 export async function findJob(user: string, wanted: WantedCronJob, context: StateContext): Promise<CronEntryState> {
   const special = wanted.special ?? null;
   for (const entry of await entries(user, special === null ? "crons" : "special", context)) {
-    const known: CronEntry = {
+    const job: CronEntry = {
       cmd: field(entry, "cmd") ?? "",
       identifier: field(entry, "identifier"),
       comment: field(entry, "comment"),
       commented: entry.get("commented") === true,
     };
-    if (!isSameJob(known, wanted.cmd, wanted.identifier)) continue;
+    if (!isSameJob(job, wanted.cmd, wanted.identifier)) continue;
     const times = TIME_FIELDS.map((name) => [field(entry, name), wanted.time?.get(name) ?? null] as const);
     const pairs: (readonly [string | boolean | null, string | boolean | null])[] = [
       ...special === null ? times : [[field(entry, "spec"), special] as const],
-      [known.identifier, wanted.identifier],
-      [known.cmd, wanted.cmd],
-      [known.comment, wanted.comment ?? null],
-      [known.commented, wanted.commented ?? null],
+      [job.identifier, wanted.identifier],
+      [job.cmd, wanted.cmd],
+      [job.comment, wanted.comment ?? null],
+      [job.commented, wanted.commented ?? null],
     ];
     return pairs.some(([old, wanted]) => differs(old, wanted)) ? "update" : "present";
   }
@@ -65,7 +65,7 @@ export async function findVariable(
   value: Value,
   context: StateContext,
 ): Promise<CronEntryState> {
-  const known = (await entries(user, "env", context)).find((entry) => entry.get("name") === name);
-  if (known === undefined) return "absent";
-  return known.get("value") === (value ?? "") ? "present" : "update";
+  const variable = (await entries(user, "env", context)).find((entry) => entry.get("name") === name);
+  if (variable === undefined) return "absent";
+  return variable.get("value") === (value ?? "") ? "present" : "update";
 }

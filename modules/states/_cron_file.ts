@@ -7,7 +7,7 @@
 import { messageOf } from "#lib/errors.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, resultMap, startResult, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, resultMap, startResult, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { saltenvOf } from "./_saltenv.ts";
 
@@ -37,7 +37,7 @@ export async function runCronFile(
 ): Promise<StateResult> {
   const { name, user } = args;
   const group = await firstGroup(user, context);
-  if (group === undefined) return failed(name, `Could not identify group for user ${user}`);
+  if (group === undefined) return failState(name, `Could not identify group for user ${user}`);
   const path = await Deno.makeTempFile({ prefix: "salt_cron_" });
   try {
     const now = str(await context.call("cron.raw_cron", [user]));
@@ -81,7 +81,7 @@ async function manage(
     const [sfn, source_sum, problem] = asList(
       await context.call("file.get_managed", [], new Map([...own, ...kwargs])),
     );
-    if (problem) return failed(name, str(problem));
+    if (problem) return failState(name, str(problem));
     const file = { name: path, sfn, source, source_sum, user, group, mode: MODE, attrs: [], saltenv };
     const ret = resultMap(startResult(name));
     const managed = stateResult(
@@ -91,7 +91,7 @@ async function manage(
   } catch (error) {
     const text = messageOf(error);
     context.log("debug", `cron.file ${str(name)}: ${text}`);
-    return failed(name, `Unable to manage file: ${text}`);
+    return failState(name, `Unable to manage file: ${text}`);
   }
 }
 
@@ -107,7 +107,7 @@ async function install(path: string, managed: StateResult, user: string, context
       return { ...managed, result: true, comment: `Crontab for user ${user} was updated` };
     }
     const reason = str(result.get("stderr") ?? "");
-    return failed(managed.name, `Unable to update user ${user} crontab ${path}. Error: ${reason}`);
+    return failState(managed.name, `Unable to update user ${user} crontab ${path}. Error: ${reason}`);
   }
   if (managed.result !== true) return managed;
   return { ...startResult(managed.name), comment: `Crontab for user ${user} is in the correct state` };

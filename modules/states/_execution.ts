@@ -6,7 +6,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Whether the minion has an execution function, `pkg.hold`. */
@@ -33,7 +33,7 @@ export function failureText(error: unknown): string {
 export function failedChange(name: Value, what: string, error: unknown): StateResult {
   const text = failureText(error);
   const info = error instanceof CommandError ? error.info : undefined;
-  if (info === undefined) return failed(name, `${what}: ${text}`);
+  if (info === undefined) return failState(name, `${what}: ${text}`);
   const changes = toValue(info.changes ?? {});
-  return failed(name, info.message, isMap(changes) ? changes : new Map());
+  return failState(name, info.message, isMap(changes) ? changes : new Map());
 }

@@ -18,7 +18,7 @@ export function ownArguments(kwargs: ValueMap): ValueMap {
  * A keyword that must be given.
  * @throws {InvocationError}
  */
-export function needed(kwargs: ValueMap, key: string, fun: string): Value {
+export function needArgument(kwargs: ValueMap, key: string, fun: string): Value {
   const value = kwargs.get(key);
   if (value === undefined) throw new InvocationError(`${fun} needs the argument '${key}'`);
   return value;
@@ -30,7 +30,7 @@ export function stateOutcome(name: Value, result: boolean | null, comment: strin
 }
 
 /** The result of a change that was made: firewalls' states all say it so. */
-export function changed(name: Value, comment: string): StateResult {
+export function changeResult(name: Value, comment: string): StateResult {
   return { ...startResult(name), comment, changes: map({ locale: name }) };
 }
 

@@ -19,7 +19,7 @@ export interface CallArguments {
 type Function = ModuleFunction<JobContext>;
 
 /** The parameters that must be given. */
-function required({ params }: Function): string[] {
+function requiredNames({ params }: Function): string[] {
   return Object.entries(params).flatMap(([name, { default: value }]) => value === undefined ? [name] : []);
 }
 
@@ -37,7 +37,7 @@ function defaults({ params }: Function): ValueMap {
  * @throws {InvocationError} If an argument is missing, or `given` is not a list.
  */
 export function listedArguments(fun: Function, given: Value): CallArguments {
-  const needed = required(fun);
+  const needed = requiredNames(fun);
   const kwargs = defaults(fun);
   const args: Value[] = [];
   const named: ValueMap = new Map();

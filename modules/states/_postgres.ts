@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { p } from "#lib/plugins/module.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -80,7 +80,7 @@ export interface Unwanted {
 }
 
 /** Removes an existing object. */
-export async function removed(
+export async function removeObject(
   { name, what, place = "", exists, remove, failure }: Unwanted,
   context: StateContext,
 ): Promise<StateResult> {
@@ -88,6 +88,6 @@ export async function removed(
     return { ...startResult(name), comment: `${what} is not present${place}, so it cannot be removed` };
   }
   if (context.test) return { ...startResult(name, null), comment: `${what} is set to be removed` };
-  if (!await remove()) return failed(name, failure ?? `${what} failed to be removed`);
+  if (!await remove()) return failState(name, failure ?? `${what} failed to be removed`);
   return { ...startResult(name), comment: `${what} has been removed`, changes: map({ [name]: "Absent" }) };
 }

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { dbArgs, removed, succeeds } from "./_postgres.ts";
+import { dbArgs, removeObject, succeeds } from "./_postgres.ts";
 import { encryptedPassword, isPassword, passwordMethod } from "#lib/host/postgres/postgres_passwords.ts";
 import { literal } from "#lib/host/postgres/psql.ts";
 import { isRole, roleChanges, timeOf } from "#lib/host/postgres/postgres_roles.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The requested properties of a user or a group. */
@@ -66,23 +66,23 @@ export async function rolePresent(
   const { name } = wanted;
   const title = kind === "user" ? "User" : "Group";
   const args = dbArgs(connection);
-  const known = await context.call(
+  const role = await context.call(
     "postgres.role_get",
     [name],
     new Map([...args, ["return_password", !truthy(wanted.refresh_password)]]),
   );
-  const password = newPassword(wanted, known);
-  const changes = isRole(known)
-    ? roleChanges(known, {
+  const password = newPassword(wanted, role);
+  const changes = isRole(role)
+    ? roleChanges(role, {
       ...wanted,
       newPassword: password !== null,
-      valid_until: await newEnd(wanted, known, args, context),
+      valid_until: await newEnd(wanted, role, args, context),
     })
     : new Map();
-  if (isRole(known) && changes.size === 0) {
+  if (isRole(role) && changes.size === 0) {
     return { ...startResult(name), comment: `${title} ${name} is already present` };
   }
-  const mode = isRole(known) ? "update" : "create";
+  const mode = isRole(role) ? "update" : "create";
   const reported: ValueMap = changes.size > 0 ? new Map([[name, changes]]) : new Map();
   if (context.test) return { name, result: null, comment: `${title} ${name} is set to be ${mode}d`, changes: reported };
   const { createdb, createroles, encrypted, superuser, login, inherit, replication, groups, valid_until = null } =
@@ -94,7 +94,7 @@ export async function rolePresent(
     ...kind === "user" && { valid_until },
   });
   if (!await succeeds(context, `${kind}_${mode}`, [], new Map([...options, ...args]))) {
-    return failed(name, `Failed to ${mode} ${kind} ${name}`);
+    return failState(name, `Failed to ${mode} ${kind} ${name}`);
   }
   const now = changes.size > 0 ? reported : map({ [name]: "Present" });
   return { ...startResult(name), comment: `The ${kind} ${name} has been ${mode}d`, changes: now };
@@ -108,7 +108,7 @@ export function roleAbsent(
   context: StateContext,
 ): Promise<StateResult> {
   const args = dbArgs(connection);
-  return removed({
+  return removeObject({
     name,
     what: `${kind === "user" ? "User" : "Group"} ${name}`,
     exists: () => succeeds(context, "user_exists", [name], args),

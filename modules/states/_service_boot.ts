@@ -64,7 +64,7 @@ export async function enableService(
   const { missing, error } = await lookUpService(name, context);
   if (missing ?? error) return missing ?? error ?? {};
   if (!await hasFunction("service.enable", context) || !await hasFunction("service.enabled", context)) {
-    return { result, comment: `Enable is not available on this minion,${unsupported(name, started)}` };
+    return { result, comment: `Enable is not available on this minion,${unsupportedText(name, started)}` };
   }
   const own = keywords({}, kwargs);
   const before = truthy(await context.call("service.enabled", [name], own));
@@ -95,7 +95,7 @@ export async function enableService(
   };
 }
 
-function unsupported(name: string, started: boolean | null): string {
+function unsupportedText(name: string, started: boolean | null): string {
   return started === null
     ? ` service ${name} is in the desired state`
     : started
@@ -122,7 +122,7 @@ export async function disableService(
   if (missing !== undefined) return { ...missing, result: true };
   if (error !== undefined) return error;
   if (!await hasFunction("service.disable", context) || !await hasFunction("service.disabled", context)) {
-    return { result, comment: `Disable is not available on this minion,${unsupported(name, started)}` };
+    return { result, comment: `Disable is not available on this minion,${unsupportedText(name, started)}` };
   }
   const before = truthy(await context.call("service.disabled", [name]));
   if (before) {

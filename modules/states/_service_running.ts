@@ -8,7 +8,7 @@ import { failureText, hasFunction } from "./_execution.ts";
 import { disableService, enableService, lookUpService, maskService, type ResultParts } from "./_service_boot.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -232,7 +232,7 @@ export async function runWatch(args: WatchArguments, kwargs: ValueMap, context: 
   const run = await ServiceRun.of({ ...args, enable: null }, kwargs, context);
   const result = startResult(name);
   if (sfun !== "dead" && sfun !== "running") {
-    return run.done(failed(name, `Unable to trigger watch for service.${sfun ?? "None"}`));
+    return run.done(failState(name, `Unable to trigger watch for service.${sfun ?? "None"}`));
   }
   const isRunning = truthy(await run.status());
   if (sfun === "dead" && !isRunning) return run.done(result, { comment: "Service is already stopped" });

@@ -20,7 +20,7 @@ interface Said {
 }
 
 /** The result of a command whose output reports the outcome: `result.changes` holds what `cmd.run_all` returned. */
-export function reinterpreted(result: StateResult): StateResult {
+export function reinterpret(result: StateResult): StateResult {
   const ran = result.changes;
   const plain: StateResult = { ...result, changes: new Map(), comment: "" };
   const output = ran.get("stdout");

@@ -8,7 +8,7 @@ import { hasFunction, keywords } from "./_execution.ts";
 import { neededChanges, shadowInfo, userInfo, type WantedUser } from "./_user_changes.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { equals, map, repr, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The text that results show instead of a password. */
@@ -46,20 +46,20 @@ export async function changeUser(
     ? await shadowInfo(name, context) ?? new Map()
     : new Map();
   const changes: ValueMap = new Map([
-    ...changed(before, after),
-    ...shownChanges(changed(shadow ?? new Map(), shadowAfter)),
+    ...changedEntries(before, after),
+    ...shownChanges(changedEntries(shadow ?? new Map(), shadowAfter)),
   ]);
   // Changes that are not allowed were refused before.
   const left = await neededChanges(wanted, { uid: true, gid: true }, context);
   if (left !== undefined && left.size > 0) {
-    return failed(name, `These values could not be changed: ${repr(shownChanges(left))}`, changes);
+    return failState(name, `These values could not be changed: ${repr(shownChanges(left))}`, changes);
   }
   const comment = changes.size > 0 ? `Updated user ${name}` : `User ${name} is present and up to date`;
   return { name, result: true, comment, changes };
 }
 
 /** The fields of `after` that differ from before. */
-function changed(before: ValueMap, after: ValueMap): ValueMap {
+function changedEntries(before: ValueMap, after: ValueMap): ValueMap {
   return new Map([...after].filter(([key, value]) => !equals(value, before.get(key) ?? null)));
 }
 
@@ -128,7 +128,7 @@ export async function createUser(wanted: WantedUser, more: RequestedUser, contex
     loginclass: more.loginclass,
     usergroup: more.usergroup,
   });
-  if (await context.call("user.add", [], own) !== true) return failed(name, `Failed to create new user ${name}`);
+  if (await context.call("user.add", [], own) !== true) return failState(name, `Failed to create new user ${name}`);
   const changes = await userInfo(name, wanted.local, context);
   // The account names a directory that was not created.
   if (!wanted.createhome) changes.set("home", "");

@@ -8,7 +8,7 @@ import { CommandError } from "#lib/errors.ts";
 import { isDirectory, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -46,9 +46,9 @@ function kindOf(given: string): Kind {
 function entriesOf(file: Value | undefined, { type, isDefault }: Kind): ValueMap | undefined {
   if (!isMap(file)) return undefined;
   const part = isDefault ? file.get("defaults") : file;
-  const found = isMap(part) ? part.get(type) : undefined;
-  if (!Array.isArray(found)) return isMap(found) ? found : undefined;
-  return found.length === 0 ? undefined : new Map(found.flatMap((entry) => isMap(entry) ? [...entry] : []));
+  const entries = isMap(part) ? part.get(type) : undefined;
+  if (!Array.isArray(entries)) return isMap(entries) ? entries : undefined;
+  return entries.length === 0 ? undefined : new Map(entries.flatMap((entry) => isMap(entry) ? [...entry] : []));
 }
 
 function octalOf(entry: Value | undefined): number {
@@ -94,7 +94,7 @@ interface Change {
 }
 
 /** Makes the entries, or says that they would be made. */
-async function applied(wanted: Wanted, change: Change, context: StateContext): Promise<StateResult> {
+async function applyEntries(wanted: Wanted, change: Change, context: StateContext): Promise<StateResult> {
   const name = wanted.path;
   if (context.test) return { name, result: null, comment: change.planned, changes: change.changes };
   try {
@@ -102,7 +102,7 @@ async function applied(wanted: Wanted, change: Change, context: StateContext): P
     return { name, result: true, comment: change.done, changes: change.changes };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return failed(name, `Error updating permissions for ${change.whom}: ${error.message}`);
+    return failState(name, `Error updating permissions for ${change.whom}: ${error.message}`);
   }
 }
 
@@ -135,18 +135,18 @@ export const present: ModuleFunction<StateContext> = stateFn({
     force: p.bool(false),
   },
   async run({ name, acl_type, acl_name, perms, recurse, force }, context) {
-    if (!lexists(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failState(name, `${name} does not exist`);
     const lists = await listsOf(name, context, recurse);
     const kind = kindOf(acl_type);
     const file = lists.get(name);
     const entries = entriesOf(file, kind);
-    if (entries === undefined && !kind.isDefault) return failed(name, NO_TYPE);
+    if (entries === undefined && !kind.isDefault) return failState(name, NO_TYPE);
     const searched = acl_name === "" ? ownName(file, kind.type) : acl_name;
     const wanted: Wanted = { path: name, acl_type, names: [acl_name], perms, recurse, force };
     const entry = entries?.get(searched);
     const now = { acl_name, acl_type, perms };
     if (entry === undefined) {
-      return await applied(wanted, {
+      return await applyEntries(wanted, {
         changes: map({ new: now }),
         planned: `New permissions will be applied for ${acl_name}: ${perms}`,
         done: `Applied new permissions for ${acl_name}`,
@@ -156,7 +156,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
     const isWanted = recurse ? allAsWanted(lists, kind, { name: searched, perms }) : octalOf(entry) === octal(perms);
     if (isWanted) return { ...startResult(name), comment: WANTED };
     const old = letters(octalOf(entry));
-    return await applied(wanted, {
+    return await applyEntries(wanted, {
       changes: map({ new: now, old: { acl_name, acl_type, perms: old } }),
       planned: `Updated permissions will be applied for ${acl_name}: ${old} -> ${perms}`,
       done: `Updated permissions for ${acl_name}`,
@@ -171,11 +171,11 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     "    Accepted without effect, as in Salt.\n\nrecurse\n    Whether everything below it is included.",
   params: { name: p.str(), acl_type: p.str(), acl_name: p.str(""), perms: p.str(""), recurse: p.bool(false) },
   async run({ name, acl_type, acl_name, recurse }, context) {
-    if (!lexists(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failState(name, `${name} does not exist`);
     const lists = await listsOf(name, context, recurse);
     const kind = kindOf(acl_type);
     const entries = entriesOf(lists.get(name), kind);
-    if (entries === undefined && !kind.isDefault) return failed(name, NO_TYPE);
+    if (entries === undefined && !kind.isDefault) return failState(name, NO_TYPE);
     const searched = acl_name === "" ? ownName(lists.get(name), kind.type) : acl_name;
     const anywhere = [...lists.values()].some((file) =>
       entriesOf(file, { ...kind, isDefault: false })?.has(searched) === true
@@ -207,11 +207,11 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
     force: p.bool(false),
   },
   async run({ name, acl_type, acl_names, perms, recurse, force }, context) {
-    if (!lexists(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failState(name, `${name} does not exist`);
     const lists = await listsOf(name, context);
     const kind = kindOf(acl_type);
     const entries = entriesOf(lists.get(name), kind);
-    if (entries === undefined && !kind.isDefault) return failed(name, NO_TYPE);
+    if (entries === undefined && !kind.isDefault) return failState(name, NO_TYPE);
     const names = namesOf(acl_names);
     const listed = names.join(", ");
     const shown = str([...names]);
@@ -222,7 +222,7 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
       done: `Applied new permissions for ${listed}`,
       whom: shown,
     };
-    if (!names.some((one) => entries?.has(one) === true)) return await applied(wanted, adding, context);
+    if (!names.some((one) => entries?.has(one) === true)) return await applyEntries(wanted, adding, context);
     let result = startResult(name);
     for (const one of names) {
       const entry = entries?.get(one);
@@ -240,7 +240,7 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
         done: `Updated permissions for ${shown}`,
         whom: shown,
       };
-      result = await applied(wanted, entry === undefined ? adding : updating, context);
+      result = await applyEntries(wanted, entry === undefined ? adding : updating, context);
       if (context.test) return result;
     }
     return result;
@@ -253,11 +253,11 @@ export const list_absent: ModuleFunction<StateContext> = stateFn({
     "recurse\n    Whether everything below it is included.",
   params: { name: p.str(), acl_type: p.str(), acl_names: p.any(null), recurse: p.bool(false) },
   async run({ name, acl_type, acl_names, recurse }, context) {
-    if (!lexists(name)) return failed(name, `${name} does not exist`);
+    if (!lexists(name)) return failState(name, `${name} does not exist`);
     const lists = await listsOf(name, context);
     const kind = kindOf(acl_type);
     const entries = entriesOf(lists.get(name), kind);
-    if (entries === undefined && !kind.isDefault) return failed(name, NO_TYPE);
+    if (entries === undefined && !kind.isDefault) return failState(name, NO_TYPE);
     const names = namesOf(acl_names);
     if (!names.some((one) => entries?.has(one) === true)) return { ...startResult(name), comment: WANTED };
     const comment = "Removing permissions";

@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -35,12 +35,12 @@ async function makeJob(wanted: Job, context: StateContext): Promise<StateResult>
   const job = wanted.job || name;
   if (context.test) return { ...startResult(name, null), comment: `job ${job} added and will run on ${timespec}` };
   if (unique_tag) {
-    if (!tag) return failed(name, "no tag provided and unique_tag is set to True");
+    if (!tag) return failState(name, "no tag provided and unique_tag is set to True");
     if (jobsOf(await context.call("at.jobcheck", [], map({ tag }))).length > 0) {
       return { ...startResult(name), comment: `atleast one job with tag ${tag} exists.` };
     }
   }
-  if (user && !truthy(await context.call("user.info", [user]))) return failed(name, `user ${user} does not exists`);
+  if (user && !truthy(await context.call("user.info", [user]))) return failState(name, `user ${user} does not exists`);
   // None is a tag, too: Salt writes it into the job as that text.
   const options: ValueMap = new Map<Value, Value>([["tag", tag]]);
   if (user) options.set("runas", user);
@@ -48,7 +48,7 @@ async function makeJob(wanted: Job, context: StateContext): Promise<StateResult>
   const error = isMap(answer) ? answer.get("error") : undefined;
   const [made] = jobsOf(answer);
   const changes: ValueMap = isMap(made) ? made : new Map();
-  if (error !== undefined) return failed(name, str(error), changes);
+  if (error !== undefined) return failState(name, str(error), changes);
   const whom = user ? ` as ${user}` : "";
   return { ...startResult(name), comment: `job ${job} added and will run${whom} on ${timespec}`, changes };
 }
@@ -85,16 +85,16 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run({ name }, context, { kwargs }) {
     if (kwargs.get("sfun") !== "watch") return startResult(name, false);
-    const given = (key: string): string | null => {
+    const textOf = (key: string): string | null => {
       const value = kwargs.get(key) ?? null;
       return value === null ? null : str(value);
     };
     return makeJob({
       name,
-      timespec: given("timespec") ?? "",
-      tag: given("tag"),
-      user: given("user"),
-      job: given("job"),
+      timespec: textOf("timespec") ?? "",
+      tag: textOf("tag"),
+      user: textOf("user"),
+      job: textOf("job"),
       unique_tag: truthy(kwargs.get("unique_tag")),
     }, context);
   },
@@ -108,7 +108,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   keywords: ["tag", "runas", "hour", "minute", "day", "month", "year", "limit"],
   async run({ name, jobid }, context, { kwargs }) {
-    if (kwargs.has("limit")) return failed(name, `limit parameter not supported ${name}`);
+    if (kwargs.has("limit")) return failState(name, `limit parameter not supported ${name}`);
     if (context.test) return { ...startResult(name, null), comment: "removed ? job(s)" };
     if (truthy(jobid)) return await removeOne(name, jobid, context);
     const numbers = kwargs.size === 0
@@ -128,10 +128,10 @@ function removedBy(answer: Value): Value[] {
 }
 
 async function removeOne(name: string, jobid: Value, context: StateContext): Promise<StateResult> {
-  const found = jobsOf(await context.call("at.atq", [jobid]));
+  const jobs = jobsOf(await context.call("at.atq", [jobid]));
   const what = `job with id ${str(jobid)}`;
-  if (found.length === 0) return { ...startResult(name), comment: `${what} not present` };
-  if (found.length > 1) return failed(name, `more than one job was return for ${what}`);
+  if (jobs.length === 0) return { ...startResult(name), comment: `${what} not present` };
+  if (jobs.length > 1) return failState(name, `more than one job was return for ${what}`);
   const removed = removedBy(await context.call("at.atrm", [jobid]));
   const result = removed.some((one) => equals(one, jobid) || str(one) === str(jobid));
   const comment = result ? `${what} was removed` : `failed to remove ${what}`;

@@ -9,7 +9,7 @@ import { exists } from "#lib/os/file_kind.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { equals, isMap, map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -33,7 +33,7 @@ const LOOKS = 10;
 const PAUSE = 3000;
 
 /** What has changed, by argument. */
-function changed(given: ValueMap, before: ValueMap, after: ValueMap): ValueMap {
+function changedFlags(given: ValueMap, before: ValueMap, after: ValueMap): ValueMap {
   const changes: ValueMap = new Map();
   for (const [key, value] of given) {
     const attribute = ATTRIBUTE_NAMES[str(key)];
@@ -64,15 +64,15 @@ read-only, read-write
   varKwargs: "kwargs",
   run: async ({ name }, context, { kwargs }) => {
     if (!truthy(await context.call("file.is_blkdev", [name]))) {
-      return failed(name, `Changes to ${name} cannot be applied. Not a block device.`);
+      return failState(name, `Changes to ${name} cannot be applied. Not a block device.`);
     }
     if (context.test) return { ...startResult(name, null), comment: `Changes to ${name} will be applied ` };
     const before = await context.call("disk.dump", [name]);
     const after = await context.call("disk.tune", [name], kwargs);
     if (!isMap(before) || !isMap(after) || after.size === 0) {
-      return failed(name, `Failed to modify block device ${name}`);
+      return failState(name, `Failed to modify block device ${name}`);
     }
-    const changes = changed(kwargs, before, after);
+    const changes = changedFlags(kwargs, before, after);
     const comment = changes.size > 0
       ? `Block device ${name} successfully modified `
       : `Block device ${name} already in correct state`;
@@ -103,22 +103,22 @@ Further arguments go to \`disk.format\`.`,
   params: { name: p.str(), fs_type: p.str("ext4"), force: p.any(false) },
   varKwargs: "kwargs",
   run: async ({ name, fs_type, force }, context, { kwargs }) => {
-    if (!exists(name)) return failed(name, `${name} does not exist`);
+    if (!exists(name)) return failState(name, `${name} does not exist`);
     if (await fileSystemOn(name, context) === fs_type) {
       return { ...startResult(name), comment: `${name} already formatted with ${fs_type}` };
     }
-    if (which(`mkfs.${fs_type}`) === undefined) return failed(name, `Invalid fs_type: ${fs_type}`);
+    if (which(`mkfs.${fs_type}`) === undefined) return failState(name, `Invalid fs_type: ${fs_type}`);
     if (context.test) return { ...startResult(name, null), comment: `Changes to ${name} will be applied ` };
     await context.call("disk.format", [name, fs_type], new Map([["force", force], ...kwargs]));
     for (let look = 1; look <= LOOKS; look++) {
-      const found = await fileSystemOn(name, context);
-      if (found === fs_type) {
-        const changes = map({ new: fs_type, old: found });
+      const current = await fileSystemOn(name, context);
+      if (current === fs_type) {
+        const changes = map({ new: fs_type, old: current });
         return { ...startResult(name), comment: `${name} has been formatted with ${fs_type}`, changes };
       }
-      if (found !== "") break;
+      if (current !== "") break;
       await sleep(PAUSE, context.signal);
     }
-    return failed(name, `Failed to format ${name}`);
+    return failState(name, `Failed to format ${name}`);
   },
 });

@@ -6,14 +6,14 @@
  * @module
  */
 
-import { document, forwarded, invalid, pick, shellOf } from "./_command_arguments.ts";
+import { document, forwardArguments, invalid, pick, shellOf } from "./_command_arguments.ts";
 import { saltenvOf } from "./_saltenv.ts";
-import { reinterpreted } from "./_stateful.ts";
+import { reinterpret } from "./_stateful.ts";
 import { InvocationError, messageOf } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p, type Rest } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
@@ -82,8 +82,11 @@ function outcomeRule(stateful: Value): { readonly tells: boolean; readonly testN
 }
 
 /** The result of a command that was run: what the runtime does with `stateful`, and with a command of test mode. */
-function finished(result: StateResult, { tells, retcode, test }: { tells: boolean; retcode: Value; test: boolean }) {
-  const reported = tells ? reinterpreted(result) : result;
+function finishResult(
+  result: StateResult,
+  { tells, retcode, test }: { tells: boolean; retcode: Value; test: boolean },
+) {
+  const reported = tells ? reinterpret(result) : result;
   return test && retcode === 0 && reported.changes.size > 0 ? { ...reported, result: null } : reported;
 }
 
@@ -92,7 +95,7 @@ async function runCommand(given: Bound<typeof RUN>, context: StateContext, rest:
   const { tells, testName } = outcomeRule(stateful);
   const command = context.test && truthy(testName) ? testName : name;
   const refusal = invalid(given);
-  if (refusal !== undefined) return failed(name, refusal);
+  if (refusal !== undefined) return failState(name, refusal);
   if (context.test && !truthy(testName)) {
     const would: StateResult = {
       name,
@@ -100,10 +103,10 @@ async function runCommand(given: Bound<typeof RUN>, context: StateContext, rest:
       comment: `Command "${str(name)}" would have been executed`,
       changes: new Map([["cmd", name]]),
     };
-    return tells ? reinterpreted(would) : would;
+    return tells ? reinterpret(would) : would;
   }
   if (given.cwd && !isDirectory(given.cwd)) {
-    return failed(name, `Desired working directory "${given.cwd}" is not available`);
+    return failState(name, `Desired working directory "${given.cwd}" is not available`);
   }
   const outcome = await execute(others.root ? "cmd.run_chroot" : "cmd.run_all", {
     own: map({ ...others, cmd: command, timeout, python_shell: true, shell: shellOf(shell, context) }),
@@ -111,13 +114,13 @@ async function runCommand(given: Bound<typeof RUN>, context: StateContext, rest:
     context,
     catches: () => true,
   });
-  if ("problem" in outcome) return failed(name, outcome.problem);
+  if ("problem" in outcome) return failState(name, outcome.problem);
   const { ran, warned } = outcome;
   const retcode = ran.get("retcode") ?? null;
   const late = retcode === 1 && str(ran.get("stdout") ?? "").includes("Timed out after");
   const forgiven = truthy(ignore_timeout) && late;
   return {
-    ...finished({
+    ...finishResult({
       name,
       result: forgiven || !truthy(retcode),
       comment: `Command "${str(command)}" run`,
@@ -144,7 +147,7 @@ async function execute(fun: string, { own, more, context, catches }: {
   catches(error: unknown): boolean;
 }): Promise<Executed> {
   try {
-    const { kwargs, warnings } = await forwarded(more, { fun, context });
+    const { kwargs, warnings } = await forwardArguments(more, { fun, context });
     // The functions of `cmd` have defaults of their own for what was not given.
     const given = new Map([...kwargs, ...own].filter(([, value]) => value !== null));
     const ran = asMap(await context.call(fun, [], given));
@@ -177,13 +180,13 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
   const { tells, testName } = outcomeRule(stateful);
   const name = context.test && truthy(testName) ? testName : given.name;
   const refusal = invalid(given);
-  if (refusal !== undefined) return failed(name, refusal);
+  if (refusal !== undefined) return failState(name, refusal);
   if (context.test && !truthy(testName)) {
     const would = { ...startResult(name, null), comment: `Command '${str(name)}' would have been executed` };
-    return tells ? reinterpreted(would) : would;
+    return tells ? reinterpret(would) : would;
   }
   if (given.cwd && !isDirectory(given.cwd)) {
-    return failed(name, `Desired working directory "${given.cwd}" is not available`);
+    return failState(name, `Desired working directory "${given.cwd}" is not available`);
   }
   const saltenv = saltenvOf(context);
   const source = givenSource ?? name;
@@ -200,14 +203,14 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
     context,
     catches: (error) => !(error instanceof InvocationError),
   });
-  if ("problem" in outcome) return failed(name, outcome.problem);
+  if ("problem" in outcome) return failState(name, outcome.problem);
   const { ran, warned } = outcome;
   const retcode = ran.get("retcode") ?? null;
   const comment = truthy(ran.get("cache_error"))
     ? `Unable to cache script ${str(source)} from saltenv '${saltenv}'`
     : `Command '${str(name)}' run`;
   return {
-    ...finished({ name, result: !truthy(retcode), comment, changes: ran }, { tells, retcode, test: context.test }),
+    ...finishResult({ name, result: !truthy(retcode), comment, changes: ran }, { tells, retcode, test: context.test }),
     ...warned,
   };
 }
@@ -276,15 +279,15 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
     const fun = WATCHING[sfun];
     if (fun === undefined) {
       const comment = `cmd.${sfun} does not work with the watch requisite, please use cmd.wait or cmd.wait_script`;
-      return failed(name, comment);
+      return failState(name, comment);
     }
     if (fun === "cmd.call" && !truthy(kwargs.get("func"))) {
-      return failed(name, `cmd.${sfun} needs a named parameter func`);
+      return failState(name, `cmd.${sfun} needs a named parameter func`);
     }
     const stateful = fun !== "cmd.call" && truthy(kwargs.get("stateful"));
     const given: ValueMap = new Map([...kwargs, ["name", name]]);
     if (stateful) given.delete("stateful");
     const result = stateResult(await context.state(fun, given));
-    return stateful ? reinterpreted(result) : result;
+    return stateful ? reinterpret(result) : result;
   },
 });

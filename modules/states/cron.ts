@@ -9,7 +9,7 @@ import { runCronFile } from "./_cron_file.ts";
 import { TIME_FIELDS } from "#lib/host/accounts/crontab.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
@@ -28,15 +28,15 @@ function identifierOf(given: Value, name: string): string | null {
 }
 
 /** What test mode says of an entry that is to be there. */
-function planned(name: string, what: string, found: CronEntryState): StateResult {
-  if (found === "present") return { ...startResult(name), comment: `${what} already present` };
-  const comment = `${what} is set to be ${found === "absent" ? "added" : "updated"}`;
+function planEntry(name: string, what: string, state: CronEntryState): StateResult {
+  if (state === "present") return { ...startResult(name), comment: `${what} already present` };
+  const comment = `${what} is set to be ${state === "absent" ? "added" : "updated"}`;
   return { ...startResult(name, null), comment };
 }
 
 /** What test mode says of an entry that is to go. */
-function plannedRemoval(name: string, what: string, found: CronEntryState): StateResult {
-  return found === "absent"
+function plannedRemoval(name: string, what: string, state: CronEntryState): StateResult {
+  return state === "absent"
     ? { ...startResult(name), comment: `${what} is absent` }
     : { ...startResult(name, null), comment: `${what} is set to be removed` };
 }
@@ -50,22 +50,22 @@ interface Entry {
 }
 
 /** The result of an addition, by what the module cron answers. */
-function added(answer: Value, { name, user, kind }: Entry): StateResult {
+function addedResult(answer: Value, { name, user, kind }: Entry): StateResult {
   if (answer === "present") return { ...startResult(name), comment: `${kind} ${name} already present` };
   const changes = map({ [user]: name });
   if (answer === "new") return { ...startResult(name), comment: `${kind} ${name} added to ${user}'s crontab`, changes };
   if (answer === "updated") return { ...startResult(name), comment: `${kind} ${name} updated`, changes };
-  return failed(name, `${kind} ${name} for user ${user} failed to commit with error \n${str(answer)}`);
+  return failState(name, `${kind} ${name} for user ${user} failed to commit with error \n${str(answer)}`);
 }
 
 /** The result of a removal. */
-function removed(answer: Value, { name, user, kind }: Entry): StateResult {
+function removedResult(answer: Value, { name, user, kind }: Entry): StateResult {
   if (answer === "absent") return { ...startResult(name), comment: `${kind} ${name} already absent` };
   if (answer === "removed") {
     const comment = `${kind} ${name} removed from ${user}'s crontab`;
     return { ...startResult(name), comment, changes: map({ [user]: name }) };
   }
-  return failed(name, `${kind} ${name} for user ${user} failed to commit with error ${str(answer)}`);
+  return failState(name, `${kind} ${name} for user ${user} failed to commit with error ${str(answer)}`);
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({
@@ -108,14 +108,14 @@ special
     if (context.test) {
       const time = new Map(TIME_FIELDS.map((field) => [field, bound[field].toLowerCase()]));
       const job = { cmd: name, identifier, comment, commented, time, special };
-      return planned(name, `Cron ${name}`, await findJob(user, job, context));
+      return planEntry(name, `Cron ${name}`, await findJob(user, job, context));
     }
     const job = { user, cmd: name, comment, commented, identifier };
     const time = Object.fromEntries(TIME_FIELDS.map((field) => [field, bound[field]]));
     const answer = special === null
       ? await context.call("cron.set_job", [], map({ ...job, ...time }))
       : await context.call("cron.set_special", [], map({ ...job, special }));
-    return added(answer, { name, user, kind: "Cron" });
+    return addedResult(answer, { name, user, kind: "Cron" });
   },
 });
 
@@ -144,7 +144,7 @@ Other arguments of cron.present are accepted and ignored.`,
     const answer = special === null
       ? await context.call("cron.rm_job", [user, name], map({ identifier }))
       : await context.call("cron.rm_special", [user, name], map({ special, identifier }));
-    return removed(answer, { name, user, kind: "Cron" });
+    return removedResult(answer, { name, user, kind: "Cron" });
   },
 });
 
@@ -205,9 +205,9 @@ value
 ${USER}`,
   params: { name: p.str(), value: p.str(null), user: p.str("root") },
   async run({ name, value, user }, context) {
-    if (context.test) return planned(name, `Cron env ${name}`, await findVariable(user, name, value, context));
+    if (context.test) return planEntry(name, `Cron env ${name}`, await findVariable(user, name, value, context));
     const answer = await context.call("cron.set_env", [user, name], map({ value }));
-    return added(answer, { name, user, kind: "Cron env" });
+    return addedResult(answer, { name, user, kind: "Cron env" });
   },
 });
 
@@ -222,6 +222,6 @@ ${USER}`,
   async run({ name: given, user }, context) {
     const name = given.trim();
     if (context.test) return plannedRemoval(name, `Cron env ${name}`, await findVariable(user, name, null, context));
-    return removed(await context.call("cron.rm_env", [user, name]), { name, user, kind: "Cron env" });
+    return removedResult(await context.call("cron.rm_env", [user, name]), { name, user, kind: "Cron env" });
   },
 });

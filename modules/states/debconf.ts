@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -40,7 +40,7 @@ defaults
     const variables: ValueMap = new Map();
     for (const [key, value] of Object.entries(bound)) {
       if (value !== null && !isMap(value)) {
-        return failed(name, `${key === "context" ? "Context" : "Defaults"} must be formed as a dict`);
+        return failState(name, `${key === "context" ? "Context" : "Defaults"} must be formed as a dict`);
       }
       variables.set(key, value ?? new Map());
     }
@@ -50,7 +50,7 @@ defaults
       : await context.call("debconf.set_file", [source], kwargs);
     return truthy(isDone)
       ? { ...startResult(name), comment: "Debconf selections were set." }
-      : failed(name, "Unable to set debconf selections from file.");
+      : failState(name, "Unable to set debconf selections from file.");
   },
 });
 
@@ -73,12 +73,12 @@ data
   params: { name: p.str(), data: p.dict() },
   varKwargs: "kwargs",
   async run({ name, data }, context) {
-    const known = await context.call("debconf.show", [name]);
+    const settings = await context.call("debconf.show", [name]);
     const changes: ValueMap = new Map();
     let [result, comment]: [boolean | null, string] = [true, ""];
     for (const [question, given] of data) {
       const { type, value } = answerOf(given);
-      const isSet = Array.isArray(known) && known.some((one) => equals(one, [question, type, value]));
+      const isSet = Array.isArray(settings) && settings.some((one) => equals(one, [question, type, value]));
       if (isSet) {
         if (comment === "") comment = "Unchanged answers: ";
         comment += `${str(question)} `;

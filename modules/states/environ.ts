@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The value that a variable gets; `undefined` if it has it, or is not there as it is wanted. */
@@ -52,7 +52,7 @@ permanent
       : typeof value === "string" || value === false
       ? new Map<Value, Value>([[name, value]])
       : undefined;
-    if (wanted === undefined) return failed(name, "Environ value must be string, dict or False");
+    if (wanted === undefined) return failState(name, "Environ value must be string, dict or False");
     const environment = Deno.env.toObject();
     const changes: ValueMap = new Map();
     if (clear_all) {
@@ -70,7 +70,7 @@ permanent
     // Salt's result is True here, and not None.
     if (context.test) return { ...ret, comment: "Environ values will be changed" };
     const done = await context.call("environ.setenv", [wanted, false_unsets, clear_all, update_minion, permanent]);
-    if (!truthy(done) || !isMap(done)) return failed(name, "Failed to set environ variables", changes);
+    if (!truthy(done) || !isMap(done)) return failState(name, "Failed to set environ variables", changes);
     return { ...ret, comment: "Environ values were set", changes: done };
   },
 });

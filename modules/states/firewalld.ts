@@ -8,7 +8,7 @@ import { CommandError } from "#lib/errors.ts";
 import { formatNested } from "#lib/output/nested.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -21,7 +21,7 @@ export const virtual: Virtual = {
 
 const PERMANENT: ValueMap = new Map([["permanent", true]]);
 
-async function listed(context: StateContext, fun: string, args: Value[], kwargs?: ValueMap): Promise<Value[]> {
+async function listParts(context: StateContext, fun: string, args: Value[], kwargs?: ValueMap): Promise<Value[]> {
   const value = await context.call(`firewalld.${fun}`, args, kwargs);
   return Array.isArray(value) ? value : [];
 }
@@ -120,7 +120,7 @@ function partsOf(zone: Zone, isNew: boolean, context: StateContext): Part[] {
   const call = (fun: string, args: Value[], kwargs: ValueMap = PERMANENT) =>
     context.call(`firewalld.${fun}`, args, kwargs);
   // A zone that is only planned has nothing yet, and firewalld knows nothing of it.
-  const current = (fun: string) => async () => isNew ? [] : (await listed(context, fun, [name], PERMANENT)).map(str);
+  const current = (fun: string) => async () => isNew ? [] : (await listParts(context, fun, [name], PERMANENT)).map(str);
   const plain = (
     key: string,
     given: { readonly wanted: Value; readonly prune: Value },
@@ -146,8 +146,8 @@ function partsOf(zone: Zone, isNew: boolean, context: StateContext): Part[] {
       wanted: texts(zone.port_fwd).map(forwarding),
       prunes: truthy(zone.prune_port_fwd),
       current: async () => {
-        const found = isNew ? [] : await listed(context, "list_port_fwd", [name], PERMANENT);
-        return found.flatMap((one) => isMap(one) ? [FORWARDING.map((key) => str(one.get(key) ?? "")).join(":")] : []);
+        const rules = isNew ? [] : await listParts(context, "list_port_fwd", [name], PERMANENT);
+        return rules.flatMap((one) => isMap(one) ? [FORWARDING.map((key) => str(one.get(key) ?? "")).join(":")] : []);
       },
       add: (one) => call("add_port_fwd", [name, ...one.split(":")], noMasquerade),
       remove: (one) => call("remove_port_fwd", [name, ...one.split(":")]),
@@ -187,8 +187,8 @@ async function icmpPart(zone: Zone, isNew: boolean, context: StateContext): Prom
   const given = texts(zone.block_icmp);
   if (given.length === 0 && !prunes) return undefined;
   const name = str(zone.name);
-  const there = isNew ? [] : (await listed(context, "list_icmp_block", [name], PERMANENT)).map(str);
-  const valid = given.length === 0 ? [] : (await listed(context, "get_icmp_types", [], PERMANENT)).map(str);
+  const there = isNew ? [] : (await listParts(context, "list_icmp_block", [name], PERMANENT)).map(str);
+  const valid = given.length === 0 ? [] : (await listParts(context, "get_icmp_types", [], PERMANENT)).map(str);
   for (const one of without(given, valid)) context.log("error", `${one} is an invalid ICMP type`);
   return {
     key: "icmp_types",
@@ -217,7 +217,7 @@ async function bringMasquerade(zone: Zone, isNew: boolean, changes: ValueMap, co
 }
 
 async function bringZone(zone: Zone, changes: ValueMap, context: StateContext): Promise<void> {
-  const zones = await listed(context, "get_zones", [], PERMANENT);
+  const zones = await listParts(context, "get_zones", [], PERMANENT);
   const isMissing = !zones.includes(zone.name);
   if (isMissing) {
     if (!context.test) await context.call("firewalld.new_zone", [zone.name]);
@@ -232,14 +232,14 @@ async function bringZone(zone: Zone, changes: ValueMap, context: StateContext): 
 }
 
 /** Runs a change of firewalld; one that fails is a result with what was changed before. */
-async function attempted(name: string, run: (changes: ValueMap) => Promise<void>): Promise<StateResult> {
+async function attemptChange(name: string, run: (changes: ValueMap) => Promise<void>): Promise<StateResult> {
   const changes: ValueMap = new Map();
   try {
     await run(changes);
     return { ...startResult(name), changes };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return failed(name, `Error: ${error.message}`, changes);
+    return failState(name, `Error: ${error.message}`, changes);
   }
 }
 
@@ -253,7 +253,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
   params: ZONE,
   async run(zone, context) {
     const { name } = zone;
-    const done = await attempted(name, (changes) => bringZone(zone, changes, context));
+    const done = await attemptChange(name, (changes) => bringZone(zone, changes, context));
     if (context.test && done.result === true && done.changes.size > 0) {
       const shown = formatNested(done.changes, { color: false }).trimEnd();
       return { ...startResult(name, null), comment: `Configuration for '${name}' will change:\n${shown}` };
@@ -273,18 +273,18 @@ export const service: ModuleFunction<StateContext> = stateFn({
     "\n\nprotocols\n    Protocols like igmp.",
   params: { name: p.str(), ports: p.list(null), protocols: p.list(null) },
   async run({ name, ports, protocols }, context) {
-    const isMissing = !(await listed(context, "get_services", [])).includes(name);
+    const isMissing = !(await listParts(context, "get_services", [])).includes(name);
     if (isMissing && !context.test) await context.call("firewalld.new_service", [name], map({ restart: false }));
     const part = (key: string, one: string, wanted: Value): Part => ({
       key,
       wanted: texts(wanted),
       prunes: true,
       current: async () =>
-        isMissing && context.test ? [] : (await listed(context, `get_service_${key}`, [name])).map(str),
+        isMissing && context.test ? [] : (await listParts(context, `get_service_${key}`, [name])).map(str),
       add: (value) => context.call(`firewalld.add_service_${one}`, [name, value]),
       remove: (value) => context.call(`firewalld.remove_service_${one}`, [name, value]),
     });
-    const done = await attempted(name, async (changes) => {
+    const done = await attemptChange(name, async (changes) => {
       await bring(part("ports", "port", ports), changes, context.test);
       await bring(part("protocols", "protocol", protocols), changes, context.test);
     });

@@ -7,7 +7,7 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names of trust, and how `gpg.list_keys` shows it. */
@@ -57,7 +57,7 @@ function recentlyExpired(subkeys: readonly ValueMap[], maxDays: number): ValueMa
   });
 }
 
-function known(key: ValueMap): KnownKey {
+function knownKey(key: ValueMap): KnownKey {
   return { trust: str(key.get("trust") ?? ""), subkeys: subkeysOf(key), expired: key.get("expired") === true };
 }
 
@@ -260,7 +260,7 @@ async function bring(
   if (!isMap(now)) throw new CommandError(`${message}\nThe new key ${key} could not be retrieved though.`);
   if (!refresh) note(progress, key, "added", true);
   if (now.get("expired") === true) throw new CommandError(`${message}\nThe new key ${key} is expired though.`);
-  progress.current.set(key, known(now));
+  progress.current.set(key, knownKey(now));
   if (!refresh) return [`Added ${key} to GPG keychain`];
   if (expired) {
     note(progress, key, "refresh", true);
@@ -369,11 +369,11 @@ subkey_maxage : 100
       }
       listed = await listKeys(given, context);
     } catch (error) {
-      return failed(name, reasonOf(error));
+      return failState(name, reasonOf(error));
     }
     const progress: Progress = {
       ret: startResult(name),
-      current: new Map(listed.map((key) => [idOf(key), known(key)])),
+      current: new Map(listed.map((key) => [idOf(key), knownKey(key)])),
       comments: new Map(),
     };
     const wanted = keyIds(name, keys);

@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { equals, isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 import { DEFAULT_TARGET_DELIM, traverse } from "#lib/yaml/traverse.ts";
 
@@ -46,7 +46,7 @@ export const exists: ModuleFunction<StateContext> = stateFn({
   run: ({ name, delimiter }, context) => {
     const path = pathOf(name, delimiter);
     return grainAt(path, context) === undefined
-      ? failed(path, "Grain does not exist")
+      ? failState(path, "Grain does not exist")
       : { ...startResult(path), comment: "Grain exists" };
   },
 });
@@ -78,8 +78,8 @@ force : False
 
 /** Values that states of this run append to a grain: the grains themselves may be loaded again only afterwards. */
 function pendingValues(path: string, { shared }: StateContext): Value[] {
-  const known = shared.get(PENDING);
-  const all: Map<string, Value[]> = known instanceof Map ? known : new Map();
+  const pending = shared.get(PENDING);
+  const all: Map<string, Value[]> = pending instanceof Map ? pending : new Map();
   shared.set(PENDING, all);
   const values = all.get(path) ?? [];
   all.set(path, values);
@@ -99,11 +99,11 @@ value
     const current = grainAt(path, context);
     const found = current === undefined ? "" : current;
     const there = truthy(found);
-    if (there && !Array.isArray(found)) return failed(path, `Grain ${path} is not a valid list`);
+    if (there && !Array.isArray(found)) return failState(path, `Grain ${path} is not a valid list`);
     const pending = pendingValues(path, context);
-    const known = [...Array.isArray(found) ? found : [], ...pending];
+    const values = [...Array.isArray(found) ? found : [], ...pending];
     const requested = Array.isArray(given) ? given : [given];
-    const fresh = requested.filter((one) => !includes(known, one));
+    const fresh = requested.filter((one) => !includes(values, one));
     if (fresh.length === 0) {
       const where = there ? `in grain ${path} (or pending)` : `pending in grain ${path}`;
       return { ...startResult(path), comment: `Value ${str(given)} is already ${where}` };
@@ -119,9 +119,9 @@ value
     const appended = await context.call("grains.append", [path, value]);
     const now = grainAt(path, context);
     if (!Array.isArray(now) || fresh.some((one) => !includes(now, one))) {
-      return failed(path, `Failed append value ${str(value)} to grain ${path}`);
+      return failState(path, `Failed append value ${str(value)} to grain ${path}`);
     }
-    const removed = requested.filter((one) => includes(known, one));
+    const removed = requested.filter((one) => includes(values, one));
     const why = there ? `value found in "${path}" (or pending)` : `value already pending in "${path}"`;
     const left = removed.length > 0 ? `Removed value ${str(removed)} from update due to ${why}.\n` : "";
     return {
@@ -141,10 +141,10 @@ value
   params: { name: p.str(), value: p.any(), ...DELIMITER },
   run: async ({ name, value, delimiter }, context) => {
     const path = pathOf(name, delimiter);
-    const found = grainAt(path, context);
-    if (!truthy(found)) return { ...startResult(path), comment: `Grain ${path} does not exist` };
-    if (!Array.isArray(found)) return failed(path, `Grain ${path} is not a valid list`);
-    const before = [...found];
+    const grain = grainAt(path, context);
+    if (!truthy(grain)) return { ...startResult(path), comment: `Grain ${path} does not exist` };
+    if (!Array.isArray(grain)) return failState(path, `Grain ${path} is not a valid list`);
+    const before = [...grain];
     const ret = startResult(path);
     const comments: string[] = [], deleted: Value[] = [];
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -176,8 +176,8 @@ force : False
   params: { name: p.str(), destructive: p.bool(false), ...DELIMITER, force: p.bool(false) },
   run: async ({ name, destructive, delimiter, force }, context) => {
     const path = pathOf(name, delimiter);
-    const found = grainAt(path, context);
-    if (found === undefined) return { ...startResult(path), comment: `Grain ${path} does not exist` };
+    const grain = grainAt(path, context);
+    if (grain === undefined) return { ...startResult(path), comment: `Grain ${path} does not exist` };
     const [would, did, changes] = destructive
       ? [`Grain ${path} is set to be deleted`, `Grain ${path} was deleted`, map({ deleted: path })]
       : [
@@ -185,7 +185,7 @@ force : False
         `Value for grain ${path} was set to None`,
         map({ grain: path, value: null }),
       ];
-    const hasValue = found !== null || destructive;
+    const hasValue = grain !== null || destructive;
     if (context.test) {
       const preview: Partial<StateResult> = hasValue ? { comment: would, changes } : {};
       return { ...startResult(path, null), ...preview };
@@ -206,12 +206,12 @@ convert : False
   params: { name: p.str(), value: p.any(), convert: p.bool(false), ...DELIMITER },
   run: async ({ name, value, convert, delimiter }, context) => {
     const path = pathOf(name, delimiter);
-    const found = grainAt(path, context) ?? null;
+    const grain = grainAt(path, context) ?? null;
     const added = { name: path, changes: map({ added: value }) };
-    if (!truthy(found) && !context.grains.has(path)) return failed(path, `Grain ${path} does not exist`);
+    if (!truthy(grain) && !context.grains.has(path)) return failState(path, `Grain ${path} does not exist`);
     const shown = str(value);
-    if (Array.isArray(found)) {
-      if (includes(found, value)) {
+    if (Array.isArray(grain)) {
+      if (includes(grain, value)) {
         return { ...startResult(path), comment: `Value ${shown} is already in the list for grain ${path}` };
       }
       if (context.test) {
@@ -219,12 +219,12 @@ convert : False
       }
       await context.call("grains.append", [path, value]);
     } else {
-      if (!convert) return failed(path, `Grain ${path} is not a valid list`);
+      if (!convert) return failState(path, `Grain ${path} is not a valid list`);
       if (context.test) {
         const comment = `Grain ${path} is set to be converted to list and value ${shown} will be added`;
         return { ...added, result: null, comment };
       }
-      await context.call("grains.setval", [path, found === null ? [value] : [found, value]]);
+      await context.call("grains.setval", [path, grain === null ? [value] : [grain, value]]);
     }
     return { ...added, result: true, comment: `Value ${shown} was added to grain ${path}` };
   },

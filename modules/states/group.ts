@@ -7,7 +7,7 @@
 import { keywords } from "./_execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
@@ -92,7 +92,7 @@ async function changeGroup(
   if (left === undefined || left.size === 0) {
     return { ...startResult(name), comment, changes: map({ Final: "All changes applied successfully" }) };
   }
-  return failed(name, `${comment}Some changes could not be applied`, map({ Failed: left }));
+  return failState(name, `${comment}Some changes could not be applied`, map({ Failed: left }));
 }
 
 async function addGroup(
@@ -109,18 +109,20 @@ async function addGroup(
     );
     if (isMap(owner)) {
       const taken = `gid ${str(gid)} is already taken by group ${str(owner.get("name") ?? null)}`;
-      return failed(name, `Group ${name} is not present but ${taken}`);
+      return failState(name, `Group ${name} is not present but ${taken}`);
     }
   }
   const own = keywords({ gid, system, non_unique: nonUnique, local });
-  if (!truthy(await context.call("group.add", [name], own))) return failed(name, `Failed to create new group ${name}`);
+  if (!truthy(await context.call("group.add", [name], own))) {
+    return failState(name, `Failed to create new group ${name}`);
+  }
   const users = (addusers?.length ? addusers : members) ?? [];
   if (users.length > 0) await context.call("group.members", [name, users.join(",")]);
   const group = await findGroup(name, local, context);
   const left = await neededChanges(wanted, context);
   if (left !== undefined && left.size > 0) {
     const comment = `Group ${name} has been created but, some changes could not be applied`;
-    return failed(name, comment, map({ Failed: left }));
+    return failState(name, comment, map({ Failed: left }));
   }
   return { name, result: true, comment: `New group ${name} created`, changes: isMap(group) ? group : new Map() };
 }
@@ -199,6 +201,6 @@ ${LOCAL}`,
     if (context.test) return { ...startResult(name, null), comment: `Group ${name} is set for removal` };
     return truthy(await context.call("group.delete", [name], map({ local })))
       ? { ...startResult(name), changes: map({ [name]: "" }), comment: `Removed group ${name}` }
-      : failed(name, `Failed to remove group ${name}`);
+      : failState(name, `Failed to remove group ${name}`);
   },
 });

@@ -7,9 +7,9 @@
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
-import { found } from "#lib/regex/replace.ts";
+import { hasMatch } from "#lib/regex/replace.ts";
 import { isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What the answer is to be. */
@@ -60,7 +60,7 @@ class Judgement {
 function judge(data: ValueMap, { match, match_type, status, status_type }: Expected): Judgement {
   const judgement = new Judgement();
   const body = str(data.get("text") ?? ""), code = str(data.get("status") ?? "");
-  const matches = (pattern: Value, of: string) => found(pythonRegex(str(pattern), { search: true }), of);
+  const matches = (pattern: Value, of: string) => hasMatch(pythonRegex(str(pattern), { search: true }), of);
   if (match !== null && match_type === "string") {
     const holds = body.includes(str(match));
     judgement.say(holds, `Match text "${str(match)}" was ${holds ? "" : "not "}found.`);
@@ -93,7 +93,7 @@ async function ask(
   context: StateContext,
 ): Promise<StateResult> {
   if (expected.match === null && expected.status === null) {
-    return { ...failed(name, " Either match text (match) or a status code (status) is required."), data: new Map() };
+    return { ...failState(name, " Either match text (match) or a status code (status) is required."), data: new Map() };
   }
   const query: ValueMap = new Map<Value, Value>([["decode", false], ...kwargs, ["text", true], ["status", true]]);
   if (context.test) query.set("test", true);

@@ -93,8 +93,8 @@ function predict({ strict, options, sections, now }: Wanted): { readonly lines: 
   };
   const compareOptions = (wanted: ValueMap, current: ValueMap | undefined, where: string) => {
     for (const [option, value] of wanted) {
-      const known = current?.get(option);
-      const equal = known !== undefined && str(known) === str(value);
+      const before = current?.get(option);
+      const equal = before !== undefined && str(before) === str(value);
       say(`${equal ? "Unchanged" : "Changed"} key ${str(option)}${where}`, !equal);
     }
   };
@@ -130,16 +130,16 @@ async function setOptions(
  */
 async function apply(wanted: Wanted, context: StateContext): Promise<ValueMap> {
   const { file, strict, options, sections, now } = wanted;
-  const removed = (before: Value) => map({ before, after: null });
+  const removalOf = (before: Value) => map({ before, after: null });
   const changes: ValueMap = new Map(await setOptions(wanted, options, context));
   if (strict) {
     for (const option of extra(now.options.keys(), textKeys(options))) {
       await call("remove_option", file, { section: null, option }, context);
-      changes.set(option, removed(now.options.get(option) ?? null));
+      changes.set(option, removalOf(now.options.get(option) ?? null));
     }
     for (const section of extra(now.sections.keys(), sections)) {
       await call("remove_section", file, { section }, context);
-      changes.set(section, removed(now.sections.get(section) ?? null));
+      changes.set(section, removalOf(now.sections.get(section) ?? null));
     }
   }
   for (const [section, body] of sections) {
@@ -147,7 +147,7 @@ async function apply(wanted: Wanted, context: StateContext): Promise<ValueMap> {
     const current = now.sections.get(section);
     for (const option of strict ? extra(current?.keys() ?? [], textKeys(body)) : []) {
       await call("remove_option", file, { section, option }, context);
-      changed.set(option, removed(current?.get(option) ?? null));
+      changed.set(option, removalOf(current?.get(option) ?? null));
     }
     const updated = (await setOptions(wanted, new Map([[section, body]]), context)).get(section);
     for (const [key, value] of isMap(updated) ? updated : []) changed.set(key, value);
@@ -257,7 +257,7 @@ ${FILE_DOC}`,
     const now = await readIni(file, context);
     if (context.test) {
       const lines = names.map((one) => now.has(one) ? `Section unchanged ${one}.\n` : `Created new section ${one}.\n`);
-      return predicted(name, lines, names.some((one) => !now.has(one)));
+      return predictResult(name, lines, names.some((one) => !now.has(one)));
     }
     const missing: ValueMap = new Map(names.filter((one) => !now.has(one)).map((one) => [one, new Map()]));
     const changes = missing.size === 0 ? new Map() : await setOptions({ file, no_spaces: false }, missing, context);
@@ -279,7 +279,7 @@ ${FILE_DOC}`,
     if (context.test) {
       const now = await readIni(file, context);
       const lines = names.map((one) => now.has(one) ? `Deleted section ${one}.\n` : `Section ${one} does not exist.\n`);
-      return predicted(name, lines, names.some((one) => now.has(one)));
+      return predictResult(name, lines, names.some((one) => now.has(one)));
     }
     const changes: ValueMap = new Map();
     for (const section of names) {
@@ -290,7 +290,7 @@ ${FILE_DOC}`,
   },
 });
 
-function predicted(name: string, lines: readonly string[], changes: boolean): StateResult {
+function predictResult(name: string, lines: readonly string[], changes: boolean): StateResult {
   const comment = lines.length === 0 ? "No changes detected." : lines.join("");
   return { name, result: changes ? null : true, comment, changes: new Map() };
 }

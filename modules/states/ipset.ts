@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -22,7 +22,7 @@ const FAMILY_DOC = "family : ipv4\n    ipv4 or ipv6.";
  */
 function setResult(name: string, answer: Value, done: string, failure: string): StateResult {
   if (answer === true) return { ...startResult(name), comment: done, changes: map({ locale: name }) };
-  return failed(name, `${failure}${str(answer).trim()}`);
+  return failState(name, `${failure}${str(answer).trim()}`);
 }
 
 export const set_present: ModuleFunction<StateContext> = stateFn({
@@ -59,7 +59,7 @@ export const set_absent: ModuleFunction<StateContext> = stateFn({
       return { ...startResult(name, null), comment: `ipset set ${name} for ${family} would be removed` };
     }
     if (!truthy(await context.call("ipset.flush", [name, family]))) {
-      return failed(name, `Failed to flush set ${name} for ${family}`);
+      return failState(name, `Failed to flush set ${name} for ${family}`);
     }
     const answer = await context.call("ipset.delete_set", [name, family]);
     const done = `ipset set ${name} deleted successfully for family ${family}`;
@@ -105,9 +105,9 @@ async function eachEntry(
   { kwargs, context }: { readonly kwargs: ValueMap; readonly context: StateContext },
   act: (one: Entry, isThere: boolean, ret: StateResult, set: string) => Promise<string>,
 ): Promise<StateResult> {
-  if (!truthy(entry)) return failed(name, "ipset entry must be specified");
+  if (!truthy(entry)) return failState(name, "ipset entry must be specified");
   const set = kwargs.get("set_name") ?? null;
-  if (typeof set !== "string" || set === "") return failed(name, "set_name must be specified");
+  if (typeof set !== "string" || set === "") return failState(name, "set_name must be specified");
   const ret = startResult(name);
   let comment = "";
   for (const given of Array.isArray(entry) ? entry : [entry]) {
@@ -168,13 +168,13 @@ export const flush: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run: async ({ name, family }, context) => {
     if (await context.call("ipset.check_set", [name]) === false) {
-      return failed(name, `ipset set ${name} does not exist for ${family}`);
+      return failState(name, `ipset set ${name} does not exist for ${family}`);
     }
     if (context.test) {
       return { ...startResult(name, null), comment: `ipset entries in set ${name} for ${family} would be flushed` };
     }
     if (!truthy(await context.call("ipset.flush", [name, family]))) {
-      return failed(name, `Failed to flush ipset entries from set ${name} for ${family}`);
+      return failState(name, `Failed to flush ipset entries from set ${name} for ${family}`);
     }
     const comment = `Flushed ipset entries from set ${name} for ${family}`;
     return { ...startResult(name), comment, changes: map({ locale: name }) };

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { callText, changed, needed, ownArguments, stateOutcome } from "./_firewall.ts";
+import { callText, changeResult, needArgument, ownArguments, stateOutcome } from "./_firewall.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -32,7 +32,9 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
       return stateOutcome(name, null, `iptables ${name} chain in ${table} table needs to be set for ${family}`);
     }
     const answer = await context.call("iptables.new_chain", [table, name, family]);
-    if (answer === true) return changed(name, `iptables ${name} chain in ${table} table create success for ${family}`);
+    if (answer === true) {
+      return changeResult(name, `iptables ${name} chain in ${table} table create success for ${family}`);
+    }
     return stateOutcome(
       name,
       false,
@@ -51,13 +53,13 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
     if (context.test) {
       return stateOutcome(name, null, `iptables ${name} chain in ${table} table needs to be removed ${family}`);
     }
-    const failed = (what: string, why: string) =>
+    const failedResult = (what: string, why: string) =>
       stateOutcome(name, false, `Failed to ${what} ${name} chain in ${table} table: ${why} for ${family}`);
     const flushed = await callText(context, "iptables.flush", [table, name, family]);
-    if (flushed !== "") return failed("flush", flushed);
+    if (flushed !== "") return failedResult("flush", flushed);
     const answer = await context.call("iptables.delete_chain", [table, name, family]);
-    if (answer !== true) return failed("delete", str(answer).trim());
-    return changed(name, `iptables ${name} chain in ${table} table delete success for ${family}`);
+    if (answer !== true) return failedResult("delete", str(answer).trim());
+    return changeResult(name, `iptables ${name} chain in ${table} table delete success for ${family}`);
   },
 });
 
@@ -112,7 +114,7 @@ const INSERT: Change = {
   saved: "Set and saved",
   failed: ({ name, command }) => `Failed to set iptables rule for ${name}.\nAttempted rule was ${command}`,
   make: async ({ table, chain, rule, family, kwargs }, context) => {
-    const position = needed(kwargs, "position", "iptables.insert");
+    const position = needArgument(kwargs, "position", "iptables.insert");
     return !truthy(await context.call("iptables.insert", [table, chain, position, rule, family]));
   },
 };
@@ -163,7 +165,7 @@ async function changeRule(
   const own = ownArguments(kwargs);
   own.delete("__agg__");
   own.set("name", name).set("table", table);
-  const chain = needed(own, "chain", `iptables.${change.fun}`);
+  const chain = needArgument(own, "chain", `iptables.${change.fun}`);
   const build = (more: Record<string, Value>) =>
     context.call(
       "iptables.build_rule",
@@ -185,9 +187,9 @@ async function changeRule(
   }
   if (context.test) return stateOutcome(name, null, change.planned(whole));
   if (!await change.make(whole, context)) return stateOutcome(name, false, change.failed(whole));
-  if (!truthy(wanted)) return changed(name, change.done(whole));
+  if (!truthy(wanted)) return changeResult(name, change.done(whole));
   const out = str(await save(fileOf(wanted), family, context));
-  return changed(name, `${change.saved} iptables rule ${name} for ${family}\n${command}\n${out}`);
+  return changeResult(name, `${change.saved} iptables rule ${name} for ${family}\n${command}\n${out}`);
 }
 
 /** Several rules, aggregated by `state_aggregate`; they are saved once, at the end. */
@@ -266,8 +268,8 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
   keywords: ["chain", "policy", "save"],
   async run({ name, table, family }, context, { kwargs }) {
     const own = ownArguments(kwargs);
-    const chain = needed(own, "chain", "iptables.set_policy");
-    const policy = needed(own, "policy", "iptables.set_policy");
+    const chain = needArgument(own, "chain", "iptables.set_policy");
+    const policy = needArgument(own, "policy", "iptables.set_policy");
     const what = `iptables default policy for chain ${str(chain)} on table ${table} for ${family}`;
     if (equals(await context.call("iptables.get_policy", [table, chain, family]), policy)) {
       return stateOutcome(name, true, `${what} already set to ${str(policy)}`);
@@ -279,7 +281,7 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     const wanted = own.get("save") ?? false;
     if (truthy(wanted)) await save(fileOf(wanted), family, context);
     const verb = truthy(wanted) ? "Set and saved" : "Set";
-    return changed(name, `${verb} default policy for ${str(chain)} to ${str(policy)} family ${family}`);
+    return changeResult(name, `${verb} default policy for ${str(chain)} to ${str(policy)} family ${family}`);
   },
 });
 
@@ -303,7 +305,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     if (truthy(await context.call("iptables.flush", [table, chain, family]))) {
       return stateOutcome(name, false, "Failed to flush iptables rules");
     }
-    return changed(name, `Flush iptables rules in ${table} table ${str(chain)} chain ${family} family`);
+    return changeResult(name, `Flush iptables rules in ${table} table ${str(chain)} chain ${family} family`);
   },
 });
 
@@ -326,8 +328,8 @@ export const mod_aggregate: ModuleFunction<StateContext> = declare({
     }
     if (rules.length === 0) return low;
     // Its own rule comes first: Salt 3008.3 leaves that out, so that it is never set.
-    const known = low.get("rules");
-    const own = Array.isArray(known) ? known : [structuredClone(low)];
+    const lowRules = low.get("rules");
+    const own = Array.isArray(lowRules) ? lowRules : [structuredClone(low)];
     return low.set("rules", [...own, ...rules]);
   },
 });

@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, truthy } from "#lib/values/value.ts";
 
@@ -35,7 +35,7 @@ function layoutState(
       const result = (comment: string, done: boolean | null = true) => ({ ...startResult(name, done), comment });
       if (await context.call(get) === name) return result(`${where} layout ${name} already set`);
       if (context.test) return result(`${where} layout ${name} needs to be set`, null);
-      if (!truthy(await context.call(set, [name]))) return failed(name, `Failed to set ${failure} keyboard layout`);
+      if (!truthy(await context.call(set, [name]))) return failState(name, `Failed to set ${failure} keyboard layout`);
       return { ...result(`Set ${failure} keyboard layout ${name}`), changes: map({ layout: name }) };
     },
   });

@@ -7,7 +7,7 @@
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, truthy } from "#lib/values/value.ts";
 
@@ -25,12 +25,12 @@ export const system: ModuleFunction<StateContext> = stateFn({
       }
       if (context.test) return { ...startResult(name, null), comment: `System locale ${name} needs to be set` };
       if (!truthy(await context.call("locale.set_locale", [name]))) {
-        return failed(name, `Failed to set system locale to ${name}`);
+        return failState(name, `Failed to set system locale to ${name}`);
       }
       return { name, result: true, comment: `Set system locale ${name}`, changes: map({ locale: name }) };
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      return failed(name, `Failed to set system locale: ${error.message}`);
+      return failState(name, `Failed to set system locale: ${error.message}`);
     }
   },
 });
@@ -44,7 +44,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return { ...startResult(name, null), comment: `Locale ${name} needs to be generated` };
     if (!truthy(await context.call("locale.gen_locale", [name]))) {
-      return failed(name, `Failed to generate locale ${name}`);
+      return failState(name, `Failed to generate locale ${name}`);
     }
     return { name, result: true, comment: `Generated locale ${name}`, changes: map({ locale: name }) };
   },

@@ -8,7 +8,7 @@ import { CommandError, CommandNotFoundError, InvocationError, messageOf, Templat
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { conditionHolds } from "#lib/jinja/salt/condition.ts";
 import { compare, equals, isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -52,11 +52,11 @@ timeout : 60
     timeout: p.any(60),
   },
   async run({ name, m_args, m_kwargs, condition, period, timeout }, context) {
-    if (await context.catalogue.get(name) === undefined) return failed(name, `Cannot find module ${name}`);
-    if (condition === null) return failed(name, "An exit condition must be specified");
+    if (await context.catalogue.get(name) === undefined) return failState(name, `Cannot find module ${name}`);
+    if (condition === null) return failState(name, "An exit condition must be specified");
     const [pause, limit] = [seconds(period), seconds(timeout)];
-    if (pause === undefined) return failed(name, "Period must be specified as a float in seconds");
-    if (limit === undefined) return failed(name, "Timeout must be specified as a float in seconds");
+    if (pause === undefined) return failState(name, "Period must be specified as a float in seconds");
+    if (limit === undefined) return failState(name, "Timeout must be specified as a float in seconds");
     if (context.test) return { ...startResult(name, null), comment: `The execution module ${name} will be run` };
     const end = performance.now() + limit * 1000;
     while (performance.now() < end) {
@@ -66,7 +66,7 @@ timeout : 60
       }
       await sleep(pause * 1000, context.signal);
     }
-    return failed(name, `Timed out while waiting for condition ${str(condition)}`);
+    return failState(name, `Timed out while waiting for condition ${str(condition)}`);
   },
 });
 
@@ -150,25 +150,25 @@ args, kwargs
       return { ...startResult(name, null), comment };
     }
     if (refused !== undefined || pause === undefined || limit === undefined || compared === undefined) {
-      return failed(name, refused ?? "");
+      return failState(name, refused ?? "");
     }
     await sleep((seconds(init_wait) ?? 0) * 1000, context.signal);
     let attempts = 0;
     const end = performance.now() + limit * 1000;
     while (performance.now() < end) {
       attempts++;
-      let got: Value;
+      let answer: Value;
       try {
-        got = await context.call(name, [...listOf(args)], new Map(mapOf(kwargs)));
+        answer = await context.call(name, [...listOf(args)], new Map(mapOf(kwargs)));
       } catch (error) {
         const shown = `${errorClass(error)}:${messageOf(error)}`;
-        return failed(name, `Exception occurred while executing ${name}: ${shown}`);
+        return failState(name, `Exception occurred while executing ${name}: ${shown}`);
       }
-      if (await compared(got, expected)) {
+      if (await compared(answer, expected)) {
         return { ...startResult(name), comment: `Call provided the expected results in ${attempts} attempts` };
       }
       await sleep(pause * 1000, context.signal);
     }
-    return failed(name, `Call did not produce the expected result after ${attempts} attempts`);
+    return failState(name, `Call did not produce the expected result after ${attempts} attempts`);
   },
 });

@@ -7,7 +7,7 @@
 import { InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -18,14 +18,14 @@ export const virtual: Virtual = {
 const QUIET: ValueMap = new Map([["quiet", true]]);
 
 /** The data of `name` from a command that shows volumes; an empty map: it does not exist. */
-async function shown(
+async function propertiesOf(
   command: "pvdisplay" | "vgdisplay" | "lvdisplay",
   name: string,
   context: StateContext,
   kwargs: ValueMap = QUIET,
 ): Promise<ValueMap> {
-  const found = await context.call(`lvm.${command}`, [name], kwargs);
-  return isMap(found) ? found : new Map();
+  const properties = await context.call(`lvm.${command}`, [name], kwargs);
+  return isMap(properties) ? properties : new Map();
 }
 
 /** The name of a volume or volume group in texts. */
@@ -41,10 +41,10 @@ interface Thing {
 }
 
 /** Creates what is missing. */
-async function made({ name, kind, isThere }: Thing, make: () => Promise<Value>, context: StateContext) {
+async function makeVolume({ name, kind, isThere }: Thing, make: () => Promise<Value>, context: StateContext) {
   if (context.test) return { ...startResult(name, null), comment: `${kind} ${name} is set to be created` };
   const created = await make();
-  if (!await isThere(false)) return failed(name, `Failed to create ${kind} ${name}`);
+  if (!await isThere(false)) return failState(name, `Failed to create ${kind} ${name}`);
   return { ...startResult(name), comment: `Created ${kind} ${name}`, changes: map({ created }) };
 }
 
@@ -52,7 +52,7 @@ async function made({ name, kind, isThere }: Thing, make: () => Promise<Value>, 
  * Removes an existing object.
  * @param gone Salt's word for a missing one.
  */
-async function removed(
+async function removeVolume(
   { name, kind, isThere }: Thing,
   { gone, remove }: { readonly gone: string; readonly remove: () => Promise<Value> },
   context: StateContext,
@@ -60,13 +60,13 @@ async function removed(
   if (!await isThere(true)) return { ...startResult(name), comment: `${kind} ${name} ${gone}` };
   if (context.test) return { ...startResult(name, null), comment: `${kind} ${name} is set to be removed` };
   const changes = await remove();
-  if (await isThere(true)) return failed(name, `Failed to remove ${kind} ${name}`);
+  if (await isThere(true)) return failState(name, `Failed to remove ${kind} ${name}`);
   return { ...startResult(name), comment: `Removed ${kind} ${name}`, changes: map({ removed: changes }) };
 }
 
 function physical(name: string, context: StateContext): Thing {
   const isThere = async (quiet: boolean) =>
-    (await shown("pvdisplay", name, context, quiet ? QUIET : new Map())).size > 0;
+    (await propertiesOf("pvdisplay", name, context, quiet ? QUIET : new Map())).size > 0;
   return { name, kind: "Physical Volume", isThere };
 }
 
@@ -78,7 +78,7 @@ export const pv_present: ModuleFunction<StateContext> = stateFn({
   async run({ name }, context, { kwargs }) {
     const volume = physical(name, context);
     if (await volume.isThere(true)) return { ...startResult(name), comment: `Physical Volume ${name} already present` };
-    return await made(volume, () => context.call("lvm.pvcreate", [name], kwargs), context);
+    return await makeVolume(volume, () => context.call("lvm.pvcreate", [name], kwargs), context);
   },
 });
 
@@ -86,7 +86,7 @@ export const pv_absent: ModuleFunction<StateContext> = stateFn({
   doc: "Make sure that a device is no physical volume.\n\nname\n    The device.",
   params: { name: p.str() },
   run: ({ name }, context) =>
-    removed(physical(name, context), {
+    removeVolume(physical(name, context), {
       gone: "does not exist",
       remove: () => context.call("lvm.pvremove", [name]),
     }, context),
@@ -94,14 +94,14 @@ export const pv_absent: ModuleFunction<StateContext> = stateFn({
 
 function group(name: string, context: StateContext): Thing {
   const isThere = async (quiet: boolean) =>
-    (await shown("vgdisplay", name, context, quiet ? QUIET : new Map())).size > 0;
+    (await propertiesOf("vgdisplay", name, context, quiet ? QUIET : new Map())).size > 0;
   return { name, kind: "Volume Group", isThere };
 }
 
 /** The group of a physical volume; `undefined` if the device is none. */
 async function groupOf(device: string, context: StateContext): Promise<string | undefined> {
-  const found = (await shown("pvdisplay", device, context, map({ real: true }))).get(device);
-  return isMap(found) ? str(found.get("Volume Group Name") ?? "") : undefined;
+  const properties = (await propertiesOf("pvdisplay", device, context, map({ real: true }))).get(device);
+  return isMap(properties) ? str(properties.get("Volume Group Name") ?? "") : undefined;
 }
 
 /** Names of the group of a volume without a group. */
@@ -116,7 +116,7 @@ function realPath(path: string): string {
 }
 
 /** Adds the devices to an existing group. */
-async function extended(name: string, devices: readonly string[], context: StateContext): Promise<StateResult> {
+async function extendGroup(name: string, devices: readonly string[], context: StateContext): Promise<StateResult> {
   const result = startResult(name);
   const comments = [`Volume Group ${name} already present`];
   const say = (comment: string, isGood: boolean) => {
@@ -152,8 +152,8 @@ export const vg_present: ModuleFunction<StateContext> = stateFn({
     const given = typeof devices === "string" ? devices.split(",") : devices;
     const list = Array.isArray(given) ? given.map(str) : [];
     const volumes = group(name, context);
-    if (await volumes.isThere(true)) return await extended(name, list, context);
-    return await made(volumes, () => context.call("lvm.vgcreate", [name, given], kwargs), context);
+    if (await volumes.isThere(true)) return await extendGroup(name, list, context);
+    return await makeVolume(volumes, () => context.call("lvm.vgcreate", [name, given], kwargs), context);
   },
 });
 
@@ -161,7 +161,7 @@ export const vg_absent: ModuleFunction<StateContext> = stateFn({
   doc: "Make sure that a volume group does not exist.\n\nname\n    The group.",
   params: { name: p.str() },
   run: ({ name }, context) =>
-    removed(
+    removeVolume(
       group(name, context),
       { gone: "already absent", remove: () => context.call("lvm.vgremove", [name]) },
       context,
@@ -184,7 +184,7 @@ function megabytes(size: Value): number {
 }
 
 /** Changes the size of an existing logical volume. */
-async function resized(
+async function resizeVolume(
   { name, path, volume, size, extents, resizefs, force }: {
     readonly name: string;
     readonly path: string;
@@ -210,18 +210,18 @@ async function resized(
     ? { extents: old.extents, mb: megabytes(size) }
     : { extents: Number(str(extents)), mb: old.mb };
   if (!force && (wanted.mb < old.mb || wanted.extents < old.extents)) {
-    return failed(name, "To reduce a Logical Volume option 'force' must be True.");
+    return failState(name, "To reduce a Logical Volume option 'force' must be True.");
   }
   if (wanted.mb === old.mb && wanted.extents === old.extents) return there;
   if (context.test) return { ...startResult(name, null), comment: `Logical Volume ${name} is set to be resized` };
   const how = truthy(size) ? { lvpath: path, size } : { lvpath: path, extents };
   const answer = await context.call("lvm.lvresize", [], map({ ...how, resizefs, force }));
-  const now = (await shown("lvdisplay", path, context)).get(path);
+  const now = (await propertiesOf("lvdisplay", path, context)).get(path);
   if (isMap(now) && bytes(now) !== old.mb) {
     return { ...startResult(name), comment: `Resized Logical Volume ${name}`, changes: map({ resized: answer }) };
   }
   const message = isMap(answer) ? str(answer.get("Output from lvresize") ?? "") : "";
-  return failed(name, `Failed to resize Logical Volume ${name}.\nError: ${message}`);
+  return failState(name, `Failed to resize Logical Volume ${name}.\nError: ${message}`);
 }
 
 export const lv_present: ModuleFunction<StateContext> = stateFn({
@@ -246,26 +246,30 @@ export const lv_present: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   async run(bound, context, { kwargs }) {
     const { vgname, size, extents, snapshot, pv, thinvolume, thinpool, force, resizefs } = bound;
-    if (truthy(extents) && truthy(size)) return failed(bound.name, "Only one of extents or size can be specified.");
+    if (truthy(extents) && truthy(size)) return failState(bound.name, "Only one of extents or size can be specified.");
     if (truthy(size)) megabytes(size);
     const name = snapshot || bound.name;
     const owner = vgname ?? "None";
     const path = `/dev/${thinvolume ? owner.split("/")[0] : owner}/${name}`;
-    const volume = (await shown("lvdisplay", path, context)).get(path);
-    const named = (result: StateResult): StateResult => ({ ...result, name: bound.name });
+    const volume = (await propertiesOf("lvdisplay", path, context)).get(path);
+    const withOwnName = (result: StateResult): StateResult => ({ ...result, name: bound.name });
     if (isMap(volume) && volume.size > 0) {
-      return named(await resized({ name, path, volume, size, extents, resizefs, force }, context));
+      return withOwnName(await resizeVolume({ name, path, volume, size, extents, resizefs, force }, context));
     }
     if (context.test) {
-      return named({ ...startResult(name, null), comment: `Logical Volume ${name} is set to be created` });
+      return withOwnName({ ...startResult(name, null), comment: `Logical Volume ${name} is set to be created` });
     }
     const options = { size, extents, snapshot: snapshot ? bound.name : null, pv, thinvolume, thinpool, force };
     const created = await context.call("lvm.lvcreate", [name, vgname], new Map([...map(options), ...kwargs]));
-    if ((await shown("lvdisplay", path, context, new Map())).size > 0) {
-      return named({ ...startResult(name), comment: `Created Logical Volume ${name}`, changes: map({ created }) });
+    if ((await propertiesOf("lvdisplay", path, context, new Map())).size > 0) {
+      return withOwnName({
+        ...startResult(name),
+        comment: `Created Logical Volume ${name}`,
+        changes: map({ created }),
+      });
     }
     const message = isMap(created) ? str(created.get("Output from lvcreate") ?? "") : str(created);
-    return named(failed(name, `Failed to create Logical Volume ${name}. Error: ${message}`));
+    return withOwnName(failState(name, `Failed to create Logical Volume ${name}. Error: ${message}`));
   },
 });
 
@@ -274,8 +278,8 @@ export const lv_absent: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str(), vgname: p.str(null) },
   run({ name, vgname }, context) {
     const path = `/dev/${vgname ?? "None"}/${name}`;
-    const isThere = async () => (await shown("lvdisplay", path, context)).size > 0;
+    const isThere = async () => (await propertiesOf("lvdisplay", path, context)).size > 0;
     const remove = () => context.call("lvm.lvremove", [name, vgname]);
-    return removed({ name, kind: "Logical Volume", isThere }, { gone: "already absent", remove }, context);
+    return removeVolume({ name, kind: "Logical Volume", isThere }, { gone: "already absent", remove }, context);
   },
 });

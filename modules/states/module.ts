@@ -8,7 +8,7 @@ import { listedArguments, namedArguments } from "./_function_call.ts";
 import { InvocationError, messageOf } from "#lib/errors.ts";
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
@@ -27,12 +27,12 @@ export const watch: ModuleFunction<StateContext> = stateFn({ ...WAIT, doc: "Anot
 const OF_THE_RUN: readonly string[] = ["name", "__reqs__", "sfun"];
 
 /** Whether a function's return is a success: not False, and no map with such a `result` or `retcode`. */
-function succeeded(returned: Value): boolean {
+function isSuccess(returned: Value): boolean {
   if (typeof returned === "boolean") return returned;
   return !isMap(returned) || [...returned].every(([key, value]) => {
     if (key === "result" && value === false) return false;
     if (key === "retcode" && value !== 0) return false;
-    return !isMap(value) || succeeded(value);
+    return !isMap(value) || isSuccess(value);
   });
 }
 
@@ -45,31 +45,31 @@ function returnerWarning(kwargs: ValueMap): { warnings?: string[] } {
 /** The new form: each keyword with a point is a function, its value the list of its arguments. */
 async function runListed(kwargs: ValueMap, context: StateContext): Promise<StateResult> {
   const name = [...kwargs.keys()];
-  const found: { readonly key: string; readonly fun: ModuleFunction<JobContext> }[] = [];
+  const functions: { readonly key: string; readonly fun: ModuleFunction<JobContext> }[] = [];
   const missing: string[] = [];
   for (const key of name.map(str).filter((key) => key.includes("."))) {
     const fun = await context.catalogue.get(functionOf(key));
     if (fun === undefined) missing.push(functionOf(key));
-    else found.push({ key, fun });
+    else functions.push({ key, fun });
   }
-  const known = found.map(({ key }) => functionOf(key));
+  const callable = functions.map(({ key }) => functionOf(key));
   if (missing.length > 0 || context.test) {
     // Salt writes a bool instead of the plural's letter.
     const plural = (listed: readonly string[]) => listed.length > 1 ? "True" : "";
     const sentences = [
       missing.length > 0 ? `Unavailable function${plural(missing)}: ${missing.join(", ")}.` : "",
-      known.length > 0 && context.test ? `Function${plural(known)} ${known.join(", ")} to be executed.` : "",
+      callable.length > 0 && context.test ? `Function${plural(callable)} ${callable.join(", ")} to be executed.` : "",
     ];
     return { ...startResult(name, missing.length > 0 ? false : null), comment: sentences.join(" ").trim() };
   }
   const failures: string[] = [];
   const successes: string[] = [];
   const changes: ValueMap = new Map();
-  for (const { key, fun } of found) {
+  for (const { key, fun } of functions) {
     try {
       const { args, kwargs: named } = listedArguments(fun, kwargs.get(key) ?? null);
       const returned = await context.call(functionOf(key), args, named);
-      if (succeeded(returned)) {
+      if (isSuccess(returned)) {
         successes.push(`${key}: ${str(isMap(returned) ? returned.get("comment") ?? "Success" : returned)}`);
         changes.set(key, returned);
       } else if (isMap(returned)) {
@@ -95,12 +95,12 @@ function functionOf(key: string): string {
 async function runNamed(fun: Value, kwargs: ValueMap, context: StateContext): Promise<StateResult> {
   const name = str(fun);
   const called = await context.catalogue.get(name);
-  if (called === undefined) return failed(fun, `Module function ${name} is not available`);
+  if (called === undefined) return failState(fun, `Module function ${name} is not available`);
   if (context.test) {
     return { ...startResult(fun, null), comment: `Module function ${name} is set to execute` };
   }
   const given = namedArguments(called, kwargs);
-  if ("problem" in given) return failed(fun, given.problem);
+  if ("problem" in given) return failState(fun, given.problem);
   const warnings = given.left.filter((key) => key !== "returner")
     .map((key) => `${name} takes no argument '${key}'. It has no effect.`);
   const { warnings: unsent = [] } = returnerWarning(kwargs);
@@ -111,13 +111,13 @@ async function runNamed(fun: Value, kwargs: ValueMap, context: StateContext): Pr
       name: fun,
       changes: new Map([["ret", returned]]),
       comment: `Module function ${name} executed`,
-      result: succeeded(returned),
+      result: isSuccess(returned),
       ...warned,
     };
   } catch (error) {
     context.signal.throwIfAborted();
     return {
-      ...failed(fun, `Module function ${name} threw an exception. Exception: ${messageOf(error)}`),
+      ...failState(fun, `Module function ${name} threw an exception. Exception: ${messageOf(error)}`),
       ...warned,
     };
   }

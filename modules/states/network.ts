@@ -68,7 +68,7 @@ function reportChanges(ret: StateResult, built: Built, { what, are }: Words): vo
  * Records the changes.
  * @returns Whether there are any.
  */
-function noted(ret: StateResult, built: Built, { what, key, added }: Words): boolean {
+function noteBuilt(ret: StateResult, built: Built, { what, key, added }: Words): boolean {
   if (isNew(built)) {
     ret.comment = `${what} added.`;
     ret.changes.set(key, added);
@@ -89,8 +89,8 @@ function status(interfaces: ValueMap, name: string): Value {
   return [...interfaces].some(([iface, data]) =>
     isMap(data) && (labels(data.get("secondary")).includes(name) ||
       iface === "lo" && ["inet", "inet6"].some((family) => {
-          const known = labels(data.get(family));
-          return known.length > 1 && known.includes(name);
+          const values = labels(data.get(family));
+          return values.length > 1 && values.includes(name);
         }))
   );
 }
@@ -105,8 +105,8 @@ async function bring(
   settings: ValueMap,
   context: StateContext,
 ): Promise<Value> {
-  const known = await context.call("network.interfaces");
-  const up = status(isMap(known) ? known : new Map(), name);
+  const interfaces = await context.call("network.interfaces");
+  const up = status(isMap(interfaces) ? interfaces : new Map(), name);
   if (settings.has("noifupdown")) return up;
   const changed = ret.changes.size > 0;
   if (truthy(up) && (!truthy(enabled) || changed)) await context.call("ip.down", [name, type]);
@@ -140,9 +140,11 @@ function withHardware(ret: StateResult, settings: ValueMap): void {
   const address = settings.get("addr");
   if (address === undefined) return;
   settings.delete("addr");
-  const known = settings.has("hwaddr");
-  if (!known) settings.set("hwaddr", address);
-  const done = known ? "it has been ignored in favor of 'hwaddr'." : "its value has been assigned to 'hwaddr' instead.";
+  const hasAddress = settings.has("hwaddr");
+  if (!hasAddress) settings.set("hwaddr", address);
+  const done = hasAddress
+    ? "it has been ignored in favor of 'hwaddr'."
+    : "its value has been assigned to 'hwaddr' instead.";
   ret.warnings = [`'addr' is not a valid argument name, ${done} Update your SLS file to get rid of this warning.`];
 }
 
@@ -191,7 +193,7 @@ All other arguments are settings of the interface, as \`ip.build_interface\` tak
       };
       const words = { what: `Interface ${name}`, are: "is", key: "interface", added: "Added network interface." };
       if (test) reportChanges(ret, built, words);
-      else changed = noted(ret, built, words);
+      else changed = noteBuilt(ret, built, words);
       if (type === "source") return ret;
       if (type === "bond" && await context.catalogue.get("ip.get_bond") !== undefined) {
         const bond: Built = {
@@ -200,7 +202,7 @@ All other arguments are settings of the interface, as \`ip.build_interface\` tak
         };
         const bondWords = { what: `Bond interface ${name}`, are: "is", key: "bond", added: `Added bond ${name}.` };
         if (test) reportChanges(ret, bond, bondWords);
-        else if (noted(ret, bond, bondWords)) changed = true;
+        else if (noteBuilt(ret, bond, bondWords)) changed = true;
       }
     } catch (error) {
       if (!isPythonError(error, "AttributeError")) throw error;
@@ -245,7 +247,7 @@ routes
         reportChanges(ret, built, words);
         return ret;
       }
-      if (noted(ret, built, words)) await context.call("ip.apply_network_settings", [], new Map(settings));
+      if (noteBuilt(ret, built, words)) await context.call("ip.apply_network_settings", [], new Map(settings));
       return ret;
     } catch (error) {
       if (!isPythonError(error, "AttributeError")) throw error;
@@ -285,7 +287,7 @@ retain_settings
         now: await context.call("ip.build_network_settings", [], new Map(settings)),
       };
       if (context.test) reportChanges(ret, built, words);
-      else if (noted(ret, built, words)) {
+      else if (noteBuilt(ret, built, words)) {
         // Salt's comment is the same after a change.
         ret.comment = unchanged;
         await context.call("ip.apply_network_settings", [], new Map(settings));

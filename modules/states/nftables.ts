@@ -4,7 +4,7 @@
  * @module
  */
 
-import { changed, needed, ownArguments, stateOutcome } from "./_firewall.ts";
+import { changeResult, needArgument, ownArguments, stateOutcome } from "./_firewall.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -52,7 +52,7 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
     }
     const made = await ask(context, "new_chain", [table, name], map({ table_type, hook, priority, family }));
     if (made.result === true) {
-      return changed(name, `nftables ${name} chain in ${table} table create success for ${family}`);
+      return changeResult(name, `nftables ${name} chain in ${table} table create success for ${family}`);
     }
     return stateOutcome(
       name,
@@ -77,13 +77,13 @@ export const chain_absent: ModuleFunction<StateContext> = stateFn({
         `nftables chain ${name} would be deleted from table ${table} for family ${family}`,
       );
     }
-    const failed = (what: string, { comment }: Answer) =>
+    const failedResult = (what: string, { comment }: Answer) =>
       stateOutcome(name, false, `Failed to ${what} ${name} chain in ${table} table: ${comment.trim()} for ${family}`);
     const flushed = await ask(context, "flush", [table, name, family]);
-    if (flushed.result !== true) return failed("flush", flushed);
+    if (flushed.result !== true) return failedResult("flush", flushed);
     const deleted = await ask(context, "delete_chain", [table, name, family]);
-    if (deleted.result !== true) return failed("delete", deleted);
-    return changed(name, `nftables ${name} chain in ${table} table delete success for ${family}`);
+    if (deleted.result !== true) return failedResult("delete", deleted);
+    return changeResult(name, `nftables ${name} chain in ${table} table delete success for ${family}`);
   },
 });
 
@@ -141,16 +141,19 @@ async function changeRule(
   const own = ownArguments(kwargs);
   const built = await ask(context, "build_rule", [], new Map<Value, Value>([["family", family], ...own]));
   if (!truthy(built.result)) return stateOutcome(name, false, built.comment);
-  const place = [needed(own, "table", `nftables.${change.fun}`), needed(own, "chain", `nftables.${change.fun}`)];
+  const place = [
+    needArgument(own, "table", `nftables.${change.fun}`),
+    needArgument(own, "chain", `nftables.${change.fun}`),
+  ];
   const rule: Rule = { name, family, command: str(built.rule).trim(), why: "" };
   const isThere = truthy((await ask(context, "check", [...place, built.rule, family])).result);
   if (isThere !== (change.fun === "delete")) return stateOutcome(name, true, change.nothing(rule));
   if (context.test) return stateOutcome(name, null, change.planned(rule));
   const made = await makeChange(change, { place, rule: built.rule, family, own }, context);
   if (!truthy(made.result)) return stateOutcome(name, false, change.failed({ ...rule, why: made.comment }));
-  if (!truthy(own.get("save"))) return changed(name, change.done(rule));
+  if (!truthy(own.get("save"))) return changeResult(name, change.done(rule));
   await context.call("nftables.save", [], map({ filename: null, family }));
-  return changed(name, change.saved(rule));
+  return changeResult(name, change.saved(rule));
 }
 
 function makeChange(
@@ -161,7 +164,7 @@ function makeChange(
   const position = own.get("position");
   if (fun === "append") return ask(context, "append", [...place, rule, family]);
   if (fun === "insert") {
-    return ask(context, "insert", [...place, needed(own, "position", "nftables.insert"), rule, family]);
+    return ask(context, "insert", [...place, needArgument(own, "position", "nftables.insert"), rule, family]);
   }
   return ask(context, "delete", place, map({ family, ...position === undefined ? { rule } : { position } }));
 }
@@ -221,7 +224,7 @@ export const flush: ModuleFunction<StateContext> = stateFn({
     if (!truthy(result) && !(ignore_absence && (!tableThere || !chainThere))) {
       return stateOutcome(name, false, "Failed to flush nftables rules");
     }
-    return changed(name, `Flush nftables rules in ${str(table)} table ${str(chain)} chain ${family} family`);
+    return changeResult(name, `Flush nftables rules in ${str(table)} table ${str(chain)} chain ${family} family`);
   },
 });
 
@@ -234,8 +237,8 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
   keywords: ["chain", "policy", "save", "save_filename"],
   async run({ name, table, family }, context, { kwargs }) {
     const own = ownArguments(kwargs);
-    const chain = needed(own, "chain", "nftables.set_policy");
-    const policy = str(needed(own, "policy", "nftables.set_policy"));
+    const chain = needArgument(own, "chain", "nftables.set_policy");
+    const policy = str(needArgument(own, "policy", "nftables.set_policy"));
     const current = str(await context.call("nftables.get_policy", [table, chain, family]) ?? "");
     const what = `nftables default policy for chain ${str(chain)} on table ${table} for ${family}`;
     if (current.toLowerCase() === policy.toLowerCase()) {
@@ -247,7 +250,7 @@ export const set_policy: ModuleFunction<StateContext> = stateFn({
     }
     const saves = truthy(own.get("save"));
     if (saves) await context.call("nftables.save", [], map({ filename: own.get("save_filename") ?? null, family }));
-    return changed(
+    return changeResult(
       name,
       `${saves ? "Set and saved" : "Set"} default policy for ${str(chain)} to ${policy} family ${family}`,
     );
@@ -269,7 +272,7 @@ export const table_present: ModuleFunction<StateContext> = stateFn({
     if ((await ask(context, "new_table", [name], map({ family }))).result !== true) {
       return stateOutcome(name, false, `Failed to create table ${name} for family ${family}`);
     }
-    return changed(name, `nftables table ${name} successfully created in family ${family}`);
+    return changeResult(name, `nftables table ${name} successfully created in family ${family}`);
   },
 });
 
@@ -286,6 +289,6 @@ export const table_absent: ModuleFunction<StateContext> = stateFn({
     if ((await ask(context, "delete_table", [name], map({ family }))).result !== true) {
       return stateOutcome(name, false, `Failed to delete table ${name} from family ${family}`);
     }
-    return changed(name, `nftables table ${name} successfully deleted from family ${family}`);
+    return changeResult(name, `nftables table ${name} successfully deleted from family ${family}`);
   },
 });

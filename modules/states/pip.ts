@@ -12,7 +12,7 @@ import { CommandError, CommandNotFoundError, messageOf } from "#lib/errors.ts";
 import { normalizePipName } from "#lib/host/language_packages/pip_output.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -132,35 +132,35 @@ use_vt, repo, cache_dir
 async function install(given: Bound<typeof INSTALLED>, context: StateContext, more: ValueMap): Promise<StateResult> {
   const bound = { ...given, bin_env: truthy(given.bin_env) ? given.bin_env : given.pip_bin ?? given.bin_env };
   if (truthy(given.pkgs) && !Array.isArray(given.pkgs)) {
-    return failed(given.name, "pkgs argument must be formatted as a list");
+    return failState(given.name, "pkgs argument must be formatted as a list");
   }
   const pkgs = Array.isArray(given.pkgs) && given.pkgs.length > 0 ? given.pkgs.map(str) : [str(given.name)];
   const name = pkgs.join(";");
-  const refused = (comment: string, result: boolean | null = false) => new Refused(comment, { name, result });
+  const refuseWith = (comment: string, result: boolean | null = false) => new Refused(comment, { name, result });
   let version: string;
   try {
     version = str(await context.call("pip.version", [bound.bin_env]));
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof CommandNotFoundError)) throw error;
-    throw refused(`Error installing '${str(given.name)}': ${error.message}`);
+    throw refuseWith(`Error installing '${str(given.name)}': ${error.message}`);
   }
   const refusal = wheelRefusal(bound, version);
-  if (refusal !== undefined) throw refused(refusal);
+  if (refusal !== undefined) throw refuseWith(refusal);
   const byFile = truthy(given.requirements) || truthy(given.editable);
   const packages: NamedPackage[] = [];
   if (!byFile) {
     const read = pkgs.map(readPackage);
     const problems = read.flatMap((one) => "problem" in one ? [one.problem] : []);
-    if (problems.length > 0) throw refused(problems.join("\n"));
+    if (problems.length > 0) throw refuseWith(problems.join("\n"));
     packages.push(...read.flatMap((one) => "problem" in one ? [] : [one]));
   }
   if (truthy(given.user) && !truthy(await context.call("user.info", [given.user]))) {
-    throw refused(`User ${str(given.user)} does not exist`);
+    throw refuseWith(`User ${str(given.user)} does not exist`);
   }
   if (byFile) {
-    if (context.test) throw refused(wouldProcess(given), null);
+    if (context.test) throw refuseWith(wouldProcess(given), null);
     const ran = await runPip("", bound, context, more);
-    return { ...processed(given, ran), name };
+    return { ...processReturn(given, ran), name };
   }
   const { wanted, there } = await missingPackages(packages, { bound, context, more });
   if (wanted.length === 0) {
@@ -168,7 +168,7 @@ async function install(given: Bound<typeof INSTALLED>, context: StateContext, mo
     return { ...startResult(name), comment: [...there, last].join("\n") };
   }
   if (context.test) {
-    throw refused(
+    throw refuseWith(
       packages.length > 1
         ? ["Python package(s) set to be installed:", ...packages.map((one) => one.given)].join("\n")
         : `Python package ${wanted[0].given} is set to be installed`,
@@ -179,9 +179,9 @@ async function install(given: Bound<typeof INSTALLED>, context: StateContext, mo
   const names = wanted.map((one) => one.given.replaceAll(",", ";"));
   const ran = await runPip(names.join(","), bound, context, more);
   if (ran.get("retcode") !== 0) {
-    throw refused([...there, `Failed to install packages: ${names.join(", ")}. ${errorOf(ran)}`].join("\n"));
+    throw refuseWith([...there, `Failed to install packages: ${names.join(", ")}. ${errorOf(ran)}`].join("\n"));
   }
-  const { changes, comments } = await verified(wanted, ran, { bound, context, more });
+  const { changes, comments } = await verifyInstalled(wanted, ran, { bound, context, more });
   return { name, result: true, changes, comment: [...there, ...comments].join("\n") };
 }
 
@@ -254,7 +254,7 @@ const NO_CHANGE: readonly string[] = [
 ];
 
 /** The result of requirements and editable packages. */
-function processed({ requirements, editable }: Bound<typeof INSTALLED>, ran: ValueMap): StateResult {
+function processReturn({ requirements, editable }: Bound<typeof INSTALLED>, ran: ValueMap): StateResult {
   if (ran.get("retcode") !== 0) {
     throw new Refused(
       [
@@ -285,7 +285,7 @@ function processed({ requirements, editable }: Bound<typeof INSTALLED>, ran: Val
 }
 
 /** Checks whether the packages are installed now. */
-async function verified(
+async function verifyInstalled(
   wanted: readonly NamedPackage[],
   ran: ValueMap,
   { bound, context, more }: Work,
@@ -348,12 +348,12 @@ use_vt : False
       listed = await context.call("pip.list", [], map({ bin_env, user, cwd }));
     } catch (error) {
       if (!(error instanceof CommandError || error instanceof CommandNotFoundError)) throw error;
-      return failed(name, `Error uninstalling '${str(name)}': ${error.message}`);
+      return failState(name, `Error uninstalling '${str(name)}': ${error.message}`);
     }
     if (!isMap(listed) || !listed.has(name)) return { ...startResult(name), comment: "Package is not installed." };
     if (context.test) return { ...startResult(name, null), comment: `Package ${str(name)} is set to be removed` };
     if (!truthy(await context.call("pip.uninstall", [], map({ pkgs: name, ...given })))) {
-      return failed(name, "Could not remove package.");
+      return failState(name, "Could not remove package.");
     }
     return { name, result: true, changes: new Map([[name, "Removed"]]), comment: "Package was successfully removed." };
   },
@@ -376,15 +376,15 @@ use_vt : False
       upgrades = await context.call("pip.list_upgrades", [], map(where));
     } catch (error) {
       context.signal.throwIfAborted();
-      return failed(name, messageOf(error));
+      return failState(name, messageOf(error));
     }
     if (!truthy(upgrades)) return { ...startResult(name), comment: "System is already up-to-date." };
     if (context.test) return { ...startResult(name, null), comment: "System update will be performed" };
     const updated = await context.call("pip.upgrade", [], map({ ...where, use_vt }));
-    if (!isMap(updated) || updated.size === 0) return failed(name, "Upgrade failed.");
+    if (!isMap(updated) || updated.size === 0) return failState(name, "Upgrade failed.");
     if (updated.get("result") === false) {
       const changes = updated.get("changes");
-      return failed(name, str(updated.get("comment") ?? "Failed to update."), isMap(changes) ? changes : new Map());
+      return failState(name, str(updated.get("comment") ?? "Failed to update."), isMap(changes) ? changes : new Map());
     }
     return { name, result: true, changes: updated, comment: "Upgrade successful." };
   },

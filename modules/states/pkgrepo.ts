@@ -13,7 +13,7 @@ import { definedRepository } from "#lib/host/debian_packages/apt_definition.ts";
 import { parseSourceLine } from "#lib/host/debian_packages/apt_sources.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -145,20 +145,20 @@ More arguments are passed on to pkg.mod_repo.`,
   varKwargs: "kwargs",
   async run({ name, aptkey, ...bound }, context, { kwargs: given }) {
     if (!await hasFunction("pkg.get_repo", context)) {
-      return failed(name, "Repo management not implemented on this platform");
+      return failState(name, "Repo management not implemented on this platform");
     }
     if (given.has("repo")) {
       const comment =
         "'repo' is not a supported argument for this state. The 'name' argument is probably what was intended.";
-      return failed(name, comment);
+      return failState(name, comment);
     }
     if ((given.get("enabled") ?? null) !== null && (given.get("disabled") ?? null) !== null) {
-      return failed(name, "Only one of enabled/disabled is allowed");
+      return failState(name, "Only one of enabled/disabled is allowed");
     }
     const keyUrl = given.get("key_url");
     if (keyUrl !== undefined && str(keyUrl).trim().startsWith("http:")) {
       if (!truthy(given.get("allow_insecure_key") ?? true)) {
-        return failed(name, "Cannot have 'key_url' using http with 'allow_insecure_key' set to True");
+        return failState(name, "Cannot have 'key_url' using http with 'allow_insecure_key' set to True");
       }
       context.log("warning", `The key of the repository ${name} comes by plain http`);
     }
@@ -169,7 +169,7 @@ More arguments are passed on to pkg.mod_repo.`,
       before = await getRepo(repo, kwargs, context);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      return failed(name, `Failed to examine repo '${name}': ${error.message}`);
+      return failState(name, `Failed to examine repo '${name}': ${error.message}`);
     }
     const isThere = before.size > 0;
     const fields = family === "Debian" && isThere ? definedRepository(repo, kwargs, context) : kwargs;
@@ -193,8 +193,8 @@ More arguments are passed on to pkg.mod_repo.`,
 });
 
 async function getRepo(repo: string, kwargs: ValueMap, context: StateContext): Promise<ValueMap> {
-  const found = await context.call("pkg.get_repo", [], new Map([...kwargs, ["repo", repo]]));
-  return isMap(found) ? new Map(found) : new Map();
+  const answer = await context.call("pkg.get_repo", [], new Map([...kwargs, ["repo", repo]]));
+  return isMap(answer) ? new Map(answer) : new Map();
 }
 
 /** Makes an address that differs only in its form be written. */
@@ -231,7 +231,7 @@ async function configure(
     await context.call("pkg.mod_repo", [repo], new Map([...own, ...kwargs]));
   } catch (error) {
     context.log("debug", `pkg.mod_repo ${repo}: ${messageOf(error)}`);
-    return failed(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
+    return failState(name, `Failed to configure repo '${name}': ${messageOf(error)}`);
   }
   try {
     const after = await getRepo(repo, kwargs, context);
@@ -239,7 +239,7 @@ async function configure(
     return { name, result: true, comment: `Configured package repo '${name}'`, changes };
   } catch (error) {
     context.log("debug", `pkg.get_repo ${repo}: ${messageOf(error)}`);
-    return failed(name, `Failed to confirm config of repo '${name}': ${messageOf(error)}`);
+    return failState(name, `Failed to confirm config of repo '${name}': ${messageOf(error)}`);
   }
 }
 
@@ -250,7 +250,7 @@ function withoutSlash(definition: string): string {
 }
 
 /** The name with exactly one prefix. */
-function prefixed(prefix: string, given: Value): string {
+function withPrefix(prefix: string, given: Value): string {
   const name = str(given);
   return name.startsWith(prefix) ? name : prefix + name;
 }
@@ -281,16 +281,16 @@ More arguments are passed on to pkg.del_repo and pkg.del_repo_key.`,
     const [os, family] = [context.grains.get("os"), str(context.grains.get("os_family") ?? "")];
     let name = id;
     if (kwargs.has("ppa") && (os === "Ubuntu" || os === "Mint")) {
-      name = prefixed("ppa:", kwargs.get("ppa") ?? null);
+      name = withPrefix("ppa:", kwargs.get("ppa") ?? null);
       kwargs.delete("ppa");
     }
     if (kwargs.has("copr") && family === "RedHat") {
-      name = prefixed("copr:", kwargs.get("copr") ?? null);
+      name = withPrefix("copr:", kwargs.get("copr") ?? null);
       kwargs.delete("copr");
     }
     const removesKey = ["keyid", "keyid_ppa"].some((key) => (kwargs.get(key) ?? null) !== null);
     if (removesKey && !await hasFunction("pkg.del_repo_key", context)) {
-      return failed(id, "Repo key management is not implemented for this platform");
+      return failState(id, "Repo key management is not implemented for this platform");
     }
     const isDebian = family === "Debian";
     const repo = isDebian ? withoutSlash(name) : name;
@@ -299,7 +299,7 @@ More arguments are passed on to pkg.del_repo and pkg.del_repo_key.`,
       there = await context.call("pkg.get_repo", [repo], kwargs);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      return failed(id, `Failed to configure repo '${name}': ${error.message}`);
+      return failState(id, `Failed to configure repo '${name}': ${error.message}`);
     }
     const isThere = isMap(there) && there.size > 0 && (!isDebian || hasArchitectures(there, repo));
     if (!isThere) return { ...startResult(id), comment: `Package repo ${name} is absent` };
@@ -333,11 +333,11 @@ async function remove(
     await context.call("pkg.del_repo", [], new Map([...kwargs, ["repo", repo]]));
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
-    return failed(id, error.message);
+    return failState(id, error.message);
   }
   const left = await context.call("pkg.list_repos");
   if (isMap(left) ? left.has(repo) : Array.isArray(left) && left.includes(repo)) {
-    return failed(id, `Failed to remove repo ${name}`);
+    return failState(id, `Failed to remove repo ${name}`);
   }
   const changes = map({ repo: name });
   const comment = `Removed repo ${name}`;
@@ -348,6 +348,6 @@ async function remove(
     return { ...startResult(id), comment: `${comment}, and keyid ${str(keyid)}`, changes };
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
-    return failed(id, `${comment}, but failed to remove key: ${error.message}`, changes);
+    return failState(id, `${comment}, but failed to remove key: ${error.message}`, changes);
   }
 }

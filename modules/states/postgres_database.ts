@@ -4,10 +4,10 @@
  * @module
  */
 
-import { DB_ARGS, DB_DOC, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
+import { DB_ARGS, DB_DOC, dbArgs, needsPostgres, removeObject, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str } from "#lib/values/value.ts";
 
@@ -33,13 +33,13 @@ export const present: ModuleFunction<StateContext> = stateFn({
     const { name, tablespace, encoding, lc_collate, lc_ctype, owner, owner_recurse, template } = given;
     const args = dbArgs(given);
     const databases = await context.call("postgres.db_list", [], args);
-    const known = isMap(databases) ? databases.get(name) : undefined;
+    const database = isMap(databases) ? databases.get(name) : undefined;
     const differs = (column: string, wanted: string | null, fold = (one: string) => one) =>
-      !!wanted && isMap(known) && fold(str(known.get(column) ?? "")) !== fold(wanted);
+      !!wanted && isMap(database) && fold(str(database.get(column) ?? "")) !== fold(wanted);
     const isFixed = differs("Encoding", encoding, (one) => one.toLowerCase()) || differs("Collate", lc_collate) ||
       differs("Ctype", lc_ctype);
-    if (isFixed) return failed(name, `Database ${name} has wrong parameters which couldn't be changed on fly.`);
-    const isThere = isMap(known);
+    if (isFixed) return failState(name, `Database ${name} has wrong parameters which couldn't be changed on fly.`);
+    const isThere = isMap(database);
     if (isThere && !differs("Tablespace", tablespace) && !differs("Owner", owner)) {
       return { ...startResult(name), comment: `Database ${name} is already present` };
     }
@@ -56,7 +56,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
         new Map([...map({ tablespace, encoding, lc_collate, lc_ctype, owner, template }), ...args]),
       );
     if (!done) {
-      return failed(
+      return failState(
         name,
         isThere ? `Failed to change parameters for database ${name}` : `Failed to create database ${name}`,
       );
@@ -73,7 +73,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str(), ...DB_ARGS },
   run({ name, ...given }, context) {
     const args = dbArgs(given);
-    return removed({
+    return removeObject({
       name,
       what: `Database ${name}`,
       exists: () => succeeds(context, "db_exists", [name], args),

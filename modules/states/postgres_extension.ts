@@ -4,10 +4,10 @@
  * @module
  */
 
-import { DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
+import { DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removeObject, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map } from "#lib/values/value.ts";
 
@@ -28,12 +28,12 @@ export const present: ModuleFunction<StateContext> = stateFn({
   },
   async run({ name, if_not_exists, schema, ext_version, from_version, ...connection }, context) {
     const args = dbArgs(connection);
-    const found = await context.call(
+    const metadata = await context.call(
       "postgres.create_metadata",
       [name],
       new Map([...map({ schema, ext_version }), ...args]),
     );
-    const flags = Array.isArray(found) ? found : [];
+    const flags = Array.isArray(metadata) ? metadata : [];
     const isMissing = flags.includes("EXTENSION NOT INSTALLED");
     const differs = flags.includes("EXTENSION TO MOVE") || flags.includes("EXTENSION TO UPGRADE");
     if (!isMissing && !differs) return { ...startResult(name), comment: `Extension ${name} is already present` };
@@ -42,7 +42,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
     if (context.test) return { ...startResult(name, null), comment: `Extension ${name} is set to be ${done}` };
     const options = map({ name, if_not_exists, schema, ext_version, from_version });
     if (!await succeeds(context, "create_extension", [], new Map([...options, ...args]))) {
-      return failed(name, `Failed to ${mode} extension ${name}`);
+      return failState(name, `Failed to ${mode} extension ${name}`);
     }
     const changes = map({ [name]: isMissing ? "Installed" : "Upgraded" });
     return { ...startResult(name), comment: `The extension ${name} has been ${done}`, changes };
@@ -56,7 +56,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str(), if_exists: p.any(null), restrict: p.any(null), cascade: p.any(null), ...DB_USER_FIRST },
   run({ name, if_exists, restrict, cascade, ...connection }, context) {
     const args = dbArgs(connection);
-    return removed({
+    return removeObject({
       name,
       what: `Extension ${name}`,
       exists: () => succeeds(context, "is_installed_extension", [name], args),

@@ -7,7 +7,7 @@
 import { needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map } from "#lib/values/value.ts";
 
@@ -36,7 +36,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return { ...startResult(name, null), comment: `${what} is set to be initialized` };
     if (!await succeeds(context, "datadir_init", [name], map(options))) {
-      return failed(name, `${what} initialization failed`);
+      return failState(name, `${what} initialization failed`);
     }
     return { ...startResult(name), comment: `${what} has been initialized`, changes: map({ [name]: "Present" }) };
   },

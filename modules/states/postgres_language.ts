@@ -7,7 +7,7 @@
 import { dbArgs, needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map } from "#lib/values/value.ts";
 
@@ -32,13 +32,13 @@ export const present: ModuleFunction<StateContext> = stateFn({
   params: LANGUAGE,
   async run({ name, maintenance_db, ...connection }, context) {
     const args = dbArgs(connection);
-    const found = await context.call("postgres.language_list", [maintenance_db], args);
-    if (isMap(found) && found.has(name)) {
+    const languages = await context.call("postgres.language_list", [maintenance_db], args);
+    if (isMap(languages) && languages.has(name)) {
       return { ...startResult(name), comment: `Language ${name} is already installed` };
     }
     if (context.test) return { ...startResult(name, null), comment: `Language ${name} is set to be installed` };
     if (!await succeeds(context, "language_create", [name, maintenance_db], args)) {
-      return failed(name, `Failed to install language ${name}`);
+      return failState(name, `Failed to install language ${name}`);
     }
     return {
       ...startResult(name),
@@ -58,7 +58,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return { ...startResult(name, null), comment: `Language ${name} is set to be removed` };
     if (!await succeeds(context, "language_remove", [name, maintenance_db], args)) {
-      return failed(name, `Failed to remove language ${name}`);
+      return failState(name, `Failed to remove language ${name}`);
     }
     return { ...startResult(name), comment: `Language ${name} has been removed`, changes: map({ [name]: "Absent" }) };
   },

@@ -7,7 +7,7 @@
 import { DB_ARGS, DB_DOC, dbArgs, needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
@@ -19,7 +19,7 @@ const DOC =
   DB_DOC;
 
 /** The list as one text; None if there is none. */
-function joined(privileges: readonly Value[] | null): string | null {
+function joinPrivileges(privileges: readonly Value[] | null): string | null {
   return privileges === null || privileges.length === 0 ? null : privileges.map(str).join(",");
 }
 
@@ -35,17 +35,20 @@ export const present: ModuleFunction<StateContext> = stateFn({
     ...DB_ARGS,
   },
   async run({ name, object_name, object_type, privileges, grant_option, prepend, ...connection }, context) {
-    const args = new Map([...map({ privileges: joined(privileges), grant_option, prepend }), ...dbArgs(connection)]);
+    const args = new Map([
+      ...map({ privileges: joinPrivileges(privileges), grant_option, prepend }),
+      ...dbArgs(connection),
+    ]);
     const object = [name, object_name, object_type];
     if (await succeeds(context, "has_privileges", object, args)) {
       return { ...startResult(name), comment: "The requested privilege(s) are already set" };
     }
-    const what = object_type === "group" ? object_name : joined(privileges) ?? "None";
+    const what = object_type === "group" ? object_name : joinPrivileges(privileges) ?? "None";
     if (context.test) {
       return { ...startResult(name, null), comment: `The privilege(s): ${what} are set to be granted to ${name}` };
     }
     if (!await succeeds(context, "privileges_grant", object, args)) {
-      return failed(name, `Failed to grant privilege(s): ${what} to ${name}`);
+      return failState(name, `Failed to grant privilege(s): ${what} to ${name}`);
     }
     const comment = `The privilege(s): ${what} have been granted to ${name}`;
     return { ...startResult(name), comment, changes: map({ [name]: "Present" }) };
@@ -63,17 +66,17 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     ...DB_ARGS,
   },
   async run({ name, object_name, object_type, privileges, prepend, ...connection }, context) {
-    const args = new Map([...map({ privileges: joined(privileges), prepend }), ...dbArgs(connection)]);
+    const args = new Map([...map({ privileges: joinPrivileges(privileges), prepend }), ...dbArgs(connection)]);
     const object = [name, object_name, object_type];
     if (!await succeeds(context, "has_privileges", object, args)) {
       return { ...startResult(name), comment: "The requested privilege(s) are not set so cannot be revoked" };
     }
-    const what = object_type === "group" ? object_name : joined(privileges) ?? "None";
+    const what = object_type === "group" ? object_name : joinPrivileges(privileges) ?? "None";
     if (context.test) {
       return { ...startResult(name, null), comment: `The privilege(s): ${what} are set to be revoked from ${name}` };
     }
     if (!await succeeds(context, "privileges_revoke", object, args)) {
-      return failed(name, `Failed to revoke privilege(s): ${what} from ${name}`);
+      return failState(name, `Failed to revoke privilege(s): ${what} from ${name}`);
     }
     const comment = `The privilege(s): ${what} have been revoked from ${name}`;
     return { ...startResult(name), comment, changes: map({ [name]: "Absent" }) };

@@ -7,7 +7,7 @@
 import { needsPostgres, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { map } from "#lib/values/value.ts";
 
@@ -47,7 +47,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
       return inDatabase(dbname, { ...startResult(name, null), comment });
     }
     if (!await succeeds(context, "schema_create", [dbname, name], new Map([...map({ owner }), ...args]))) {
-      return inDatabase(dbname, failed(name, `Failed to create schema ${place}`));
+      return inDatabase(dbname, failState(name, `Failed to create schema ${place}`));
     }
     const comment = `Schema ${name} has been created in database ${dbname}`;
     return inDatabase(dbname, { ...startResult(name), comment, changes: map({ [name]: "Present" }) });

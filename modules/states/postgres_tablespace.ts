@@ -4,10 +4,10 @@
  * @module
  */
 
-import { DB_ARGS, DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removed, succeeds } from "./_postgres.ts";
+import { DB_ARGS, DB_DOC, DB_USER_FIRST, dbArgs, needsPostgres, removeObject, succeeds } from "./_postgres.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, type ValueMap } from "#lib/values/value.ts";
 
@@ -25,12 +25,12 @@ export const present: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str(), directory: p.str(), options: p.dict(null), owner: p.str(null), ...DB_ARGS },
   async run({ name, directory, options, owner, ...connection }, context) {
     const args = dbArgs(connection);
-    const found = await context.call("postgres.tablespace_list", [], args);
-    const known = isMap(found) ? found.get(name) : undefined;
+    const tablespaces = await context.call("postgres.tablespace_list", [], args);
+    const known = isMap(tablespaces) ? tablespaces.get(name) : undefined;
     if (!isMap(known)) {
       if (context.test) return { ...startResult(name, null), comment: `Tablespace ${name} is set to be created` };
       if (!await succeeds(context, "tablespace_create", [name, directory, options, owner], args)) {
-        return failed(name, `Failed to create tablespace ${name}`);
+        return failState(name, `Failed to create tablespace ${name}`);
       }
       return {
         ...startResult(name),
@@ -38,13 +38,15 @@ export const present: ModuleFunction<StateContext> = stateFn({
         changes: map({ [name]: "Present" }),
       };
     }
-    if (known.get("Location") !== directory && !context.test) return failed(name, `Tablespace ${name}${WRONG_PLACE}`);
-    return await altered({ name, options, owner, known, args }, context);
+    if (known.get("Location") !== directory && !context.test) {
+      return failState(name, `Tablespace ${name}${WRONG_PLACE}`);
+    }
+    return await alterTablespace({ name, options, owner, known, args }, context);
   },
 });
 
 /** Changes the owner and the options of a tablespace that is there. */
-async function altered(
+async function alterTablespace(
   { name, options, owner, known, args }: {
     readonly name: string;
     readonly options: ValueMap | null;
@@ -62,7 +64,7 @@ async function altered(
     else if (await alter(map({ new_owner: owner }))) {
       own.set("owner", owner);
       result = { ...result, comment: `Tablespace ${name} owner changed` };
-    } else return failed(name, `Failed to change the owner of tablespace ${name}`);
+    } else return failState(name, `Failed to change the owner of tablespace ${name}`);
   }
   const there = str(known.get("Opts") ?? "");
   const missing = [...options ?? []].filter(([key, value]) => !there.includes(`${str(key)}=${str(value)}`));
@@ -72,7 +74,7 @@ async function altered(
   const set: ValueMap = new Map();
   for (const [key, value] of missing) {
     if (!await alter(map({ set_option: new Map([[key, value]]) }))) {
-      return failed(
+      return failState(
         name,
         `Failed to change options of tablespace ${name}`,
         own.size > 0 ? map({ [name]: own }) : new Map(),
@@ -90,7 +92,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str(), ...DB_USER_FIRST },
   run({ name, ...connection }, context) {
     const args = dbArgs(connection);
-    return removed({
+    return removeObject({
       name,
       what: `Tablespace ${name}`,
       exists: () => succeeds(context, "tablespace_exists", [name], args),

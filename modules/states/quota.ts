@@ -6,7 +6,7 @@
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map } from "#lib/values/value.ts";
 
@@ -29,9 +29,9 @@ quotatype
   run: async ({ name, mode: wanted, quotatype }, context) => {
     const word = wanted ? "on" : "off";
     const modes = await context.call("quota.get_mode", [name]);
-    const found = isMap(modes) ? modes.get(name) : undefined;
-    const now = isMap(found) ? found.get(quotatype) : undefined;
-    if (now === undefined) return failed(name, `There are no quotas of type ${quotatype} on ${name}`);
+    const quotas = isMap(modes) ? modes.get(name) : undefined;
+    const now = isMap(quotas) ? quotas.get(quotatype) : undefined;
+    if (now === undefined) return failState(name, `There are no quotas of type ${quotatype} on ${name}`);
     if (now === word) return { ...startResult(name), comment: `Quota for ${name} already set to ${word}` };
     if (context.test) return { ...startResult(name, null), comment: `Quota for ${name} needs to be set to ${word}` };
     // Always True, even after a failure.

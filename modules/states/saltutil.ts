@@ -7,7 +7,7 @@
 import { messageOf } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A state that runs one function, and reports what it fetched. */
@@ -28,7 +28,7 @@ function syncing(
         return { name, result: true, comment: changes.size > 0 ? comment : "No updates to sync", changes };
       } catch (error) {
         context.log("error", `Failed to run ${fun}: ${messageOf(error)}`);
-        return failed(name, `Failed to run sync_${family}: ${messageOf(error)}`);
+        return failState(name, `Failed to run sync_${family}: ${messageOf(error)}`);
       }
     },
   });

@@ -7,7 +7,7 @@
 import { changesBetween } from "#lib/host/packages/changes.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
 import { compareStrings, equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -40,7 +40,7 @@ export const mode: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str() },
   async run({ name }, context) {
     const wanted = modeOf(name);
-    if (wanted === undefined) return failed(name, `${name} is not an accepted mode`);
+    if (wanted === undefined) return failState(name, `${name} is not an accepted mode`);
     const now = str(await context.call("selinux.getenforce"));
     const configured = await context.call("selinux.getconfig");
     const old: Value = now === wanted && configured !== wanted ? configured : now;
@@ -52,7 +52,7 @@ export const mode: ModuleFunction<StateContext> = stateFn({
     const current = await context.call("selinux.setenforce", [wanted]);
     const isSet = current === wanted ||
       (wanted === "Disabled" && await context.call("selinux.getconfig") === wanted);
-    if (!isSet) return failed(name, `Failed to set SELinux to ${wanted} mode`);
+    if (!isSet) return failState(name, `Failed to set SELinux to ${wanted} mode`);
     const comment = `SELinux has been set to ${wanted} mode`;
     return { ...startResult(name), comment, changes: map({ old, new: current }) };
   },
@@ -76,13 +76,13 @@ export const boolean: ModuleFunction<StateContext> = stateFn({
     const correct: string[] = [];
     const [old, now, change]: [ValueMap, ValueMap, ValueMap] = [new Map(), new Map(), new Map()];
     for (const [key, given] of wanted) {
-      const known = isMap(existing) ? existing.get(key) : undefined;
-      if (!isMap(known)) return failed(name, `Boolean ${str(key)} is not available`);
+      const current = isMap(existing) ? existing.get(key) : undefined;
+      if (!isMap(current)) return failState(name, `Boolean ${str(key)} is not available`);
       const requested = switchOf(given);
       if (requested === undefined) {
-        return failed(name, `${str(given)} is not a valid value for the boolean ${str(key)}`);
+        return failState(name, `${str(given)} is not a valid value for the boolean ${str(key)}`);
       }
-      const [state, usual] = [known.get("State") ?? null, known.get("Default") ?? null];
+      const [state, usual] = [current.get("State") ?? null, current.get("Default") ?? null];
       if (state === requested && (usual === requested || !persist)) {
         correct.push(str(key));
         continue;
@@ -102,7 +102,7 @@ export const boolean: ModuleFunction<StateContext> = stateFn({
       return { ...startResult(name, null), comment, changes };
     }
     if (!truthy(await context.call("selinux.setsebools", [change, persist]))) {
-      return failed(name, `Failed to set the following booleans: ${str(wanted)}`);
+      return failState(name, `Failed to set the following booleans: ${str(wanted)}`);
     }
     const comment = [...comments, `The following booleans have been changed: ${names}`].join("\n");
     return { ...startResult(name), comment, changes };
@@ -114,21 +114,21 @@ async function installModule(name: string, context: StateContext): Promise<State
   if (truthy(await context.call("selinux.install_semod", [name]))) {
     return { ...startResult(name), comment: `Module ${name} has been installed` };
   }
-  return failed(name, `Failed to install module ${name}`);
+  return failState(name, `Failed to install module ${name}`);
 }
 
 async function policyModules(context: StateContext): Promise<ValueMap> {
-  const found = await context.call("selinux.list_semod");
-  return isMap(found) ? found : new Map();
+  const answer = await context.call("selinux.list_semod");
+  return isMap(answer) ? answer : new Map();
 }
 
 async function removeModule(name: string, context: StateContext): Promise<StateResult> {
-  if (!(await policyModules(context)).has(name)) return failed(name, `Module ${name} is not available`);
+  if (!(await policyModules(context)).has(name)) return failState(name, `Module ${name} is not available`);
   if (context.test) return { ...startResult(name, null), comment: `Module ${name} is set to be removed` };
   if (truthy(await context.call("selinux.remove_semod", [name]))) {
     return { ...startResult(name), comment: `Module ${name} has been removed` };
   }
-  return failed(name, `Failed to remove module ${name}`);
+  return failState(name, `Failed to remove module ${name}`);
 }
 
 export const module: ModuleFunction<StateContext> = stateFn({
@@ -141,15 +141,15 @@ export const module: ModuleFunction<StateContext> = stateFn({
   keywords: ["install", "remove", "source"],
   async run({ name, module_state, version }, context, { kwargs }) {
     const [installs, removes] = [truthy(kwargs.get("install")), truthy(kwargs.get("remove"))];
-    if (installs && removes) return failed(name, "Cannot install and remove at the same time");
+    if (installs && removes) return failState(name, "Cannot install and remove at the same time");
     if (removes) return await removeModule(name, context);
     let result = startResult(name);
     if (installs) {
       result = await installModule(str(kwargs.get("source") ?? name), context);
       if (result.result !== true) return result;
     }
-    const known = (await policyModules(context)).get(name);
-    if (!isMap(known)) return { ...result, result: false, comment: `Module ${name} is not available` };
+    const module = (await policyModules(context)).get(name);
+    if (!isMap(module)) return { ...result, result: false, comment: `Module ${name} is not available` };
     const wanted = moduleSwitch(module_state);
     if (wanted === undefined) {
       return {
@@ -158,14 +158,14 @@ export const module: ModuleFunction<StateContext> = stateFn({
         comment: `${str(module_state)} is not a valid state for the ${name} module.`,
       };
     }
-    const installed = known.get("Version") ?? null;
+    const installed = module.get("Version") ?? null;
     if (version !== "any" && !equals(installed, version)) {
       const comment =
         `Module version is ${str(installed)} and does not match the desired version of ${str(version)} or you are ` +
         "using semodule >= 2.4";
       return { ...result, result: false, comment };
     }
-    if (moduleSwitch(known.get("Enabled") ?? null) === wanted) {
+    if (moduleSwitch(module.get("Enabled") ?? null) === wanted) {
       return { ...result, comment: `Module ${name} is in the desired state` };
     }
     const shown = str(module_state);
@@ -207,17 +207,17 @@ export const fcontext_policy_present: ModuleFunction<StateContext> = stateFn({
     const entry = map({ name, filetype, sel_type, sel_user, sel_level });
     const words = str(await context.call("selinux.filetype_id_to_string", [filetype]));
     const current = await context.call("selinux.fcontext_get_policy", [], entry);
-    const known = isMap(current) ? current.get("sel_type") ?? null : undefined;
-    if (known === sel_type) {
+    const type = isMap(current) ? current.get("sel_type") ?? null : undefined;
+    if (type === sel_type) {
       const comment =
         `SELinux policy for "${name}" already present with specified filetype "${words}" and sel_type "${sel_type}".`;
       return { ...startResult(name), comment };
     }
     if (context.test) return startResult(name, null);
     const problem = await failure(context, "fcontext_add_policy", entry);
-    if (problem !== undefined) return failed(name, `Error adding new rule: ${str(problem)}`);
-    const now = known === undefined ? { filetype: words, sel_type } : { sel_type };
-    const old = known === undefined ? {} : { [name]: { sel_type: known } };
+    if (problem !== undefined) return failState(name, `Error adding new rule: ${str(problem)}`);
+    const now = type === undefined ? { filetype: words, sel_type } : { sel_type };
+    const old = type === undefined ? {} : { [name]: { sel_type: type } };
     return { ...startResult(name), changes: map({ old, new: { [name]: now } }) };
   },
 });
@@ -240,7 +240,7 @@ export const fcontext_policy_absent: ModuleFunction<StateContext> = stateFn({
     if (context.test) return { ...startResult(name, null), changes };
     entry.set("sel_type", sel_type || (current.get("sel_type") ?? null));
     const problem = await failure(context, "fcontext_delete_policy", entry);
-    if (problem !== undefined) return failed(name, `Error removing policy: ${str(problem)}`, changes);
+    if (problem !== undefined) return failState(name, `Error removing policy: ${str(problem)}`, changes);
     return { ...startResult(name), changes };
   },
 });
@@ -255,7 +255,7 @@ export const fcontext_policy_applied: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return startResult(name, null);
     const answer = await context.call("selinux.fcontext_apply_policy", [name, recursive]);
-    if (!isMap(answer) || answer.get("retcode") !== 0) return failed(name, str(answer));
+    if (!isMap(answer) || answer.get("retcode") !== 0) return failState(name, str(answer));
     const changes = answer.get("changes");
     return { ...startResult(name), changes: isMap(changes) ? changes : new Map() };
   },
@@ -279,7 +279,7 @@ export const port_policy_present: ModuleFunction<StateContext> = stateFn({
     const old = await context.call("selinux.port_get_policy", [], map({ name, protocol, port }));
     const fun = truthy(old) ? "port_modify_policy" : "port_add_policy";
     const problem = await failure(context, fun, new Map([...query, ["sel_range", sel_range]]));
-    if (problem !== undefined) return failed(name, `Error adding new policy: ${str(problem)}`);
+    if (problem !== undefined) return failState(name, `Error adding new policy: ${str(problem)}`);
     const now = await context.call("selinux.port_get_policy", [], query);
     return { ...startResult(name), changes: map({ old, new: now }) };
   },
@@ -302,7 +302,7 @@ export const port_policy_absent: ModuleFunction<StateContext> = stateFn({
     }
     if (context.test) return startResult(name, null);
     const problem = await failure(context, "port_delete_policy", map({ name, protocol, port }));
-    if (problem !== undefined) return failed(name, `Error deleting policy: ${str(problem)}`);
+    if (problem !== undefined) return failState(name, `Error deleting policy: ${str(problem)}`);
     const now = await context.call("selinux.port_get_policy", [], query);
     return { ...startResult(name), changes: map({ old, new: now }) };
   },

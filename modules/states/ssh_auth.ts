@@ -65,10 +65,10 @@ function split(line: string, count: number): string[] {
   const words: string[] = [];
   let rest = line.trim();
   while (words.length < count) {
-    const found = /^(\S+)\s+(.*)$/s.exec(rest);
-    if (found === null) break;
-    words.push(found[1]);
-    rest = found[2];
+    const match = /^(\S+)\s+(.*)$/s.exec(rest);
+    if (match === null) break;
+    words.push(match[1]);
+    rest = match[2];
   }
   return rest === "" ? words : [...words, rest];
 }
@@ -78,13 +78,13 @@ function split(line: string, count: number): string[] {
  * @throws {InvocationError} If there is none.
  */
 function parseKey(line: string, given: Given): Key {
-  const found = FULL_KEY.exec(line);
-  if (found === null) {
+  const match = FULL_KEY.exec(line);
+  if (match === null) {
     const [key, comment = given.comment] = split(line, 1);
     if (key === undefined) throw new InvocationError("The name of the state is no key");
     return { ...given, key, comment };
   }
-  const [, options, rest] = found;
+  const [, options, rest] = match;
   const [enc, key, comment = given.comment] = split(rest, 2);
   return { ...given, enc, key, comment, options: options === "" ? given.options : options.split(",") };
 }
@@ -271,8 +271,8 @@ ${DOC}`,
     const ret = startResult("");
     const keys = ssh_keys.map(str);
     const words = keys.flatMap((key) => key.split(" "));
-    const known = await context.call("ssh.auth_keys", [], map({ user: given.user, ...where(given) }));
-    for (const key of isMap(known) ? [...known.keys()].map(str) : []) {
+    const present = await context.call("ssh.auth_keys", [], map({ user: given.user, ...where(given) }));
+    for (const key of isMap(present) ? [...present.keys()].map(str) : []) {
       if (words.includes(key)) continue;
       if (context.test) {
         ret.comment = `${key} Key set for removal`;

@@ -7,7 +7,7 @@
 import { CommandNotFoundError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const DOC = `name
@@ -42,17 +42,17 @@ interface Wanted {
 
 async function predict({ name, user, enc, ...more }: Wanted, context: StateContext): Promise<StateResult> {
   const { key, fingerprint, config } = more;
-  if (key && fingerprint) return failed(name, 'Specify either "key" or "fingerprint", not both.');
-  if (key && !enc) return failed(name, 'Required argument "enc" if using "key" argument.');
+  if (key && fingerprint) return failState(name, 'Specify either "key" or "fingerprint", not both.');
+  if (key && !enc) return failState(name, 'Required argument "enc" if using "key" argument.');
   let status: Value;
   try {
     status = await context.call("ssh.check_known_host", [user, name], map({ ...more }));
   } catch (error) {
     if (!(error instanceof CommandNotFoundError)) throw error;
-    return failed(name, `ssh.check_known_host error: ${error.message}`);
+    return failState(name, `ssh.check_known_host error: ${error.message}`);
   }
   const error = isMap(status) ? status.get("error") : undefined;
-  if (error !== undefined) return failed(name, str(error));
+  if (error !== undefined) return failState(name, str(error));
   if (status === "exists") return { ...startResult(name), comment: `Host ${name} is already in ${config}` };
   const comment = status === "add"
     ? `Key for ${name} is set to be added to ${config}`
@@ -113,7 +113,7 @@ fingerprint_hash_type
   },
   run: async ({ name, config: given, hash_known_hosts, timeout, ...more }, context) => {
     const file = fileOf(more.user, given);
-    if ("problem" in file) return failed(name, file.problem);
+    if ("problem" in file) return failState(name, file.problem);
     const { config } = file;
     const wanted = { name, config, ...more };
     if (context.test) return await predict(wanted, context);
@@ -121,7 +121,7 @@ fingerprint_hash_type
     const result = await context.call("ssh.set_known_host", [], kwargs);
     const of = isMap(result) ? result : new Map<Value, Value>();
     if (of.get("status") === "exists") return { ...startResult(name), comment: `${name} already exists in ${config}` };
-    if (of.get("status") === "error") return failed(name, str(of.get("error") ?? null));
+    if (of.get("status") === "error") return failState(name, str(of.get("error") ?? null));
     const changes = map({ old: of.get("old") ?? null, new: of.get("new") ?? null });
     return { name, result: true, comment: savedComment(wanted, of), changes };
   },
@@ -132,11 +132,11 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str(), user: p.str(null), config: p.str(null) },
   run: async ({ name, user, config: given }, context) => {
     const file = fileOf(user, given);
-    if ("problem" in file) return failed(name, file.problem);
+    if ("problem" in file) return failState(name, file.problem);
     const { config } = file;
     const where = map({ user, hostname: name, config });
-    const known = await context.call("ssh.get_known_host_entries", [], where);
-    if (!Array.isArray(known) || known.length === 0) {
+    const entries = await context.call("ssh.get_known_host_entries", [], where);
+    if (!Array.isArray(entries) || entries.length === 0) {
       return { ...startResult(name), comment: "Host is already absent" };
     }
     if (context.test) {
@@ -144,8 +144,8 @@ export const absent: ModuleFunction<StateContext> = stateFn({
     }
     const removed = await context.call("ssh.rm_known_host", [], where);
     const of = isMap(removed) ? removed : new Map<Value, Value>();
-    if (of.get("status") === "error") return failed(name, str(of.get("error") ?? null));
-    const changes = map({ old: known, new: null });
+    if (of.get("status") === "error") return failState(name, str(of.get("error") ?? null));
+    const changes = map({ old: entries, new: null });
     return { name, result: true, comment: str(of.get("comment") ?? ""), changes };
   },
 });

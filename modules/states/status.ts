@@ -55,8 +55,8 @@ name
   params: { name: p.str() },
   async run({ name }, context) {
     const ret: StateResult = { ...startResult(name, false), data: new Map() };
-    const found = await context.call("status.pid", [name]);
-    if (!truthy(found)) return { ...ret, comment: `Process signature "${name}" not found ` };
-    return { ...ret, result: true, data: found, comment: `Process signature "${name}" was found ` };
+    const pids = await context.call("status.pid", [name]);
+    if (!truthy(pids)) return { ...ret, comment: `Process signature "${name}" not found ` };
+    return { ...ret, result: true, data: pids, comment: `Process signature "${name}" was found ` };
   },
 });

@@ -7,7 +7,7 @@
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isMap, map, str, type Value } from "#lib/values/value.ts";
 
@@ -36,7 +36,7 @@ async function prediction(
   if (isConfigured) {
     return words(wanted) === words(current) ? undefined : `Sysctl option ${name} would be changed to ${wanted}`;
   }
-  if (spaced(current) !== spaced(wanted)) return `Sysctl option ${name} set to be changed to ${wanted}`;
+  if (joinSpaces(current) !== joinSpaces(wanted)) return `Sysctl option ${name} set to be changed to ${wanted}`;
   return "Sysctl value is currently set on the running system but not in a config file. Sysctl option " +
     `${name} set to be changed to ${wanted} in config file.`;
 }
@@ -45,7 +45,7 @@ function words(value: string): string {
   return value.trim().split(/\s+/).join(" ");
 }
 
-function spaced(value: string): string {
+function joinSpaces(value: string): string {
   return value.replace(/ +|\t+/g, " ");
 }
 
@@ -76,7 +76,7 @@ config
       return { name, result: true, comment, changes: map({ [name]: value }) };
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      return failed(name, `Failed to set ${name} to ${str(value)}: ${error.message}`);
+      return failState(name, `Failed to set ${name} to ${str(value)}: ${error.message}`);
     }
   },
 });

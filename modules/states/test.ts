@@ -12,7 +12,7 @@ import { chunkTag } from "#lib/states/compiler/chunks.ts";
 import { isInt, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The changes of a state that only pretends to change something. */
-function pretended(): ValueMap {
+function pretendedChanges(): ValueMap {
   return new Map([[
     "testing",
     new Map<Value, Value>([["old", "Unchanged"], ["new", "Something pretended to change"]]),
@@ -62,7 +62,7 @@ export const fail_without_changes: ModuleFunction<StateContext> = constant(
 export const succeed_with_changes: ModuleFunction<StateContext> = constant(
   "Succeed, and report changes.",
   ({ test }, kwargs) => ({
-    changes: pretended(),
+    changes: pretendedChanges(),
     result: test ? null : true,
     comment: test ? "If we weren't testing, this would be successful with changes" : commentOf(kwargs, "Success!"),
   }),
@@ -71,7 +71,7 @@ export const succeed_with_changes: ModuleFunction<StateContext> = constant(
 export const fail_with_changes: ModuleFunction<StateContext> = constant(
   "Fail, and report changes.",
   ({ test }, kwargs) => ({
-    changes: pretended(),
+    changes: pretendedChanges(),
     result: test ? null : false,
     comment: test ? "If we weren't testing, this would be failed with changes" : commentOf(kwargs, "Failure!"),
   }),
@@ -123,7 +123,7 @@ allow_test_mode_failure : False
     );
     const ret: GivenResult = {
       name,
-      changes: changed ? pretended() : new Map(),
+      changes: changed ? pretendedChanges() : new Map(),
       result: outcome,
       comment,
     };

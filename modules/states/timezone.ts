@@ -7,7 +7,7 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { str, truthy } from "#lib/values/value.ts";
 
@@ -31,7 +31,7 @@ utc : True
       isZone = truthy(await context.call("timezone.zone_compare", [name]));
     } catch (error) {
       if (!(error instanceof CommandError) && !(error instanceof InvocationError)) throw error;
-      return failed(name, `Unable to compare desired timezone '${name}' to system timezone: ${error.message}`);
+      return failState(name, `Unable to compare desired timezone '${name}' to system timezone: ${error.message}`);
     }
     const isUtc = await context.call("timezone.get_hwclock") !== "localtime";
     const setsUtc = utc && !isUtc;

@@ -9,7 +9,7 @@ import { neededChanges, shadowInfo, userInfo, type WantedUser } from "./_user_ch
 import { changeUser, createUser, shownChanges } from "./_user_setting.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
@@ -19,7 +19,7 @@ const LOCAL = `local : False
 const HASHES: Readonly<Record<string, string>> = { "1": "md5", "2a": "blowfish", "5": "sha256", "6": "sha512" };
 
 /** The hash of a password, with the salt that the user's hash has, so that an equal password has an equal hash. */
-async function hashed(password: string, name: string, context: StateContext): Promise<string> {
+async function hashPassword(password: string, name: string, context: StateContext): Promise<string> {
   const now = str((await shadowInfo(name, context))?.get("passwd") ?? "").split("$");
   if (now.length !== 4) return str(await context.call("shadow.gen_password", [password]));
   const [, method, salt] = now;
@@ -174,7 +174,7 @@ ${LOCAL}`,
   async run(bound, context) {
     const { name, gid, usergroup, allow_uid_change, allow_gid_change } = bound;
     const password = bound.password && bound.hash_password
-      ? await hashed(bound.password, name, context)
+      ? await hashPassword(bound.password, name, context)
       : bound.password;
     const gecos = {
       fullname: textOrNull(bound.fullname),
@@ -184,10 +184,10 @@ ${LOCAL}`,
       other: textOrNull(bound.other),
     };
     const split = [gecos.fullname, gecos.roomnumber, gecos.workphone].find((part) => part?.includes(","));
-    if (typeof split === "string") return failed(name, `Unsupported char ',' in ${split}`);
+    if (typeof split === "string") return failState(name, `Unsupported char ',' in ${split}`);
     const { there, missing } = await sortedGroups((bound.groups ?? []).map(str), context);
     if (missing.length > 0 && !context.test) {
-      return failed(name, `The following group(s) are not present: ${missing.join(",")}`);
+      return failState(name, `The following group(s) are not present: ${missing.join(",")}`);
     }
     const optional = await sortedGroups((bound.optional_groups ?? []).map(str), context);
     for (const group of optional.missing) {
@@ -209,7 +209,7 @@ ${LOCAL}`,
       const allowed = { uid: allow_uid_change, gid: allow_gid_change };
       changes = await neededChanges({ ...wanted, gid: isOwnGroup ? name : gid }, allowed, context);
     } catch (error) {
-      return failed(name, failureText(error));
+      return failState(name, failureText(error));
     }
     if (changes === undefined) {
       if (!context.test) return await createUser(wanted, bound, context);
@@ -247,7 +247,7 @@ ${LOCAL}`,
     const listed = await context.call("user.list_groups", [name]);
     const before = (Array.isArray(listed) ? listed : []).map(str);
     const isDeleted = truthy(await context.call("user.delete", [name, purge, force], map({ local })));
-    if (!isDeleted) return failed(name, `Failed to remove user ${name}`);
+    if (!isDeleted) return failState(name, `Failed to remove user ${name}`);
     const { missing } = await sortedGroups(before.sort(compareStrings), context);
     const changes: ValueMap = new Map(missing.map((group) => [`${group} group`, "removed"]));
     return { name, result: true, comment: `Removed user ${name}`, changes: changes.set(name, "removed") };

@@ -171,11 +171,11 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
  */
 async function populate(given: Given, { context, more, changes }: Work): Promise<ValueMap> {
   const { name, user, use_vt, requirements } = given;
-  const frozen = async (options: Readonly<Record<string, unknown>>): Promise<string[]> => {
+  const freeze = async (options: Readonly<Record<string, unknown>>): Promise<string[]> => {
     const listed = await context.call("pip.freeze", [], map({ bin_env: name, ...options }));
     return Array.isArray(listed) ? listed.map(str) : [];
   };
-  const before = await frozen({ user, use_vt }).catch((error) => {
+  const before = await freeze({ user, use_vt }).catch((error) => {
     if (error instanceof CommandError) throw new Refused(error.message, { changes });
     throw error;
   });
@@ -207,7 +207,7 @@ async function populate(given: Given, { context, more, changes }: Work): Promise
     cache_dir: given.pip_cache_dir,
   };
   const ran = await context.call("pip.install", [], new Map([...map(own), ...more]));
-  const after = await frozen({});
+  const after = await freeze({});
   const added = after.filter((line) => !before.includes(line));
   const gone = before.filter((line) => !after.includes(line));
   const orNothing = (lines: readonly string[]): Value => lines.length > 0 ? [...lines] : "";

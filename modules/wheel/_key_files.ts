@@ -5,7 +5,7 @@
  */
 
 import { InvocationError } from "#lib/errors.ts";
-import { followed, isReallyBelow } from "#lib/files/backends/safe_path.ts";
+import { followLinks, isReallyBelow } from "#lib/files/backends/safe_path.ts";
 import { movedMasterKey } from "#lib/keys/pair.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -62,10 +62,11 @@ export async function checkSigning({ priv, pub, signaturePath }: SigningFiles, o
 async function checkDirectory(directory: string, name: string, { pki_dir }: Opts): Promise<void> {
   const generated = `${pki_dir}/generated`;
   if (directory.startsWith("/") && !directory.includes("\0")) {
-    if (await followed(directory) === await followed(pki_dir)) return;
+    if (await followLinks(directory) === await followLinks(pki_dir)) return;
     // A link in place of `generated` itself would move the bound.
     if (
-      await isReallyBelow(`${await followed(pki_dir)}/generated`, directory) && await isReallyBelow(pki_dir, directory)
+      await isReallyBelow(`${await followLinks(pki_dir)}/generated`, directory) &&
+      await isReallyBelow(pki_dir, directory)
     ) {
       return;
     }

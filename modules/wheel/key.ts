@@ -102,7 +102,7 @@ export const accept_dict: RunnerFunction = runner({
   params: { match: p.dict(), ...ACCEPTING },
   async run({ match, include_rejected, include_denied }, context) {
     const from = states({ rejected: include_rejected, denied: include_denied });
-    await change(context, named(context, match), { from, to: "accepted" });
+    await change(context, matchNamed(context, match), { from, to: "accepted" });
     return stateOfNamed(context, match);
   },
 });
@@ -129,7 +129,7 @@ export const reject_dict: RunnerFunction = runner({
   params: { match: p.dict(), ...REJECTING },
   async run({ match, include_accepted, include_denied }, context) {
     const from = states({ accepted: include_accepted, denied: include_denied });
-    await change(context, named(context, match), { from, to: "rejected" });
+    await change(context, matchNamed(context, match), { from, to: "rejected" });
     return stateOfNamed(context, match);
   },
 });
@@ -151,7 +151,7 @@ export const delete_dict: RunnerFunction = runner({
   ),
   params: { match: p.dict() },
   async run({ match }, context) {
-    await remove(context, named(context, match));
+    await remove(context, matchNamed(context, match));
     return stateOfNamed(context, match);
   },
 });
@@ -175,11 +175,11 @@ hash_type
   run({ match, hash_type }, context) {
     const globs = globsIn(match);
     const digest = (pem: string) => fingerprint(pem, hash_type ?? context.opts.hash_type);
-    const found = ofEach(context, globs, digest);
+    const digests = ofEach(context, globs, digest);
     const wanted = compileGlobs(globs);
     const own = [...localKeys(context.opts.pki_dir)].filter(([name]) => wanted(name));
-    if (own.length > 0) found.set("local", new Map(own.map(([name, pem]) => [name, digest(pem)])));
-    return found;
+    if (own.length > 0) digests.set("local", new Map(own.map(([name, pem]) => [name, digest(pem)])));
+    return digests;
   },
 });
 
@@ -341,24 +341,24 @@ function states(included: Partial<Record<KeyState, boolean>>): KeyState[] {
 }
 
 /** The keys that are named by the directories of their states, of those that there are. */
-function named({ manager }: RunnerContext, match: ValueMap): KeyMatches {
-  const found: KeyMatches = new Map();
+function matchNamed({ manager }: RunnerContext, match: ValueMap): KeyMatches {
+  const matches: KeyMatches = new Map();
   for (const [state, ids] of manager.list()) {
     const wanted = match.get(KEY_DIRECTORIES[state]);
-    if (Array.isArray(wanted)) found.set(state, ids.filter((id) => wanted.includes(id)));
+    if (Array.isArray(wanted)) matches.set(state, ids.filter((id) => wanted.includes(id)));
   }
-  return found;
+  return matches;
 }
 
 /** The states that the keys named anywhere in `match` have now. */
 function stateOfNamed({ manager }: RunnerContext, match: ValueMap): ValueMap {
   const wanted = new Set([...match.values()].flatMap((ids) => Array.isArray(ids) ? ids : []));
-  const found: KeyMatches = new Map();
+  const states: KeyMatches = new Map();
   for (const [state, ids] of manager.list()) {
     const here = ids.filter((id) => wanted.has(id));
-    if (here.length > 0) found.set(state, here);
+    if (here.length > 0) states.set(state, here);
   }
-  return byDirectory(found);
+  return byDirectory(states);
 }
 
 async function change(
@@ -378,11 +378,11 @@ async function remove({ manager, opts, rotateKey }: RunnerContext, matches: KeyM
 }
 
 function ofEach({ manager }: RunnerContext, globs: string | string[], text: (pem: string) => string): ValueMap {
-  const found: ValueMap = new Map();
+  const digests: ValueMap = new Map();
   for (const [state, ids] of manager.match(globs)) {
-    found.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(manager.pem(id, state))])));
+    digests.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(manager.pem(id, state))])));
   }
-  return found;
+  return digests;
 }
 
 function masterKey({ pki_dir, id }: RunnerContext["opts"]): string {

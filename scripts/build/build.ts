@@ -48,7 +48,7 @@ async function main(argv: string[]): Promise<number> {
   if (!TARGETS.includes(options.target)) {
     throw new BuildError(`cannot build for ${options.target}; there are ${TARGETS.join(", ")}`);
   }
-  const out = await Deno.realPath(await made(options.out));
+  const out = await Deno.realPath(await makeDirectory(options.out));
   const stage = await Deno.makeTempDir({ prefix: "salt_build_" });
   try {
     const { target } = options;
@@ -72,7 +72,7 @@ async function main(argv: string[]): Promise<number> {
   return 0;
 }
 
-async function made(directory: string): Promise<string> {
+async function makeDirectory(directory: string): Promise<string> {
   await Deno.mkdir(directory, { recursive: true });
   return directory;
 }

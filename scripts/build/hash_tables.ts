@@ -27,9 +27,9 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
   }, {
     found:
       /\(\(\) => \{\s+const S = \[((?:\s+\[\d+, \d+, \d+, \d+\],)+)\s+\];\s+return Uint8Array\.from\(.*\);\s+\}\)\(\);/,
-    by: (found, rows) => {
+    by: (whole, rows) => {
       const shifts = [...rows.matchAll(/\[(.*)\]/g)].flatMap(([, row]) => Array(4).fill(row));
-      return `new Uint8Array([${shifts.join()}]);${linesOf(found)}`;
+      return `new Uint8Array([${shifts.join()}]);${linesOf(whole)}`;
     },
   }],
   "utils.js": [{

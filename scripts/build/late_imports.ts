@@ -24,12 +24,12 @@ export function withLateImports(files: readonly ScriptFile[], stem: string): Scr
     const names = reexportsOf(code, startFile);
     return names === undefined ? [] : [[fileName, names] as const];
   }));
-  const known = new Set(files.map(({ fileName }) => fileName));
+  const fileNames = new Set(files.map(({ fileName }) => fileName));
   return files.filter(({ fileName }) => !reexports.has(fileName)).map(({ fileName, code }) => {
     const needed = new Map<string, string>();
     let any = false;
     const changed = code.replaceAll(/import\(`\.\/([^`$]+)`\)/g, (text, file: string) => {
-      if (!known.has(file) || !file.startsWith(`${stem}.`)) throw new RangeError(`${fileName} imports ${file}`);
+      if (!fileNames.has(file) || !file.startsWith(`${stem}.`)) throw new RangeError(`${fileName} imports ${file}`);
       any = true;
       const name = file.slice(stem.length + 1, -".mjs".length);
       const names = reexports.get(file);

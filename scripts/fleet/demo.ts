@@ -84,7 +84,7 @@ async function main(argv: string[]): Promise<number> {
  * @throws {DemoError} If its output is wrong.
  */
 async function show(fleet: DemoFleet, { about, command, expect }: Step, signal: AbortSignal): Promise<void> {
-  say(`\n${bold(`# ${about}`)}\n${bold(`$ ${command.map(quoted).join(" ")}`)}\n`);
+  say(`\n${bold(`# ${about}`)}\n${bold(`$ ${command.map(quote).join(" ")}`)}\n`);
   const colour = colours ? ["--force-color"] : [];
   const words = [command[0], ...colour, ...command.slice(1)];
   let result = await fleet.run(words, signal);
@@ -96,7 +96,7 @@ async function show(fleet: DemoFleet, { about, command, expect }: Step, signal: 
   }
 }
 
-function quoted(word: string): string {
+function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -228,10 +228,10 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
   #command(name: string): string[] {
     const { dist, project } = this.#options;
     if (dist !== undefined) return [`${dist}/${name}`];
-    const found = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
-    if (found === undefined) throw new RangeError(`no entry answers to ${name}`);
-    const run = [Deno.execPath(), ...DENO_RUN, `${project}/${found.entry}`];
-    return found.name === name ? run : [...run, "--as", name];
+    const executable = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
+    if (executable === undefined) throw new RangeError(`no entry answers to ${name}`);
+    const run = [Deno.execPath(), ...DENO_RUN, `${project}/${executable.entry}`];
+    return executable.name === name ? run : [...run, "--as", name];
   }
 }
 

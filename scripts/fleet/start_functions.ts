@@ -116,9 +116,9 @@ async function main(): Promise<void> {
   try {
     const [stage, logs] = [`${directory}/stage`, `${directory}/logs`];
     await Deno.mkdir(logs);
-    await bundle(ROOT, await made(stage), SCRIPT_SOURCES, { starts: STARTS });
+    await bundle(ROOT, await makeDirectory(stage), SCRIPT_SOURCES, { starts: STARTS });
     for (const { name, path } of packageFiles(ROOT, Deno.build.target)) {
-      await made(`${stage}/${name}`.replace(/\/[^/]*$/, ""));
+      await makeDirectory(`${stage}/${name}`.replace(/\/[^/]*$/, ""));
       await Deno.copyFile(path, `${stage}/${name}`);
     }
     await Deno.writeTextFile(`${stage}/deno.json`, productionConfig(ROOT));
@@ -136,7 +136,7 @@ async function main(): Promise<void> {
       }
     }
     if (count === 0) throw new Error("V8 wrote down no function");
-    await Deno.writeTextFile(LIST, JSON.stringify(sorted(all), null, 2) + "\n");
+    await Deno.writeTextFile(LIST, JSON.stringify(sortTable(all), null, 2) + "\n");
     writeOut(`${count} functions of ${Object.keys(all).length} scripts\n`);
   } finally {
     await Deno.remove(directory, { recursive: true });
@@ -144,7 +144,7 @@ async function main(): Promise<void> {
 }
 
 /** Sorts the list, so that it does not depend on the order of V8's logs. */
-function sorted(all: CalledFunctions): CalledFunctions {
+function sortTable(all: CalledFunctions): CalledFunctions {
   const byKey = <T>(entries: [string, T][]) => entries.sort(([a], [b]) => a < b ? -1 : 1);
   return Object.fromEntries(
     byKey(Object.entries(all)).map(([script, sources]) => [
@@ -158,7 +158,7 @@ async function isThere(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-async function made(directory: string): Promise<string> {
+async function makeDirectory(directory: string): Promise<string> {
   await Deno.mkdir(directory, { recursive: true });
   return directory;
 }

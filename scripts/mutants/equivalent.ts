@@ -235,7 +235,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/keys/accepted_keys.ts",
-    code: "if (known?.version === version && sameBytes(known.token, token)) return true;",
+    code: "if (proof?.version === version && sameBytes(proof.token, token)) return true;",
     change: "return true; → {}",
     why: "the threads' common memory of tokens says the same, after two digests more",
   },

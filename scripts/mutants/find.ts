@@ -53,12 +53,12 @@ function mutantsOf(root: string, files: readonly string[], report: string, compl
   const { diagnostics, errors }: LintReport = JSON.parse(report);
   if (errors.length > 0) throw new Error(`deno lint cannot read the sources: ${errors[0].message}`);
   const base = new URL(`file://${encodeURI(root)}/`).href;
-  const found = new Map(files.map((file) => [file, [] as Mutation[]]));
+  const byFile = new Map(files.map((file) => [file, [] as Mutation[]]));
   for (const { filename, message, code } of diagnostics) {
     if (code !== "mutants/all") throw new Error(`${filename}: ${code}: ${message}`);
-    found.get(decodeURI(filename.slice(base.length)))?.push(JSON.parse(message));
+    byFile.get(decodeURI(filename.slice(base.length)))?.push(JSON.parse(message));
   }
-  return [...found].flatMap(([file, mutations]) => {
+  return [...byFile].flatMap(([file, mutations]) => {
     const source = Deno.readTextFileSync(`${root}/${file}`);
     return mutations.sort((a, b) => a.start - b.start || a.end - b.end)
       .map((mutation) => ({ ...mutation, ...placeOf(source, mutation), file }));
@@ -83,7 +83,7 @@ export function isEquivalent({ file, code, change }: Mutant): boolean {
 }
 
 /** The text of a file with the mutant. */
-export function broken(source: string, { start, end, text }: Mutation): string {
+export function applyMutant(source: string, { start, end, text }: Mutation): string {
   return source.slice(0, start) + text + source.slice(end);
 }
 
@@ -125,7 +125,7 @@ export async function thatCompile(root: string, mutants: readonly Mutant[]): Pro
     );
     try {
       for (const [path, mutant] of paths) {
-        await Deno.writeTextFile(path, broken(await Deno.readTextFile(`${root}/${mutant.file}`), mutant));
+        await Deno.writeTextFile(path, applyMutant(await Deno.readTextFile(`${root}/${mutant.file}`), mutant));
       }
       for (const path of await faultyFiles(root, [...paths.keys()])) {
         const mutant = paths.get(path);

@@ -185,7 +185,7 @@ function visitor(context: Context): Deno.lint.LintVisitor {
       const number = numberOf(node);
       if (number === undefined) return;
       if (node.raw.startsWith("0o")) {
-        const open = opened(number, node.parent, textOf);
+        const open = openedBy(number, node.parent, textOf);
         if (open !== undefined) replace("mode", node, `0o${open.toString(8)}`);
       } else if (number >= LARGEST_BOUND || isTime(node.parent, textOf)) {
         if (number > 0 && isLimit(node)) replace("scale", node, `${node.raw} * ${SCALE}`);
@@ -242,7 +242,7 @@ function isProduct(node: Node): boolean {
 }
 
 /** The mode or umask with which others may read; `undefined` if the number is none, or others may already. */
-function opened(number: number, parent: Node, textOf: (node: Node) => string): number | undefined {
+function openedBy(number: number, parent: Node, textOf: (node: Node) => string): number | undefined {
   if (parent.type === "BinaryExpression") return undefined;
   if (parent.type === "CallExpression" && /\bumask$/.test(textOf(parent.callee))) {
     return (number & 0o077) === 0 ? undefined : 0;

@@ -64,9 +64,9 @@ async function main(argv: string[]): Promise<number> {
   const seed = wholeNumber("seed", options.seed, 0);
   const jobs = wholeNumber("jobs", options.jobs, 1);
   const root = await Deno.realPath(options.root);
-  const all = await chosen(root, { ...options, areas: options.area, rooms: options.room, places: options.file });
+  const all = await chooseMutants(root, { ...options, areas: options.area, rooms: options.room, places: options.file });
   const mutants = options.count === undefined ? all : sample(all, wholeNumber("count", options.count, 1), seed);
-  if (options.list) return say(mutants.map((mutant) => `${described(mutant)}\n`).join("")), 0;
+  if (options.list) return say(mutants.map((mutant) => `${describeMutant(mutant)}\n`).join("")), 0;
 
   const started = performance.now();
   say(`Seed ${seed}: ${mutants.length} of ${all.length} mutants\n`);
@@ -90,7 +90,7 @@ async function main(argv: string[]): Promise<number> {
   });
   status.end();
   say(summary(verdicts));
-  if (options.guards) say(noticed(verdicts));
+  if (options.guards) say(noticedLine(verdicts));
   const reason = completed ? "" : `Ended early by ${signal.reason.message}. `;
   say(`${reason}Seed ${seed}, ${((performance.now() - started) / 60_000).toFixed(1)} minutes\n`);
   if (!completed) return EX_INTERRUPTED;
@@ -117,7 +117,7 @@ interface Selection {
 }
 
 /** The mutants that the options select. */
-async function chosen(root: string, { areas, rooms, places, guards }: Selection): Promise<Mutant[]> {
+async function chooseMutants(root: string, { areas, rooms, places, guards }: Selection): Promise<Mutant[]> {
   for (const name of areas) {
     if (!AREAS.some((area) => area.name === name)) throw new OptionError(`--area: there is no area ${name}`);
   }
@@ -165,12 +165,12 @@ function wholeNumber(option: string, text: string, min: number): number {
   return number;
 }
 
-function described({ file, line, kind, change }: Mutant): string {
+function describeMutant({ file, line, kind, change }: Mutant): string {
   return `${file}:${line} ${kind}: ${change}`;
 }
 
 function survivor({ mutant, tests }: Verdict): string {
-  return `SURVIVED ${described(mutant)}\n  ${tests.length === 0 ? "no test covers this file" : tests.join(" ")}`;
+  return `SURVIVED ${describeMutant(mutant)}\n  ${tests.length === 0 ? "no test covers this file" : tests.join(" ")}`;
 }
 
 /** A status line that is rewritten in place on a terminal. Without a terminal nothing is printed. */
@@ -208,7 +208,7 @@ function summary(verdicts: readonly Verdict[]): string {
 }
 
 /** For each room, how many of the breaks of its guards the tests notice. */
-function noticed(verdicts: readonly Verdict[]): string {
+function noticedLine(verdicts: readonly Verdict[]): string {
   const compiled = verdicts.filter(({ fate }) => fate !== "discarded");
   const rooms = [...Map.groupBy(compiled, ({ mutant }) => roomOf(mutant.file) ?? "other files")];
   return rooms.sort(([a], [b]) => a < b ? -1 : 1).map(([room, of]) => {

@@ -79,11 +79,11 @@ function importsOf(path: string, text: string): string[] {
 
 /** The number of imports from `start` to each file. */
 function distances(start: string, imports: ReadonlyMap<string, readonly string[]>): Map<string, number> {
-  const found = new Map([[start, 0]]);
-  for (const path of found.keys()) { // the loop appends to it
+  const distances = new Map([[start, 0]]);
+  for (const path of distances.keys()) { // the loop appends to it
     for (const next of imports.get(path) ?? []) {
-      if (!found.has(next)) found.set(next, (found.get(path) ?? 0) + 1);
+      if (!distances.has(next)) distances.set(next, (distances.get(path) ?? 0) + 1);
     }
   }
-  return found;
+  return distances;
 }

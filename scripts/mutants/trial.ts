@@ -4,7 +4,7 @@
  * @module
  */
 
-import { broken, type Mutant } from "./find.ts";
+import { applyMutant, type Mutant } from "./find.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 
 /** Directories that no copy needs. `node_modules` is a link. */
@@ -53,7 +53,7 @@ export class Copy {
   async with<T>(mutant: Mutant, work: () => Promise<T>): Promise<T> {
     const path = `${this.root}/${mutant.file}`;
     const source = await Deno.readTextFile(path);
-    await Deno.writeTextFile(path, broken(source, mutant));
+    await Deno.writeTextFile(path, applyMutant(source, mutant));
     try {
       return await work();
     } finally {
@@ -86,7 +86,7 @@ export class Copy {
     this.#signal?.addEventListener("abort", end);
     try {
       const stop = new AbortController();
-      const output = Promise.all([bounded(child.stdout, stop.signal), bounded(child.stderr, stop.signal)]);
+      const output = Promise.all([readBounded(child.stdout, stop.signal), readBounded(child.stderr, stop.signal)]);
       const { code } = await child.status;
       end();
       await this.#endOthers();
@@ -145,7 +145,7 @@ function endGroup(pid: number): void {
 }
 
 /** Reads the beginning of the output, until it ends or `stop` is aborted: a mutant may print without end. */
-async function bounded(stream: ReadableStream<Uint8Array>, stop: AbortSignal): Promise<string> {
+async function readBounded(stream: ReadableStream<Uint8Array>, stop: AbortSignal): Promise<string> {
   const max = 1 << 16;
   const decoder = new TextDecoder();
   let text = "";

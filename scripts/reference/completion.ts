@@ -84,7 +84,7 @@ export const SHELLS = ["bash", "zsh", "fish"] as const;
 export async function completionScript(shell: typeof SHELLS[number]): Promise<string> {
   const families = await Promise.all(
     Object.entries(FAMILIES).map(async ([name, table]) =>
-      [name, (await loadFamily(table).all()).map(described)] as const
+      [name, (await loadFamily(table).all()).map(describeFunction)] as const
     ),
   );
   const tables = { bash: bashTables, zsh: zshTables, fish: fishTables }[shell](new Map(families));
@@ -108,7 +108,7 @@ const EXPORTS = "^export (async )?(function\\*?|const) [A-Za-z_][A-Za-z0-9_]*";
 
 type Families = ReadonlyMap<string, readonly Described[]>;
 
-function described(
+function describeFunction(
   { name, fun }: { name: string; fun: { readonly doc: string; readonly params: Readonly<Record<string, unknown>> } },
 ): Described {
   const [paragraph] = fun.doc.trim().split(/\n\s*\n/);
@@ -134,13 +134,13 @@ function identifier(name: string): string {
 }
 
 /** A text in single quotes, for bash and zsh. */
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /** A shell function that sets $REPLY according to its first argument. */
 function cases(name: string, arms: readonly (readonly [pattern: string, reply: string])[]): string {
-  const lines = arms.map(([pattern, reply]) => `    ${pattern}) REPLY=${quoted(reply)} ;;`);
+  const lines = arms.map(([pattern, reply]) => `    ${pattern}) REPLY=${quoteWord(reply)} ;;`);
   return [`${name}() {`, "  case $1 in", ...lines, "    *) REPLY= ;;", "  esac", "}"].join("\n");
 }
 
@@ -157,14 +157,14 @@ function bashTables(families: Families): string {
   const valued = COMMANDS.flatMap((command) =>
     optionsOf(command).filter(([, { kind }]) => kind !== "flag").map(([name, option]) => {
       const patterns = option.flags.map((flag) => `"${identifier(command.prog)} ${flag}"`).join(" | ");
-      return `    ${patterns}) REPLY=${quoted(kindOf(name, option))} ;;`;
+      return `    ${patterns}) REPLY=${quoteWord(kindOf(name, option))} ;;`;
     })
   );
   const positional = Object.entries(POSITIONALS).flatMap(([prog, places]) =>
     places.map((place, i) => {
       const pattern = `"${identifier(prog)} "${i === places.length - 1 ? "*" : i}`;
       const reply = typeof place === "string" ? place : `parameters:${place.family}:${place.fun}`;
-      return `    ${pattern}) REPLY=${quoted(reply)} ;;`;
+      return `    ${pattern}) REPLY=${quoteWord(reply)} ;;`;
     })
   );
   return [
@@ -176,7 +176,7 @@ function bashTables(families: Families): string {
       const modules = Map.groupBy(functions, ({ name }) => name.split(".")[0]);
       const names = (own: readonly Described[]) => own.map(({ name }) => name.split(".")[1]).join(" ");
       return [
-        `_salt_${family}_modules() {\n  REPLY=${quoted([...modules.keys()].join(" "))}\n}`,
+        `_salt_${family}_modules() {\n  REPLY=${quoteWord([...modules.keys()].join(" "))}\n}`,
         cases(`_salt_${family}_functions`, [...modules].map(([module, own]) => [module, names(own)] as const)),
         parameterCases(family, functions),
       ];
@@ -194,7 +194,7 @@ function zshTables(families: Families): string {
       return [
         `_salt_specs_${identifier(command.prog)}() {`,
         "  specs=(",
-        ...specs.map((spec) => `    ${quoted(spec)}`),
+        ...specs.map((spec) => `    ${quoteWord(spec)}`),
         "  )",
         "}",
       ]
@@ -204,7 +204,7 @@ function zshTables(families: Families): string {
       [
         `_salt_${family}_described() {`,
         "  described=(",
-        ...functions.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`),
+        ...functions.map(({ name, summary }) => `    ${quoteWord(`${name}:${summary}`)}`),
         "  )",
         "}",
       ].join("\n"),

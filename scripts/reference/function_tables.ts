@@ -28,7 +28,7 @@ export async function functionTables(): Promise<string> {
 
 ## Execution modules
 
-${counted(salt, ours)} Modules whose
+${countFunctions(salt, ours)} Modules whose
 name has several implementations (\`pkg\`, \`service\`) count once; which one serves depends on the host, and a call of a module
 that does not serve says why. Arguments and defaults are Salt's, but for those that [differences.md](differences.md) names.
 
@@ -46,7 +46,7 @@ ${missingFunctions(salt, ours)}
 
 ## State modules
 
-${counted(saltStates, ourStates)} What the runtime calls
+${countFunctions(saltStates, ourStates)} What the runtime calls
 (\`mod_watch\`, \`mod_init\`, \`mod_aggregate\`) is not counted. [states.md](states.md) tells of differences.
 
 ${table(saltStates, ourStates)}
@@ -57,7 +57,7 @@ ${missingFunctions(saltStates, ourStates)}
 `);
 }
 
-function counted(salt: Functions, ours: Functions): string {
+function countFunctions(salt: Functions, ours: Functions): string {
   const count = (functions: Functions) => [...functions.values()].reduce((sum, { size }) => sum + size, 0);
   const common = new Map([...salt].map(([module, names]) => [module, intersect(names, ours.get(module))]));
   const there = [...common.values()].filter(({ size }) => size > 0).length;
@@ -73,17 +73,17 @@ ${[...ours].map(([module, names]) => row(module, names, salt.get(module))).join(
 }
 
 function missingFunctions(salt: Functions, ours: Functions): string {
-  return listed([...salt.keys()].filter((module) => !ours.has(module)));
+  return listNames([...salt.keys()].filter((module) => !ours.has(module)));
 }
 
 function row(module: string, names: ReadonlySet<string>, salt: ReadonlySet<string> = new Set()): string {
   const missing = [...salt].filter((name) => !names.has(name));
   const more = [...names].filter((name) => !salt.has(name));
   const counted = salt.size === 0 ? `${names.size}` : `${names.size - more.length} of ${salt.size}`;
-  return `| \`${module}\` | ${counted} | ${listed(missing)} | ${listed(more)} |`;
+  return `| \`${module}\` | ${counted} | ${listNames(missing)} | ${listNames(more)} |`;
 }
 
-function listed(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   return [...names].sort(compareStrings).map((name) => `\`${name}\``).join(", ");
 }
 
@@ -99,7 +99,7 @@ function intersect(names: ReadonlySet<string>, others: ReadonlySet<string> = new
 function saltFunctions(): Functions {
   const modules: SaltModules = JSON.parse(Deno.readTextFileSync(new URL("tests/corpus/argspec.json", ROOT)));
   const ofSalt3008 = Object.entries(modules).filter(([file]) => !FORMER.includes(file));
-  return grouped(ofSalt3008.flatMap(([, { name, functions }]) => Object.keys(functions).map((one) => [name, one])));
+  return groupPairs(ofSalt3008.flatMap(([, { name, functions }]) => Object.keys(functions).map((one) => [name, one])));
 }
 
 /** Modules of Salt 3006 that Salt 3008 no longer has. They are in its list because of their arguments. */
@@ -110,7 +110,7 @@ async function ourFunctions(): Promise<Functions> {
     Object.entries(VIRTUAL_NAMES).flatMap(([name, files]) => files.map((file) => [file, name] as const)),
   );
   const entries = await loadFamily<never>(EXECUTION_MODULES).all();
-  return grouped(entries.map(({ name }) => {
+  return groupPairs(entries.map(({ name }) => {
     const [file, short] = name.split(".", 2);
     return [virtualOf.get(file) ?? file, short];
   }));
@@ -122,15 +122,15 @@ const HOOKS = ["mod_init", "mod_watch", "mod_aggregate", "mod_run_check", "mod_r
 function saltStateFunctions(): Functions {
   const url = new URL("tests/corpus/state_argspec.json", ROOT);
   const modules: Readonly<Record<string, readonly string[]>> = JSON.parse(Deno.readTextFileSync(url));
-  return grouped(Object.entries(modules).flatMap(([module, names]) => names.map((name) => [module, name])));
+  return groupPairs(Object.entries(modules).flatMap(([module, names]) => names.map((name) => [module, name])));
 }
 
 async function ourStateFunctions(): Promise<Functions> {
   const entries = await loadFamily<never>(STATE_MODULES).all();
-  return grouped(entries.map(({ name }) => name.split(".", 2)).filter(([, name]) => !HOOKS.includes(name)));
+  return groupPairs(entries.map(({ name }) => name.split(".", 2)).filter(([, name]) => !HOOKS.includes(name)));
 }
 
-function grouped(pairs: readonly (readonly [string, string] | string[])[]): Functions {
+function groupPairs(pairs: readonly (readonly [string, string] | string[])[]): Functions {
   const groups = new Map<string, Set<string>>();
   for (const [module, name] of [...pairs].sort((a, b) => compareStrings(a[0], b[0]))) {
     const names = groups.get(module) ?? new Set();

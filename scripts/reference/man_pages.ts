@@ -15,7 +15,7 @@ import { wrapProse } from "./wrap_prose.ts";
 const OWN = "Options";
 
 /** The options of a command by their headings, in the order of `--help`. */
-function grouped(command: AnyCommand): Map<string, [name: string, option: CliOption][]> {
+function groupOptions(command: AnyCommand): Map<string, [name: string, option: CliOption][]> {
   const options = Object.entries<CliOption>({ ...STANDARD_OPTIONS, ...command.options });
   return Map.groupBy(options, ([, { group }]) => group ?? OWN);
 }
@@ -38,7 +38,7 @@ export function manPage(command: AnyCommand): { readonly name: string; readonly 
     roff(usage),
     ".SH DESCRIPTION",
     roff(description),
-    ...[...grouped(command)].flatMap(([group, options]) => [
+    ...[...groupOptions(command)].flatMap(([group, options]) => [
       `.SH ${group.toUpperCase()}`,
       ...options.flatMap(([name, option]) => [".TP", `.B ${roff(optionLabel(name, option))}`, roff(helpOf(option))]),
     ]),
@@ -100,7 +100,9 @@ function commandSection(command: AnyCommand): string {
     "",
     description,
     "",
-    ...[...grouped(command)].flatMap(([group, options]) => [`| ${group} | |`, "| --- | --- |", ...rows(options), ""]),
+    ...[...groupOptions(command)].flatMap((
+      [group, options],
+    ) => [`| ${group} | |`, "| --- | --- |", ...rows(options), ""]),
     ...(examples.length === 0 ? [] : [
       "| example | what it does |",
       "| --- | --- |",

@@ -139,9 +139,9 @@ function lockedPackage(lock: string, name: string): { readonly version: string; 
  */
 export function crateNames(executable: Uint8Array): { readonly name: string; readonly version: string }[] {
   const text = new TextDecoder("latin1").decode(executable);
-  const found = text.matchAll(
+  const paths = text.matchAll(
     /\/registry\/src\/[^/\0]{1,80}\/([A-Za-z0-9_-]{1,64}?)-(\d+\.\d+\.\d+[A-Za-z0-9.+-]*)\//g,
   );
-  const crates = new Map([...found].map(([, name, version]) => [`${name}-${version}`, { name, version }]));
+  const crates = new Map([...paths].map(([, name, version]) => [`${name}-${version}`, { name, version }]));
   return [...crates].sort(([a], [b]) => a < b ? -1 : 1).map(([, crate]) => crate);
 }

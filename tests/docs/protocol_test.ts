@@ -17,9 +17,9 @@ const PAGE = Deno.readTextFileSync(new URL("../../docs/protocol.md", import.meta
 
 /** The text under a heading of the second level. */
 function section(heading: string): string {
-  const [, found] = PAGE.split(`\n## ${heading}\n`);
-  assert(found !== undefined, `there is no section "${heading}"`);
-  return found.split("\n## ")[0];
+  const [, body] = PAGE.split(`\n## ${heading}\n`);
+  assert(body !== undefined, `there is no section "${heading}"`);
+  return body.split("\n## ")[0];
 }
 
 /** The rows of the first table, each a list of cells, without its head. */

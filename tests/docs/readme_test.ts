@@ -21,9 +21,9 @@ function read(page: string): string {
 
 /** The text under a heading of the second level. */
 function section(page: string, heading: string): string {
-  const [, found] = read(page).split(`\n## ${heading}\n`);
-  assert(found !== undefined, `${page} has no section "${heading}"`);
-  return found.split("\n## ")[0];
+  const [, body] = read(page).split(`\n## ${heading}\n`);
+  assert(body !== undefined, `${page} has no section "${heading}"`);
+  return body.split("\n## ")[0];
 }
 
 function shellBlocks(text: string): string[] {

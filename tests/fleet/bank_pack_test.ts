@@ -27,16 +27,16 @@ class Bank implements Disposable {
   #ages = 0;
 
   scan(): Record<string, string> {
-    let found = new Map<string, string>();
+    let scanned = new Map<string, string>();
     const place = { directory: this.directory, path: this.path, log: (text: string) => void this.logged.push(text) };
     scanBank(place, () => {
-      found = new Map();
+      scanned = new Map();
       return (name, bytes) => {
-        if (bytes === undefined) found.delete(name);
-        else found.set(name, this.#text.decode(bytes));
+        if (bytes === undefined) scanned.delete(name);
+        else scanned.set(name, this.#text.decode(bytes));
       };
     });
-    return Object.fromEntries([...found].sort());
+    return Object.fromEntries([...scanned].sort());
   }
 
   [Symbol.dispose](): void {

@@ -88,14 +88,15 @@ Deno.test("a scan finds what get() finds, for data of every Salt version", () =>
       Deno.writeFileSync(`${root}/${path}`, Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)));
     }
     for (const bank of ["grains", "pillar"] as const) {
-      let found = new Map<string, Value>();
+      let scanned = new Map<string, Value>();
       for (let i = 0; i < 2; i++) {
         cache.scan(bank, () => {
-          found = new Map();
-          return (id, bytes) => void (bytes === undefined ? found.delete(id) : found.set(id, decode(bytes, "disk")));
+          scanned = new Map();
+          return (id, bytes) =>
+            void (bytes === undefined ? scanned.delete(id) : scanned.set(id, decode(bytes, "disk")));
         });
-        assertEquals([...found.keys()].sort(), cache.list());
-        for (const [id, value] of found) assertEquals(value, cache.get(id)?.[bank]);
+        assertEquals([...scanned.keys()].sort(), cache.list());
+        for (const [id, value] of scanned) assertEquals(value, cache.get(id)?.[bank]);
       }
     }
   }));

@@ -32,19 +32,19 @@ Deno.test("the master expects the same minions as Salt's master for every target
     }
     const ids = MINIONS.map(({ id }) => id).sort();
     for (const row of ROWS) {
-      let found = { minions: [] as string[], missing: [] as string[] };
+      let expectation = { minions: [] as string[], missing: [] as string[] };
       try {
         const { minions, missing } = resolveTarget(row, { ids, data, nodegroups: NODEGROUPS }, {
           delimiter: row.delimiter,
         });
-        found = { minions: minions.sort(), missing: missing.sort() };
+        expectation = { minions: minions.sort(), missing: missing.sort() };
       } catch (error) {
         if (!(error instanceof TargetError)) throw error;
       }
       const expected = row.ours === undefined
         ? { minions: row.master, missing: row.missing }
         : { minions: row.ours, missing: [] };
-      assertEquals(found, expected, `${row.tgtType} ${JSON.stringify(row.tgt)}`);
+      assertEquals(expectation, expected, `${row.tgtType} ${JSON.stringify(row.tgt)}`);
     }
   });
 });

@@ -177,11 +177,11 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
     const gate = `${site.root}/gate`;
     const command = `while [ ! -e ${gate} ]; do sleep 0.1; done; echo over`;
     const jid = await site.publish([id, "cmd.run", command]);
-    const found = await eventually(async () => {
+    const job = await eventually(async () => {
       const answer = (await site.salt([id, "saltutil.find_job", jid]))[id] as Record<string, unknown>;
       return "pid" in answer ? answer : undefined;
     }, { what: "the job, as saltutil.find_job finds it," });
-    assertEquals([found.jid, found.fun, found.arg], [jid, "cmd.run", [command]]);
+    assertEquals([job.jid, job.fun, job.arg], [jid, "cmd.run", [command]]);
     const active = await site.saltRun(["jobs.active"]) as Record<string, Record<string, unknown>>;
     assertEquals(active[jid]?.Function, "cmd.run");
     assertEquals(JSON.stringify(active[jid]?.Running).includes(id), true);
@@ -221,8 +221,8 @@ export async function proveFleet(t: Deno.TestContext, { master, minion }: Pair):
         // running job.
         assertEquals(await site.salt(["--no-log", id, "cmd.run", `sleep 6; echo ${secret}`]), { [id]: secret });
         for (const place of ["cache", "log"]) {
-          const found = await run(["grep", "-rl", secret, `${site.root}/var/${place}/salt/master`]);
-          assertEquals([found.code, found.out], [1, ""]);
+          const search = await run(["grep", "-rl", secret, `${site.root}/var/${place}/salt/master`]);
+          assertEquals([search.code, search.out], [1, ""]);
         }
       },
     );

@@ -101,13 +101,13 @@ if (archive === undefined || !hasPillar) {
           for (const one of casesOf(formula, all !== "")) {
             cases++;
             let expected = await theirs[one.host].compile(one);
-            const found = await ours.compile(one);
-            let difference = differenceOf(found, expected);
+            const answer = await ours.compile(one);
+            let difference = differenceOf(answer, expected);
             if (difference !== undefined) {
               // A change of Salt's own values by a template stays in that process.
               await using fresh = new PythonCompiler(python, dumpJson(settingOf(one.host)));
               expected = await fresh.compile(one);
-              difference = differenceOf(found, expected);
+              difference = differenceOf(answer, expected);
             }
             if (difference !== undefined) {
               differing.push(`${one.sls}, pillar ${one.pillarName}, host ${one.host}:\n${difference}`);
@@ -162,18 +162,18 @@ class OurCompiler {
 }
 
 /** @returns The difference; `undefined` if there is none. */
-function differenceOf(found: Found, expected: CompileAnswer): string | undefined {
-  if ("errors" in found || "errors" in expected) {
-    const [ours, theirs] = [errorsOf(found), errorsOf(expected)];
+function differenceOf(answer: Found, expected: CompileAnswer): string | undefined {
+  if ("errors" in answer || "errors" in expected) {
+    const [ours, theirs] = [errorsOf(answer), errorsOf(expected)];
     const same = ours.length === theirs.length && theirs.every((text, i) => reason(ours[i]) === reason(text));
     return same ? undefined : `ours:   ${ours.join("\n        ")}\nPython: ${theirs.join("\n        ")}`;
   }
   const theirs = repr(fromTyped(expected.low));
-  if (found.low === theirs) return undefined;
+  if (answer.low === theirs) return undefined;
   let at = 0;
-  while (found.low[at] === theirs[at]) at++;
+  while (answer.low[at] === theirs[at]) at++;
   const around = (text: string) => text.slice(Math.max(0, at - 100), at + 200);
-  return `ours:   …${around(found.low)}\nPython: …${around(theirs)}`;
+  return `ours:   …${around(answer.low)}\nPython: …${around(theirs)}`;
 }
 
 function errorsOf(answer: Found | CompileAnswer): readonly string[] {

@@ -64,9 +64,9 @@ const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
  * @returns Whether there was one.
  */
 function endProcesses(tmp: string): boolean {
-  const found = processesWith(`TMPDIR=${tmp}`);
-  for (const pid of found) killProcess(pid);
-  return found.length > 0;
+  const pids = processesWith(`TMPDIR=${tmp}`);
+  for (const pid of pids) killProcess(pid);
+  return pids.length > 0;
 }
 
 /** The ids of the processes with the variable `NAME=value` in their environment. */

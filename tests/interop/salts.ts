@@ -61,11 +61,11 @@ export async function testWithPython(
   prove: (python: Salt, t: Deno.TestContext) => Promise<void>,
 ): Promise<void> {
   const title = name.replace("{}", `Python Salt ${version}`);
-  const found = await findPythonSalt(version);
-  if ("missing" in found) {
-    Deno.test({ name: `${title} (skipped: ${found.missing})`, ignore: true, fn() {} });
+  const python = await findPythonSalt(version);
+  if ("missing" in python) {
+    Deno.test({ name: `${title} (skipped: ${python.missing})`, ignore: true, fn() {} });
     return;
   }
   // Services run longer than the steps that start them.
-  Deno.test({ name: title, sanitizeOps: false, sanitizeResources: false, fn: (t) => prove(found, t) });
+  Deno.test({ name: title, sanitizeOps: false, sanitizeResources: false, fn: (t) => prove(python, t) });
 }

@@ -83,10 +83,10 @@ Deno.test("a job that a journal restores is delivered once, unless its log says 
     for (const record of records) {
       assert(next.restore(decode(encode(record, "disk"), "disk"), NOW));
     }
-    const found = new UndeliveredJobs(cachedir, PEM);
-    const deliveries = left(found, NOW);
+    const restored = new UndeliveredJobs(cachedir, PEM);
+    const deliveries = left(restored, NOW);
     assertEquals(deliveries.map(({ jid }) => jid).sort(), [JID, LATER]);
-    for (const delivery of deliveries) found.remove(delivery, NOW);
+    for (const delivery of deliveries) restored.remove(delivery, NOW);
     assertEquals(left(new UndeliveredJobs(cachedir, PEM), NOW), []);
   }));
 
@@ -127,9 +127,9 @@ Deno.test("a job with a file is removed as a file, even if little of its time wa
   withCache((cachedir) => {
     new UndeliveredJobs(cachedir, PEM).save(DELIVERY, NOW);
     const next = new UndeliveredJobs(cachedir, PEM);
-    const [found] = left(next, after(590_000));
-    assertEquals(found.ttlMs, 10_000);
-    next.remove(found, after(590_000));
+    const [restored] = left(next, after(590_000));
+    assertEquals(restored.ttlMs, 10_000);
+    next.remove(restored, after(590_000));
     assertEquals(names(cachedir), []);
   }));
 

@@ -71,10 +71,10 @@ Deno.test("records evict each other if there are more names than slots, and no r
   for (let n = 0; n < 20_000; n++) table.put(`minion-${n}`, "1", record(n));
   let known = 0;
   for (let n = 0; n < 20_000; n++) {
-    const found = table.get(`minion-${n}`, "1");
-    if (found === undefined) continue;
+    const text = table.get(`minion-${n}`, "1");
+    if (text === undefined) continue;
     known++;
-    assertEquals(found, record(n));
+    assertEquals(text, record(n));
   }
   assert(known > 8_000 && known <= 16_384, `${known} are known`);
   for (let n = 20_000; n < 21_000; n++) assertEquals(table.get(`minion-${n}`, "1"), undefined);

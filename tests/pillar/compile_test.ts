@@ -25,8 +25,8 @@ for (const situation of pillarCases()) {
     }
     const { top } = placed.answer;
     if (top !== undefined) {
-      const found = (await pillarTop(placed.request, host)).top.targets;
-      assertEquals(repr(new Map([...found].map(([env, targets]) => [env, new Map(targets)]))), repr(top));
+      const byEnv = (await pillarTop(placed.request, host)).top.targets;
+      assertEquals(repr(new Map([...byEnv].map(([env, targets]) => [env, new Map(targets)]))), repr(top));
     }
     const expected = placed.answer.pillar;
     assert(isMap(expected));

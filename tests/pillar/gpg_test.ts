@@ -70,9 +70,9 @@ Deno.test({
         );
       });
       await withPillar(files, `{gpg_keydir: ${home}, decrypt_pillar: [{'later:deep': nacl}]}`, async ({ pillar }) => {
-        const found = await pillar();
-        assertStringIncludes(found, "'later': {'deep': '-----BEGIN PGP MESSAGE-----");
-        assertStringIncludes(found, "'nacl' is not a valid decryption renderer");
+        const rendered = await pillar();
+        assertStringIncludes(rendered, "'later': {'deep': '-----BEGIN PGP MESSAGE-----");
+        assertStringIncludes(rendered, "'nacl' is not a valid decryption renderer");
       });
 
       // The caller's pillar: a map of encrypted strings, or one encrypted map.

@@ -58,9 +58,10 @@ const TEXTS: Readonly<Record<string, readonly [text: string, declared: Permissio
 };
 for (const [what, [text, declared]] of Object.entries(TEXTS)) {
   Deno.test(`permissions that are ${what} are ${JSON.stringify(declared) ?? "not there"}`, () => {
-    const found = declaredPermissions(text).functions.get("f");
-    if (declared === "problem") assert(found !== undefined && "problem" in found, Deno.inspect(found));
-    else assertEquals(found, declared === undefined ? undefined : { permissions: declared });
+    const permissions = declaredPermissions(text).functions.get("f");
+    if (declared === "problem") {
+      assert(permissions !== undefined && "problem" in permissions, Deno.inspect(permissions));
+    } else assertEquals(permissions, declared === undefined ? undefined : { permissions: declared });
   });
 }
 

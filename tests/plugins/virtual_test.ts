@@ -148,8 +148,8 @@ Deno.test("of several available modules, the later ones add functions that the f
     host: host({ kernel: "Linux" }),
   });
   const resultOf = async (name: string) => {
-    const found = await family.get(name);
-    return found && await found.run({}, undefined, { args: [], kwargs: new Map() });
+    const fun = await family.get(name);
+    return fun && await fun.run({}, undefined, { args: [], kwargs: new Map() });
   };
   assertEquals([await resultOf("service.start"), await resultOf("service.mask"), await resultOf("service.more")], [
     "first",

@@ -99,12 +99,12 @@ Deno.test("threads of a process that end while they are read, and removed files,
       Deno.symlinkSync(target, `${root}/proc/7/fd/${i}`);
       if (i !== 1) Deno.writeTextFileSync(`${root}/proc/7/fdinfo/${i}`, "pos:\t5\nflags:\t0100002\n");
     }
-    const found = await processAttributes(7, ["threads", "open_files", "terminal"], NO_IONICE, root);
-    const threads = found.get("threads");
+    const attributes = await processAttributes(7, ["threads", "open_files", "terminal"], NO_IONICE, root);
+    const threads = attributes.get("threads");
     assert(Array.isArray(threads));
     assertEquals(threads.map((thread) => Array.isArray(thread) && thread[0]), [7, 9]);
-    assertEquals(found.get("open_files"), [[`${root}/file`, 0, 5, "r+", 0o100002]]);
-    assertEquals(found.get("terminal"), null);
+    assertEquals(attributes.get("open_files"), [[`${root}/file`, 0, 5, "r+", 0o100002]]);
+    assertEquals(attributes.get("terminal"), null);
   }));
 
 Deno.test("a process's terminal is the device of its number, on a host with or without /dev/pts", async () => {

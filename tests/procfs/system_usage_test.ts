@@ -113,9 +113,9 @@ Deno.test("logins are read from both formats of the utmp file", () => {
     if (write === "setInt32") view.setInt32(at, 1_700_000_000, true);
     else view.setBigInt64(at, 1_700_000_000n, true);
     view.setInt16(size, 2, true); // the boot time
-    const found = parseLogins(bytes, size);
-    assert(found.length === 1);
-    assertEquals(found, [
+    const logins = parseLogins(bytes, size);
+    assert(logins.length === 1);
+    assertEquals(logins, [
       { name: "fred", terminal: "pts/3", host: "localhost", started: float(1_700_000_000), pid: 4242 },
     ]);
   }

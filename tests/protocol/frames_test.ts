@@ -8,13 +8,13 @@ Deno.test("frames are complete, for every split of the stream", () => {
   const stream = [...frame(0, bytes("one")), ...frame(1, bytes("")), ...frame(1, bytes("three"))];
   for (let size = 1; size <= stream.length; size++) {
     const reader = new FrameReader(5);
-    const found: unknown[] = [];
+    const frames: unknown[] = [];
     for (let at = 0; at < stream.length; at += size) {
       for (const { sender, content } of reader.push(Uint8Array.from(stream.slice(at, at + size)))) {
-        found.push([sender, new TextDecoder().decode(content)]);
+        frames.push([sender, new TextDecoder().decode(content)]);
       }
     }
-    assertEquals(found, [[0, "one"], [1, ""], [1, "three"]]);
+    assertEquals(frames, [[0, "one"], [1, ""], [1, "three"]]);
   }
 });
 

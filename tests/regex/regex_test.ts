@@ -18,11 +18,11 @@ for (const [pattern, expected] of patterns) {
   }
   Deno.test(`the pattern ${JSON.stringify(pattern)} matches what Python's re matches`, () => {
     const regex = pythonRegex(pattern);
-    const found = corpus.texts.flatMap((text, i): [number, string][] => {
+    const matches = corpus.texts.flatMap((text, i): [number, string][] => {
       const match = regex.match(text);
       return match === undefined ? [] : [[i, match]];
     });
-    assertEquals(found, expected);
+    assertEquals(matches, expected);
   });
 }
 

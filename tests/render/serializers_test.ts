@@ -23,20 +23,20 @@ for (const [i, row] of corpus.written.entries()) {
   const options = value(row.options);
   assert(isMap(options));
   Deno.test(`serializer ${row.serializer} writes value ${i} with ${repr(options)} as Salt does`, () => {
-    const found = answerOf(() => SERIALIZERS[row.serializer].serialize(value(row.value), options));
-    if ("text" in row) assertEquals(found, repr(value(row.text)));
+    const answer = answerOf(() => SERIALIZERS[row.serializer].serialize(value(row.value), options));
+    if ("text" in row) assertEquals(answer, repr(value(row.text)));
     // The words are those of Python's errors.
-    else assert(found.startsWith("refused: "), found);
+    else assert(answer.startsWith("refused: "), answer);
   });
 }
 
 for (const row of corpus.yamlex) {
   Deno.test(`yamlex of ${JSON.stringify(row.text)} is parsed as Salt parses it`, () => {
     // The corpus has lists for tuples.
-    const found = answerOf(() =>
+    const answer = answerOf(() =>
       decode(encode(toValue(SERIALIZERS.yamlex.deserialize(row.text, new Map())), "disk"), "disk")
     );
-    assertEquals(found, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
+    assertEquals(answer, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
   });
 }
 
@@ -53,8 +53,8 @@ Deno.test("yamlex limits the pairs that merge keys may copy", () => {
 
 for (const row of corpus.configs) {
   Deno.test(`configparser of ${JSON.stringify(row.text)} is parsed as Salt parses it`, () => {
-    const found = answerOf(() => SERIALIZERS.configparser.deserialize(row.text, new Map()));
-    assertEquals(found, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
+    const answer = answerOf(() => SERIALIZERS.configparser.deserialize(row.text, new Map()));
+    assertEquals(answer, "value" in row ? repr(value(row.value)) : `refused: ${row.error}`);
   });
 }
 

@@ -3,7 +3,7 @@ import { closeWaitOf } from "#lib/sockets/epoll.ts";
 import { ThreadReplacedError } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { Thread } from "#lib/runtime/thread.ts";
-import { holdLease, leased, revokeLease } from "#lib/runtime/thread_lease.ts";
+import { holdLease, revokeLease, withLease } from "#lib/runtime/thread_lease.ts";
 import { ThreadNotes } from "#lib/runtime/thread_notes.ts";
 import { closeSocketsOf } from "#lib/sockets/context.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
@@ -14,18 +14,18 @@ const word = () => new Int32Array(new SharedArrayBuffer(4));
 
 Deno.test("a revoked lease refuses every turn, and is free when the last turn has ended", () => {
   const lease = word();
-  assertEquals(leased(() => "without a lease"), "without a lease");
+  assertEquals(withLease(() => "without a lease"), "without a lease");
   try {
     holdLease(lease);
-    assertEquals(leased(() => leased(() => 1) + leased(() => 2)), 3, "a turn within a turn");
-    assertThrows(() => leased(() => JSON.parse("{")), SyntaxError);
-    assertEquals(leased(() => "given back"), "given back", "after an error");
-    const during = leased(() => [revokeLease(lease), revokeLease(lease)]);
+    assertEquals(withLease(() => withLease(() => 1) + withLease(() => 2)), 3, "a turn within a turn");
+    assertThrows(() => withLease(() => JSON.parse("{")), SyntaxError);
+    assertEquals(withLease(() => "given back"), "given back", "after an error");
+    const during = withLease(() => [revokeLease(lease), revokeLease(lease)]);
     assertEquals(during, [false, false], "the turn under way");
     let touched = false;
-    assertThrows(() => leased(() => touched = true), ThreadReplacedError);
+    assertThrows(() => withLease(() => touched = true), ThreadReplacedError);
     assertEquals([touched, revokeLease(lease)], [false, true]);
-    assertThrows(() => leased(() => touched = true), ThreadReplacedError);
+    assertThrows(() => withLease(() => touched = true), ThreadReplacedError);
     assertEquals(touched, false);
   } finally {
     holdLease(word());

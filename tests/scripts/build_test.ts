@@ -411,13 +411,13 @@ function textIfThere(path: string): string | undefined {
 }
 
 Deno.test("WORKERS lists every file that a Worker is started from", async () => {
-  const found = new Set<string>();
+  const workers = new Set<string>();
   for (const path of sourceFiles(ROOT, ".ts", { below: ["lib", "modules"] })) {
     const text = await Deno.readTextFile(`${ROOT}/${path}`);
     for (const [, file] of text.matchAll(/new URL\("(\.[^"]+\.ts)", import\.meta\.url\)/g)) {
       const started = new URL(file, `file:///${path}`).pathname.slice(1);
-      if (started.includes("/")) found.add(started); // an entry is started as a process
+      if (started.includes("/")) workers.add(started); // an entry is started as a process
     }
   }
-  assertEquals([...found].sort(), [...WORKERS].sort());
+  assertEquals([...workers].sort(), [...WORKERS].sort());
 });

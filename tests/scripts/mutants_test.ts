@@ -111,9 +111,9 @@ const CASES: readonly (readonly [source: string, ...changes: string[]])[] = [
 Deno.test("only lines with an effect have mutants", async () => {
   const names = CASES.map((_, i) => `lib/c${String(i).padStart(2, "0")}.ts`);
   using tree = new Tree(Object.fromEntries(CASES.map(([source], i) => [names[i], `// ü 𝒳\n${source}\n`])));
-  const found = await findMutants(tree.root, names);
+  const mutants = await findMutants(tree.root, names);
   for (const [i, [source, ...changes]] of CASES.entries()) {
-    const its = found.filter(({ file }) => file === names[i]);
+    const its = mutants.filter(({ file }) => file === names[i]);
     assertEquals(its.map(({ kind, change }) => `${kind} ${change}`).sort(), [...changes].sort(), source);
     assert(its.every(({ line, code }) => line === 2 && code === source));
   }
@@ -164,9 +164,9 @@ const GUARDED: readonly (readonly [source: string, ...changes: string[]])[] = [
 Deno.test("the mutants of guards are those that take away or widen a refusal, a mode, a bound or a time limit", async () => {
   const names = GUARDED.map((_, i) => `lib/g${String(i).padStart(2, "0")}.ts`);
   using tree = new Tree(Object.fromEntries(GUARDED.map(([source], i) => [names[i], source])));
-  const found = (await findMutants(tree.root, names)).filter(({ guard }) => guard);
+  const mutants = (await findMutants(tree.root, names)).filter(({ guard }) => guard);
   for (const [i, [source, ...changes]] of GUARDED.entries()) {
-    const its = found.filter(({ file }) => file === names[i]).map(({ change }) => change);
+    const its = mutants.filter(({ file }) => file === names[i]).map(({ change }) => change);
     assertEquals(its.sort(), [...changes].sort(), source);
   }
 });
@@ -257,12 +257,12 @@ Deno.test("the areas name files and tests that are there, each file once", async
 });
 
 Deno.test("each listed equivalent mutant is still a mutant", async () => {
-  const found = await findMutants(ROOT, [...new Set(EQUIVALENT.map(({ file }) => file))]);
+  const mutants = await findMutants(ROOT, [...new Set(EQUIVALENT.map(({ file }) => file))]);
   const stale = EQUIVALENT.filter(({ file, code, change }) =>
-    !found.some((mutant) => mutant.file === file && mutant.code === code && mutant.change === change)
+    !mutants.some((mutant) => mutant.file === file && mutant.code === code && mutant.change === change)
   );
   assertEquals(stale, []);
-  assert(found.some(isEquivalent) === EQUIVALENT.length > 0);
+  assert(mutants.some(isEquivalent) === EQUIVALENT.length > 0);
 });
 
 const GUARDED_LIMIT = `export function enter(age: number): string {

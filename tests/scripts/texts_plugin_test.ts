@@ -41,7 +41,7 @@ const CASES: readonly (readonly [file: string, source: string, reported: readonl
 
 for (const [file, source, reported] of CASES) {
   Deno.test(`texts in ${file}: ${source}`, () => {
-    const found = Deno.lint.runPlugin(plugin, `/project/${file}`, source);
-    assertEquals(found.map(({ range: [from, to] }) => source.slice(from, to)), reported);
+    const diagnostics = Deno.lint.runPlugin(plugin, `/project/${file}`, source);
+    assertEquals(diagnostics.map(({ range: [from, to] }) => source.slice(from, to)), reported);
   });
 }

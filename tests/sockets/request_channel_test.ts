@@ -96,11 +96,11 @@ Deno.test("a failed request does not delay the next", async () => {
   await using port = await Port.open();
   using channel = new RequestChannel(port.address);
   port.answer = (body) => body === "lost" ? undefined : "here";
-  const [lost, found] = await Promise.allSettled([
+  const [lost, second] = await Promise.allSettled([
     channel.request(bytes("lost"), SOON),
     channel.request(bytes("found"), LATER),
   ]);
-  assertEquals([lost.status, found.status], ["rejected", "fulfilled"]);
+  assertEquals([lost.status, second.status], ["rejected", "fulfilled"]);
 });
 
 Deno.test("reset sends the pending request again, within the same try", async () => {
@@ -139,11 +139,11 @@ Deno.test("abort ends the running request at once and does not affect the next o
     Error,
     "enough",
   );
-  const found = channel.request(bytes("found"), LATER);
+  const answer = channel.request(bytes("found"), LATER);
   await eventually(() => port.came.length === 1, { what: "the request" });
   controller.abort(new Error("enough"));
   await lost;
-  assertEquals(text(await found), "here");
+  assertEquals(text(await answer), "here");
   await assertRejects(() => channel.request(bytes("x"), { ...LATER, signal: controller.signal }), Error, "enough");
   assertEquals(port.came, ["lost", "found"]);
 });

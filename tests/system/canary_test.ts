@@ -92,11 +92,11 @@ Deno.test("no key of a fleet is in a log, an event, a cache, or the output of a 
   }
   assert(received.includes("salt/job/") && printed.includes("m00"));
   assert(fleet.log("master").length > 1_000 && fleet.log("m00").length > 500);
-  const found = written.flatMap(([where, text]) =>
+  const leaks = written.flatMap(([where, text]) =>
     [...secrets].filter(([, secret]) => secret.length >= 40 && text.includes(secret)).map(([what]) =>
       `${what} in ${where}`
     )
   );
-  assertEquals(found, []);
+  assertEquals(leaks, []);
   assertEquals([...secrets.values()].filter((secret) => secret.length < 40), []);
 });

@@ -33,8 +33,8 @@ async function publish(
 /** A return as the master stored it. */
 async function returned(fleet: ProcessFleet, jid: string): Promise<{ ret: Value; retcode: Value }> {
   return await eventually(() => {
-    const found = fleet.jobs.getReturn(jid, ID);
-    return found === undefined ? undefined : { ret: found.return ?? null, retcode: found.retcode ?? null };
+    const entry = fleet.jobs.getReturn(jid, ID);
+    return entry === undefined ? undefined : { ret: entry.return ?? null, retcode: entry.retcode ?? null };
   }, { what: `the return of ${jid}` });
 }
 
@@ -78,8 +78,8 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
       for (const pid of pids) Deno.statSync(`/proc/${pid}`);
       // The job now belongs to the new minion: it is found, with the process of its command.
       await eventually(async () => {
-        const found = await fleet.salt("salt", "--out=json", ID, "saltutil.find_job", all.jid);
-        return JSON.parse(found.out)[ID].pid === pids[0];
+        const answer = await fleet.salt("salt", "--out=json", ID, "saltutil.find_job", all.jid);
+        return JSON.parse(answer.out)[ID].pid === pids[0];
       }, { what: "the job with the process of its command" });
       Deno.writeTextFileSync(`${root}/done`, "");
       const { ret, retcode } = await returned(fleet, all.jid);
@@ -123,10 +123,10 @@ Deno.test("commands continue when their minion is stopped or killed, and the nex
       assertEquals(Deno.readTextFileSync(`/proc/${pid}/comm`), `${name}\n`);
       const config = `${root}/${name === "salt-master" ? "master" : ID}/etc/salt`;
       assertEquals(Deno.readTextFileSync(`/proc/${pid}/cmdline`).replace(/\0+$/, ""), `${name}\0-c\0${config}`);
-      const found = names(`/proc/${pid}/task`).map((tid) =>
+      const threadNames = names(`/proc/${pid}/task`).map((tid) =>
         Deno.readTextFileSync(`/proc/${pid}/task/${tid}/comm`).trim()
       );
-      assert(found.filter((one) => threads.test(one)).length >= atLeast, found.join(" "));
+      assert(threadNames.filter((one) => threads.test(one)).length >= atLeast, threadNames.join(" "));
     }
   });
 

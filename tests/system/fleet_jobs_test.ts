@@ -96,7 +96,7 @@ Deno.test("200 jobs in a row and 50 at once over 20 minions: no return is lost o
   checkCounts(counts, jids);
   const jobs = jobStore(fleet.masterOpts.cachedir, { hashType: fleet.masterOpts.hash_type });
   for (const [i, jid] of jids.entries()) {
-    const stored = [...jobs.getReturns(jid)].map(([id, found]) => [id, found.return]);
+    const stored = [...jobs.getReturns(jid)].map(([id, entry]) => [id, entry.return]);
     assertEquals(stored, IDS.map((id) => [id, i]));
   }
 

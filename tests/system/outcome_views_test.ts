@@ -87,8 +87,8 @@ async function runner(fleet: Fleet, ...words: string[]): Promise<ValueMap> {
 }
 
 /** A map of ids as a plain object, sorted. */
-function sorted(found: Value | undefined, value: (item: Value) => unknown = (item) => item): Record<string, unknown> {
-  const entries = [...asMap(found ?? null)].map(([id, item]) => [String(id), value(item)] as const);
+function sorted(answer: Value | undefined, value: (item: Value) => unknown = (item) => item): Record<string, unknown> {
+  const entries = [...asMap(answer ?? null)].map(([id, item]) => [String(id), value(item)] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => a < b ? -1 : 1));
 }
 

@@ -40,8 +40,8 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
       },
     });
     const of = async (tgt: string, ...words: string[]) => {
-      const found = await fleet.saltJson(tgt, ...words);
-      return isMap(found) ? found.get(tgt) ?? null : null;
+      const answer = await fleet.saltJson(tgt, ...words);
+      return isMap(answer) ? answer.get(tgt) ?? null : null;
     };
 
     assertEquals(
@@ -69,8 +69,8 @@ Deno.test("each minion gets its own pillar, and no other minion's", async () => 
 
     // Targets match the pillar that each minion got.
     const ids = async (...words: string[]) => {
-      const found = await fleet.saltJson(...words, "test.ping");
-      return isMap(found) ? [...found.keys()].map(String).sort() : [];
+      const answer = await fleet.saltJson(...words, "test.ping");
+      return isMap(answer) ? [...answer.keys()].map(String).sort() : [];
     };
     assertEquals(await ids("-I", "secret:secret-of-w*"), ["web1"]);
     assertEquals(await ids("-C", "I@id:db1 or J@ext:of:^web"), ["db1", "web1"]);

@@ -39,17 +39,19 @@ function droppedTo(name: string): string {
 
 /** Files and directories below `path` with the mode bits of group and others. */
 function open(path: string): Map<string, number> {
-  const found = new Map<string, number>();
+  const descriptors = new Map<string, number>();
   for (const { name, isDirectory, isSymlink } of ifThere(() => [...Deno.readDirSync(path)]) ?? []) {
     const inner = `${path}/${name}`;
     if (isSymlink) continue;
     const bits = (ifThere(() => Deno.lstatSync(inner))?.mode ?? 0) & 0o077;
-    if (bits !== 0) found.set(inner, bits);
+    if (bits !== 0) descriptors.set(inner, bits);
     // Files in a directory that no other user can enter are not accessible.
-    if (isDirectory && (bits & 0o011) !== 0) { for (const [file, mode] of open(inner)) found.set(file, mode); }
-    else if (isDirectory) { for (const [file, mode] of open(inner)) if ((mode & 0o022) !== 0) found.set(file, mode); }
+    if (isDirectory && (bits & 0o011) !== 0) { for (const [file, mode] of open(inner)) descriptors.set(file, mode); }
+    else if (isDirectory) {
+      for (const [file, mode] of open(inner)) if ((mode & 0o022) !== 0) descriptors.set(file, mode);
+    }
   }
-  return found;
+  return descriptors;
 }
 
 Deno.test(

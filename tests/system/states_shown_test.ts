@@ -31,8 +31,8 @@ function place(root: string, files: Readonly<Record<string, string>>): string {
 }
 
 async function of(fleet: Fleet, id: string, ...words: string[]): Promise<Value> {
-  const found = await fleet.saltJson(id, ...words);
-  return isMap(found) ? found.get(id) ?? null : null;
+  const answer = await fleet.saltJson(id, ...words);
+  return isMap(answer) ? answer.get(id) ?? null : null;
 }
 
 /** The checks that do not depend on where the files are. */

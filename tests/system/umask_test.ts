@@ -26,8 +26,8 @@ async function start(fleet: ProcessFleet, fun: string, arg: Value[], kwargs: Val
       kwargs: map({}),
     });
     return async () => {
-      const found = await eventually(() => fleet.jobs.getReturn(jid, ID), { what: `the return of ${fun}` });
-      return found.return ?? null;
+      const entry = await eventually(() => fleet.jobs.getReturn(jid, ID), { what: `the return of ${fun}` });
+      return entry.return ?? null;
     };
   } finally {
     client.close();

@@ -68,9 +68,9 @@ Deno.test("a minion's certificate is signed by another minion, according to its 
       const answer = parseJson(out);
       const results = isMap(answer) ? answer.get(minion) : undefined;
       assert(isMap(results), out + err);
-      const found = [...results].find(([tag]) => str(tag).startsWith("x509_|-certificate_"))?.[1];
-      assert(isMap(found), out);
-      return { result: found.get("result"), comment: str(found.get("comment") ?? ""), changes: found.get("changes") };
+      const state = [...results].find(([tag]) => str(tag).startsWith("x509_|-certificate_"))?.[1];
+      assert(isMap(state), out);
+      return { result: state.get("result"), comment: str(state.get("comment") ?? ""), changes: state.get("changes") };
     };
 
     const would = await applied("web1", "test=True");

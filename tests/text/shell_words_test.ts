@@ -47,10 +47,10 @@ const FORMS = [
 async function wordsOf(lines: readonly string[]): Promise<string[][]> {
   const show = `show() { printf '%s\\0' "$#" "$@"; }\n`;
   const { stdout } = await new Deno.Command("sh", { args: ["-c", show + lines.join("\n")], stdout: "piped" }).output();
-  const found = new TextDecoder().decode(stdout).split("\0");
+  const words = new TextDecoder().decode(stdout).split("\0");
   const lists: string[][] = [];
-  for (let at = 0; at < found.length - 1; at += 1 + Number(found[at])) {
-    lists.push(found.slice(at + 1, at + 1 + Number(found[at])));
+  for (let at = 0; at < words.length - 1; at += 1 + Number(words[at])) {
+    lists.push(words.slice(at + 1, at + 1 + Number(words[at])));
   }
   return lists;
 }

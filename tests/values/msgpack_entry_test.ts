@@ -32,8 +32,8 @@ Deno.test("each entry of a large map is found unchanged", () => {
   const entries = new EntryReader();
   entries.open(encode(values, "disk"));
   for (const [key, value] of values) {
-    const found = entries.get(String(key));
-    assert(found !== undefined && equals(found, value), String(key));
+    const record = entries.get(String(key));
+    assert(record !== undefined && equals(record, value), String(key));
   }
 });
 

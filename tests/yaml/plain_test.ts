@@ -31,15 +31,15 @@ strictTest("a document that is read without the YAML parser has the value that t
   let plain = 0;
   let others = 0;
   for (const text of documents()) {
-    const found = plainMapping(text);
-    if (found === undefined) {
+    const mapping = plainMapping(text);
+    if (mapping === undefined) {
       others++;
       continue;
     }
     plain++;
     try {
       // A document without any pair is empty.
-      assertEquals(found.value, loadYaml(`---\n${text}\n`) ?? map({}), JSON.stringify(text));
+      assertEquals(mapping.value, loadYaml(`---\n${text}\n`) ?? map({}), JSON.stringify(text));
     } catch (error) {
       if (error instanceof YamlError) throw new Error(`the parser refuses ${JSON.stringify(text)}`);
       throw error;
@@ -49,6 +49,6 @@ strictTest("a document that is read without the YAML parser has the value that t
 });
 
 strictTest("the line of each key is known", () => {
-  const found = plainMapping("# Salt\n\nmaster: salt\n#\nid: web1\n");
-  assertEquals(found, { value: map({ master: "salt", id: "web1" }), lines: new Map([["master", 3], ["id", 5]]) });
+  const mapping = plainMapping("# Salt\n\nmaster: salt\n#\nid: web1\n");
+  assertEquals(mapping, { value: map({ master: "salt", id: "web1" }), lines: new Map([["master", 3], ["id", 5]]) });
 });

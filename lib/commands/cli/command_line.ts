@@ -266,7 +266,7 @@ class Parser {
     if (exact !== undefined) return [flag, exact];
     const begun = [...this.#byFlag].filter(([known]) => known.startsWith(flag));
     if (begun.length === 1) return begun[0];
-    const matches = begun.map(([known]) => known).sort();
+    const matches = begun.map(([flag]) => flag).sort();
     throw new UsageError(
       matches.length === 0
         ? `no such option: ${flag}${hint ?? didYouMean(flag, this.#byFlag.keys())}`

@@ -7,7 +7,7 @@ import type { JobIo } from "./run_command.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { LiveLines } from "#lib/output/live_lines.ts";
 import { MACHINE_OUTPUTTERS } from "#lib/output/outputters.ts";
-import { coloured, type OutputSettings } from "#lib/output/printer.ts";
+import { isColoured, type OutputSettings } from "#lib/output/printer.ts";
 import { streamDecoder } from "#lib/text/encoding.ts";
 
 /**
@@ -18,7 +18,7 @@ export function liveTerminal(output: OutputSettings, io: JobIo): LiveLines {
   const forProgram = output.out !== null && MACHINE_OUTPUTTERS.includes(output.out);
   return new LiveLines({
     write: (text) => forProgram ? io.writeError(text) : io.write(text),
-    color: coloured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor }),
+    color: isColoured(output, { isTerminal: forProgram ? io.isErrorTerminal : io.isTerminal, noColor: io.noColor }),
     omitShown: output.out === null && output.file === null,
   });
 }

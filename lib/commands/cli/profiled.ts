@@ -17,7 +17,7 @@ export interface ProfileRequest {
  * Runs `work`, and writes a profile of it if the command line asks for one; its path is written to standard error.
  * @param place.cachedir The directory if none was typed.
  */
-export async function profiled<T>(
+export async function runProfiled<T>(
   { profiling_enabled, profiling_path }: ProfileRequest,
   place: { readonly cachedir: string; readonly prog: string; readonly io: Pick<Terminal, "writeError"> },
   work: () => Promise<T>,

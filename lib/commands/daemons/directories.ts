@@ -10,7 +10,7 @@ import { PreflightError } from "#lib/errors.ts";
 import { giveLogFile, openLogFile } from "#lib/runtime/log_file.ts";
 import { isTrustedPath } from "#lib/os/trusted_path.ts";
 import { findUser, type User } from "#lib/os/users.ts";
-import { checked } from "./preflight_problems.ts";
+import { orProblem } from "./preflight_problems.ts";
 
 /** A directory that a service needs. */
 export interface Directory {
@@ -47,7 +47,7 @@ export function prepareAsRoot(opts: PlaceOptions, user: User, directories: reado
     // An existing directory such as /var/run keeps its owner.
     if (isTrustedPath(path, user)) makeDirectory(option, path, { mode: 0o755, user, keepOwner: true });
   }
-  checked(`log_file: ${opts.log_file} cannot be written`, () => giveLogFile(opts.log_file, user));
+  orProblem(`log_file: ${opts.log_file} cannot be written`, () => giveLogFile(opts.log_file, user));
 }
 
 /**
@@ -70,7 +70,7 @@ export function prepareDirectories(
       tighten(directory);
     }
     for (const option of FILES) makeDirectory(option, parent(opts[option]), { mode: 0o755 });
-    checked(`log_file: ${opts.log_file} cannot be written`, () => openLogFile(opts.log_file).close());
+    orProblem(`log_file: ${opts.log_file} cannot be written`, () => openLogFile(opts.log_file).close());
   }
   for (const { option, path } of directories) checkWritable(option, path);
   return warnings;
@@ -90,7 +90,7 @@ function makeDirectory(
   path: string,
   { mode, user, keepOwner = false }: { mode: number; user?: User; keepOwner?: boolean },
 ): void {
-  checked(`${option}: the directory ${path} cannot be made`, () => {
+  orProblem(`${option}: the directory ${path} cannot be made`, () => {
     const there = statIfExists(path);
     if (there !== undefined && !there.isDirectory) throw new PreflightError(`${option}: ${path} is no directory`);
     if (there === undefined) {
@@ -143,21 +143,21 @@ function owners(
   path: string,
   wanted: (entry: Deno.DirEntry) => boolean,
 ): { entry: string; uid: number }[] {
-  return checked(`${option}: ${path} cannot be read`, () => {
-    const found = [{ entry: path, uid: Deno.statSync(path).uid ?? 0 }];
+  return orProblem(`${option}: ${path} cannot be read`, () => {
+    const owners = [{ entry: path, uid: Deno.statSync(path).uid ?? 0 }];
     for (const inner of Deno.readDirSync(path)) {
       const entry = `${path}/${inner.name}`;
       const uid = wanted(inner) ? lstatIfExists(entry)?.uid : undefined;
-      if (typeof uid === "number") found.push({ entry, uid });
+      if (typeof uid === "number") owners.push({ entry, uid });
     }
-    return found;
+    return owners;
   });
 }
 
 function tighten({ option, path, mode, wider }: Directory): void {
   const now = (Deno.statSync(path).mode ?? 0) & 0o777;
   if (now === mode || wider.includes(now)) return;
-  checked(
+  orProblem(
     `${option}: the mode of ${path} cannot be set to ${mode.toString(8)}`,
     () => Deno.chmodSync(path, mode),
   );
@@ -168,7 +168,7 @@ function tighten({ option, path, mode, wider }: Directory): void {
  * @throws {PreflightError} If the directory cannot be written.
  */
 export function checkWritable(option: string, path: string): void {
-  checked(
+  orProblem(
     `${option}: nothing can be written in ${path}`,
     () => Deno.removeSync(Deno.makeTempFileSync({ dir: path, prefix: ".preflight_" })),
   );

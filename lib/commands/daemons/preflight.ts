@@ -18,7 +18,7 @@ import { userToBecome } from "#lib/programs/run_user.ts";
 import { isTrustedPath } from "#lib/os/trusted_path.ts";
 import type { User } from "#lib/os/users.ts";
 import { equals, str, type ValueMap } from "#lib/values/value.ts";
-import { checked, reason } from "./preflight_problems.ts";
+import { orProblem, reason } from "./preflight_problems.ts";
 
 /** Maximum path of a Unix socket, in bytes: the size of `sun_path` minus the final NUL. */
 export const MAX_SOCKET_PATH = Deno.build.os === "linux" ? 107 : 103;
@@ -118,7 +118,7 @@ function preflight(opts: MasterOpts | MinionOpts, { longestSocket, directories: 
 function checkPrivateKeys(opts: MasterOpts | MinionOpts, names: readonly string[]): void {
   for (const name of names) {
     const permissive = opts.permissive_pki_access;
-    checked("pki_dir", () => checkPrivateKey(`${opts.pki_dir}/${name}.pem`, { permissive }));
+    orProblem("pki_dir", () => checkPrivateKey(`${opts.pki_dir}/${name}.pem`, { permissive }));
   }
 }
 
@@ -176,7 +176,7 @@ function checkFileRoots(option: "file_roots" | "pillar_roots", roots: ValueMap, 
   for (const [env, paths] of roots) {
     for (const path of Array.isArray(paths) ? paths.map(str) : []) {
       const root = `${option}: ${path} (${str(env)})`;
-      checked(`${root} cannot be read`, () => {
+      orProblem(`${root} cannot be read`, () => {
         if (statIfExists(path) === undefined) warnings.push(`${root} does not exist`);
         else for (const _ of Deno.readDirSync(path)) break;
       });
@@ -208,5 +208,5 @@ function checkOpenFiles(wanted: number, keys: number, warnings: string[]): void 
 
 function acceptedKeys({ pki_dir }: MasterOpts): number {
   const path = `${pki_dir}/minions`;
-  return checked(`pki_dir: ${path} cannot be read`, () => [...Deno.readDirSync(path)].length);
+  return orProblem(`pki_dir: ${path} cannot be read`, () => [...Deno.readDirSync(path)].length);
 }

@@ -11,7 +11,7 @@ import { messageOf, PreflightError } from "#lib/errors.ts";
  * @param what What is wrong if it throws: `pki_dir: nothing can be written in /etc/salt/pki`.
  * @throws {PreflightError} `what` with the system's reason, for any other error.
  */
-export function checked<T>(what: string, action: () => T): T {
+export function orProblem<T>(what: string, action: () => T): T {
   try {
     return action();
   } catch (error) {

@@ -158,7 +158,7 @@ async function serve<O extends ServiceOpts>(
       describeThreads: () => service.describeThreads(),
     }));
     daemon?.ready();
-    const ended = Promise.race([service.closed, aborted(stop.signal)]);
+    const ended = Promise.race([service.closed, untilAborted(stop.signal)]);
     exitCode = await ended.then(() => 0, (error) => {
       log.critical(messageOf(error));
       return error instanceof SignInError ? error.exitCode : 1;
@@ -174,7 +174,7 @@ async function serve<O extends ServiceOpts>(
   return exitCode;
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

@@ -98,15 +98,15 @@ export function wheelKeys(ask: AskWheel): KeyOperations {
       return new Map(states.map((state) => [state, all.get(state) ?? []]));
     },
     async match(globs) {
-      const found = byState(await ask("key.glob_match", [globs]));
-      return new Map([...found].filter(([, ids]) => ids.length > 0));
+      const keys = byState(await ask("key.glob_match", [globs]));
+      return new Map([...keys].filter(([, ids]) => ids.length > 0));
     },
     print: async (globs) => asMap(await ask("key.print", [globs])),
     async finger(globs) {
-      const found = asMap(await ask("key.finger", [globs]));
-      if (!compileGlobs(globs)("master")) return found;
+      const fingerprints = asMap(await ask("key.finger", [globs]));
+      if (!compileGlobs(globs)("master")) return fingerprints;
       const local = asMap(await ask("key.finger", ["*"])).get("local");
-      return local === undefined ? found : found.set("local", local);
+      return local === undefined ? fingerprints : fingerprints.set("local", local);
     },
     async change(matches, to) {
       const [fun, included] = to === "accepted"

@@ -36,7 +36,7 @@ export function noMinionsHint(
   keys: Pick<KeyStore, "list">,
   place: { readonly config_dir: string },
 ): string {
-  const lines = [...keyLines(target, keys, place), ...kindLines(target, () => accepted(keys))];
+  const lines = [...keyLines(target, keys, place), ...kindLines(target, () => acceptedIds(keys))];
   return sanitize(lines.map((line) => `${line}\n`).join(""));
 }
 
@@ -65,7 +65,7 @@ function matching({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[
   }
 }
 
-function accepted(keys: Pick<KeyStore, "list">): readonly string[] {
+function acceptedIds(keys: Pick<KeyStore, "list">): readonly string[] {
   try {
     return keys.list("accepted");
   } catch (error) {

@@ -26,7 +26,7 @@ import { BackgroundParts } from "./batch_parts.ts";
 import { BatchRecord } from "./batch_record.ts";
 import { MASK } from "#lib/protocol/no_log.ts";
 import { BatchRun } from "./batch_run.ts";
-import { interrupted, NO_RETURN_TEXT, type Session } from "./salt_session.ts";
+import { NO_RETURN_TEXT, type Session, tellInterrupted } from "./salt_session.ts";
 import { showDrift } from "./salt_show.ts";
 import { sanitizeLine } from "#lib/text/terminal.ts";
 import { compareStrings, repr, str, type Value } from "#lib/values/value.ts";
@@ -55,7 +55,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
     throw new UsageError("--async with --batch cannot go with -a or -T: the password would not be stored");
   }
   const { up, down } = await ping(job, session);
-  if (io.signal.aborted) return interrupted(session);
+  if (io.signal.aborted) return tellInterrupted(session);
   const quiet = options.static && !options.async;
   for (const { id } of quiet ? [] : down) {
     printStatus(session, `Minion ${sanitizeLine(id)} did not respond. No job will be sent.\n`);
@@ -100,7 +100,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
   }
   const show = new BatchPrinter(session, { jid, quiet });
   const { all, halted } = await drive(state, { session, store: jobs.batches, show, noLog: job.noLog });
-  if (io.signal.aborted) return interrupted(session, jid);
+  if (io.signal.aborted) return tellInterrupted(session, jid);
   if (halted !== undefined) session.log.error(`Batch run stopped due to ${halted}`);
   const worst = Math.max(down.length > 0 ? EX_MINIONS : 0, ...all.map(({ retcode }) => Math.abs(retcode)));
   const returned = all.filter(({ outcome }) => hasReturned(outcome));

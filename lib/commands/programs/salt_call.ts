@@ -40,7 +40,7 @@ import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/local_call/call_mas
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
 import { hasPillarFiles } from "#lib/pillar/has_files.ts";
-import { profiled } from "#lib/commands/cli/profiled.ts";
+import { runProfiled } from "#lib/commands/cli/profiled.ts";
 import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { sanitize } from "#lib/text/terminal.ts";
@@ -77,7 +77,7 @@ async function runParsed(parsed: Parsed<SaltCallTable>, io: JobIo): Promise<numb
   return await withCommand({ io, options, arg: wireArgs(parsed.args.slice(1), options), loaded, takeRights }, (run) => {
     for (const warning of [...run.rights, ...ignoredRoots(options)]) run.log.warning(warning);
     const place = { cachedir: run.opts.cachedir, prog: SALT_CALL.prog, io };
-    return profiled(options, place, () => perform(parsed, { ...run, io }));
+    return runProfiled(options, place, () => perform(parsed, { ...run, io }));
   });
 }
 
@@ -230,12 +230,12 @@ async function connect(
   if (isMasterless(opts)) {
     log.named("salt.minion").debug("No master is asked (file_client: local)");
     // Templates are loaded only if there is pillar, or the function asks for it: values of the caller are pillar, too.
-    const compiled = async () => {
+    const compilePillar = async () => {
       const { localPillar } = await import("#lib/minion/local_call/pillar.ts");
       return await localPillar(opts, { grains, catalogue, log, signal: io.signal });
     };
-    if (hasPillarFiles(opts)) return await compiled();
-    return { ...WITHOUT_MASTER, freshPillar: async (query) => await (await compiled()).freshPillar(query) };
+    if (hasPillarFiles(opts)) return await compilePillar();
+    return { ...WITHOUT_MASTER, freshPillar: async (query) => await (await compilePillar()).freshPillar(query) };
   }
   log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);
   // Sockets and keys are loaded only with a master.

@@ -197,8 +197,8 @@ class Copy {
 
   #note(parts: readonly Part[], place: string): void {
     for (const part of parts) {
-      const known = this.results.get(part.id);
-      const files: ValueMap = isMap(known) ? known : new Map();
+      const earlier = this.results.get(part.id);
+      const files: ValueMap = isMap(earlier) ? earlier : new Map();
       this.results.set(part.id, files.set(place, part.result));
       if (!tookPiece(part)) this.#fail(part);
     }

@@ -40,16 +40,16 @@ interface Found {
  * @throws {SourceError} If a source does not exist, or is neither file nor directory.
  */
 export function listSources(sources: readonly string[], dest: string): SourceTree {
-  const found = sources.map(realPath).flatMap((source) => walk(source, { source, below: "", within: [] }));
-  const intoDirectory = found.length > 1 || found.some(({ mode }) => mode === undefined) || dest.endsWith("/");
+  const files = sources.map(realPath).flatMap((source) => walk(source, { source, below: "", within: [] }));
+  const intoDirectory = files.length > 1 || files.some(({ mode }) => mode === undefined) || dest.endsWith("/");
   const place = ({ source, below }: Found) => {
     const name = baseName(source);
     if (below === "") return intoDirectory ? join(dest, name) : dest;
     return join(dest, name, below);
   };
   return {
-    files: found.flatMap((one) => one.mode === undefined ? [] : [{ path: one.path, dest: place(one), mode: one.mode }]),
-    emptyDirectories: found.filter(({ mode }) => mode === undefined).map(place).sort(),
+    files: files.flatMap((one) => one.mode === undefined ? [] : [{ path: one.path, dest: place(one), mode: one.mode }]),
+    emptyDirectories: files.filter(({ mode }) => mode === undefined).map(place).sort(),
   };
 }
 

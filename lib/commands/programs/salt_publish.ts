@@ -17,11 +17,11 @@ import { type JobRequest, type PublishedJob, timeoutsOf } from "#lib/client/job.
 import { LocalClient, newReturnKey } from "#lib/client/local.ts";
 import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
 import { MACHINE_OUTPUTTERS } from "#lib/output/outputters.ts";
-import { coloured } from "#lib/output/printer.ts";
+import { isColoured } from "#lib/output/printer.ts";
 import { type AnswerOptions, answers } from "#lib/commands/report/answers.ts";
 import { jobOfCommandLine } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
-import { interrupted, NO_RETURN_TEXT, type SaltIo, type Session } from "./salt_session.ts";
+import { NO_RETURN_TEXT, type SaltIo, type Session, tellInterrupted } from "./salt_session.ts";
 import { QUIET_MS, showAnswers } from "./salt_show.ts";
 import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
@@ -67,7 +67,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
       using live = options.live
         ? (await import("#lib/commands/cli/live_terminal.ts")).liveTerminal(output, io)
         : undefined;
-      const color = coloured(output, io);
+      const color = isColoured(output, io);
       const errorColor = useColours({
         isTerminal: io.isErrorTerminal,
         noColor: options.no_color,
@@ -216,7 +216,7 @@ async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   } finally {
     io.signal.removeEventListener("abort", interrupt);
   }
-  return interrupted(session, published?.jid);
+  return tellInterrupted(session, published?.jid);
 }
 
 function printJid(jid: string, { options, opts, io }: Session): void {

@@ -27,7 +27,7 @@ import type { LocalCommands, RunnerContext } from "#lib/client/runner_context.ts
 import { type RunnerEnd, type RunnerOutcome, runRunner } from "#lib/client/runner.ts";
 import { loadRunners, runnerHost } from "#lib/master/processes/runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
-import { profiled } from "#lib/commands/cli/profiled.ts";
+import { runProfiled } from "#lib/commands/cli/profiled.ts";
 import { checkEauthOptions, credentialsBy } from "./eauth.ts";
 import { startingUser } from "#lib/runtime/starting_user.ts";
 import { requestRunner } from "#lib/client/runner_request.ts";
@@ -119,7 +119,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
     const place = { cachedir: opts.cachedir, prog: SALT_RUN.prog, io };
     const call = { kind: "runner", fun, ...functionArguments(words, options) } as const;
-    const outcome = await profiled(options, place, () => runRunner(call, host));
+    const outcome = await runProfiled(options, place, () => runRunner(call, host));
     if (io.signal.aborted) {
       io.writeError(`\nStopped. The job was ${jid}.\n`);
       return EX_INTERRUPTED;

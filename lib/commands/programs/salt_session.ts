@@ -51,7 +51,7 @@ export interface Session {
  * After Ctrl-C: prints how to attach to the job again.
  * @returns The exit code.
  */
-export function interrupted({ io, opts }: Session, jid?: string): number {
+export function tellInterrupted({ io, opts }: Session, jid?: string): number {
   const job = jid === undefined
     ? ""
     : `\nThis job's jid is: ${jid}\n${lookupHint(jid, opts)}\n\n${attachHint(jid, opts)}`;

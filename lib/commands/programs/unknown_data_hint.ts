@@ -85,10 +85,10 @@ function readKey(key: string, bank: "grains" | "pillar", { ids, data }: KnownFle
     let left = MAX_READ;
     return (id, bytes) => {
       if (bytes === undefined || !accepted.has(id) || left-- <= 0) return;
-      const found: Value = decode(bytes, "disk");
-      if (!isMap(found)) return;
-      for (const name of found.keys()) names.add(str(name));
-      const value = found.get(key) ?? null;
+      const content: Value = decode(bytes, "disk");
+      if (!isMap(content)) return;
+      for (const name of content.keys()) names.add(str(name));
+      const value = content.get(key) ?? null;
       const plain = (Array.isArray(value) ? value : [value]).filter((one) =>
         one !== null && !isMap(one) && !Array.isArray(one)
       );

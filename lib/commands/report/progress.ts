@@ -39,8 +39,8 @@ export class JobProgress {
 
   /** A state is done on a minion whose run has `of` of them. */
   state(id: string, of: number): void {
-    const known = this.#states.get(id) ?? { done: 0, of };
-    this.#states.set(id, { done: Math.min(known.done + 1, of), of });
+    const progress = this.#states.get(id) ?? { done: 0, of };
+    this.#states.set(id, { done: Math.min(progress.done + 1, of), of });
   }
 
   /** Minions are known not to be connected. */

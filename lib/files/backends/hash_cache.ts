@@ -73,8 +73,8 @@ export class HashCache {
         const before = Deno.statSync(file.path);
         if (!before.isFile) return undefined;
         const identity = identityOf(before);
-        const known = this.#cache.get(file.path);
-        if (known?.identity === identity) return known.hash;
+        const entry = this.#cache.get(file.path);
+        if (entry?.identity === identity) return entry.hash;
         const large = before.size >= LARGE;
         const hash = (large ? await this.#read(file, identity) : undefined) ??
           (before.size <= SMALL ? digestSmallFile(file.path, this.#hashType) : undefined) ??

@@ -76,9 +76,9 @@ export class ListCache {
   async #get(saltenv: string, { roots, make }: ListSource): Promise<FileLists> {
     const path = `${this.#directory}/${fileNameOf(saltenv)}.p`;
     const version = await this.#youngVersion(path);
-    const known = version && await this.#known(saltenv, path, version);
-    if (known !== undefined && !this.#hasChanged(saltenv, roots, { dirs: known.dirs, writtenMs: version!.writtenMs })) {
-      return known;
+    const entry = version && await this.#known(saltenv, path, version);
+    if (entry !== undefined && !this.#hasChanged(saltenv, roots, { dirs: entry.dirs, writtenMs: version!.writtenMs })) {
+      return entry;
     }
     const lists = await make();
     await this.#write(path, lists);
@@ -88,8 +88,8 @@ export class ListCache {
   }
 
   async #known(saltenv: string, path: string, { identity }: Version): Promise<FileLists | undefined> {
-    const known = this.#cache.get(saltenv);
-    if (known?.identity === identity) return known.lists;
+    const entry = this.#cache.get(saltenv);
+    if (entry?.identity === identity) return entry.lists;
     const lists = await readLists(path);
     if (lists !== undefined) this.#cache.set(saltenv, { identity, lists });
     return lists;

@@ -17,7 +17,7 @@ export type MtimeMap = ReadonlyMap<string, number>;
  * counts.
  */
 export async function readMtimes(roots: readonly string[], ignores: (path: string) => boolean): Promise<MtimeMap> {
-  const found = new Map<string, number>();
+  const mtimes = new Map<string, number>();
   const waiting = [...roots].reverse();
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
     for (const { name, isDirectory } of await entriesOf(directory)) {
@@ -28,10 +28,10 @@ export async function readMtimes(roots: readonly string[], ignores: (path: strin
       }
       if (ignores(path)) continue;
       const info = await statOf(path);
-      if (info !== undefined && !info.isDirectory) found.set(path, (info.mtime?.getTime() ?? 0) / 1000);
+      if (info !== undefined && !info.isDirectory) mtimes.set(path, (info.mtime?.getTime() ?? 0) / 1000);
     }
   }
-  return found;
+  return mtimes;
 }
 
 /** The data of an update's event: changed, removed and added files. */

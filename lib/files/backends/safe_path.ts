@@ -30,12 +30,12 @@ export function isBelow(root: string, path: string): boolean {
  * counts.
  */
 export async function isReallyBelow(root: string, path: string): Promise<boolean> {
-  const [realRoot, real] = await Promise.all([followed(root), followed(path)]);
+  const [realRoot, real] = await Promise.all([followLinks(root), followLinks(path)]);
   return isBelow(realRoot, real);
 }
 
 /** The path with all links followed, also if its last parts do not exist. */
-export async function followed(path: string): Promise<string> {
+export async function followLinks(path: string): Promise<string> {
   try {
     return await Deno.realPath(path);
   } catch {

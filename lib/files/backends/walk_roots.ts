@@ -9,7 +9,7 @@ import { StoreError } from "#lib/errors.ts";
 import { dirName, relativePath } from "#lib/os/paths.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import type { FileLists } from "./backend.ts";
-import { followed } from "./safe_path.ts";
+import { followLinks } from "./safe_path.ts";
 
 /** Which files are listed. */
 export interface WalkRules {
@@ -41,25 +41,25 @@ interface Found {
 
 /** @throws {StoreError} If there are more than two million entries. */
 export async function walkRoots(roots: readonly string[], rules: WalkRules): Promise<FileLists> {
-  const found: Found = {
+  const listing: Found = {
     files: new Set(),
     dirs: new Set(),
     emptyDirs: new Set(),
     links: new Map(),
     left: MAX_ENTRIES,
   };
-  for (const root of roots) await walkRoot(root, rules, found);
-  const sorted = (paths: Set<string>) => [...paths].sort(compareStrings);
+  for (const root of roots) await walkRoot(root, rules, listing);
+  const sortPaths = (paths: Set<string>) => [...paths].sort(compareStrings);
   return {
-    files: sorted(found.files),
-    dirs: sorted(found.dirs),
-    emptyDirs: sorted(found.emptyDirs),
-    links: new Map([...found.links].sort(([a], [b]) => compareStrings(a, b))),
+    files: sortPaths(listing.files),
+    dirs: sortPaths(listing.dirs),
+    emptyDirs: sortPaths(listing.emptyDirs),
+    links: new Map([...listing.links].sort(([a], [b]) => compareStrings(a, b))),
   };
 }
 
 async function walkRoot(root: string, rules: WalkRules, found: Found): Promise<void> {
-  const realRoot = await followed(root);
+  const realRoot = await followLinks(root);
   const waiting: Place[] = [{ rel: "", real: realRoot }];
   for (let place = waiting.pop(); place !== undefined; place = waiting.pop()) {
     const entries = await entriesOf(`${root}/${place.rel}`);
@@ -94,7 +94,7 @@ async function takeEntry(entry: Deno.DirEntry, place: Place, walk: Walk): Promis
   if (!entry.isSymlink) {
     walk.waiting.push({ rel, real: `${place.real}/${entry.name}`, above: place });
   } else if (rules.follow) {
-    const real = await followed(full);
+    const real = await followLinks(full);
     // A link to a directory that it is in would never end; Salt follows it 40 times.
     if (!isAbove(real, place)) walk.waiting.push({ rel, real, above: place });
     else if (listed) return;
@@ -119,7 +119,7 @@ async function takeLink(rel: string, full: string, { realRoot, rules, found }: W
   if (text === undefined) return;
   // Salt takes a text with `..` as if the link were a directory: one step too deep.
   const from = text.startsWith("..") ? full : dirName(full);
-  const target = await followed(text.startsWith("/") ? text : `${from}/${text}`);
+  const target = await followLinks(text.startsWith("/") ? text : `${from}/${text}`);
   if (!rules.follow || !relativePath(target, realRoot).startsWith("..")) found.links.set(rel, text);
 }
 

@@ -44,7 +44,7 @@ export function environmentDirectory(place: CachePlace): string {
  * @throws {CommandError} If that would be outside of the cache.
  */
 export function filesPath(path: string, place: CachePlace): string {
-  return below(environmentDirectory(place), unescaped(path));
+  return below(environmentDirectory(place), unescape(path));
 }
 
 /**
@@ -52,7 +52,7 @@ export function filesPath(path: string, place: CachePlace): string {
  * @throws {CommandError} If that would be outside of the cache.
  */
 export function localFilesPath(path: string, cachedir: string): string {
-  return below(`${cachedir}/localfiles`, unescaped(path));
+  return below(`${cachedir}/localfiles`, unescape(path));
 }
 
 /**
@@ -91,8 +91,8 @@ export function cachedCopy(url: string, place: CachePlace): string {
     [() => externalPath(path, there), ""],
   ] as const;
   for (const [find, mark] of candidates) {
-    const found = pathOrNothing(find);
-    if (found !== undefined && mayExist(found)) return mark + found;
+    const copy = pathOrNothing(find);
+    if (copy !== undefined && mayExist(copy)) return mark + copy;
   }
   return "";
 }
@@ -107,7 +107,7 @@ function pathOrNothing(find: () => string): string | undefined {
 }
 
 /** A path without the `|` that marks it as having no query. */
-function unescaped(path: string): string {
+function unescape(path: string): string {
   return path.replace(/^[|/]+/, "");
 }
 

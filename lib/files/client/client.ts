@@ -141,8 +141,8 @@ class SaltFileClient implements FileClient {
     const done: string[] = [];
     for (const path of filesBelow(directory, await this.fileList(saltenv, directory))) {
       const target = minionPath(path, directory, dest);
-      const got = await this.getFile(createSaltUrl(path), target, saltenv, { ...options, makedirs: true });
-      if (got !== undefined) done.push(got);
+      const paths = await this.getFile(createSaltUrl(path), target, saltenv, { ...options, makedirs: true });
+      if (paths !== undefined) done.push(paths);
     }
     for (const path of filesBelow(directory, await this.emptyDirList(saltenv, directory))) {
       const target = minionPath(path, directory, dest);

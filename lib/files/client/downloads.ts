@@ -42,7 +42,7 @@ export async function download(url: string, dest: string, options: DownloadOptio
     await response.body?.cancel();
     return;
   }
-  const { body } = await accepted(response, url);
+  const { body } = await requireOk(response, url);
   const target = followForChange(dest, realPath);
   using directory = holdDirectory(dirName(target));
   const part = `.${baseName(target).slice(0, 64)}.${crypto.randomUUID()}.part`, temporary = directory.at(part);
@@ -69,7 +69,7 @@ export async function download(url: string, dest: string, options: DownloadOptio
  * @throws {CommandError} If the server does not give it.
  */
 export async function downloadContents(url: string, options: DownloadOptions): Promise<Uint8Array | string> {
-  const response = await accepted(await request(url, options, {}), url);
+  const response = await requireOk(await request(url, options, {}), url);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   try {
@@ -129,7 +129,7 @@ async function request(
 }
 
 /** @throws {CommandError} In Salt's words, unless the server sends the file. */
-async function accepted(response: Response, url: string): Promise<Response> {
+async function requireOk(response: Response, url: string): Promise<Response> {
   if (response.ok) return response;
   await response.body?.cancel();
   const { status, statusText } = response;

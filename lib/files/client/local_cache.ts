@@ -18,8 +18,10 @@ import { removeIfExists } from "#lib/os/atomic_file.ts";
  */
 export async function cacheLocalFile(path: string, place: CachePlace): Promise<string> {
   if (!mayExist(path)) return "";
-  const known = cachedCopy(path, place);
-  if (isFile(known) && sameHash(await fileDigest(path, "sha256"), await fileDigest(known, "sha256"))) return known;
+  const existing = cachedCopy(path, place);
+  if (isFile(existing) && sameHash(await fileDigest(path, "sha256"), await fileDigest(existing, "sha256"))) {
+    return existing;
+  }
   const copy = localFilesPath(path, place.cachedir);
   makeCacheDirectory(dirName(copy));
   const temporary = `${dirName(copy)}/.${crypto.randomUUID()}.part`;

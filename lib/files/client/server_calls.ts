@@ -42,7 +42,7 @@ export class ServerCalls {
   /** The text of each link by its path. */
   async symlinks(saltenv: string, prefix: string): Promise<Map<string, string>> {
     const reply = await this.#send("_symlink_list", { saltenv, prefix });
-    if (!isMap(reply)) throw unexpected("_symlink_list", reply);
+    if (!isMap(reply)) throw unexpectedReply("_symlink_list", reply);
     return new Map([...reply].map(([path, target]) => [text(path), text(target)]));
   }
 
@@ -56,7 +56,7 @@ export class ServerCalls {
     if (!isMap(reply)) return undefined;
     const [hashType, hsum] = [reply.get("hash_type") ?? "sha256", reply.get("hsum")];
     if (hsum === undefined) return undefined;
-    if (typeof hashType !== "string" || typeof hsum !== "string") throw unexpected("_file_hash", reply);
+    if (typeof hashType !== "string" || typeof hsum !== "string") throw unexpectedReply("_file_hash", reply);
     return { hashType, hsum };
   }
 
@@ -83,10 +83,10 @@ export class ServerCalls {
     { saltenv, loc, gzip }: { saltenv: string; loc: number; gzip?: number },
   ): Promise<FileReplyPiece> {
     const reply = await this.#send("_serve_file", { path, saltenv, loc, ...gzip && { gzip } });
-    if (!isMap(reply)) throw unexpected("_serve_file", reply);
+    if (!isMap(reply)) throw unexpectedReply("_serve_file", reply);
     const [data, dest] = [reply.get("data") ?? "", reply.get("dest") ?? ""];
     if (typeof dest !== "string" || (typeof data !== "string" && !(data instanceof Uint8Array))) {
-      throw unexpected("_serve_file", reply);
+      throw unexpectedReply("_serve_file", reply);
     }
     const bytes = typeof data === "string" ? new TextEncoder().encode(data) : new Uint8Array(data);
     const packed = bytes.length > 0 && reply.has("gzip");
@@ -96,7 +96,7 @@ export class ServerCalls {
   /** The master's options that states need. */
   async masterOpts(): Promise<ValueMap> {
     const reply = await this.#send("_master_opts", {});
-    if (!isMap(reply)) throw unexpected("_master_opts", reply);
+    if (!isMap(reply)) throw unexpectedReply("_master_opts", reply);
     return reply;
   }
 
@@ -123,7 +123,7 @@ export class ServerCalls {
 }
 
 function texts(reply: Value, command: string): string[] {
-  if (!Array.isArray(reply)) throw unexpected(command, reply);
+  if (!Array.isArray(reply)) throw unexpectedReply(command, reply);
   return reply.map(text);
 }
 
@@ -134,6 +134,6 @@ function text(name: Value): string {
   throw new WireError(`A name of the file server is no text but ${typeName(name)}`);
 }
 
-function unexpected(command: string, reply: Value): WireError {
+function unexpectedReply(command: string, reply: Value): WireError {
   return new WireError(`The file server answered ${command} with ${typeName(reply)}`);
 }

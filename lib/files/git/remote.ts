@@ -164,9 +164,9 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
     if (!/^[0-9a-f]{4,64}$/i.test(name)) return undefined;
     const key = `${name} ${this.#refs?.identity}`;
     if (this.#unknown.get(key)) return undefined;
-    const found = await this.#read(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
-    const oid = new TextDecoder().decode(found.stdout).trim();
-    if (found.ok && oid !== "") return oid;
+    const output = await this.#read(["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]);
+    const oid = new TextDecoder().decode(output.stdout).trim();
+    if (output.ok && oid !== "") return oid;
     this.#unknown.set(key, true);
     return undefined;
   }
@@ -176,8 +176,8 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
    * @throws {StoreError} If git does not list them.
    */
   tree(commit: string): Promise<Tree> {
-    const known = this.#trees.get(commit);
-    if (known !== undefined) return known;
+    const tree = this.#trees.get(commit);
+    if (tree !== undefined) return tree;
     const read = this.#readTree(commit);
     this.#trees.set(commit, read);
     read.catch(() => this.#trees.delete(commit));

@@ -110,10 +110,10 @@ function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
     allSaltenvs: optionalText(options.get("all_saltenvs")),
     saltenvs: environments(options.get("saltenv") ?? [], opts.gitfs_saltenv),
   };
-  return checked(withBase(read, environments(options.get("saltenv") ?? [], [])));
+  return checkRemote(withBase(read, environments(options.get("saltenv") ?? [], [])));
 }
 
-function checked(remote: RemoteOptions): RemoteOptions {
+function checkRemote(remote: RemoteOptions): RemoteOptions {
   const { id, refTypes } = remote;
   checkRepository(remote, GITFS);
   const invalid = refTypes.filter((type) => !REF_TYPES.includes(type));
@@ -138,14 +138,14 @@ function withBase(remote: RemoteOptions, own: ReadonlyMap<string, EnvOptions>): 
 
 /** What environments have of their own; the remote's own options win over those of all remotes, name by name. */
 function environments(own: Value, all: Value): Map<string, EnvOptions> {
-  const found = new Map<string, EnvOptions>();
+  const environments = new Map<string, EnvOptions>();
   for (const value of [all, own]) {
     for (const [saltenv, options] of joinMaps(value) ?? []) {
       const read = envOptions(joinMaps(options) ?? new Map());
-      found.set(str(saltenv), { ...found.get(str(saltenv)), ...read });
+      environments.set(str(saltenv), { ...environments.get(str(saltenv)), ...read });
     }
   }
-  return found;
+  return environments;
 }
 
 function envOptions(options: ValueMap): EnvOptions {

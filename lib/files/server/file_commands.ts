@@ -20,16 +20,16 @@ type FileCommand = (server: FileServer, load: ValueMap) => Promise<Value>;
 /** The commands, by name. */
 export const FILE_COMMANDS: Readonly<Record<string, FileCommand>> = {
   _file_envs: fileEnvs,
-  _file_list: (server, load) => listed(load, [], (saltenv, options) => server.fileList(saltenv, options)),
-  _file_list_emptydirs: (server, load) => listed(load, [], (saltenv, options) => server.emptyDirs(saltenv, options)),
-  _dir_list: (server, load) => listed(load, [], (saltenv, options) => server.dirList(saltenv, options)),
+  _file_list: (server, load) => listPaths(load, [], (saltenv, options) => server.fileList(saltenv, options)),
+  _file_list_emptydirs: (server, load) => listPaths(load, [], (saltenv, options) => server.emptyDirs(saltenv, options)),
+  _dir_list: (server, load) => listPaths(load, [], (saltenv, options) => server.dirList(saltenv, options)),
   _symlink_list: (server, load) =>
-    listed(load, new Map(), async (saltenv, options) => new Map(await server.symlinkList(saltenv, options))),
+    listPaths(load, new Map(), async (saltenv, options) => new Map(await server.symlinkList(saltenv, options))),
   _file_find: findFile,
   _file_hash: async (server, load) => (await hashOf(server, load))?.hash ?? "",
   async _file_hash_and_stat(server, load) {
-    const found = await hashOf(server, load);
-    return found === undefined ? ["", null] : [found.hash, found.stat];
+    const hash = await hashOf(server, load);
+    return hash === undefined ? ["", null] : [hash.hash, hash.stat];
   },
   _serve_file: serveFile,
 };
@@ -48,7 +48,7 @@ async function fileEnvs(server: FileServer, load: ValueMap): Promise<Value> {
 }
 
 /** The list that a load asks for; `none` without an environment. */
-async function listed(
+async function listPaths(
   load: ValueMap,
   none: Value,
   list: (saltenv: string, options: FileListOptions) => Promise<Value>,
@@ -65,8 +65,8 @@ async function findFile(server: FileServer, load: ValueMap): Promise<Value> {
   if (!truthy(path)) return map({ path: "", rel: "" });
   const saltenv = load.has("saltenv") ? load.get("saltenv") : "base";
   if (typeof path !== "string" || typeof saltenv !== "string") return UNUSABLE;
-  const found = await server.findFile(path, saltenv);
-  return found === undefined ? map({ path: "", rel: "" }) : foundMap(found);
+  const file = await server.findFile(path, saltenv);
+  return file === undefined ? map({ path: "", rel: "" }) : foundMap(file);
 }
 
 function foundMap({ path, rel, stat, back }: ServedFile): ValueMap {
@@ -79,8 +79,8 @@ async function hashOf(
 ): Promise<{ readonly hash: ValueMap; readonly stat: Value[] } | undefined> {
   const path = load.get("path"), saltenv = load.get("saltenv");
   if (typeof path !== "string" || saltenv === undefined) return undefined;
-  const found = await server.hashAndStat(path, str(saltenv));
-  return found === undefined ? undefined : { hash: hashMap(found.hash), stat: [...found.stat] };
+  const hash = await server.hashAndStat(path, str(saltenv));
+  return hash === undefined ? undefined : { hash: hashMap(hash.hash), stat: [...hash.stat] };
 }
 
 function hashMap({ hash_type, hsum }: ServedFileHash): ValueMap {

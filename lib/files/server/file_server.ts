@@ -87,9 +87,9 @@ export class FileServer {
 
   /** The environments of each backend. */
   async envsByBackend(chosen: Backends = undefined): Promise<Map<string, readonly string[]>> {
-    const found = new Map<string, readonly string[]>();
-    for (const { name, backend } of await this.backends(chosen)) found.set(name, await backend.envs());
-    return found;
+    const envs = new Map<string, readonly string[]>();
+    for (const { name, backend } of await this.backends(chosen)) envs.set(name, await backend.envs());
+    return envs;
   }
 
   /**
@@ -103,8 +103,8 @@ export class FileServer {
     if (safe === undefined) return undefined;
     const request = { path: safe, saltenv: query.get("saltenv") ?? saltenv, query };
     for (const { name, backend } of await this.backends()) {
-      const found = await backend.find(request);
-      if (found !== undefined) return { ...found, back: name };
+      const file = await backend.find(request);
+      if (file !== undefined) return { ...file, back: name };
     }
     return undefined;
   }
@@ -139,10 +139,10 @@ export class FileServer {
     path: string,
     saltenv: string,
   ): Promise<{ readonly hash: ServedFileHash; readonly stat: readonly number[] } | undefined> {
-    const found = await this.findFile(path, saltenv);
-    if (found === undefined) return undefined;
-    const hsum = await (await this.#backendOf(found))?.hash(found, saltenv);
-    return hsum === undefined ? undefined : { hash: { hash_type: this.#opts.hash_type, hsum }, stat: found.stat };
+    const file = await this.findFile(path, saltenv);
+    if (file === undefined) return undefined;
+    const hsum = await (await this.#backendOf(file))?.hash(file, saltenv);
+    return hsum === undefined ? undefined : { hash: { hash_type: this.#opts.hash_type, hsum }, stat: file.stat };
   }
 
   /**
@@ -153,11 +153,11 @@ export class FileServer {
     request: { readonly path: string; readonly saltenv: string; readonly loc: number },
   ): Promise<FilePiece> {
     const none = { data: new Uint8Array() };
-    const found = await this.findFile(request.path, request.saltenv);
-    if (found === undefined) return { ...none, dest: "" };
-    const served = await (await this.#backendOf(found))?.serves(found, request.saltenv);
-    if (!served) return { ...none, dest: found.rel };
-    return { data: await readPiece(found.path, request.loc, this.#opts.file_buffer_size), dest: found.rel };
+    const file = await this.findFile(request.path, request.saltenv);
+    if (file === undefined) return { ...none, dest: "" };
+    const served = await (await this.#backendOf(file))?.serves(file, request.saltenv);
+    if (!served) return { ...none, dest: file.rel };
+    return { data: await readPiece(file.path, request.loc, this.#opts.file_buffer_size), dest: file.rel };
   }
 
   async #list(

@@ -51,8 +51,8 @@ async function text(database: "passwd" | "group", host: AccountHost, root: strin
   if (root !== null || which("getent") === undefined) return readTextFileIfExists(accountFile(database, root)) ?? "";
   const stamp = LISTED_FROM.map((path) => fileStamp(path) ?? "-").join("\n");
   const lists = LISTS.getOrInsertComputed(host.outside, () => new Map());
-  const known = lists.get(database);
-  if (known?.stamp === stamp) return known.text;
+  const earlier = lists.get(database);
+  if (earlier?.stamp === stamp) return earlier.text;
   const { retcode, stdout } = await runProgram(["getent", database], host);
   if (retcode === 0) lists.set(database, { stamp, text: stdout });
   return stdout;
@@ -104,8 +104,8 @@ export async function findPasswdEntry(
   host: AccountHost,
   root: string | null,
 ): Promise<User | undefined> {
-  const found = (await passwdEntries(host, root)).find((entry) => entry.name === name);
-  if (found !== undefined || root !== null || which("getent") === undefined) return found;
+  const local = (await passwdEntries(host, root)).find((entry) => entry.name === name);
+  if (local !== undefined || root !== null || which("getent") === undefined) return local;
   if (name === "" || name.startsWith("-") || /^\d+$/.test(name)) return undefined;
   return parsePasswd((await runProgram(["getent", "passwd", name], host)).stdout).find((entry) => entry.name === name);
 }

@@ -13,9 +13,9 @@ import type { CommandHost } from "#lib/programs/command.ts";
 
 /** The command line and the user for running crontab for a user's table. */
 function asUser(user: string): { readonly words: string[]; readonly runas: string | null } {
-  const found = findUser(checkUserName(user));
-  if (found === undefined) throw new CommandError(`User '${user}' is not available`);
-  if (found.uid === Deno.uid()) return { words: ["crontab"], runas: null };
+  const account = findUser(checkUserName(user));
+  if (account === undefined) throw new CommandError(`User '${user}' is not available`);
+  if (account.uid === Deno.uid()) return { words: ["crontab"], runas: null };
   return Deno.uid() === 0 ? { words: ["crontab", "-u", user], runas: null } : { words: ["crontab"], runas: user };
 }
 

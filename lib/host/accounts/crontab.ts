@@ -145,14 +145,14 @@ export type WantedJob = CronEntry & ({ readonly time: CronTime } | { readonly sp
  * @param random A number from `low` to `high`.
  */
 export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, high: number) => number): CronChange {
-  const known = [...table.crons, ...table.special].find((job) => isSameJob(job, wanted.cmd, wanted.identifier));
-  if (known === undefined) return { answer: "new", table: withJob(table, wanted, random) };
-  const old: Partial<CronJob & SpecialJob> = known;
+  const existing = [...table.crons, ...table.special].find((job) => isSameJob(job, wanted.cmd, wanted.identifier));
+  if (existing === undefined) return { answer: "new", table: withJob(table, wanted, random) };
+  const old: Partial<CronJob & SpecialJob> = existing;
   const fields: [string | boolean | null, string | boolean | null][] = [
-    [known.comment, wanted.comment],
-    [known.commented, wanted.commented],
-    [wanted.identifier, known.identifier ?? NO_IDENTIFIER],
-    [known.cmd, wanted.cmd],
+    [existing.comment, wanted.comment],
+    [existing.commented, wanted.commented],
+    [wanted.identifier, existing.identifier ?? NO_IDENTIFIER],
+    [existing.cmd, wanted.cmd],
     ...TIME_FIELDS.map((field): [string | null, string | null] => [
       old[field] ?? null,
       "time" in wanted ? wanted.time[field] : null,
@@ -162,14 +162,14 @@ export function setJob(table: Crontab, wanted: WantedJob, random: (low: number, 
   if (!fields.some(([is, should]) => differs(is, should))) return { answer: "present" };
   const others = {
     ...table,
-    crons: table.crons.filter((job) => job !== known),
-    special: table.special.filter((job) => job !== known),
+    crons: table.crons.filter((job) => job !== existing),
+    special: table.special.filter((job) => job !== existing),
   };
   const merged: CronEntry = {
     cmd: wanted.cmd,
-    comment: wanted.comment ?? known.comment,
+    comment: wanted.comment ?? existing.comment,
     commented: wanted.commented,
-    identifier: wanted.identifier ?? known.identifier,
+    identifier: wanted.identifier ?? existing.identifier,
   };
   const timed: WantedJob = "spec" in wanted
     ? { ...merged, spec: wanted.spec }
@@ -237,9 +237,9 @@ export function removeJob(
       const wanted = time[field];
       return wanted === undefined || job[field] === wanted || (wanted.toLowerCase() === "random" && job[field] !== "*");
     });
-  const found = table.crons.find((job) => isSameJob(job, cmd, identifier) && hasTime(job));
-  if (found === undefined) return { answer: "absent" };
-  return { answer: "removed", table: { ...table, crons: table.crons.filter((job) => job !== found) } };
+  const old = table.crons.find((job) => isSameJob(job, cmd, identifier) && hasTime(job));
+  if (old === undefined) return { answer: "absent" };
+  return { answer: "removed", table: { ...table, crons: table.crons.filter((job) => job !== old) } };
 }
 
 /** Removes a special job. */
@@ -247,17 +247,17 @@ export function removeSpecial(
   table: Crontab,
   { cmd, identifier, spec }: { readonly cmd: string; readonly identifier: string | null; readonly spec: string | null },
 ): CronChange {
-  const found = table.special.find((job) => isSameJob(job, cmd, identifier) && (spec === null || job.spec === spec));
-  if (found === undefined) return { answer: "absent" };
-  return { answer: "removed", table: { ...table, special: table.special.filter((job) => job !== found) } };
+  const old = table.special.find((job) => isSameJob(job, cmd, identifier) && (spec === null || job.spec === spec));
+  if (old === undefined) return { answer: "absent" };
+  return { answer: "removed", table: { ...table, special: table.special.filter((job) => job !== old) } };
 }
 
 /** Sets a variable; if its value changes, it moves after the others. */
 export function setVariable(table: Crontab, name: string, value: string | null): CronChange {
-  const known = table.env.find((variable) => variable.name === name);
-  if (known !== undefined && known.value === value) return { answer: "present" };
-  const env = [...table.env.filter((variable) => variable !== known), { name, value }];
-  return { answer: known === undefined ? "new" : "updated", table: { ...table, env } };
+  const existing = table.env.find((variable) => variable.name === name);
+  if (existing !== undefined && existing.value === value) return { answer: "present" };
+  const env = [...table.env.filter((variable) => variable !== existing), { name, value }];
+  return { answer: existing === undefined ? "new" : "updated", table: { ...table, env } };
 }
 
 /** Removes a variable from a table; the answer is `absent` if there was none. */

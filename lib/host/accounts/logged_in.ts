@@ -14,7 +14,7 @@ const SIZES = { x86_64: 384, aarch64: 400 } as const;
 
 /** The logins in the file's bytes. */
 export function parseLogins(bytes: Uint8Array, size: number = SIZES[Deno.build.arch]): Record<string, Value>[] {
-  const found: Record<string, Value>[] = [];
+  const logins: Record<string, Value>[] = [];
   for (let at = 0; at + size <= bytes.length; at += size) {
     const view = new DataView(bytes.buffer, bytes.byteOffset + at, size);
     if (view.getInt16(0, true) !== USER_PROCESS) continue;
@@ -25,7 +25,7 @@ export function parseLogins(bytes: Uint8Array, size: number = SIZES[Deno.build.a
     };
     const host = text(76, 256);
     const seconds = size === SIZES.x86_64 ? view.getInt32(340, true) : Number(view.getBigInt64(344, true));
-    found.push({
+    logins.push({
       name: text(44, 32),
       terminal: text(8, 32) || null,
       host: host === ":0" || host === ":0.0" ? "localhost" : host,
@@ -33,7 +33,7 @@ export function parseLogins(bytes: Uint8Array, size: number = SIZES[Deno.build.a
       pid: view.getInt32(4, true),
     });
   }
-  return found;
+  return logins;
 }
 
 /** The current logins. */

@@ -145,8 +145,8 @@ function paxPath(data: Uint8Array): string | undefined {
     const length = parseInt(utf8.decode(data.subarray(at, at + 20)), 10);
     if (!(length > 0)) return undefined;
     const record = utf8.decode(data.subarray(at, at + length - 1));
-    const found = /^\d+ path=(.*)$/s.exec(record)?.[1];
-    if (found !== undefined) return found;
+    const path = /^\d+ path=(.*)$/s.exec(record)?.[1];
+    if (path !== undefined) return path;
     at += length;
   }
   return undefined;

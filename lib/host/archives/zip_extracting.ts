@@ -143,12 +143,12 @@ function* packedBytes(
   let skipped = cipher === undefined ? CIPHER_HEADER : 0;
   for (let left = member.compressedSize; left > 0;) {
     const chunk = new Uint8Array(Math.min(CHUNK, left));
-    const got = file.readSync(chunk) ?? 0;
-    if (got === 0) throw new CommandError(`File '${member.name}' is cut off`);
-    left -= got;
-    const bytes = chunk.subarray(0, got);
+    const read = file.readSync(chunk) ?? 0;
+    if (read === 0) throw new CommandError(`File '${member.name}' is cut off`);
+    left -= read;
+    const bytes = chunk.subarray(0, read);
     cipher?.decrypt(bytes);
-    const drop = Math.min(got, CIPHER_HEADER - skipped);
+    const drop = Math.min(read, CIPHER_HEADER - skipped);
     if (drop > 0 && skipped + drop === CIPHER_HEADER && bytes[drop - 1] !== member.check && cipher !== undefined) {
       throw new CommandError(`Bad password for file '${member.name}'`);
     }
@@ -186,9 +186,9 @@ function skipLocalHeader(file: Deno.FsFile, { name, rawName, offset, end, compre
 function readFully(file: Deno.FsFile, bytes: Uint8Array): number {
   let done = 0;
   while (done < bytes.length) {
-    const got = file.readSync(bytes.subarray(done)) ?? 0;
-    if (got === 0) break;
-    done += got;
+    const read = file.readSync(bytes.subarray(done)) ?? 0;
+    if (read === 0) break;
+    done += read;
   }
   return done;
 }

@@ -125,7 +125,7 @@ export async function latestAptVersions(
     if (installed.length === 0 || showInstalled || candidate === "") return candidate;
     return installed.some((version) => compareDebianVersions(version, candidate) >= 0) ? "" : candidate;
   };
-  const found = names.flatMap((name): [string, string][] => {
+  const versions = names.flatMap((name): [string, string][] => {
     if (candidates.has(name)) return [[name, latest(name)]];
     const others = [...candidates.keys()].filter((one) => one.startsWith(`${name}:`));
     return [
@@ -134,9 +134,9 @@ export async function latestAptVersions(
     ];
   });
   // If a single name exists only for another architecture, the result is that package's version.
-  const [only, other] = found;
-  if (names.length === 1 && found.length === 2 && !candidates.has(only[0])) return other[1];
-  return found.length === 1 ? only[1] : new Map<Value, Value>(found);
+  const [only, other] = versions;
+  if (names.length === 1 && versions.length === 2 && !candidates.has(only[0])) return other[1];
+  return versions.length === 1 ? only[1] : new Map<Value, Value>(versions);
 }
 
 /**
@@ -193,7 +193,7 @@ function dpkgOptions(kwargs: ValueMap): string[] {
   return cached.flatMap((option) => ["-o", `DPkg::Options::=${option}`]);
 }
 
-function forced(kwargs: ValueMap): string[] {
+function forceOptions(kwargs: ValueMap): string[] {
   return isTrue(kwargs.get("force_yes")) ? ["--force-yes"] : [];
 }
 
@@ -279,7 +279,7 @@ function installPrefix(kind: Targets["kind"], { kwargs, fromrepo = null, skipVer
     "apt-get",
     "-q",
     "-y",
-    ...forced(kwargs),
+    ...forceOptions(kwargs),
     ...dpkgOptions(kwargs),
     ...recommends,
     ...isTrue(kwargs.get("only_upgrade")) ? ["--only-upgrade"] : [],
@@ -323,8 +323,8 @@ async function planInstall(
     }
     let version: string | undefined = wanted.replace(/^=+/, "");
     if (compared.some(([one]) => one === name)) {
-      const found = available.get(name);
-      const candidates = Array.isArray(found) ? found.map(str) : [];
+      const offered = available.get(name);
+      const candidates = Array.isArray(offered) ? offered.map(str) : [];
       const how = { order: compareDebianVersions, ignoreEpoch: options.ignoreEpoch };
       version = matchingVersion(version, candidates, how);
       if (version === undefined) {
@@ -415,7 +415,7 @@ export async function upgradeAptPackages(
     "-q",
     "-y",
     ...dpkgOptions(kwargs),
-    ...forced(kwargs),
+    ...forceOptions(kwargs),
     ...has("skip_verify") ? ["--allow-unauthenticated"] : [],
     ...has("download_only") || has("downloadonly") ? ["--download-only"] : [],
     ...has("allow_downgrades") ? ["--allow-downgrades"] : [],

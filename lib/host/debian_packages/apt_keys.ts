@@ -77,33 +77,33 @@ export async function addKey(key: NewKey, place: KeyPlace, context: JobContext):
   if (!aptkey) createDirectory(keydir, { recursive: true, mode: 0o755 });
   const { keyid } = key;
   if (keyid !== null) {
-    const known = await listKeys(place, context);
-    if (isMap(known) && [...known.keys()].some((id) => str(id).endsWith(keyid))) return true;
+    const keys = await listKeys(place, context);
+    if (isMap(keys) && [...keys.keys()].some((id) => str(id).endsWith(keyid))) return true;
   }
-  const added = async (words: readonly string[], stdin?: string): Promise<boolean> => {
+  const addKey = async (words: readonly string[], stdin?: string): Promise<boolean> => {
     const { retcode, stderr } = await runApt(words, context, stdin === undefined ? {} : { stdin });
     if (retcode !== 0) context.log("error", `Unable to add repo key: ${stderr}`);
     return retcode === 0;
   };
   if (key.path !== null) {
     const cached = await cachedFile(key.path, key.saltenv, context);
-    return aptkey ? await added(["apt-key", "add", cached]) : await putKey(cached, { keydir, key, context });
+    return aptkey ? await addKey(["apt-key", "add", cached]) : await putKey(cached, { keydir, key, context });
   }
   if (key.text !== null) {
     // Salt calls apt-key here even if it is not installed.
     if (!aptkey) throw new CommandError("A key given as text needs apt-key: put it into a file, and give its path");
-    return await added(["apt-key", "add", "-"], key.text);
+    return await addKey(["apt-key", "add", "-"], key.text);
   }
   if (key.keyserver !== null) {
     if (keyid === null) throw new InvocationError(`No keyid or keyid too short for keyserver: ${key.keyserver}`);
     const [server, id] = [checkedWord(key.keyserver, "key server"), checkedWord(keyid, "key id")];
-    if (aptkey) return await added(["apt-key", "adv", "--batch", "--keyserver", server, "--recv", id]);
+    if (aptkey) return await addKey(["apt-key", "adv", "--batch", "--keyserver", server, "--recv", id]);
     if (key.keyfile === null) {
       context.log("error", "You must define the name of the key file to save the key. See keyfile argument");
       return false;
     }
     const ring = keyPath(keydir, key.keyfile);
-    const done = await added([
+    const done = await addKey([
       "gpg",
       "--no-default-keyring",
       "--keyring",

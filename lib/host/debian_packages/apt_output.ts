@@ -78,11 +78,11 @@ export function parseAptUpgrades(text: string): ValueMap {
 /** The packages that `apt-get --assume-no autoremove` would remove, sorted. */
 export function parseAutoremove(text: string): string[] {
   const names: string[] = [];
-  let found = false;
+  let isBelowHeading = false;
   for (const line of text.split("\n")) {
-    if (line.includes("The following packages will be REMOVED:")) found = true;
-    else if (found && !line.startsWith(" ")) found = false;
-    else if (found) names.push(...line.trim().split(/\s+/));
+    if (line.includes("The following packages will be REMOVED:")) isBelowHeading = true;
+    else if (isBelowHeading && !line.startsWith(" ")) isBelowHeading = false;
+    else if (isBelowHeading) names.push(...line.trim().split(/\s+/));
   }
   return names.sort();
 }
@@ -237,12 +237,12 @@ function fieldValue(field: string): Value {
 
 /** The name, version and architecture in `dpkg -I`; `undefined` for missing fields. */
 export function parseArchive(text: string): Readonly<Partial<Record<"name" | "version" | "arch", string>>> {
-  const found: Partial<Record<"name" | "version" | "arch", string>> = {};
+  const fields: Partial<Record<"name" | "version" | "arch", string>> = {};
   for (const line of text.split("\n")) {
     const [, field, value] = /^\s*(Package|Version|Architecture) *:.*?(\S+)\s*$/.exec(line) ?? [];
-    if (field !== undefined) found[FIELDS[field]] = value;
+    if (field !== undefined) fields[FIELDS[field]] = value;
   }
-  return found;
+  return fields;
 }
 
 const FIELDS: Readonly<Record<string, "name" | "version" | "arch">> = {

@@ -12,14 +12,14 @@ import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** All repositories by their address. */
 export function listAptRepositories(root?: string): ValueMap {
-  const found = new Map<string, ValueMap[]>();
+  const repositories = new Map<string, ValueMap[]>();
   for (const shown of new AptSourceFiles(root).sources.flatMap(shownSources)) {
     const uri = str(shown.get("uri") ?? "");
-    const known = found.get(uri);
-    if (known === undefined) found.set(uri, [shown]);
-    else known.push(shown);
+    const entries = repositories.get(uri);
+    if (entries === undefined) repositories.set(uri, [shown]);
+    else entries.push(shown);
   }
-  return new Map(found);
+  return new Map(repositories);
 }
 
 /** The repository; empty if it is not there, or `repo` defines none. */
@@ -156,9 +156,9 @@ function consolidate(files: AptSourceFiles): void {
   const first = new Map<string, AptSource>();
   for (const source of files.sources.filter(({ file }) => file.endsWith("list"))) {
     const key = JSON.stringify([source.architectures, source.disabled, source.types, source.uris, source.suites]);
-    const known = first.get(key);
+    const sameSource = first.get(key);
     files.remove(source);
-    if (known !== undefined) known.comps = [...new Set([...known.comps, ...source.comps])];
+    if (sameSource !== undefined) sameSource.comps = [...new Set([...sameSource.comps, ...source.comps])];
     else first.set(key, { ...source, file: "/etc/apt/sources.list" });
   }
   for (const source of first.values()) files.add(source);

@@ -230,7 +230,7 @@ export class AptSourceFiles {
       pieces.filter((piece) => !isParagraphs || piece.trim() !== "").map((piece): Part => {
         const source = isParagraphs ? parseSourceParagraph(piece, file) : parsedLine(piece, file);
         if (source === undefined) return { text: piece };
-        return { source: { ...source, read: { text: piece, ours: written(source) } } };
+        return { source: { ...source, read: { text: piece, ours: formatSource(source) } } };
       }),
     );
   }
@@ -246,14 +246,14 @@ function parsedLine(line: string, file: string): AptSource | undefined {
   }
 }
 
-function written(source: AptSource): string {
+function formatSource(source: AptSource): string {
   return source.file.endsWith(".sources") ? sourceParagraph(source) : sourceLine(source);
 }
 
 /** The text of an unchanged entry is not changed. */
 function partText(part: Part): string {
   if ("text" in part) return part.text;
-  const ours = written(part.source);
+  const ours = formatSource(part.source);
   return part.source.read?.ours === ours ? part.source.read.text : ours;
 }
 

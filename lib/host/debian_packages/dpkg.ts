@@ -17,12 +17,12 @@ import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 export async function selections(context: JobContext, pattern = "*"): Promise<ReadonlyMap<string, string[]>> {
   const word = checkedWord(pattern || "*", "pattern");
   const cached = aptCache(context).selections();
-  const known = cached.get(word);
-  if (known !== undefined) return known;
+  const earlier = cached.get(word);
+  if (earlier !== undefined) return earlier;
   const { retcode, stdout } = await runProgram(["dpkg", "--get-selections", word], context);
-  const found = output.parseSelections(stdout);
-  if (retcode === 0) cached.set(word, found);
-  return found;
+  const selections = output.parseSelections(stdout);
+  if (retcode === 0) cached.set(word, selections);
+  return selections;
 }
 
 /**

@@ -28,14 +28,14 @@ function keyLines(text: string): string[] {
 export function parseAuthorizedKeys(text: string, fingerprintOf: Fingerprint): Map<string, AuthorizedKey> {
   const keys = new Map<string, AuthorizedKey>();
   for (const line of keyLines(text)) {
-    const found = line.startsWith("#") ? null : KEY_LINE.exec(line);
-    const [enc, key, ...comment] = found?.[2].split(/\s+/) ?? [];
+    const match = line.startsWith("#") ? null : KEY_LINE.exec(line);
+    const [enc, key, ...comment] = match?.[2].split(/\s+/) ?? [];
     const fingerprint = key === undefined ? undefined : fingerprintOf(key);
-    if (found === null || fingerprint === undefined) continue;
+    if (match === null || fingerprint === undefined) continue;
     keys.set(key, {
       enc,
       comment: comment.join(" "),
-      options: found[1] === "" ? [] : found[1].split(","),
+      options: match[1] === "" ? [] : match[1].split(","),
       fingerprint,
     });
   }

@@ -29,8 +29,8 @@ export function parseHosts(text: string): Hosts {
     const mark = line.indexOf("#");
     const comment = mark < 0 ? "" : line.slice(mark + 1).trimStart();
     const [address, ...names] = (mark < 0 ? line : line.slice(0, mark)).trim().split(/\s+/);
-    const known = hosts.get(address);
-    const entry: HostEntry = known !== undefined && "aliases" in known ? known : { aliases: [] };
+    const host = hosts.get(address);
+    const entry: HostEntry = host !== undefined && "aliases" in host ? host : { aliases: [] };
     entry.aliases.push(...names);
     if (comment !== "") entry.comment = comment;
     hosts.set(address, entry);

@@ -77,9 +77,9 @@ export class IniSection {
 
   /** Takes an option or a section away. */
   remove(name: string): string | IniSection | undefined {
-    const found = this.#entries.get(name);
+    const entry = this.#entries.get(name);
     this.#entries.delete(name);
-    return found;
+    return entry;
   }
 
   /**

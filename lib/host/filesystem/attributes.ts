@@ -26,13 +26,13 @@ export function attributeLetters(attrs: Value): string | null {
  * @param extended Whether the version is above 1.41.12.
  */
 export function parseLsattr(output: string, extended: boolean): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+  const attributes = new Map<string, string[]>();
   for (const line of output.split("\n")) {
     const parts = /^\s*(\S+)\s+(.*)$/.exec(line);
     if (line.startsWith("lsattr: ") || parts === null) continue;
-    found.set(parts[2], parts[1].match(extended ? LETTERS.newer : LETTERS.old) ?? []);
+    attributes.set(parts[2], parts[1].match(extended ? LETTERS.newer : LETTERS.old) ?? []);
   }
-  return found;
+  return attributes;
 }
 
 /** Whether `tune2fs` says that it is newer than 1.41.12. */

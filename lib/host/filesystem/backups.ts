@@ -87,14 +87,14 @@ export function listBackupsDirectory(path: string, { cachedir, limit = null }: B
 
 function backupsIn(directory: string, fileOf: (name: string) => string | undefined): [string, Backup][] {
   if (!isDirectory(directory)) return [];
-  const found = [...Deno.readDirSync(directory)].flatMap(({ name }): [string, Backup][] => {
+  const backups = [...Deno.readDirSync(directory)].flatMap(({ name }): [string, Backup][] => {
     const file = fileOf(name);
     const stamp = file === undefined ? undefined : readStamp(name.slice(file.length + 1));
     const location = joinPath(directory, name);
     if (file === undefined || stamp === undefined || !isFile(location)) return [];
     return [[file, { ...stamp, size: Deno.statSync(location).size, location }]];
   });
-  return found.sort(([, a], [, b]) => compareStrings(b.moment, a.moment));
+  return backups.sort(([, a], [, b]) => compareStrings(b.moment, a.moment));
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { found } from "#lib/regex/replace.ts";
+import { hasMatch } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
@@ -79,7 +79,7 @@ function put(
     return [...ended, ...block];
   }
   const regex = pythonRegex(absent.regex, { search: true });
-  const match = before.findIndex((line) => found(regex, line));
+  const match = before.findIndex((line) => hasMatch(regex, line));
   if (match < 0) throw missing;
   return after.toSpliced(absent.put === "after match" ? match + 1 : match, 0, ...block);
 }

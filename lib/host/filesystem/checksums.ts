@@ -26,7 +26,7 @@ function typeOfLength(length: number): string | undefined {
   return Object.keys(LENGTHS).find((type) => LENGTHS[type] === length);
 }
 
-function supported(): string {
+function supportedTypes(): string {
   return Object.entries(LENGTHS).sort(([, a], [, b]) => a - b).map(([type, length]) => `${type} (${length})`).join(
     ", ",
   );
@@ -62,7 +62,7 @@ export function hasHash(path: string, hash: string): boolean {
   if (type === undefined) {
     throw new InvocationError(
       `Hash ${hash} (length: ${hash.length}) could not be matched to a supported hash type. ` +
-        `The supported hash types and lengths are: ${supported()}`,
+        `The supported hash types and lengths are: ${supportedTypes()}`,
     );
   }
   return hashFile(path, type) === hash.slice(at + 1);
@@ -93,7 +93,7 @@ function badFormat(hash: string): CommandError {
       "either a path to a local file containing hashes, or a URI of a remote hash file. Supported protocols for remote hash files are: " +
       `${
         PROTOCOLS.join(", ")
-      }. The hash may also not be of a valid length, the following are supported hash types and lengths: ${supported()}.`,
+      }. The hash may also not be of a valid length, the following are supported hash types and lengths: ${supportedTypes()}.`,
   );
 }
 
@@ -119,9 +119,9 @@ export async function readSourceHash(
   const scheme = schemeOf(hash);
   const file = hash.startsWith("/") ? hash : isFileScheme(scheme) ? await fetch(hash) : undefined;
   if (file !== undefined) {
-    const found = extractHash(file, { ...names, hashType: "" });
-    if (found === undefined) throw badFormat(hash);
-    return { ...found, hsum: found.hsum.toLowerCase() };
+    const sum = extractHash(file, { ...names, hashType: "" });
+    if (sum === undefined) throw badFormat(hash);
+    return { ...sum, hsum: sum.hsum.toLowerCase() };
   }
   if (scheme !== "") throw badFormat(hash);
   const equals = hash.indexOf("=");
@@ -165,7 +165,7 @@ export function extractHash(path: string, names: HashNames & { readonly hashType
     { name: fileName, ending: baseName(fileName), separators: /[ \t\n\r\v\f\\/*]/ },
     { name: source, ending: sourceBase, separators: /[ \t\n\r\v\f\\/*]/ },
   ];
-  const found: (SourceSum | undefined)[] = [undefined, undefined, undefined];
+  const sums: (SourceSum | undefined)[] = [undefined, undefined, undefined];
   let first: SourceSum | undefined;
   for (const raw of universalLines(readUtf8File(path))) {
     const line = strip(raw);
@@ -175,10 +175,10 @@ export function extractHash(path: string, names: HashNames & { readonly hashType
     const sum = { hsum, hash_type: type };
     first ??= sum;
     wanted.forEach(({ name, ending, separators }, i) => {
-      if (name !== "" && found[i] === undefined && namesFile(line, { name, ending, separators })) found[i] = sum;
+      if (name !== "" && sums[i] === undefined && namesFile(line, { name, ending, separators })) sums[i] = sum;
     });
   }
-  return found.find((sum) => sum !== undefined) ?? first;
+  return sums.find((sum) => sum !== undefined) ?? first;
 }
 
 function namesFile(

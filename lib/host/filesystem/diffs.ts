@@ -115,10 +115,10 @@ function reading<T>(path: string, read: () => T): T {
 /** Whether a diff has changes other than ignored ones. */
 function differs(diff: readonly string[], ignoring: Ignoring): boolean {
   if (!ignoresSomething(ignoring)) return diff.length > 0;
-  const kept = (sign: string) =>
+  const linesWith = (sign: string) =>
     diff.filter((line) => line.startsWith(sign) && !line.startsWith("+++") && !line.startsWith("---"))
       .map((line) => withoutIgnored(line.slice(1), ignoring)).filter((line) => line !== "").sort(compareStrings);
-  const [added, taken] = [kept("+"), kept("-")];
+  const [added, taken] = [linesWith("+"), linesWith("-")];
   return added.length !== taken.length || added.some((line, i) => line !== taken[i]);
 }
 

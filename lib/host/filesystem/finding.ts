@@ -11,7 +11,7 @@ import { walk } from "#lib/os/disk_paths.ts";
 import { baseName, joinPath, relativePath, splitPath } from "#lib/os/paths.ts";
 import { gidToGroup, uidToUser } from "./ownership.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
-import { found } from "#lib/regex/replace.ts";
+import { hasMatch } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { type FileType, fileType } from "./status.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -166,9 +166,9 @@ function byId(
   },
 ): Criterion {
   const ids = words(value).map((name) => {
-    const known = /^\d+$/.test(name) ? Number(name) : find(name);
-    if (known === undefined) throw new CommandError(`no such ${kind} "${name}"`);
-    return known;
+    const id = /^\d+$/.test(name) ? Number(name) : find(name);
+    if (id === undefined) throw new CommandError(`no such ${kind} "${name}"`);
+    return id;
   });
   return (candidate) => ids.includes(id(candidate.status()) ?? -1);
 }
@@ -215,7 +215,7 @@ function byContents(value: string): Criterion {
   const regex = compile(value, value, true);
   return (candidate) => {
     if (!candidate.status().isFile) return false;
-    for (const window of textWindows(candidate.path)) if (found(regex, window)) return true;
+    for (const window of textWindows(candidate.path)) if (hasMatch(regex, window)) return true;
     return false;
   };
 }
@@ -298,8 +298,8 @@ async function* consider(
   { criteria, actions }: Search,
   { path, name }: { readonly path: string; readonly name: string },
 ): AsyncGenerator<Value, void> {
-  let known: Deno.FileInfo | undefined;
-  const candidate: Candidate = { path, name, status: () => known ??= statusOf(path) };
+  let info: Deno.FileInfo | undefined;
+  const candidate: Candidate = { path, name, status: () => info ??= statusOf(path) };
   if (!criteria.every((matches) => matches(candidate))) return;
   for (const act of actions) {
     const result = await act(candidate);

@@ -58,7 +58,9 @@ export function editKeyValues(text: string, edit: KeyValueEdit): EditedKeyValues
   let changed = 0;
   for (const raw of universalLines(text)) {
     const line = lookAt(raw, edit);
-    if (edit.prune && ![...edit.values.keys()].some((key) => line.tested.startsWith(cased(key, edit.keyIgnoreCase)))) {
+    if (
+      edit.prune && ![...edit.values.keys()].some((key) => line.tested.startsWith(foldCase(key, edit.keyIgnoreCase)))
+    ) {
       pruned.push(line.text);
       continue;
     }
@@ -84,7 +86,7 @@ export function editKeyValues(text: string, edit: KeyValueEdit): EditedKeyValues
   return { text: content.join(""), diff, changed, deleted: pruned.length };
 }
 
-function cased(text: string, ignore: boolean): string {
+function foldCase(text: string, ignore: boolean): string {
   return ignore ? text.toLowerCase() : text;
 }
 
@@ -93,7 +95,7 @@ function lookAt(text: string, { uncomment, separator, keyIgnoreCase }: KeyValueE
   const at = bare.indexOf(separator);
   return {
     text,
-    tested: cased(bare, keyIgnoreCase),
+    tested: foldCase(bare, keyIgnoreCase),
     key: at < 0 ? bare : bare.slice(0, at),
     value: at < 0 ? "" : bare.slice(at + separator.length),
     separated: at >= 0,
@@ -113,10 +115,10 @@ function editLine(line: Line, { edit, left }: Editing): Omit<EditedKeyValues, "d
   let { text, value } = line, changed = 0;
   for (const [key, wanted] of edit.values) {
     const { keyIgnoreCase, valueIgnoreCase } = edit;
-    if (!line.separated || cased(line.key, keyIgnoreCase) !== cased(key, keyIgnoreCase)) continue;
+    if (!line.separated || foldCase(line.key, keyIgnoreCase) !== foldCase(key, keyIgnoreCase)) continue;
     const count = left.get(key) ?? 0;
-    value = cased(strip(value), valueIgnoreCase);
-    const equal = value === cased(strip(str(wanted)), valueIgnoreCase);
+    value = foldCase(strip(value), valueIgnoreCase);
+    const equal = value === foldCase(strip(str(wanted)), valueIgnoreCase);
     // A comment becomes a line while more lines of its key are wanted; a surplus line is removed.
     if (line.uncommented ? count > 0 : !equal || count === 0) {
       changed++;

@@ -5,7 +5,7 @@
  */
 
 import { CommandError, messageOf, RegexError } from "#lib/errors.ts";
-import { found, regexWithFlags } from "#lib/regex/replace.ts";
+import { hasMatch, regexWithFlags } from "#lib/regex/replace.ts";
 import { rstrip } from "#lib/values/python_text.ts";
 import type { PythonRegex } from "#lib/regex/regex.ts";
 import { universalLines } from "./contents.ts";
@@ -62,12 +62,12 @@ export function editLine(text: string, edit: LineEdit): string[] {
 /**
  * The lines that an expression matches, or that contain its text; `undefined` if there are no lines or no expression.
  */
-function selected(lines: readonly string[], regex: string | null): string[] | undefined {
+function selectLines(lines: readonly string[], regex: string | null): string[] | undefined {
   if (lines.length === 0 || !regex) return undefined;
   let compiled: PythonRegex;
   try {
     compiled = regexWithFlags(regex, DOTALL);
-    return lines.filter((line) => found(compiled, line) || line.includes(regex));
+    return lines.filter((line) => hasMatch(compiled, line) || line.includes(regex));
   } catch (error) {
     throw new CommandError(`${error instanceof RegexError ? error.problem : messageOf(error)}: '${regex}'`);
   }
@@ -82,7 +82,9 @@ function once(lines: readonly string[], name: string): void {
 function placeLine(all: readonly string[], edit: LineEdit): string[] {
   const lines = [...all];
   const content = edit.content ?? "";
-  const [after, before, match] = [edit.after, edit.before, edit.match].map((regex) => selected(lines, regex ?? null));
+  const [after, before, match] = [edit.after, edit.before, edit.match].map((regex) =>
+    selectLines(lines, regex ?? null)
+  );
   const indented = (neighbour: string) => edit.indent === false ? content : withIndent(content, neighbour);
   switch (edit.mode) {
     case "delete":

@@ -223,8 +223,8 @@ class FileWork implements Disposable {
     const { source, saltenv, mode } = this.#file;
     if (["", "file"].includes(schemeOf(source))) return fileStatus(sfn).mode;
     if (schemeOf(source) !== "salt") return mode;
-    const found = await this.#host.files.statFile(source, saltenv);
-    return found.mode === undefined ? mode : found.mode.toString(8).slice(-4);
+    const status = await this.#host.files.statFile(source, saltenv);
+    return status.mode === undefined ? mode : status.mode.toString(8).slice(-4);
   }
 
   async #source(): Promise<string> {

@@ -189,8 +189,8 @@ async function checkAttributes(
 ): Promise<void> {
   const difference = await compareAttributes(path, attrs, host);
   if (difference === undefined || (difference.added === null && difference.removed === null)) return;
-  const listed = async () => ((await listAttributes(path, host))?.get(path) ?? []).join("");
-  const old = await listed();
+  const attributeLetters = async () => ((await listAttributes(path, host))?.get(path) ?? []).join("");
+  const old = await attributeLetters();
   let now = attrs;
   if (!host.test) {
     if (difference.added !== null) {
@@ -202,7 +202,7 @@ async function checkAttributes(
     const left = await compareAttributes(path, attrs, host);
     if (left !== undefined && (left.added !== null || left.removed !== null)) {
       fail(`Failed to change attributes to ${attrs}`);
-      now = await listed();
+      now = await attributeLetters();
     }
   }
   if (old !== now) ret.changes.set("attrs", map({ old, new: now }));

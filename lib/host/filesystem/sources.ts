@@ -101,10 +101,10 @@ export async function findManaged(request: ManagedRequest): Promise<ManagedSourc
   if (source === "") return { sfn: "", sum: undefined, problem: "" };
   const scheme = isFileScheme(schemeOf(source)) ? schemeOf(source) : "";
   try {
-    const found = await verifiable(request, scheme);
+    const source = await verifiable(request, scheme);
     return request.template || !["", "file", "salt"].includes(scheme)
-      ? await fetched(request, found)
-      : { ...found, problem: "" };
+      ? await fetchSource(request, source)
+      : { ...source, problem: "" };
   } catch (error) {
     if (error instanceof Unmanageable) return { sfn: error.sfn, sum: undefined, problem: error.message };
     throw error;
@@ -140,7 +140,7 @@ async function verifiable(request: ManagedRequest, scheme: string): Promise<Foun
   if (request.useEtag) return { sfn, sum: undefined };
   throw new Unmanageable(
     `Unable to verify upstream hash of source file ${
-      hidden(source)
+      hidePassword(source)
     }, please set source_hash or set skip_verify to True`,
   );
 }
@@ -168,18 +168,18 @@ export function hashFileFetcher(
 ): (url: string) => Promise<string> {
   return async (url) => {
     const path = await sourcePath(url, { ...place, useEtag: undefined });
-    if (path === undefined) throw new CommandError(`Source hash file ${hidden(url)} not found`);
+    if (path === undefined) throw new CommandError(`Source hash file ${hidePassword(url)} not found`);
     await check?.(path);
     return path;
   };
 }
 
 /** A copy of the source, rendered if it is a template. */
-async function fetched(request: ManagedRequest, { sfn: local, sum: wanted }: Found): Promise<ManagedSource> {
+async function fetchSource(request: ManagedRequest, { sfn: local, sum: wanted }: Found): Promise<ManagedSource> {
   const { source, template } = request;
   let [sfn, sum] = [local, wanted];
   if (sfn === "") ({ sfn, sum } = await copyOf(request, wanted));
-  if (sfn === "" || !lexists(sfn)) throw new Unmanageable(`Source file '${hidden(source)}' not found`, sfn);
+  if (sfn === "" || !lexists(sfn)) throw new Unmanageable(`Source file '${hidePassword(source)}' not found`, sfn);
   if (sfn === request.name) throw new InvocationError("Source file cannot be the same as destination");
   if (!template) return { sfn, sum, problem: "" };
   if (request.render === undefined) {
@@ -205,12 +205,14 @@ async function copyOf(request: ManagedRequest, wanted: SourceSum | undefined): P
     const sfn = await files.cacheFile(source, saltenv, { verifySsl, useEtag, sourceHash: wanted?.hsum });
     return { sfn: sfn ?? "", sum: wanted };
   } catch (error) {
-    if (error instanceof CommandError) throw new Unmanageable(`Failed to cache ${hidden(source)}: ${error.message}`);
+    if (error instanceof CommandError) {
+      throw new Unmanageable(`Failed to cache ${hidePassword(source)}: ${error.message}`);
+    }
     throw error;
   }
 }
 
 /** A URL for messages: without a password. */
-function hidden(url: string): string {
+function hidePassword(url: string): string {
   return url.replace(/(https?):\/\/.*@/gi, "$1://<redacted>@");
 }

@@ -65,13 +65,13 @@ export function timesOf(
  * @throws {CommandError} If there is nothing.
  */
 export function fileStatus(path: string, { follow = true }: { readonly follow?: boolean } = {}): FileStatus {
-  const found = follow ? read(path, Deno.statSync) : undefined;
-  const info = found ?? read(path, Deno.lstatSync);
+  const target = follow ? read(path, Deno.statSync) : undefined;
+  const info = target ?? read(path, Deno.lstatSync);
   if (info === undefined) throw new CommandError(`Path not found: ${path}`);
   const [uid, gid] = [info.uid ?? 0, info.gid ?? 0];
   // These, and names, cost more than the rest, and few ask for them.
   let times: ReturnType<typeof timesOf> | undefined;
-  const timesNow = () => times ??= timesOf(path, { info, follow: found !== undefined });
+  const timesNow = () => times ??= timesOf(path, { info, follow: target !== undefined });
   return {
     inode: info.ino ?? 0,
     uid,

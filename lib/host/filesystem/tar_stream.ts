@@ -38,9 +38,9 @@ export async function tarStream(
   const head = new Uint8Array(8);
   await file.read(head);
   await file.seek(0, Deno.SeekMode.Start);
-  const known = COMPRESSED.find(([magic]) => magic.every((byte, i) => head[i] === byte))?.[1];
-  if (known?.[0] === "gzip") return file.readable.pipeThrough(new DecompressionStream("gzip"));
-  const words = known ?? (options ? shlexSplit(options) : undefined);
+  const format = COMPRESSED.find(([magic]) => magic.every((byte, i) => head[i] === byte))?.[1];
+  if (format?.[0] === "gzip") return file.readable.pipeThrough(new DecompressionStream("gzip"));
+  const words = format ?? (options ? shlexSplit(options) : undefined);
   if (words === undefined) return file.readable;
   file.close();
   if (which(words[0]) === undefined) {

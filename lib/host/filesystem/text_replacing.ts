@@ -7,7 +7,7 @@
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError } from "#lib/errors.ts";
-import { byteRegex, byteText, found, regexWithFlags, splitByRegex, substitute } from "#lib/regex/replace.ts";
+import { byteRegex, byteText, hasMatch, regexWithFlags, splitByRegex, substitute } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { universalLines } from "./contents.ts";
 
@@ -43,7 +43,7 @@ export type TextKind = "bytes" | "text";
  * @throws {RegexError}
  */
 export function searchIn(text: string, { pattern, flags, kind }: Replacing & { readonly kind: TextKind }): boolean {
-  return found(kind === "bytes" ? byteRegex(pattern, flags) : regexWithFlags(pattern, flags), text);
+  return hasMatch(kind === "bytes" ? byteRegex(pattern, flags) : regexWithFlags(pattern, flags), text);
 }
 
 /**
@@ -64,7 +64,7 @@ export function replaceIn(text: string, request: Replacing, kind: TextKind): Rep
   const putsIn = request.appendIfNotFound === true || request.prependIfNotFound === true;
   const content = request.notFoundContent || request.repl;
   const there = count > 0 ||
-    (putsIn && found(compile(`^${escapeRegex(content)}($|(?=\r\n))`, request.flags), text));
+    (putsIn && hasMatch(compile(`^${escapeRegex(content)}($|(?=\r\n))`, request.flags), text));
   if (there || !putsIn) return { before, after, changed: count > 0 && result !== text };
   const line = `${native(request.notFoundContent ?? request.repl)}\n`;
   if (request.prependIfNotFound) return { before, after: [line, ...after], changed: true };
@@ -126,7 +126,7 @@ const PSED_FLAGS: Readonly<Record<string, number>> = { I: 2, L: 4, M: 8, S: 16, 
  * @throws {CommandError} For a letter that is not a flag.
  * @throws {RegexError}
  */
-export function psed(
+export function replaceByPsed(
   text: string,
   { before, after, limit, flags }: {
     readonly before: string;

@@ -161,8 +161,8 @@ export function removeEmpty(
     }
   };
   if (recurse) {
-    const found = [...walk(path)].reverse();
-    for (const { path: at, directories } of found) {
+    const emptied = [...walk(path)].reverse();
+    for (const { path: at, directories } of emptied) {
       for (const name of directories) if (old(joinPath(at, name))) remove(joinPath(at, name));
     }
   }

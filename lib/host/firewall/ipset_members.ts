@@ -21,15 +21,15 @@ function networksBetween(first: IpAddress, last: IpAddress): IpInterface[] | und
   const { version } = first;
   if (version !== last.version || first.value > last.value) return undefined;
   const bits = version === 4 ? 32 : 128;
-  const found: IpInterface[] = [];
+  const networks: IpInterface[] = [];
   for (let at = first.value; at <= last.value;) {
     let free = 0;
     // The network begins at `at`, and does not go beyond the last address.
     while (free < bits && (at >> BigInt(free) & 1n) === 0n && at + (2n << BigInt(free)) - 1n <= last.value) free++;
-    found.push({ version, value: at, prefix: bits - free });
+    networks.push({ version, value: at, prefix: bits - free });
     at += 1n << BigInt(free);
   }
-  return found;
+  return networks;
 }
 
 function ipPart(text: string): Part | undefined {

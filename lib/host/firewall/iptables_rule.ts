@@ -33,13 +33,13 @@ const TARGET_OPTIONS =
 const NAMED_MATCHES = ["pknock", "quota2", "recent"];
 
 /** A value without its `!` or `not`, and the `!` to put before the option. */
-function negated(value: string): readonly [before: string, value: string] {
+function negate(value: string): readonly [before: string, value: string] {
   const isNegated = value.startsWith("!") || value.startsWith("not");
   return isNegated ? ["! ", value.replaceAll(/(!|not)\s?/g, "")] : ["", value];
 }
 
 function option(name: string, value: Value): string {
-  const [before, bare] = negated(str(value));
+  const [before, bare] = negate(str(value));
   return `${before}${name} ${bare}`;
 }
 
@@ -79,7 +79,7 @@ export function buildIptablesRule(kwargs: ValueMap): string {
       rule.push("-m multiport");
       if (protocol === undefined) return "Error: protocol must be specified";
     }
-    const values = (Array.isArray(ports) ? ports : [ports]).map((one) => negated(str(one)));
+    const values = (Array.isArray(ports) ? ports : [ports]).map((one) => negate(str(one)));
     if (values.some(([before]) => before !== "")) rule.push("!");
     rule.push(`--${key} ${values.map(([, value]) => value).join(",")}`);
   }
@@ -94,7 +94,7 @@ export function buildIptablesRule(kwargs: ValueMap): string {
     return value === undefined ? [] : [targetOption(name, value)];
   });
   for (const [key, value] of left) {
-    const [before, bare] = negated(str(value));
+    const [before, bare] = negate(str(value));
     const name = str(key).length === 1 ? `-${str(key)}` : `--${str(key)}`;
     rule.push(`${before}${name}${value === null || value === "" ? "" : ` ${bare}`}`);
   }
@@ -116,7 +116,7 @@ function matchWords(take: (key: string) => Value | undefined, isPolicy: boolean)
   }
   const sets = take("match-set") ?? [];
   for (const set of Array.isArray(sets) ? sets : [sets]) {
-    const [before, bare] = negated(str(set));
+    const [before, bare] = negate(str(set));
     words.push(`-m set ${before}--match-set ${bare}`);
   }
   return words;

@@ -98,8 +98,8 @@ export function rulesetOf(family: string, context: JobContext): Promise<ValueMap
 export async function findTable(table: string | null, family: string, context: JobContext): Promise<NftOutcome> {
   if (!table) return { comment: "Table needs to be specified", result: false };
   const name = nftFamily(family);
-  const found = (await nft(["list", "tables", name], context)).includes(`table ${name} ${table}`);
-  return { comment: `Table ${table} in family ${family} ${found ? "exists" : "does not exist"}`, result: found };
+  const exists = (await nft(["list", "tables", name], context)).includes(`table ${name} ${table}`);
+  return { comment: `Table ${table} in family ${family} ${exists ? "exists" : "does not exist"}`, result: exists };
 }
 
 /** Whether there is a chain. */

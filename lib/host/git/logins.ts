@@ -78,7 +78,7 @@ export function hideLogins(words: readonly string[], known: KnownLogins, setting
   const env: Record<string, string> = {};
   const options = [...logins.values()].flatMap((login, i) => {
     const variable = `SALT_GIT_PASSWORD_${i}`;
-    env[variable] = decoded(login.password);
+    env[variable] = decodeEscapes(login.password);
     const key = helperKey(login);
     // An empty one takes away the user's own helpers, which may know another password, or would store this one.
     return ["-c", `${key}=`, "-c", `${key}=${readingHelper(`printf "password=%s\\n" "$${variable}"`)}`];
@@ -97,7 +97,7 @@ export function readingHelper(command: string): string {
 }
 
 /** Decodes a part of a URL like git: invalid `%XX` are kept. */
-function decoded(text: string): string {
+function decodeEscapes(text: string): string {
   return text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     try {
       return decodeURIComponent(bytes);

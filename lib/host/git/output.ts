@@ -88,15 +88,15 @@ export function parseReferences(text: string): ValueMap {
 
 /** The values of each option that `git config --get-regexp` prints. */
 export function parseConfig(text: string): ValueMap {
-  const found = new Map<Value, Value[]>();
+  const config = new Map<Value, Value[]>();
   for (const line of splitLines(text)) {
     const [name, value] = splitOnce(line) ?? [];
     if (name === undefined || value === undefined) continue;
-    const values = found.get(name);
-    if (values === undefined) found.set(name, [value]);
+    const values = config.get(name);
+    if (values === undefined) config.set(name, [value]);
     else values.push(value);
   }
-  return new Map(found);
+  return new Map(config);
 }
 
 /** A worktree of `git worktree list --porcelain`. */

@@ -87,8 +87,8 @@ function start(
 }
 
 function withoutLogins(words: readonly string[], cwd: string | undefined): HiddenLogins {
-  const known = cwd === undefined ? { stored: [], configured: [] } : knownLogins(cwd);
-  return hideLogins(words, known, Number(Deno.env.get("GIT_CONFIG_COUNT")) || 0);
+  const logins = cwd === undefined ? { stored: [], configured: [] } : knownLogins(cwd);
+  return hideLogins(words, logins, Number(Deno.env.get("GIT_CONFIG_COUNT")) || 0);
 }
 
 type LogLevel = Parameters<ProgramHost["log"]>[0];
@@ -143,8 +143,8 @@ async function localKey(
   if (!identity.includes("salt://")) return isFile(identity) ? { path: identity, temporary: false } : undefined;
   const path = Deno.makeTempFileSync({ prefix: "__salt.tmp." });
   Deno.chmodSync(path, 0o600);
-  const got = await context.call("cp.get_file", [identity, path], map({ saltenv }));
-  if (!truthy(got)) {
+  const copied = await context.call("cp.get_file", [identity, path], map({ saltenv }));
+  if (!truthy(copied)) {
     Deno.removeSync(path);
     return undefined;
   }

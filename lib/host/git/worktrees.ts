@@ -41,7 +41,7 @@ export async function listWorktrees(
   { all, stale }: { readonly all: boolean; readonly stale: boolean },
   context: JobContext,
 ): Promise<ValueMap> {
-  const found: ValueMap = new Map();
+  const worktrees: ValueMap = new Map();
   for (
     const { path, head, branch } of parseWorktrees(await gitOutput(["worktree", "list", "--porcelain"], run, context))
   ) {
@@ -52,9 +52,9 @@ export async function listWorktrees(
       const tags: Value = splitLines(await gitOutput(["tag", "--points-at", head], run, context));
       if (tags.length > 0) details.set("tags", tags);
     }
-    found.set(path, details);
+    worktrees.set(path, details);
   }
-  return found;
+  return worktrees;
 }
 
 /** Whether `run.cwd` is an additional worktree, not the repository itself. */

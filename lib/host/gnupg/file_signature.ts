@@ -65,8 +65,8 @@ export async function checkSignature(
     if (!truthy(copy) && sig_backend === "gpg") throw new CommandError(`Detached signature file ${url} not found`);
     copies.push(truthy(copy) ? str(copy) : url);
   }
-  const found = signature === true ? null : Array.isArray(signature) ? copies : copies[0];
-  const kwargs = map({ filename: path, signature: found, keyring, gnupghome, signed_by_any, signed_by_all });
+  const files = signature === true ? null : Array.isArray(signature) ? copies : copies[0];
+  const kwargs = map({ filename: path, signature: files, keyring, gnupghome, signed_by_any, signed_by_all });
   const verified = await context.call(`${sig_backend}.verify`, [], kwargs);
   if (isMap(verified) && verified.get("res") === true) return;
   const ours = `${context.opts.cachedir}/`;

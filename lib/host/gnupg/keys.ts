@@ -51,16 +51,16 @@ export function listedKeys(output: Uint8Array, of: "keyring" | "file" = "keyring
   for (const fields of colonLines(output)) {
     const [kind] = fields;
     if (kind === "pub" || kind === "sec") {
-      keys.push({ ...listed(fields), uids: [] });
+      keys.push({ ...keyFields(fields), uids: [] });
       current = keys.at(-1);
     } else if (kind === "sub" || kind === "ssb") {
-      current = listed(fields);
+      current = keyFields(fields);
       keys.at(-1)?.subkeys.push(current);
     } else if (kind === "fpr" && current !== undefined) {
       const isSubkey = current.uids === undefined;
       if (!isSubkey || of === "keyring") current.fingerprint = fields[9];
     } else if (kind === "uid") {
-      keys.at(-1)?.uids?.push(unescaped(fields[9] ?? ""));
+      keys.at(-1)?.uids?.push(unescape(fields[9] ?? ""));
     }
   }
   return keys;
@@ -74,7 +74,7 @@ export function foundKeys(output: Uint8Array): GpgKey[] {
       const [keyid = "", , length = "", created = "", expires = ""] = fields;
       keys.push({ keyid, uids: [], length, created, expires, trust: "", ownerTrust: "", subkeys: [] });
     } else if (kind === "uid") {
-      keys.at(-1)?.uids?.push(unescaped(fields[0] ?? ""));
+      keys.at(-1)?.uids?.push(unescape(fields[0] ?? ""));
     }
   }
   return keys;
@@ -84,7 +84,7 @@ function colonLines(output: Uint8Array): string[][] {
   return splitLines(new TextDecoder().decode(output)).map((line) => line.trim().split(":"));
 }
 
-function listed(fields: readonly string[]): GpgKey {
+function keyFields(fields: readonly string[]): GpgKey {
   const [, trust = "", length = "", , keyid = "", created = "", expires = "", , ownerTrust = ""] = fields;
   return { keyid, length, created, expires, trust, ownerTrust, subkeys: [] };
 }
@@ -92,7 +92,7 @@ function listed(fields: readonly string[]): GpgKey {
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", r: "\r", f: "\f", v: "\v", b: "\b", "0": "\0" };
 
 /** gpg writes characters that would break its lines as `\x3a`. */
-function unescaped(uid: string): string {
+function unescape(uid: string): string {
   return uid.replace(/\\x([0-9a-f]{2})|\\([nrfvb0])/gi, (whole, hex: string | undefined, letter: string) => {
     if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
     return ESCAPES[letter] ?? whole;

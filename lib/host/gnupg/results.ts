@@ -47,7 +47,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 /** Reads the status lines of `gpg --import` and `gpg --recv-keys`. */
-export function imported(lines: readonly GpgStatusLine[]): Imported {
+export function readImport(lines: readonly GpgStatusLine[]): Imported {
   const keys: ImportedKey[] = [];
   let counts: number[] = [];
   for (const { key, value } of lines) {

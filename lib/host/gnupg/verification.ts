@@ -61,7 +61,7 @@ function words(value: string): string[] {
 }
 
 /** The first word and the rest. */
-function headed(value: string): [string, string] {
+function splitHead(value: string): [string, string] {
   const [, first, rest] = /^(\S*)\s*(.*)$/.exec(value) ?? ["", value, ""];
   return [first, rest];
 }
@@ -87,11 +87,11 @@ function take(state: State, { key, value }: GpgStatusLine): void {
     // A further signature has its own id if it is good, so what follows is not about this one.
     state.current = undefined;
   } else if (Object.hasOwn(SIGNED, key)) {
-    const [keyid, username] = headed(value);
+    const [keyid, username] = splitHead(value);
     Object.assign(state, { keyId: keyid, username, status: SIGNED[key] });
     if (current !== undefined) Object.assign(current, { keyid, username, status: SIGNED[key] });
   } else if (Object.hasOwn(KEYED, key)) {
-    const [keyid, username] = headed(value);
+    const [keyid, username] = splitHead(value);
     Object.assign(state, { keyId: keyid, username, status: KEYED[key] });
     if (current !== undefined) Object.assign(current, { keyid, status: KEYED[key] });
   } else if (key === "ERRSIG") {
@@ -128,8 +128,8 @@ function failureText(value: string): string {
   const [, operation, digits] = /^(.*) (\d+)$/.exec(value) ?? [];
   if (digits === undefined) return `error - ${value}`;
   const code = Number(digits) & 0xffffff;
-  const known = (code & 0x8000) === 0 ? GPG_ERRORS : SYSTEM_ERRORS;
-  const text = known[code & 0x7fff];
+  const errors = (code & 0x8000) === 0 ? GPG_ERRORS : SYSTEM_ERRORS;
+  const text = errors[code & 0x7fff];
   return text === undefined ? `error - ${value}` : `${operation}: ${text}`;
 }
 
@@ -158,7 +158,7 @@ const CRYPT: Readonly<Record<string, string>> = {
 };
 
 /** Reads the status lines of `gpg --encrypt` and `gpg --decrypt`. */
-export function crypted(lines: readonly GpgStatusLine[]): Crypted {
+export function readCrypted(lines: readonly GpgStatusLine[]): Crypted {
   const state = { ...start(), status: "" };
   let ok = false;
   for (const { key, value } of lines) {

@@ -23,9 +23,9 @@ export interface WallClock {
  * @throws {InvocationError}
  */
 function offsetMinutes(offset: string): number {
-  const found = /^([+-])?(\d\d)(\d\d)$/.exec(offset);
-  if (found === null) throw new InvocationError("Invalid UTC offset");
-  return (found[1] === "-" ? -1 : 1) * (Number(found[2]) * 60 + Number(found[3]));
+  const match = /^([+-])?(\d\d)(\d\d)$/.exec(offset);
+  if (match === null) throw new InvocationError("Invalid UTC offset");
+  return (match[1] === "-" ? -1 : 1) * (Number(match[2]) * 60 + Number(match[3]));
 }
 
 /**
@@ -56,10 +56,10 @@ export function clockText({ years, months, days, hours, minutes, seconds }: Wall
 
 /** A time of the day: 11:20, 11:20:30, both with AM or PM; `undefined` if it is none. */
 export function parseClock(text: string): Pick<WallClock, "hours" | "minutes" | "seconds"> | undefined {
-  const found = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2}))?(?:\s+([AaPp])[Mm])?$/.exec(text.trim());
-  if (found === null) return undefined;
-  const [hour, minutes, seconds] = [Number(found[1]), Number(found[2]), Number(found[3] ?? 0)];
-  const half = found[4]?.toLowerCase();
+  const match = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2}))?(?:\s+([AaPp])[Mm])?$/.exec(text.trim());
+  if (match === null) return undefined;
+  const [hour, minutes, seconds] = [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)];
+  const half = match[4]?.toLowerCase();
   if (minutes > 59 || seconds > 61 || (half === undefined ? hour > 23 : hour < 1 || hour > 12)) return undefined;
   const hours = half === undefined ? hour : hour % 12 + (half === "p" ? 12 : 0);
   return { hours, minutes, seconds };
@@ -78,9 +78,9 @@ const DAYS: readonly (readonly [form: RegExp, order: string])[] = [
 /** A day: 2015-03-13, 03-13-2015, 03-13-15, the same with slashes; `undefined` if it is none. */
 export function parseDay(text: string): Pick<WallClock, "years" | "months" | "days"> | undefined {
   for (const [form, order] of DAYS) {
-    const found = form.exec(text.trim());
-    if (found === null) continue;
-    const of = (letter: string) => Number(found[order.indexOf(letter) + 1]);
+    const match = form.exec(text.trim());
+    if (match === null) continue;
+    const of = (letter: string) => Number(match[order.indexOf(letter) + 1]);
     const [years, months, days] = [century(of("y")), of("m"), of("d")];
     if (isDay({ years, months, days })) return { years, months, days };
   }

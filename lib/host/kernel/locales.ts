@@ -16,8 +16,8 @@ export interface LocaleName {
 }
 
 function split(text: string, at: string): readonly [before: string, after: string] {
-  const found = text.indexOf(at);
-  return found < 0 ? [text, ""] : [text.slice(0, found), text.slice(found + 1)];
+  const index = text.indexOf(at);
+  return index < 0 ? [text, ""] : [text.slice(0, index), text.slice(index + 1)];
 }
 
 /** The parts of a name. */

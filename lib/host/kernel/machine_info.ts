@@ -8,8 +8,8 @@ const LINE = /^\s*PRETTY_HOSTNAME=(.*)$/;
 
 /** The last one that the file names, without its quotes; `undefined` if it names none. */
 export function prettyName(text: string): string | undefined {
-  const found = text.split("\n").flatMap((line) => LINE.exec(line)?.[1].trim() ?? []).at(-1);
-  return found?.replace(/^(["'])(.*)\1$/s, "$2");
+  const name = text.split("\n").flatMap((line) => LINE.exec(line)?.[1].trim() ?? []).at(-1);
+  return name?.replace(/^(["'])(.*)\1$/s, "$2");
 }
 
 /** The file's text with another one. */

@@ -33,8 +33,8 @@ const FILE_TYPES: Readonly<Record<string, string>> = {
  */
 export function fileTypeWords(letter: string): string {
   if (Object.hasOwn(FILE_TYPES, letter)) return FILE_TYPES[letter];
-  const known = Object.keys(FILE_TYPES).join(", ");
-  throw new InvocationError(`Invalid file type code ${repr(letter)}; expected one of: ${known}`);
+  const letters = Object.keys(FILE_TYPES).join(", ");
+  throw new InvocationError(`Invalid file type code ${repr(letter)}; expected one of: ${letters}`);
 }
 
 /**
@@ -91,12 +91,12 @@ export function findFileContext(list: string, query: FileContextQuery): Record<s
   const kind = query.filetype ? fileTypeWords(query.filetype) : "[A-Za-z ]+";
   const context = [query.sel_user, "[^:]+", query.sel_type, query.sel_level].map((one) => one || "[^:]+").join(":");
   const tail = pythonRegex(`[ ]+${kind}[ ]+${context}[ |\\t]*$`);
-  const found = splitLines(list).filter((line) =>
+  const lines = splitLines(list).filter((line) =>
     line.startsWith(query.name) && tail.test(line.slice(query.name.length))
   );
-  if (found.length === 0) return undefined;
-  const rest = found[0].trimEnd().slice(query.name.length);
-  const parts = found.length === 1 ? /^ +([a-z ]+) (.*)$/.exec(rest) : null;
+  if (lines.length === 0) return undefined;
+  const rest = lines[0].trimEnd().slice(query.name.length);
+  const parts = lines.length === 1 ? /^ +([a-z ]+) (.*)$/.exec(rest) : null;
   if (parts === null) throw new CommandError("Output from the fcontext command did not match the expected format");
   return { filespec: query.name, filetype: parts[1].trim(), ...parseContext(parts[2].trim()) };
 }
@@ -133,16 +133,16 @@ export function parseRelabelling(
  */
 export function protocolAndPort(name: string, protocol: Value, port: Value): { protocol: string; port: string } {
   const form = /^(tcp|udp)\/(\d+-?\d+)$/;
-  const shown = (value: Value) => typeof value === "string" ? value : repr(value);
-  const found = form.exec(name) ?? form.exec(`${shown(protocol)}/${shown(port)}`);
-  if (found === null) {
+  const formatValue = (value: Value) => typeof value === "string" ? value : repr(value);
+  const match = form.exec(name) ?? form.exec(`${formatValue(protocol)}/${formatValue(port)}`);
+  if (match === null) {
     throw new InvocationError(
-      `Invalid name "${name}" format and protocol and port not provided or invalid: "${shown(protocol)}" "${
-        shown(port)
+      `Invalid name "${name}" format and protocol and port not provided or invalid: "${formatValue(protocol)}" "${
+        formatValue(port)
       }".`,
     );
   }
-  return { protocol: found[1], port: found[2] };
+  return { protocol: match[1], port: match[2] };
 }
 
 /**
@@ -154,10 +154,10 @@ export function findPort(
   { protocol, port, sel_type }: { readonly protocol: string; readonly port: string; readonly sel_type?: string | null },
 ): { sel_type: string; protocol: string; port: string } | undefined {
   const regex = pythonRegex(`${sel_type || "\\w+"}[ ]+${protocol}[ ]+.*[ ]${port}($|,)`);
-  const found = splitLines(list).filter((line) => regex.test(line));
-  if (found.length === 0) return undefined;
-  const parts = /^(\w+)[ ]+(\w+)[ ]+([\d\-, ]+)/.exec(found[0]);
-  if (parts === null) throw new CommandError(`Port policy ${found.join("\n")} did not match expected format`);
+  const lines = splitLines(list).filter((line) => regex.test(line));
+  if (lines.length === 0) return undefined;
+  const parts = /^(\w+)[ ]+(\w+)[ ]+([\d\-, ]+)/.exec(lines[0]);
+  if (parts === null) throw new CommandError(`Port policy ${lines.join("\n")} did not match expected format`);
   return { sel_type: parts[1], protocol: parts[2], port: parts[3].trim() };
 }
 

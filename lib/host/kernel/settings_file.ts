@@ -39,8 +39,8 @@ export function replaceLines(path: string, { isMeant, line, add }: LineChange): 
   const lines = (text ?? "").replace(/\n$/, "").split("\n").filter((_, i) =>
     text !== undefined && text !== "" || i > 0
   );
-  const found = lines.some(isMeant);
-  const changed = [...lines.map((one) => isMeant(one) ? line : one), ...found || !add ? [] : [line]];
+  const replaces = lines.some(isMeant);
+  const changed = [...lines.map((one) => isMeant(one) ? line : one), ...replaces || !add ? [] : [line]];
   return writeLines(path, changed, text);
 }
 

@@ -33,7 +33,7 @@ export interface Attributes {
 
 /** The attributes below the directory `path`, in the order of their names. Links to directories are not followed. */
 export function attributesBelow(path: string): Attributes {
-  const found = { r: [] as string[], w: [] as string[], rw: [] as string[] };
+  const attributes = { r: [] as string[], w: [] as string[], rw: [] as string[] };
   const walk = (directory: string, prefix: string): void => {
     const entries = [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1);
     for (const { name } of entries.filter(({ isDirectory }) => !isDirectory)) {
@@ -41,12 +41,12 @@ export function attributesBelow(path: string): Attributes {
       if (!isFile(full)) continue;
       const mode = Deno.statSync(full).mode ?? 0;
       const may = `${mode & 0o400 ? "r" : ""}${mode & 0o200 ? "w" : ""}`;
-      if (may !== "") found[may as keyof Attributes].push(prefix + name);
+      if (may !== "") attributes[may as keyof Attributes].push(prefix + name);
     }
     for (const { name, isDirectory } of entries) if (isDirectory) walk(`${directory}/${name}`, `${prefix}${name}/`);
   };
   walk(path, "");
-  return found;
+  return attributes;
 }
 
 /**

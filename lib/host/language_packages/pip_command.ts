@@ -21,8 +21,8 @@ export function pipWords(where: string | null): string[] {
     return [python, "-m", "pip"];
   }
   if (isDirectory(where)) {
-    const found = pythonIn(where);
-    if (found !== undefined) return [normalPath(found), "-m", "pip"];
+    const python = pythonIn(where);
+    if (python !== undefined) return [normalPath(python), "-m", "pip"];
     throw new CommandNotFoundError(`Could not find a pip binary in virtualenv ${where}`);
   }
   if (!isExecutableFile(where)) {
@@ -33,9 +33,9 @@ export function pipWords(where: string | null): string[] {
 
 function pythonIn(directory: string): string | undefined {
   const usual = ["python", "bin/python", "Scripts/python"].map((name) => joinPath(directory, name));
-  const found = usual.find(isExecutableFile);
+  const python = usual.find(isExecutableFile);
   const bin = joinPath(directory, "bin");
-  if (found !== undefined || !isDirectory(bin)) return found;
+  if (python !== undefined || !isDirectory(bin)) return python;
   const names = [...Deno.readDirSync(bin)].map(({ name }) => name).filter((name) => /^python\d+(\.\d+)?$/.test(name));
   const rank = (name: string) => name === "python3" ? `0${name}` : `1${name}`;
   return names.sort((a, b) => rank(a) < rank(b) ? -1 : 1).map((name) => joinPath(bin, name)).find(isExecutableFile);
@@ -60,7 +60,7 @@ export function splitWords(given: Value): string[] {
 }
 
 /** `--option value` for each value. */
-export function repeated(option: string, given: Value): string[] {
+export function repeatOption(option: string, given: Value): string[] {
   return splitWords(given).flatMap((one) => [option, one]);
 }
 

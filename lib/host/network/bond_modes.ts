@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isAmong, required, wrongSetting } from "./interface_settings.ts";
+import { isAmong, requireSetting, wrongSetting } from "./interface_settings.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 const MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"];
@@ -14,10 +14,10 @@ const MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3
  * @throws Python's AttributeError if it names none.
  */
 export function bondMode(settings: ValueMap, iface: string): number {
-  const mode = required(settings, "mode");
-  const found = MODES.findIndex((name, i) => mode === name || mode === String(i));
-  if (found < 0) throw wrongSetting(iface, "mode", [...MODES.keys(), ...MODES]);
-  return found;
+  const mode = requireSetting(settings, "mode");
+  const index = MODES.findIndex((name, i) => mode === name || mode === String(i));
+  if (index < 0) throw wrongSetting(iface, "mode", [...MODES.keys(), ...MODES]);
+  return index;
 }
 
 /** The algorithm that distributes the load, out of the allowed ones. */

@@ -34,12 +34,12 @@ const ipv4 = such(isIpv4Setting);
 const ipv6 = such(isIpv6Setting);
 const hardware = such(isHardwareAddress);
 
-const converted = (convert: (value: Value) => Value | undefined): Check => (value) => {
+const converting = (convert: (value: Value) => Value | undefined): Check => (value) => {
   const number = convert(value);
   return { valid: number !== undefined, value: number ?? value };
 };
-const integer = converted(integerOf);
-const decimal = converted(parsePythonFloat);
+const integer = converting(integerOf);
+const decimal = converting(parsePythonFloat);
 
 const integerBelow = (max: number) => (value: Value): Checked => {
   const { valid, value: number } = integer(value);

@@ -5,7 +5,7 @@
  */
 
 import { bondMode, hashPolicy } from "./bond_modes.ts";
-import { integerOf, SWITCH_WORDS, switched, wrongSetting } from "./interface_settings.ts";
+import { chooseByFlag, integerOf, SWITCH_WORDS, wrongSetting } from "./interface_settings.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const USUAL: Readonly<Record<string, string>> = {
@@ -35,7 +35,7 @@ function setNumber(bond: ValueMap, name: string, settings: ValueMap, iface: stri
 
 function setCarrier(bond: ValueMap, settings: ValueMap, iface: string): void {
   const given = settings.get("use_carrier");
-  const taken = given === undefined ? "on" : switched(given, ["1", "0"]);
+  const taken = given === undefined ? "on" : chooseByFlag(given, ["1", "0"]);
   if (taken === undefined) throw wrongSetting(iface, "use_carrier", SWITCH_WORDS);
   bond.set("use_carrier", taken);
 }

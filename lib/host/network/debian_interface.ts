@@ -7,11 +7,11 @@
 import { ATTRIBUTE_OF, checkAttribute, ETHTOOL_ATTRIBUTES, FAMILIES } from "./debian_attributes.ts";
 import { debianBond } from "./debian_bonding.ts";
 import {
+  chooseByFlag,
   integerOf,
   parsePythonFloat,
-  required,
+  requireSetting,
   SWITCH_WORDS,
-  switched,
   whenTrue,
   wrongSetting,
 } from "./interface_settings.ts";
@@ -109,7 +109,7 @@ function pppOptions(settings: ValueMap, iface: string): ValueMap {
   for (const name of PPP_SWITCHES) {
     const given = settings.get(name);
     if (given === undefined) continue;
-    const taken = switched(given, ["True", "False"]);
+    const taken = chooseByFlag(given, ["True", "False"]);
     if (taken === undefined) throw wrongSetting(iface, name, SWITCH_WORDS);
     options.set(name, taken);
   }
@@ -129,12 +129,12 @@ function putType(block: ValueMap, family: string, settings: ValueMap, request: D
       break;
     case "bond": {
       const bonding = debianBond(settings, iface, request.noCarrier);
-      bonding.set("slaves", required(settings, "slaves"));
+      bonding.set("slaves", requireSetting(settings, "slaves"));
       putPart(block, "bonding", bonding);
       break;
     }
     case "slave":
-      block.set("master", required(settings, "master"));
+      block.set("master", requireSetting(settings, "master"));
       settings.set("proto", "manual");
       break;
     case "vlan":
@@ -193,7 +193,7 @@ export function debianInterface(given: ValueMap, request: DebianInterfaceOptions
 
 /** The adapter of an interface of the type `source`: a line that names another file. */
 export function debianSource(settings: ValueMap): ValueMap {
-  const data: ValueMap = new Map([["sources", [required(settings, "source")]]]);
+  const data: ValueMap = new Map([["sources", [requireSetting(settings, "source")]]]);
   return new Map<Value, Value>([["type", "source"], ["data", data]]);
 }
 

@@ -6,11 +6,11 @@
 
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import {
+  chooseByFlag,
   isAmong,
   itemsOf,
-  required,
+  requireSetting,
   SWITCH_WORDS,
-  switched,
   whenTrue,
   wrongNetworkSetting,
   wrongRoutes,
@@ -104,12 +104,12 @@ export function shownSettings(settings: ValueMap): string[] {
 /** The settings for the whole host, checked: `networking`, `hostname`, and `search` if it is given. */
 export function checkedSettings(values: ValueMap, current: ValueMap): ValueMap {
   const settings = lowerKeys(values);
-  const networking = settings.get("enabled") ?? required(current, "networking");
+  const networking = settings.get("enabled") ?? requireSetting(current, "networking");
   if (!isAmong(networking, SWITCH_WORDS)) throw wrongNetworkSetting("networking", SWITCH_WORDS);
-  const hostname = settings.get("hostname") ?? required(current, "hostname");
+  const hostname = settings.get("hostname") ?? requireSetting(current, "hostname");
   if (!truthy(hostname)) throw wrongNetworkSetting("hostname", ["server1.example.com"]);
   const checked: ValueMap = new Map<Value, Value>([
-    ["networking", switched(networking, ["yes", "no"]) ?? null],
+    ["networking", chooseByFlag(networking, ["yes", "no"]) ?? null],
     ["hostname", hostname],
   ]);
   const search = settings.get("search");

@@ -41,13 +41,13 @@ export function parseSpf(text: string): SpfPart[] {
 
 /** The names in a hosts file, by address. Comments after names count as names, as in Salt. */
 export function hostNames(text: string): Map<string, string[]> {
-  const found = new Map<string, string[]>();
+  const byAddress = new Map<string, string[]>();
   for (const line of splitLines(text)) {
     const [address, ...names] = line.trim().split(/\s+/);
     if (address === "" || line.startsWith("#")) continue;
-    found.set(address, [...found.get(address) ?? [], ...names]);
+    byAddress.set(address, [...byAddress.get(address) ?? [], ...names]);
   }
-  return found;
+  return byAddress;
 }
 
 /** A hosts file without some names: a line with only an address is removed, comments stay. */
@@ -139,8 +139,8 @@ function addRecord(zone: Zone, record: string[], line: string): void {
 }
 
 function section(zone: Zone, name: string): Map<Value, Value> {
-  const known = zone.get(name);
-  if (known instanceof Map) return known;
+  const entry = zone.get(name);
+  if (entry instanceof Map) return entry;
   const made = new Map<Value, Value>();
   zone.set(name, made);
   return made;

@@ -20,9 +20,9 @@ export function sanitizeHost(host: string): string {
 
 /** A version of `traceroute`: its numbers, or other words. */
 function tracerouteVersion(text: string): (number | string)[] {
-  const found = /[Vv]ersion (\d+)\.([\w+]+)\.*(\w*)/.exec(text);
-  if (found === null) return [0, 0, 0];
-  return found.slice(1).map((part) => /^\d+$/.test(part) ? Number(part) : part);
+  const match = /[Vv]ersion (\d+)\.([\w+]+)\.*(\w*)/.exec(text);
+  if (match === null) return [0, 0, 0];
+  return match.slice(1).map((part) => /^\d+$/.test(part) ? Number(part) : part);
 }
 
 /**

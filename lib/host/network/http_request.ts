@@ -154,11 +154,11 @@ async function collect(incoming: IncomingMessage): Promise<HttpResponse> {
     status: incoming.statusCode ?? 0,
     reason: incoming.statusMessage ?? "",
     headers,
-    body: await decompressed(body, headers.get("Content-Encoding")),
+    body: await decompress(body, headers.get("Content-Encoding")),
   };
 }
 
-async function decompressed(bytes: Uint8Array<ArrayBuffer>, coding = "identity"): Promise<Uint8Array> {
+async function decompress(bytes: Uint8Array<ArrayBuffer>, coding = "identity"): Promise<Uint8Array> {
   const format = coding === "gzip" ? "gzip" : coding === "deflate" ? "deflate" : undefined;
   if (format === undefined || bytes.length === 0) return bytes;
   return await bytesOf(new Blob([bytes]).stream().pipeThrough(new DecompressionStream(format)));

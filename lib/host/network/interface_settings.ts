@@ -39,7 +39,7 @@ export function isYes(value: Value | undefined): boolean {
 }
 
 /** The first of `words` for yes, the second for no; `undefined` for anything else. */
-export function switched<T>(value: Value, [yes, no]: readonly [yes: T, no: T]): T | undefined {
+export function chooseByFlag<T>(value: Value, [yes, no]: readonly [yes: T, no: T]): T | undefined {
   if (isYes(value)) return yes;
   return isAmong(value, FALSE_WORDS) ? no : undefined;
 }
@@ -75,7 +75,7 @@ export function settingError(message: string): Error {
  * The setting of that name.
  * @throws Python's KeyError if it is not there.
  */
-export function required(settings: ValueMap, name: string): Value {
+export function requireSetting(settings: ValueMap, name: string): Value {
   const value = settings.get(name);
   if (value === undefined) throw pythonError("KeyError", repr(name));
   return value;

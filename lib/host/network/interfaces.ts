@@ -61,7 +61,7 @@ function netmaskOf(prefix: number): string {
 
 /** Parses the output of `ip link show`, followed by that of `ip addr show`. */
 export function parseIpOutput(text: string): Interfaces {
-  const found: Interfaces = new Map();
+  const interfaces: Interfaces = new Map();
   for (const group of text.split(/\r?\n\d/)) {
     let name: string | undefined;
     const data: NetworkInterface = { up: false };
@@ -73,9 +73,9 @@ export function parseIpOutput(text: string): Interfaces {
         if (head[2] !== undefined) data.parent = head[2];
       } else addDetail(data, line.trim().split(/\s+/));
     }
-    if (name !== undefined) found.set(name, data);
+    if (name !== undefined) interfaces.set(name, data);
   }
-  return found;
+  return interfaces;
 }
 
 function after(words: readonly string[], key: string): string | null {
@@ -103,7 +103,7 @@ function addDetail(data: NetworkInterface, words: readonly string[]): void {
 
 /** Parses the output of `ifconfig -a`. */
 export function parseIfconfig(text: string): Interfaces {
-  const found: Interfaces = new Map();
+  const interfaces: Interfaces = new Map();
   for (const group of text.split(/\r?\n(?=\S)/)) {
     const name = /^([^\s:]+)/.exec(group)?.[1] ?? "";
     const data: NetworkInterface = { up: false };
@@ -116,9 +116,9 @@ export function parseIfconfig(text: string): Interfaces {
       const six = /inet6 addr: (.*?)\/|inet6 ([0-9a-fA-F:]+)/.exec(line);
       if (six !== null) (data.inet6 ??= []).push({ address: six[1] ?? six[2], ...ifconfigPrefix(line) });
     }
-    found.set(name, data);
+    interfaces.set(name, data);
   }
-  return found;
+  return interfaces;
 }
 
 function ifconfigMask(line: string): Partial<InterfaceAddress> {
@@ -132,10 +132,10 @@ function ifconfigMask(line: string): Partial<InterfaceAddress> {
 }
 
 function ifconfigPrefix(line: string): Partial<InterfaceAddress> {
-  const found = /(?:inet6 addr: [0-9a-fA-F:]+\/(\d+)|prefixlen (\d+))(?: Scope:([a-zA-Z]+)| scopeid (0x[0-9a-fA-F]))?/
+  const match = /(?:inet6 addr: [0-9a-fA-F:]+\/(\d+)|prefixlen (\d+))(?: Scope:([a-zA-Z]+)| scopeid (0x[0-9a-fA-F]))?/
     .exec(line);
-  if (found === null) return {};
-  return { prefixlen: found[1] ?? found[2], scope: (found[3] ?? found[4])?.toLowerCase() ?? null };
+  if (match === null) return {};
+  return { prefixlen: match[1] ?? match[2], scope: (match[3] ?? match[4])?.toLowerCase() ?? null };
 }
 
 /** The interfaces whose names one of the globs matches; all, if there is none. */
@@ -159,7 +159,7 @@ function addressesOf(interfaces: Iterable<NetworkInterface>, family: IpFamily): 
  */
 export function hostAddresses(interfaces: Interfaces, family: IpFamily, loopback: boolean): string[] {
   const parsed = addressesOf(interfaces.values(), family).map(({ address }) => ipAddress(address));
-  return ordered(parsed.filter((one) => loopback || !hasIpProperty(one, "loopback"))).map(ipAddressText);
+  return sortAddresses(parsed.filter((one) => loopback || !hasIpProperty(one, "loopback"))).map(ipAddressText);
 }
 
 /** The networks of a family that the host is in, in order, each once. */
@@ -169,7 +169,7 @@ export function hostNetworks(interfaces: Interfaces, family: IpFamily, loopback:
     const network = mask ? parseIpNetwork(`${address}/${mask}`, { strict: false }) : undefined;
     return network === undefined || (hasIpProperty(network, "loopback") && !loopback) ? [] : [network];
   });
-  return ordered(networks);
+  return sortAddresses(networks);
 }
 
 /** The networks of the addresses that are not the host's own, in order: what `network.subnets` shows. */
@@ -182,11 +182,11 @@ export function hostSubnets(interfaces: Iterable<NetworkInterface>, family: IpFa
     }
     return hasIpProperty(one, "loopback") ? [] : [networkOf(one)];
   });
-  return ordered(networks).map(ipInterfaceText);
+  return sortAddresses(networks).map(ipInterfaceText);
 }
 
 /** Addresses or networks by number, each once; of networks with the same address the larger one first. */
-function ordered<T extends IpAddress & { readonly prefix?: number }>(all: readonly T[]): T[] {
+function sortAddresses<T extends IpAddress & { readonly prefix?: number }>(all: readonly T[]): T[] {
   const key = ({ version, value, prefix = 128 }: T) =>
     `${version} ${value.toString(16).padStart(32, "0")} ${String(prefix).padStart(3, "0")}`;
   const byKey = new Map(all.map((one) => [key(one), one]));

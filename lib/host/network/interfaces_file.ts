@@ -22,16 +22,16 @@ const PARTS: ReadonlyMap<string, string> = new Map([["ethtool", ""], ["bonding",
 
 /** The map under a key, created if there is none. */
 function mapUnder(parent: ValueMap, key: Value): ValueMap {
-  const known = parent.get(key);
-  if (isMap(known)) return known;
+  const child = parent.get(key);
+  if (isMap(child)) return child;
   const made: ValueMap = new Map();
   parent.set(key, made);
   return made;
 }
 
 function listUnder(parent: ValueMap, key: Value): Value[] {
-  const known = parent.get(key);
-  if (Array.isArray(known)) return known;
+  const child = parent.get(key);
+  if (Array.isArray(child)) return child;
   const made: Value[] = [];
   parent.set(key, made);
   return made;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isAmong, SWITCH_WORDS, switched, wrongSetting } from "./interface_settings.ts";
+import { chooseByFlag, isAmong, SWITCH_WORDS, wrongSetting } from "./interface_settings.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The switches for `ethtool` that both families of systems know. */
@@ -14,7 +14,7 @@ const OFFLOADS: readonly string[] = ["rx", "tx", "sg", "tso", "ufo", "gso", "gro
 export function putSwitch(options: ValueMap, name: string, settings: ValueMap, iface: string): void {
   const value = settings.get(name);
   if (value === undefined) return;
-  const taken = switched(value, ["on", "off"]);
+  const taken = chooseByFlag(value, ["on", "off"]);
   if (taken === undefined) throw wrongSetting(iface, name, SWITCH_WORDS);
   options.set(name, taken);
 }

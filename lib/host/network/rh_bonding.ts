@@ -5,7 +5,7 @@
  */
 
 import { bondMode, hashPolicy } from "./bond_modes.ts";
-import { integerOf, isAmong, SWITCH_WORDS, switched, wrongSetting } from "./interface_settings.ts";
+import { chooseByFlag, integerOf, isAmong, SWITCH_WORDS, wrongSetting } from "./interface_settings.ts";
 import { isPythonError, pythonError } from "#lib/python/errors.ts";
 import { str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -50,7 +50,7 @@ function putWatch(bond: ValueMap, settings: ValueMap, iface: string): void {
       throw wrongSetting(iface, name, `0 or a multiple of miimon (${str(interval)})`);
     }
   }
-  const carrier = switched(settings.get("use_carrier") ?? "0", ["1", "0"]);
+  const carrier = chooseByFlag(settings.get("use_carrier") ?? "0", ["1", "0"]);
   if (carrier === undefined) throw wrongSetting(iface, "use_carrier", SWITCH_WORDS);
   bond.set("use_carrier", carrier);
 }

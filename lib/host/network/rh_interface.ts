@@ -5,16 +5,16 @@
  */
 
 import {
+  chooseByFlag,
   integerOf,
   isAmong,
   isHardwareAddress,
   isIpv4Setting,
   isIpv6Setting,
   itemsOf,
-  required,
+  requireSetting,
   settingError,
   SWITCH_WORDS,
-  switched,
   whenTrue,
   wrongSetting,
 } from "./interface_settings.ts";
@@ -78,7 +78,7 @@ function putType(result: ValueMap, settings: ValueMap, request: RhInterfaceOptio
   }
   if (type === "teamport") {
     put("devicetype", "TeamPort");
-    put("team_master", required(settings, "team_master"));
+    put("team_master", requireSetting(settings, "team_master"));
     json("team_port_config");
   }
   if (type === "bond") {
@@ -175,7 +175,7 @@ function putSwitches(result: ValueMap, settings: ValueMap, request: RhInterfaceO
   const put = (name: string) => {
     const given = settings.get(name);
     if (given === undefined) return;
-    const taken = switched(given, ["yes", "no"]);
+    const taken = chooseByFlag(given, ["yes", "no"]);
     if (taken === undefined) throw wrongSetting(request.name, given, SWITCH_WORDS);
     result.set(name, taken);
   };
@@ -185,7 +185,7 @@ function putSwitches(result: ValueMap, settings: ValueMap, request: RhInterfaceO
     result.set(name, "no");
     put(name);
   }
-  if (switched(settings.get("arpcheck") ?? null, [true, false]) === false) result.set("arpcheck", "no");
+  if (chooseByFlag(settings.get("arpcheck") ?? null, [true, false]) === false) result.set("arpcheck", "no");
   for (const name of ["ipaddr_start", "ipaddr_end", "clonenum_start", "hwaddr", "macaddr"]) {
     const given = settings.get(name);
     if (given !== undefined) result.set(name, given);
@@ -195,7 +195,7 @@ function putSwitches(result: ValueMap, settings: ValueMap, request: RhInterfaceO
 /** Whether packets over a bridge bypass the host's firewall. */
 function bypassesFirewall(settings: ValueMap, iface: string): boolean {
   const given = settings.get("bypassfirewall");
-  const taken = given === undefined ? true : switched(given, [true, false]);
+  const taken = given === undefined ? true : chooseByFlag(given, [true, false]);
   if (taken === undefined) throw wrongSetting(iface, given ?? null, SWITCH_WORDS);
   return taken;
 }
@@ -212,16 +212,16 @@ export async function rhInterface(
 ): Promise<ValueMap> {
   const { name: iface, type } = request;
   const result: ValueMap = new Map([["name", iface]]);
-  const given = (name: string) => settings.get(name);
-  const proto = given("proto");
+  const settingOf = (name: string) => settings.get(name);
+  const proto = settingOf("proto");
   if (proto !== undefined) {
-    const known = ["none", "bootp", "dhcp"];
-    if (!isAmong(proto, known)) throw wrongSetting(iface, proto, known);
+    const protocols = ["none", "bootp", "dhcp"];
+    if (!isAmong(proto, protocols)) throw wrongSetting(iface, proto, protocols);
     result.set("proto", proto);
   }
-  const dns = given("dns");
+  const dns = settingOf("dns");
   if (dns !== undefined) result.set("dns", dns).set("peerdns", "yes");
-  const mtu = given("mtu");
+  const mtu = settingOf("mtu");
   if (mtu !== undefined) {
     const bytes = integerOf(mtu);
     if (bytes === undefined) throw wrongSetting(iface, "mtu", ["integer"]);
@@ -242,12 +242,12 @@ export async function rhInterface(
   if (type === "bridge") {
     result.set("devtype", "Bridge");
     await bridge(bypassesFirewall(settings, iface));
-  } else if (settings.has("bridge")) result.set("bridge", given("bridge") ?? null);
+  } else if (settings.has("bridge")) result.set("bridge", settingOf("bridge") ?? null);
   if (type === "ipip") {
     result.set("devtype", "IPIP");
     for (const name of ["my_inner_ipaddr", "my_outer_ipaddr"]) {
       if (!settings.has(name)) throw wrongSetting(iface, name, "1.2.3.4");
-      result.set(name, given(name) ?? null);
+      result.set(name, settingOf(name) ?? null);
     }
   }
   if (type === "ib") result.set("devtype", "InfiniBand");
@@ -259,16 +259,16 @@ export async function rhInterface(
 /** The text of `ifcfg-<name>`. */
 export function ifcfgText(data: ValueMap): string {
   const get = (name: string) => data.get(name);
-  const quoted = (word: string, name: string) => whenTrue(get(name), (text) => `${word}="${text}"\n`);
+  const quoteLine = (word: string, name: string) => whenTrue(get(name), (text) => `${word}="${text}"\n`);
   const bare = (word: string, name: string) => whenTrue(get(name), (text) => `${word}=${text}\n`);
   const all = (pairs: string) =>
     pairs.split(" ").map((pair) => {
       const [word, name = word.toLowerCase()] = pair.split("=");
-      return quoted(word, name);
+      return quoteLine(word, name);
     }).join("");
   const json = (word: string, name: string) => whenTrue(get(name), (text) => `${word}='${text}'\n`);
   const items = (name: string) => itemsOf(get(name) ?? []) ?? [];
-  const joined = (word: string, name: string) =>
+  const joinLine = (word: string, name: string) =>
     truthy(get(name)) ? `${word}="${items(name).map(str).join(" ")}"\n` : "";
   const addresses = items("ipaddrs").map((one, i) => {
     const part = (name: string) => str(isMap(one) ? one.get(name) ?? "" : "");
@@ -287,12 +287,12 @@ export function ifcfgText(data: ValueMap): string {
     all("GATEWAY ARPCHECK"),
     truthy(get("enable_ipv6"))
       ? `IPV6INIT="yes"\n` + all("IPV6_AUTOCONF DHCPV6C IPV6ADDR IPV6_DEFAULTGW=ipv6gateway") +
-        joined("IPV6ADDR_SECONDARIES", "ipv6addrs") + all("IPV6_PEERDNS IPV6_DEFROUTE IPV6_PEERROUTES")
+        joinLine("IPV6ADDR_SECONDARIES", "ipv6addrs") + all("IPV6_PEERDNS IPV6_DEFROUTE IPV6_PEERROUTES")
       : "",
     all("SRCADDR PEERDNS PEERROUTES PEERNTP DEFROUTE BRIDGE STP"),
     delay !== undefined && (truthy(delay) || equals(delay, 0)) ? `DELAY="${str(delay)}"\n` : "",
     all("MTU ZONE") + bare("MY_INNER_IPADDR", "my_inner_ipaddr") + bare("MY_OUTER_IPADDR", "my_outer_ipaddr"),
-    all("BONDING_OPTS=bonding ETHTOOL_OPTS=ethtool") + joined("DOMAIN", "domain") + all("NM_CONTROLLED"),
+    all("BONDING_OPTS=bonding ETHTOOL_OPTS=ethtool") + joinLine("DOMAIN", "domain") + all("NM_CONTROLLED"),
     ...items("dns").map((server, i) => `DNS${i + 1}="${str(server)}"\n`),
   ].join("");
 }

@@ -5,7 +5,7 @@
  */
 
 import { lowerKeys } from "./debian_settings.ts";
-import { required, SWITCH_WORDS, switched, whenTrue, wrongNetworkSetting } from "./interface_settings.ts";
+import { chooseByFlag, requireSetting, SWITCH_WORDS, whenTrue, wrongNetworkSetting } from "./interface_settings.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
@@ -54,7 +54,7 @@ function quoteOf(value: Value): string {
   return value[0] === value.at(-1) && /["']/.test(value[0]) ? value[0] : "";
 }
 
-function unquoted(value: Value): Value {
+function unquote(value: Value): Value {
   return quoteOf(value) !== "" && typeof value === "string" ? value.slice(1, -1) : value;
 }
 
@@ -65,15 +65,15 @@ function unquoted(value: Value): Value {
 export function checkedNetwork(given: ValueMap, inForce: ValueMap): ValueMap {
   const settings = lowerKeys(given), current = lowerKeys(inForce);
   const result: ValueMap = truthy(settings.get("retain_settings")) ? new Map(current) : new Map();
-  const started = settings.get("enabled") ?? required(current, "networking");
+  const started = settings.get("enabled") ?? requireSetting(current, "networking");
   const quote = settings.has("enabled") ? "" : quoteOf(started);
   settings.set("networking", started);
   const word = (name: string, value: Value) => {
-    const taken = switched(unquoted(value), ["yes", "no"]);
+    const taken = chooseByFlag(unquote(value), ["yes", "no"]);
     if (taken === undefined) throw wrongNetworkSetting(name, SWITCH_WORDS);
     result.set(name, quote + taken + quote);
   };
-  const text = (name: string, value: Value) => result.set(name, quote + str(unquoted(value)) + quote);
+  const text = (name: string, value: Value) => result.set(name, quote + str(unquote(value)) + quote);
   word("networking", started);
   const hostname = settings.get("hostname") ?? current.get("hostname");
   if (hostname === undefined || !truthy(hostname)) throw wrongNetworkSetting("hostname", ["server1.example.com"]);

@@ -96,8 +96,8 @@ export function parseIpRoutes6(text: string): Route[] {
 
 /** The route to an address from `ip route get`; `undefined` if there is none. */
 export function parseRouteTo(text: string): { gateway: string | null; interface: string; source: string } | undefined {
-  const found = /(?:via\s+([\w.:]+))?\s+dev\s+([\w.:-]+)\s+.*src\s+([\w.:]+)/.exec(text.split("\n", 1)[0]);
-  return found === null ? undefined : { gateway: found[1] ?? null, interface: found[2], source: found[3] };
+  const match = /(?:via\s+([\w.:]+))?\s+dev\s+([\w.:-]+)\s+.*src\s+([\w.:]+)/.exec(text.split("\n", 1)[0]);
+  return match === null ? undefined : { gateway: match[1] ?? null, interface: match[2], source: match[3] };
 }
 
 /** The addresses of `arp -an` by hardware address. */

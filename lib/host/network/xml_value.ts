@@ -30,13 +30,13 @@ function textOf({ text }: XmlElement): string | null {
  */
 function toMap(element: XmlElement): ValueMap {
   if (element.children.length === 0) return new Map([[nameOf(element), textOf(element)]]);
-  const found: ValueMap = new Map();
+  const children: ValueMap = new Map();
   for (const child of element.children) {
     const name = nameOf(child);
-    const known = found.get(name);
-    if (known === undefined) found.set(name, child.children.length > 0 ? toMap(child) : textOf(child));
-    else if (Array.isArray(known)) known.push(toMap(child));
-    else found.set(name, [known, toMap(child)]);
+    const existing = children.get(name);
+    if (existing === undefined) children.set(name, child.children.length > 0 ? toMap(child) : textOf(child));
+    else if (Array.isArray(existing)) existing.push(toMap(child));
+    else children.set(name, [existing, toMap(child)]);
   }
-  return found;
+  return children;
 }

@@ -20,11 +20,11 @@ export class OfferedPackages {
 
   /** The versions of each package, the newest first. */
   byName(): ValueMap {
-    const found = new Map<string, string[]>();
+    const byName = new Map<string, string[]>();
     for (const packages of this.#repositories.values()) {
-      for (const [name, versions] of packages) found.set(name, [...found.get(name) ?? [], ...versions]);
+      for (const [name, versions] of packages) byName.set(name, [...byName.get(name) ?? [], ...versions]);
     }
-    return new Map([...found].map(([name, versions]): [Value, Value] => [name, newestFirst(versions)]));
+    return new Map([...byName].map(([name, versions]): [Value, Value] => [name, newestFirst(versions)]));
   }
 
   /** The same by repository. */

@@ -16,9 +16,9 @@ export class PackageLister {
 
   /** Adds an installed version. */
   add(name: string, version: string): void {
-    const known = this.#versions.get(name);
-    if (known === undefined) this.#versions.set(name, [version]);
-    else known.push(version);
+    const versions = this.#versions.get(name);
+    if (versions === undefined) this.#versions.set(name, [version]);
+    else versions.push(version);
   }
 
   /** The packages, each with its versions, sorted as text and without duplicates. */

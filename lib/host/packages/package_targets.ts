@@ -41,7 +41,7 @@ export async function parseTargets(
   if ((many ?? files) !== undefined && version !== null) {
     context.log("warning", "'version' argument will be ignored for multiple package targets");
   }
-  if (many !== undefined) return { kind: "repository", packages: repacked(many, normalize) };
+  if (many !== undefined) return { kind: "repository", packages: repackTargets(many, normalize) };
   if (files !== undefined) return await fileTargets(files, { context, normalize, saltenv });
   if (name === null || name === "") return refuse("No package sources provided") as undefined;
   const wanted = version === null ? null : str(version);
@@ -63,7 +63,7 @@ export function parsePackageList(given: Value): Value[] | undefined {
  * The packages of a list of names, and of maps from a name to its version.
  * @throws {InvocationError} If two have the same name, or one is neither a text or number nor a map with one key.
  */
-export function repacked(pkgs: readonly Value[], normalize: NormalizeName): Map<string, string | null> {
+export function repackTargets(pkgs: readonly Value[], normalize: NormalizeName): Map<string, string | null> {
   const packages = new Map<string, string | null>();
   const isOdd = pkgs.some((one) => isMap(one) ? one.size !== 1 : one === null || typeof one === "object");
   for (const one of isOdd ? [] : pkgs) {

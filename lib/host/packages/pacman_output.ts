@@ -24,8 +24,8 @@ export function parsePrinted(text: string): ValueMap {
   const isPair = (words: readonly string[]) => words.length === 2;
   const isDownload = ([first, second]: readonly string[]) =>
     first.toLowerCase() === "downloading" && second.toLowerCase().includes(".db");
-  const found = pairs(text).filter((words) => isPair(words) && !isDownload(words));
-  return new Map(found.map(([name, version]): [Value, Value] => [name, version]));
+  const packages = pairs(text).filter((words) => isPair(words) && !isDownload(words));
+  return new Map(packages.map(([name, version]): [Value, Value] => [name, version]));
 }
 
 /** Parses the output of `pacman -Sy`: whether each database was read again. */

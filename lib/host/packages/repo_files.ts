@@ -70,8 +70,8 @@ export function parseRepoFile(
 }
 
 function comments(section: ValueMap): Value[] {
-  const known = section.get("comments");
-  if (Array.isArray(known)) return known;
+  const lines = section.get("comments");
+  if (Array.isArray(lines)) return lines;
   const list: Value[] = [];
   section.set("comments", list);
   return list;

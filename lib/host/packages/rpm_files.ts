@@ -18,7 +18,7 @@ function rpmFiles(directory: string): string[] {
 
 /** The files of packages below a directory, by name and version. */
 export async function downloadedPackages(directory: string, context: JobContext): Promise<ValueMap> {
-  const found = new Map<string, ValueMap>();
+  const packages = new Map<string, ValueMap>();
   for (const path of rpmFiles(directory)) {
     const info = await rpm.packageFileInfo(path, "base", context);
     if (info === undefined) continue;
@@ -30,9 +30,9 @@ export async function downloadedPackages(directory: string, context: JobContext)
       creation_date_time_t: seconds,
       creation_date_time: new Date(seconds * 1000).toISOString().slice(0, 19),
     });
-    found.set(info.name, (found.get(info.name) ?? new Map()).set(info.version, record));
+    packages.set(info.name, (packages.get(info.name) ?? new Map()).set(info.version, record));
   }
-  return new Map(found);
+  return new Map(packages);
 }
 
 /**
@@ -48,22 +48,22 @@ export async function diffPackageFiles(
     readonly context: JobContext;
   },
 ): Promise<ValueMap> {
-  const found: ValueMap = new Map();
+  const changes: ValueMap = new Map();
   const owned = new Map<string, string[]>();
   for (const path of paths) {
     const name = str(await rpm.ownersOf([path], root, context));
-    if (name === "") found.set(path, lexists(path) ? "Not managed" : "N/A");
+    if (name === "") changes.set(path, lexists(path) ? "Not managed" : "N/A");
     else owned.set(name, [...owned.get(name) ?? [], path]);
   }
-  if (owned.size === 0) return found;
+  if (owned.size === 0) return changes;
   const files = await download([...owned.keys()]);
   for (const [name, paths] of owned) {
     const info = files.get(name) ?? "";
     const file = isMap(info) ? info.get("path") ?? "" : info;
     for (const path of paths) {
       const differences = await context.call("lowpkg.diff", [file, path]);
-      found.set(path, truthy(differences) ? differences : "Unchanged");
+      changes.set(path, truthy(differences) ? differences : "Unchanged");
     }
   }
-  return found;
+  return changes;
 }

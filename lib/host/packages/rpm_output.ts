@@ -133,8 +133,8 @@ export function parseVerify(text: string, ignored: readonly string[]): ValueMap 
     if (type !== undefined) info.set("type", type);
     const isShown = type === undefined || !ignored.includes(type);
     if (!isMissing) {
-      const found = MISMATCHES.filter(([letter], i) => isShown && line[i] === letter).map(([, what]) => what);
-      info.set("mismatch", found);
+      const mismatches = MISMATCHES.filter(([letter], i) => isShown && line[i] === letter).map(([, what]) => what);
+      info.set("mismatch", mismatches);
     }
     if (isShown) files.set(line.slice(13), info);
   }
@@ -190,10 +190,10 @@ const INFO_FORMATS: Readonly<Record<string, string>> = {
  * @param hasLongSize Whether rpm supports sizes above 4 GB.
  */
 export function infoFormat(attributes: readonly string[] | undefined, hasLongSize: boolean): string | undefined {
-  const known = Object.keys(INFO_FORMATS).filter((name) => name !== "description");
+  const names = Object.keys(INFO_FORMATS).filter((name) => name !== "description");
   const wanted = attributes === undefined
-    ? known
-    : attributes.filter((name, i) => known.includes(name) && attributes.indexOf(name) === i);
+    ? names
+    : attributes.filter((name, i) => names.includes(name) && attributes.indexOf(name) === i);
   if (wanted.length === 0) return undefined;
   const needed = ["name", "edition"].filter((name) => attributes !== undefined && !attributes.includes(name));
   const last = attributes === undefined || attributes.includes("description") ? ["description"] : [];

@@ -29,8 +29,8 @@ const PROGRAMS: readonly YumProgram[] = ["dnf5", "dnf", "tdnf", "yum"];
  */
 export function yumProgram(): YumProgram {
   for (const directory of (Deno.env.get("PATH") ?? "/bin:/usr/bin").split(":")) {
-    const found = PROGRAMS.find((name) => isExecutableFile(`${directory}/${name}`));
-    if (found !== undefined) return found;
+    const program = PROGRAMS.find((name) => isExecutableFile(`${directory}/${name}`));
+    if (program !== undefined) return program;
   }
   throw new CommandError("DNF nor YUM found");
 }
@@ -42,15 +42,15 @@ export function isDnf(): boolean {
 
 /** Variables of `system-environment` in the configuration and the pillar, for the module `pkg`. */
 function moduleEnvironment({ opts, pillar }: JobContext): Record<string, string> {
-  const found: Record<string, string> = {};
+  const environment: Record<string, string> = {};
   for (const source of [opts.extra, pillar]) {
     for (const name of ["pkg", "yumpkg"]) {
       let at: Value = source.get("system-environment") ?? null;
       for (const key of ["modules", name, "_"]) at = isMap(at) ? at.get(key) ?? null : null;
-      if (isMap(at)) { for (const [key, value] of at) found[str(key)] = str(value); }
+      if (isMap(at)) { for (const [key, value] of at) environment[str(key)] = str(value); }
     }
   }
-  return found;
+  return environment;
 }
 
 /** Runs it. A failure becomes the job's return code, unless it is expected. */

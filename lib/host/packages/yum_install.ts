@@ -70,7 +70,7 @@ function sortTarget({ name, word, version }: Wanted, plan: Plan, { installed, op
   else plan.downgrade.push([name, word]);
 }
 
-function listed(candidates: readonly string[], none: string): string {
+function joinCandidates(candidates: readonly string[], none: string): string {
   return candidates.length === 0 ? none : candidates.join(", ");
 }
 
@@ -85,8 +85,8 @@ async function planInstall(
   const plan: Plan = { install: [], downgrade: [], reinstall: [], errors: [] };
   const versions = (name: string) => (before.get(name) ?? []).map(({ version }) => version);
   if (targets.kind === "advisory") {
-    const known = await options.advisories();
-    const unknown = targets.ids.find((id) => !known.has(id));
+    const advisories = await options.advisories();
+    const unknown = targets.ids.find((id) => !advisories.has(id));
     if (unknown !== undefined) throw new CommandError(`Advisory id "${unknown}" not found`);
     plan.install.push(...targets.ids.map((id): Target => [id, id]));
     return plan;
@@ -113,11 +113,11 @@ async function planInstall(
       (again ? plan.reinstall : plan.install).push([name, name]);
       continue;
     }
-    const found = chosenVersion(name, wanted.replace(/^=+/, ""), { available, options });
-    if ("error" in found) plan.errors.push(found.error);
+    const choice = chosenVersion(name, wanted.replace(/^=+/, ""), { available, options });
+    if ("error" in choice) plan.errors.push(choice.error);
     else {
       const { bare, ending } = splitName(name, options.kwargs, context);
-      const version = found.version;
+      const version = choice.version;
       const shown = options.ignoreEpoch ? version : version.replace(/^[^:]*:/, "");
       const one = { name: bare, word: `${bare}-${shown}${ending}`, version };
       sortTarget(one, plan, { installed: versions(bare), options });
@@ -143,7 +143,9 @@ function chosenVersion(
     const match = matchingVersion(version, candidates, { order: rpmOrder(options.ignoreEpoch) });
     if (match === undefined) {
       return {
-        error: `No version matching '${name}${version}' could be found (available: ${listed(candidates, "None")})`,
+        error: `No version matching '${name}${version}' could be found (available: ${
+          joinCandidates(candidates, "None")
+        })`,
       };
     }
     version = match;
@@ -153,7 +155,9 @@ function chosenVersion(
   const match = candidates.find(compileGlob(version));
   if (match !== undefined) return { version: match };
   return {
-    error: `No version matching '${version}' found for package '${name}' (available: ${listed(candidates, "none")})`,
+    error: `No version matching '${version}' found for package '${name}' (available: ${
+      joinCandidates(candidates, "none")
+    })`,
   };
 }
 
@@ -185,8 +189,8 @@ export async function installYumPackages(
     const packages = await installedRpms(context);
     return { packages, shown: formatRpms(packages, { asList: false, attr }) };
   };
-  const downloaded = async () => ({ packages: new Map(), shown: await options.downloaded() });
-  const list = options.downloadonly ? downloaded : listInstalled;
+  const readDownloaded = async () => ({ packages: new Map(), shown: await options.downloaded() });
+  const list = options.downloadonly ? readDownloaded : listInstalled;
   const before = await list();
   const plan = await planInstall(targets, { before: before.packages, options, context });
   const errors = [...plan.errors];

@@ -55,9 +55,9 @@ export function parseHolds(
   const isDnf = program === "dnf" || program === "dnf5";
   const lock = pythonRegex(`${isDnf ? "" : "\\d+:"}${pattern}-\\S+`, { search: true });
   return text.split("\n").flatMap((line) => {
-    const found = lock.match(line);
-    if (found === undefined) return [];
-    return [full ? found : heldName(isDnf ? found : found.replace(/^\d+:/, ""))];
+    const match = lock.match(line);
+    if (match === undefined) return [];
+    return [full ? match : heldName(isDnf ? match : match.replace(/^\d+:/, ""))];
   });
 }
 
@@ -172,7 +172,7 @@ export function parseYumGroup(text: string): GroupInfo | undefined {
 }
 
 function membersOf(lines: readonly string[], kind: string): string[] {
-  const found: string[] = [];
+  const members: string[] = [];
   let isInside = false;
   for (const given of lines) {
     const line = given.trim().replace(/^[!-/:-@[-`{-~]+/, "").trim();
@@ -184,9 +184,9 @@ function membersOf(lines: readonly string[], kind: string): string[] {
       if (!isInside || rest === "") continue;
     }
     const member = title === undefined ? line : rest.trim();
-    if (isInside && member !== "") found.push(member);
+    if (isInside && member !== "") members.push(member);
   }
-  return [...new Set(found)].sort(compareStrings);
+  return [...new Set(members)].sort(compareStrings);
 }
 
 /** The advisories of `yum updateinfo list all`, with their packages, and whether all of them are installed. */
@@ -195,11 +195,11 @@ export function parsePatches(text: string): Map<string, { installed: boolean; su
   for (const line of text.split("\n")) {
     const [, mark, id, , name] = /^([i|\s])? ?([^\s]+) +([^\s]+) +([^\s]+)/.exec(line) ?? [];
     if (id === undefined) continue;
-    const known = patches.get(id);
-    if (known === undefined) patches.set(id, { installed: mark === "i", summary: [name] });
+    const patch = patches.get(id);
+    if (patch === undefined) patches.set(id, { installed: mark === "i", summary: [name] });
     else {
-      known.summary.push(name);
-      if (mark !== "i") known.installed = false;
+      patch.summary.push(name);
+      if (mark !== "i") patch.installed = false;
     }
   }
   return patches;

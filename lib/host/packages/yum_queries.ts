@@ -97,17 +97,17 @@ export async function downloadPackages(packages: readonly string[], context: Job
   for (const file of files().filter(isOf)) Deno.removeSync(`${directory}/${file}`);
   const checked = packages.map((name) => checkedWord(name, "package name"));
   await runProgram(["yumdownloader", "-q", `--destdir=${directory}`, ...checked], context, { setsRetcode: true });
-  const found: ValueMap = new Map();
+  const downloads: ValueMap = new Map();
   for (const file of files().filter((name) => name.endsWith(".rpm"))) {
     const name = isOf(file);
-    if (name !== undefined) found.set(name, `${directory}/${file}`);
+    if (name !== undefined) downloads.set(name, `${directory}/${file}`);
   }
-  if (found.size === 0) {
+  if (downloads.size === 0) {
     throw new CommandError(`Unable to download any of the following packages: ${packages.join(", ")}`);
   }
-  const failed = packages.filter((name) => !found.has(name));
-  if (failed.length > 0) found.set("_error", `The following package(s) failed to download: ${failed.join(", ")}`);
-  return found;
+  const failed = packages.filter((name) => !downloads.has(name));
+  if (failed.length > 0) downloads.set("_error", `The following package(s) failed to download: ${failed.join(", ")}`);
+  return downloads;
 }
 
 /** The advisories by their ids. */

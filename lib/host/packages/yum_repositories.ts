@@ -55,17 +55,17 @@ function readRepoFile(path: string, { strict }: RepositoryPlace): RepoFile {
 
 /** The repositories by name, each with its `file`. */
 export function listYumRepositories(place: RepositoryPlace): Map<string, ValueMap> {
-  const found = new Map<string, ValueMap>();
+  const repositories = new Map<string, ValueMap>();
   for (const directory of place.directories.filter(isDirectory)) {
     for (const { name } of [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1)) {
       if (!name.endsWith(".repo")) continue;
       const path = `${directory}/${name}`;
       for (const [key, repository] of readRepoFile(path, place).repositories) {
-        found.set(key, repository.set("file", path));
+        repositories.set(key, repository.set("file", path));
       }
     }
   }
-  return found;
+  return repositories;
 }
 
 function fileOf(repository: ValueMap | undefined): string | undefined {

@@ -50,13 +50,13 @@ export async function availableInfo(
   context: JobContext,
 ): Promise<Map<string, ValueMap>> {
   const sorted = [...new Set(names)].sort().map((name) => checkedWord(name, "package name"));
-  const found = new Map<string, ValueMap>();
+  const packages = new Map<string, ValueMap>();
   for (let at = 0; at < sorted.length; at += INFO_BATCH) {
     const words = ["info", "-t", "package", ...sorted.slice(at, at + INFO_BATCH)];
     const { stdout } = await runZypper(words, context, { root, readsOnly: true });
-    for (const [name, fields] of output.parseZypperInfo(stdout)) found.set(name, fields);
+    for (const [name, fields] of output.parseZypperInfo(stdout)) packages.set(name, fields);
   }
-  return found;
+  return packages;
 }
 
 /** Options of `zypper search` by Salt's keywords. */
@@ -90,9 +90,9 @@ export async function searchPackages(criteria: string, kwargs: ValueMap, context
     checkedWord(criteria, "search term"),
   ];
   const run = { root: kwargs.get("root"), readsOnly: true, soft: true };
-  const found = attributesOf(await zypperXml(words, context, run), "solvable");
-  if (found.length === 0) throw new CommandError(`No packages found matching '${criteria}'`);
-  return new Map(found.map((one): [Value, Value] => [one.get("name") ?? "", new Map(one)]));
+  const solvables = attributesOf(await zypperXml(words, context, run), "solvable");
+  if (solvables.length === 0) throw new CommandError(`No packages found matching '${criteria}'`);
+  return new Map(solvables.map((one): [Value, Value] => [one.get("name") ?? "", new Map(one)]));
 }
 
 /** The installed products, or with `all` all available ones. */
@@ -125,11 +125,11 @@ export async function installedPatterns(
   const names = stdout.split("\n").filter((line) => line.startsWith("pattern() = ")).map((line) =>
     line.slice(line.lastIndexOf("=") + 1).trim()
   );
-  const found = new Map([...await listSolvables("pattern", root, context)].filter(([, { installed }]) => installed));
-  for (const name of names.filter((one) => !one.startsWith(".") && !found.has(one))) {
-    found.set(name, { installed: true, summary: "Non-visible pattern" });
+  const patterns = new Map([...await listSolvables("pattern", root, context)].filter(([, { installed }]) => installed));
+  for (const name of names.filter((one) => !one.startsWith(".") && !patterns.has(one))) {
+    patterns.set(name, { installed: true, summary: "Non-visible pattern" });
   }
-  return found;
+  return patterns;
 }
 
 /** The other entries of a list of packages. */
@@ -152,7 +152,7 @@ export async function listInstalled(
   const all = await installedRpms(context, { root, checked: true });
   const packages = new Map([...all].filter(([name]) => !name.startsWith("gpg-pubkey")));
   for (const kind of includes.filter((one) => INCLUDED.includes(one))) {
-    for (const { name, version, arch } of await included(kind, root, context)) {
+    for (const { name, version, arch } of await includedParts(kind, root, context)) {
       const info = { name, version, arch, repoid: "", install_date: null, install_date_time_t: null };
       packages.set(name, [info]);
     }
@@ -160,7 +160,7 @@ export async function listInstalled(
   return formatRpms(packages, { asList, attr });
 }
 
-async function included(
+async function includedParts(
   kind: string,
   root: Value | undefined,
   context: JobContext,
@@ -177,12 +177,12 @@ async function included(
   const names = kind === "pattern"
     ? [...(await installedPatterns(root, context)).keys()]
     : [...await listSolvables("patch", root, context)].filter(([, { installed }]) => installed).map(([name]) => name);
-  const found = [];
+  const parts = [];
   for (const name of names) {
     const info = (await availableInfo([`${kind}:${name}`], root, context)).get(name);
-    found.push({ name: `${kind}:${name}`, version: field(info, "version"), arch: field(info, "arch") });
+    parts.push({ name: `${kind}:${name}`, version: field(info, "version"), arch: field(info, "arch") });
   }
-  return found;
+  return parts;
 }
 
 /** The kinds in names as `pattern:base`. */
@@ -207,9 +207,9 @@ async function newestOf(
     root,
     readsOnly: true,
   });
-  const found = attributesOf(document, "solvable");
-  if (found.length === 0) throw new CommandError(`No packages found matching '${name}'`);
-  const versions = [...new Set(found.map((one) => one.get("edition") ?? ""))].filter((one) => one !== "");
+  const solvables = attributesOf(document, "solvable");
+  if (solvables.length === 0) throw new CommandError(`No packages found matching '${name}'`);
+  const versions = [...new Set(solvables.map((one) => one.get("edition") ?? ""))].filter((one) => one !== "");
   const newest = versions.filter(compileGlob(glob)).sort(compareLooseVersions).at(-1);
   return newest === undefined ? undefined : `${operator}${newest}`;
 }
@@ -242,8 +242,8 @@ async function targetWords(targets: ZypperTargets, how: ZypperInstall, context: 
   const newest = name && version ? await newestOf(name, version, root, context) : undefined;
   if (targets.kind === "file") return [...targets.files.values()];
   if (targets.kind === "advisory") {
-    const known = await listSolvables("patch", root, context);
-    const unknown = targets.ids.find((id) => !known.has(id));
+    const patches = await listSolvables("patch", root, context);
+    const unknown = targets.ids.find((id) => !patches.has(id));
     if (unknown !== undefined) throw new CommandError(`Advisory id "${unknown}" not found`);
     return targets.ids.map((id) => `patch:${id}`);
   }

@@ -24,18 +24,18 @@ export function belowRoot(path: string, root: Value | undefined): string {
 export function listZypperRepositories(root: Value | undefined): Map<string, ValueMap> {
   const directory = belowRoot("/etc/zypp/repos.d", root);
   if (!isDirectory(directory)) return new Map();
-  const found = new Map<string, ValueMap>();
+  const byAlias = new Map<string, ValueMap>();
   for (const { name } of [...Deno.readDirSync(directory)].sort((a, b) => a.name < b.name ? -1 : 1)) {
     if (!name.endsWith(".repo")) continue;
     const path = joinPath(directory, name);
     const { repositories } = parseRepoFile(Deno.readTextFileSync(path), { path, strict: true });
     for (const [alias, options] of repositories) {
-      const known = found.get(alias) ?? new Map<Value, Value>();
-      for (const [key, value] of options) if (key !== "comments") known.set(key, optionValue(value));
-      found.set(alias, known.set("alias", alias));
+      const repository = byAlias.get(alias) ?? new Map<Value, Value>();
+      for (const [key, value] of options) if (key !== "comments") repository.set(key, optionValue(value));
+      byAlias.set(alias, repository.set("alias", alias));
     }
   }
-  return found;
+  return byAlias;
 }
 
 function optionValue(value: Value): Value {
@@ -115,11 +115,11 @@ export async function changeZypperRepository(
   { refresh, context }: { readonly refresh: () => Promise<unknown>; readonly context: JobContext },
 ): Promise<ValueMap> {
   const root = kwargs.get("root");
-  const known = listZypperRepositories(root).get(alias);
-  if (known === undefined) await addRepository(alias, kwargs, context);
-  else if (kwargs.has("baseurl") && kwargs.get("baseurl") !== known.get("baseurl")) {
+  const repository = listZypperRepositories(root).get(alias);
+  if (repository === undefined) await addRepository(alias, kwargs, context);
+  else if (kwargs.has("baseurl") && kwargs.get("baseurl") !== repository.get("baseurl")) {
     // Zypper cannot change the address of a repository.
-    const wanted: ValueMap = new Map([...known, ...kwargs]);
+    const wanted: ValueMap = new Map([...repository, ...kwargs]);
     if (!wanted.has("cache")) wanted.set("cache", false);
     await deleteZypperRepository(alias, root, context);
     return await changeZypperRepository(alias, wanted, { refresh, context });
@@ -131,6 +131,6 @@ export async function changeZypperRepository(
   const imports = kwargs.get("gpgautoimport") === true;
   if (imports) await refresh();
   const now = listZypperRepositories(root).get(alias) ?? new Map<Value, Value>();
-  if (known === undefined || words.length > 0 || imports) return now;
+  if (repository === undefined || words.length > 0 || imports) return now;
   return now.set("comment", "Specified arguments did not result in modification of repo");
 }

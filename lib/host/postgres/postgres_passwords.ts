@@ -51,14 +51,14 @@ export function scramPassword(
   password: string,
   { salt, iterations = 4096 }: { readonly salt: Uint8Array; readonly iterations?: number },
 ): string {
-  const salted = pbkdf2(sha256, encoder.encode(prepared(password)), salt, { c: iterations, dkLen: 32 });
+  const salted = pbkdf2(sha256, encoder.encode(prepareString(password)), salt, { c: iterations, dkLen: 32 });
   const stored = sha256(hmac(sha256, salted, encoder.encode("Client Key")));
   const server = hmac(sha256, salted, encoder.encode("Server Key"));
   return `SCRAM-SHA-256$${iterations}:${salt.toBase64()}$${stored.toBase64()}:${server.toBase64()}`;
 }
 
 /** SASLprep: all kinds of spaces become a space, invisible characters are removed, then NFKC. */
-function prepared(password: string): string {
+function prepareString(password: string): string {
   const mapped = password.replace(/[\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000]/g, " ")
     .replace(/[\u00ad\u034f\u1806\u180b-\u180d\u200c\u200d\u2060\ufe00-\ufe0f\ufeff]/g, "");
   const normal = mapped.normalize("NFKC");

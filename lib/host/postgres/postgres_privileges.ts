@@ -5,7 +5,7 @@
  */
 
 import { InvocationError } from "#lib/errors.ts";
-import { quoted, type Row } from "./psql.ts";
+import { quoteSql, type Row } from "./psql.ts";
 import { compareStrings } from "#lib/values/value.ts";
 
 const LETTERS: Readonly<Record<string, string>> = {
@@ -120,7 +120,7 @@ function query(...words: readonly string[]): string {
 
 /** The query for the privileges of an object, or the members of a group. */
 export function privilegesQuery({ name, kind, schema }: PrivilegeObject): string {
-  const [own, space] = [quoted(name), quoted(schema)];
+  const [own, space] = [quoteSql(name), quoteSql(schema)];
   const inSchema = ["JOIN pg_catalog.pg_namespace n", "ON n.oid = c.relnamespace", `WHERE nspname = ${space}`];
   switch (kind) {
     case "table":
@@ -174,7 +174,7 @@ export function privilegesQuery({ name, kind, schema }: PrivilegeObject): string
 
 /** The query for the owner of an object that is not a group. */
 export function ownerQuery({ name, kind, schema }: PrivilegeObject): string {
-  const [own, space] = [quoted(name), quoted(schema)];
+  const [own, space] = [quoteSql(name), quoteSql(schema)];
   const ownerOf = (table: string, letter: string, owner: string, column: string) =>
     query(
       "SELECT rolname AS name",

@@ -39,8 +39,8 @@ export function psqlWords(
 /** A line of libpq's password file. A host that is a directory of sockets is localhost. */
 export function passwordLine({ host, port, user }: PsqlPlace, password: string): string {
   const place = !host || host.startsWith("/") ? "localhost" : host;
-  const escaped = (text: string) => text.replace(/[\\:]/g, "\\$&");
-  return [place, port || "*", "*", user || "*"].concat(escaped(password)).join(":");
+  const escapeField = (text: string) => text.replace(/[\\:]/g, "\\$&");
+  return [place, port || "*", "*", user || "*"].concat(escapeField(password)).join(":");
 }
 
 /**
@@ -58,25 +58,25 @@ export type Row = Record<string, string>;
 /** The rows that psql prints for {@linkcode rowsCommand}: if it may write, the last line reports the commit. */
 export function parseRows(output: string, write = false): Row[] {
   const [header, ...rows] = readCsv(output).filter(({ length }) => length > 0);
-  const found = rows.map((row) => Object.fromEntries(header.slice(0, row.length).map((name, i) => [name, row[i]])));
-  return write ? found.slice(0, -1) : found;
+  const records = rows.map((row) => Object.fromEntries(header.slice(0, row.length).map((name, i) => [name, row[i]])));
+  return write ? records.slice(0, -1) : records;
 }
 
 /**
  * A value in quotes.
  * @throws {InvocationError} If it contains a quote, which would end the value.
  */
-export function quoted(value: string, quote: "'" | '"' = "'"): string {
+export function quoteSql(value: string, quote: "'" | '"' = "'"): string {
   if (value.includes(quote)) throw new InvocationError(`Unsupported character ${quote} in value: ${value}`);
   return `${quote}${value}${quote}`;
 }
 
 /**
  * A name in double quotes.
- * @throws {InvocationError} As {@linkcode quoted}.
+ * @throws {InvocationError} As {@linkcode quoteSql}.
  */
 export function identifier(name: string): string {
-  return quoted(name, '"');
+  return quoteSql(name, '"');
 }
 
 /** A text as a literal: quotes in it are written twice. */

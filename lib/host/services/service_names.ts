@@ -29,7 +29,7 @@ export async function statusOf(
 ): Promise<Value> {
   if (!/\*|\?|\[.+\]/.test(name)) return await isRunning(name);
   const matches = compileGlob(name);
-  const found = new Map<Value, Value>();
-  for (const one of (await all()).filter(matches)) found.set(one, await isRunning(one));
-  return found;
+  const statuses = new Map<Value, Value>();
+  for (const one of (await all()).filter(matches)) statuses.set(one, await isRunning(one));
+  return statuses;
 }

@@ -63,8 +63,8 @@ async function statusText(name: string, context: JobContext): Promise<ProgramRes
 async function isKnown(name: string, context: JobContext): Promise<boolean> {
   const { retcode, stdout, stderr } = await statusText(name, context);
   if (version(context.grains) >= STATUS_CODE_VERSION) return retcode >= 0 && retcode < 4;
-  const known = output.parseLoaded(`${stdout}\n${stderr}`);
-  if (known !== undefined) return known;
+  const loaded = output.parseLoaded(`${stdout}\n${stderr}`);
+  if (loaded !== undefined) return loaded;
   throw new CommandError(`Failed to get information on unit '${name}'`);
 }
 

@@ -26,7 +26,7 @@ function integer(text: string): number | undefined {
  * @param device Its path, which has a line of its own in the output.
  */
 export function parseHdparm(text: string, device: string): Map<string, Value> {
-  const found = new Map<string, Value>();
+  const settings = new Map<string, Value>();
   for (const line of text.split("\n").map((one) => one.trim())) {
     if (line === "" || line === `${device}:`) continue;
     const sign = line.includes(":") ? ":" : "=";
@@ -34,9 +34,9 @@ export function parseHdparm(text: string, device: string): Map<string, Value> {
     if (at < 0) continue;
     const name = sign === ":" ? line.slice(0, at).replace(/ is$/, "") : line.slice(0, at);
     const value = hdparmValue(line.slice(at + 1).trim());
-    if (value !== undefined) found.set(name.trim().toLowerCase().replaceAll(" ", "_"), value);
+    if (value !== undefined) settings.set(name.trim().toLowerCase().replaceAll(" ", "_"), value);
   }
-  return found;
+  return settings;
 }
 
 /** One value, a list of several, or at its end a map of those with a name; `undefined` if there is none. */
@@ -72,16 +72,16 @@ export function parseSmart(text: string, { attributes, values }: SmartChoice): M
   const lines = text.split("\n");
   const head = lines.findIndex((line) => line.startsWith("ID#"));
   const fields = (lines[head] ?? "").trim().split(/\s+/).slice(1).map((field) => field.toLowerCase());
-  const found = new Map<number, Map<string, Value>>();
+  const byNumber = new Map<number, Map<string, Value>>();
   for (const line of head < 0 ? [] : lines.slice(head + 1)) {
     if (!/^\s*\d/.test(line)) break;
     const words = splitMost(line.trim(), fields.length);
     const number = Number(words[0]);
     if (attributes !== undefined && !attributes.includes(number)) continue;
     const data = fields.map((field, i): [string, Value] => [field, smartValue(words[i + 1] ?? "")]);
-    found.set(number, new Map(data.filter(([field]) => values === undefined || values.includes(field))));
+    byNumber.set(number, new Map(data.filter(([field]) => values === undefined || values.includes(field))));
   }
-  return found;
+  return byNumber;
 }
 
 /** The words of a line; after `max` of them the rest is one. */

@@ -21,7 +21,7 @@ export function dfFlags(flags: string | null, caller: string): string[] {
 
 /** The rows of `df` below the heading. Handles device names with blanks, and rows that are broken after the name. */
 function rows(text: string): string[][] {
-  const found: string[][] = [];
+  const rows: string[][] = [];
   let begun: string | undefined;
   for (const line of text.split("\n")) {
     if (line === "" || line.startsWith("Filesystem")) continue;
@@ -29,9 +29,9 @@ function rows(text: string): string[][] {
     begun = words.length === 1 ? words[0] : undefined;
     if (begun !== undefined) continue;
     while (words.length >= 2 && !/^\d+$/.test(words[1])) words.splice(0, 2, `${words[0]} ${words[1]}`);
-    if (words.length >= 2) found.push(words);
+    if (words.length >= 2) rows.push(words);
   }
-  return found;
+  return rows;
 }
 
 /** Sizes and use by mount point; `undefined` if a row is incomplete. */

@@ -54,9 +54,9 @@ function parseLine(line: string, { fields, required }: TableForm): TableEntry | 
 
 /** Whether an entry has these values; options may be in another order. */
 function matches(entry: TableEntry, wanted: TableEntry): boolean {
-  const sorted = (opts: string) => opts.split(",").sort().join(",");
+  const sortOptions = (opts: string) => opts.split(",").sort().join(",");
   return Object.entries(wanted).every(([field, value]) =>
-    field === "opts" ? sorted(entry.opts ?? "") === sorted(value) : entry[field] === value
+    field === "opts" ? sortOptions(entry.opts ?? "") === sortOptions(value) : entry[field] === value
   );
 }
 
@@ -80,17 +80,17 @@ function writeTable(path: string, lines: readonly string[]): void {
 
 /** The entries of a table by mount point; a second entry of a mount point gets `_` after its name. */
 export function tableEntries(path: string): Map<string, Record<string, unknown>> {
-  const found = new Map<string, Record<string, unknown>>();
-  if (!isFile(path)) return found;
+  const entries = new Map<string, Record<string, unknown>>();
+  if (!isFile(path)) return entries;
   for (const line of linesWithEnds(Deno.readTextFileSync(path))) {
     const entry = parseLine(line, FSTAB);
     if (entry === undefined) continue;
     let { name } = entry;
-    while (found.has(name)) name += "_";
+    while (entries.has(name)) name += "_";
     const { device, fstype, opts, dump, pass_num } = entry;
-    found.set(name, { device, fstype, opts: opts.split(","), dump, pass: pass_num });
+    entries.set(name, { device, fstype, opts: opts.split(","), dump, pass: pass_num });
   }
-  return found;
+  return entries;
 }
 
 /**

@@ -51,8 +51,8 @@ export function parseModes(text: string, device: string): ValueMap {
     }
     const [kind, , , mount, source, , mode] = words;
     if (mode === undefined) continue;
-    const known = modes.get(mount);
-    const entry = known instanceof Map ? known : map({ device: source.replace(/[()]/g, "") });
+    const modeMap = modes.get(mount);
+    const entry = modeMap instanceof Map ? modeMap : map({ device: source.replace(/[()]/g, "") });
     modes.set(mount, entry.set(kind, mode));
   }
   return modes;

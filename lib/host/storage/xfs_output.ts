@@ -6,7 +6,7 @@
 
 /** The geometry that xfs_info, xfs_growfs and mkfs.xfs print: keys and values by section. */
 export function parseGeometry(text: string): Map<string, Record<string, string>> {
-  const found = new Map<string, Record<string, string>>();
+  const sections = new Map<string, Record<string, string>>();
   let current: Record<string, string> = {};
   for (const raw of text.split("\n")) {
     const line = raw.replace(/\s+/g, " ").trim().replaceAll(", ", " ");
@@ -15,11 +15,11 @@ export function parseGeometry(text: string): Map<string, Record<string, string>>
     if (!line.startsWith("=")) {
       const [name, section] = pairs.shift() ?? ["", ""];
       current = { section: section === "***" ? name : section };
-      found.set(name, current);
+      sections.set(name, current);
     }
     Object.assign(current, Object.fromEntries(pairs));
   }
-  return found;
+  return sections;
 }
 
 /** One line: keys have no blanks, values may. A section without its own value gets `***`. */
@@ -56,8 +56,8 @@ export function parseDump(text: string): Map<string, string> {
     else if (inSummary && line.startsWith(" ")) summary.push(line.trim());
     else inSummary = false;
     for (const [form, name] of DUMP_LINES) {
-      const found = form.exec(line);
-      if (found !== null) fields.set(name, found[1]);
+      const match = form.exec(line);
+      if (match !== null) fields.set(name, match[1]);
     }
   }
   if (summary.length > 0) fields.set("Summary", summary.join(" "));
@@ -115,7 +115,7 @@ export type XfsDevice = Record<string, string | null | readonly string[]>;
 
 /** The XFS devices of `blkid -o export` and of the text of `/proc/mounts`. */
 export function parseDevices(text: string, mounts: string): Map<string, XfsDevice> {
-  const found = new Map<string, XfsDevice>();
+  const devices = new Map<string, XfsDevice>();
   for (const block of text.split("\n\n").filter((one) => one.trim() !== "")) {
     const { type, devname = "", ...more }: Record<string, string> = Object.fromEntries(
       block.trim().split("\n").filter((line) => line.trim() !== "").map((line) => {
@@ -123,13 +123,13 @@ export function parseDevices(text: string, mounts: string): Map<string, XfsDevic
         return [line.slice(0, at).toLowerCase(), line.slice(at + 1)];
       }),
     );
-    if (type === "xfs") found.set(devname, { ...more, label: more.label ?? null });
+    if (type === "xfs") devices.set(devname, { ...more, label: more.label ?? null });
   }
   for (const [device, mount] of xfsMounts(mounts)) {
-    const own = found.get(device);
+    const own = devices.get(device);
     if (own !== undefined) Object.assign(own, mount);
   }
-  return found;
+  return devices;
 }
 
 /** The mounted XFS devices of `/proc/mounts`. */

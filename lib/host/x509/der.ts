@@ -107,14 +107,14 @@ function readAt(bytes: Uint8Array, start: number): Part {
  */
 export function readChildren(of: Der, tag?: number): Der[] {
   if (tag !== undefined) expectTag(of, tag);
-  const found: Der[] = [];
+  const children: Der[] = [];
   const { body } = of;
   for (let at = 0; at < body.length;) {
     const value = readAt(body, at);
-    found.push(value);
+    children.push(value);
     at = value.end;
   }
-  return found;
+  return children;
 }
 
 /** @throws {DerError} If the value has another tag. */
@@ -187,16 +187,16 @@ export function bit(value: Der, n: number): boolean {
 export function readTime(value: Der): number {
   const text = new TextDecoder("latin1").decode(value.body);
   const short = value.tag === TAG.utcTime;
-  const found = (short ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/ : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/).exec(
+  const match = (short ? /^(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/ : /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/).exec(
     text,
   );
-  if (found === null || (!short && value.tag !== TAG.generalizedTime)) throw new DerError(`No time: ${text}`);
-  const [year, month, day, hour, minute, second] = found.slice(1).map(Number);
+  if (match === null || (!short && value.tag !== TAG.generalizedTime)) throw new DerError(`No time: ${text}`);
+  const [year, month, day, hour, minute, second] = match.slice(1).map(Number);
   const full = short ? year + (year < 50 ? 2000 : 1900) : year;
   const date = new Date(0);
   date.setUTCFullYear(full, month - 1, day);
-  const known = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  if (!known || hour > 23 || minute > 59 || second > 59) throw new DerError(`No time: ${text}`);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!exists || hour > 23 || minute > 59 || second > 59) throw new DerError(`No time: ${text}`);
   return date.setUTCHours(hour, minute, second);
 }
 

@@ -140,7 +140,9 @@ function algorithmOf(value: Der): Pick<SignedDocument, "algorithm" | "digest"> {
 }
 
 /** The three parts of what is signed. */
-function signed(bytes: Uint8Array): { readonly parts: Der[]; readonly common: Omit<SignedDocument, "extensions"> } {
+function signedParts(
+  bytes: Uint8Array,
+): { readonly parts: Der[]; readonly common: Omit<SignedDocument, "extensions"> } {
   const outer = readChildren(readDer(bytes), TAG.sequence);
   noneAfter(outer, 3);
   const [inner, algorithm, signature] = outer;
@@ -168,13 +170,13 @@ function publicKeyInfo(value: Der | undefined): Uint8Array {
 }
 
 function extensionsIn(parts: readonly Der[], n: number): Extension[] {
-  const found = parts.find(({ tag }) => tag === contextTag(n, true));
-  return found === undefined ? [] : readExtensions(readDer(found.body));
+  const element = parts.find(({ tag }) => tag === contextTag(n, true));
+  return element === undefined ? [] : readExtensions(readDer(element.body));
 }
 
 /** @throws {DerError} If the bytes are no certificate. */
 export function readCertificate(bytes: Uint8Array): Certificate {
-  const { parts, common } = signed(bytes);
+  const { parts, common } = signedParts(bytes);
   const versioned = parts[0]?.tag === contextTag(0, true);
   const version = versioned ? Number(readDerInteger(expectTag(readDer(parts[0].body), TAG.integer))) + 1 : 1;
   if (version < 1 || version > 3) throw new DerError(`${version - 1} is not a valid X509 version`);
@@ -210,7 +212,7 @@ export class RequestVersionError extends DerError {}
 
 /** @throws {DerError} If the bytes are no signing request. */
 export function readSigningRequest(bytes: Uint8Array): SigningRequest {
-  const { parts, common } = signed(bytes);
+  const { parts, common } = signedParts(bytes);
   const [version, subject, spki, attributes] = parts;
   const number = readDerInteger(expectTag(version, TAG.integer));
   if (number !== 0n) throw new RequestVersionError(`${number} is not a valid CSR version`);
@@ -230,7 +232,7 @@ export function readSigningRequest(bytes: Uint8Array): SigningRequest {
 
 /** @throws {DerError} If the bytes are no revocation list. */
 export function readRevocationList(bytes: Uint8Array): RevocationList {
-  const { parts, common } = signed(bytes);
+  const { parts, common } = signedParts(bytes);
   const [, issuer, lastUpdate, ...rest] = parts[0]?.tag === TAG.integer ? parts.slice(1) : parts;
   const next = rest.find(({ tag }) => tag === TAG.utcTime || tag === TAG.generalizedTime);
   const revoked = rest.find(({ tag }) => tag === TAG.sequence);

@@ -36,14 +36,16 @@ export interface Extension {
  * @throws {DerError} If it does not, or one is there twice.
  */
 export function readExtensions(value: Der): Extension[] {
-  const found = readChildren(value, TAG.sequence).map((one): Extension => {
+  const extensions = readChildren(value, TAG.sequence).map((one): Extension => {
     const [type, ...rest] = readChildren(one, TAG.sequence);
     if (rest.length > 2) throw new DerError("More values than expected");
     const critical = rest.length > 1 && readBoolean(expectTag(rest[0], TAG.boolean));
     return { oid: readOid(expectTag(type, TAG.oid)), critical, value: expectTag(rest.at(-1), TAG.octetString).body };
   });
-  if (new Set(found.map(({ oid }) => oid)).size < found.length) throw new DerError("Two extensions of one kind");
-  return found;
+  if (new Set(extensions.map(({ oid }) => oid)).size < extensions.length) {
+    throw new DerError("Two extensions of one kind");
+  }
+  return extensions;
 }
 
 /** Bytes as `AB:01:…`. */
@@ -187,8 +189,8 @@ const points: Shower = (value) =>
 const issuingPoint: Shower = (value) => {
   const parts = readChildren(value, TAG.sequence);
   const flag = (n: number) => {
-    const found = part(parts, n);
-    return found !== undefined && readBoolean(found);
+    const element = part(parts, n);
+    return element !== undefined && readBoolean(element);
   };
   const { fullname, relativename } = pointNames(part(parts, 0));
   return map({
@@ -229,8 +231,8 @@ const policies: Shower = (value) =>
 const policyConstraints: Shower = (value) => {
   const parts = readChildren(value, TAG.sequence);
   const number = (n: number): Value => {
-    const found = part(parts, n);
-    return found === undefined ? null : int(readDerInteger(found));
+    const element = part(parts, n);
+    return element === undefined ? null : int(readDerInteger(element));
   };
   return map({ inhibitPolicyMapping: number(1), requireExplicitPolicy: number(0) });
 };
@@ -238,8 +240,10 @@ const policyConstraints: Shower = (value) => {
 const nameConstraints: Shower = (value) => {
   const parts = readChildren(value, TAG.sequence);
   const trees = (n: number) => {
-    const found = part(parts, n);
-    return found === undefined ? [] : readChildren(found).map((tree) => readGeneralName(readChildren(tree)[0]).shown);
+    const element = part(parts, n);
+    return element === undefined
+      ? []
+      : readChildren(element).map((tree) => readGeneralName(readChildren(tree)[0]).shown);
   };
   return map({ excluded: trees(1), permitted: trees(0) });
 };
@@ -278,12 +282,12 @@ const SHOWERS: Readonly<Record<string, Shower>> = {
   invalidityDate: (value) => map({ value: timeText(readTime(value)) }),
 };
 
-function shown(extensions: readonly Extension[], known: ReadonlyMap<string, string>): ValueMap {
+function showExtensions(extensions: readonly Extension[], known: ReadonlyMap<string, string>): ValueMap {
   const all: ValueMap = new Map();
   for (const [name, oid] of known) {
-    const found = extensions.find((one) => one.oid === oid);
-    if (found === undefined) continue;
-    all.set(name, new Map([["critical", found.critical], ...SHOWERS[name](readDer(found.value))]));
+    const extension = extensions.find((one) => one.oid === oid);
+    if (extension === undefined) continue;
+    all.set(name, new Map([["critical", extension.critical], ...SHOWERS[name](readDer(extension.value))]));
   }
   return all;
 }
@@ -293,12 +297,12 @@ function shown(extensions: readonly Extension[], known: ReadonlyMap<string, stri
  * @throws {DerError} If one is not as it should be.
  */
 export function shownExtensions(extensions: readonly Extension[]): ValueMap {
-  return shown(extensions, EXTENSION_OIDS);
+  return showExtensions(extensions, EXTENSION_OIDS);
 }
 
 /** Those of an entry of a revocation list. */
 export function shownEntryExtensions(extensions: readonly Extension[]): ValueMap {
-  return shown(extensions, ENTRY_EXTENSION_OIDS);
+  return showExtensions(extensions, ENTRY_EXTENSION_OIDS);
 }
 
 /** The subject alternative names, unchanged, for a copy. */

@@ -197,9 +197,9 @@ const authorityInfoAccess: Maker = (argument) => {
         : []
     );
   const made = pairs.map(([way, place]) => {
-    const known = Object.hasOwn(ACCESS_OIDS, way) ? ACCESS_OIDS[way] : way;
-    if (!/^[012](?:\.\d+)+$/.test(known)) throw new CommandError(`Unknown access OID: ${way}`);
-    return encodeSequence(encodeOid(known), generalName(splitName(place)));
+    const oid = Object.hasOwn(ACCESS_OIDS, way) ? ACCESS_OIDS[way] : way;
+    if (!/^[012](?:\.\d+)+$/.test(oid)) throw new CommandError(`Unknown access OID: ${way}`);
+    return encodeSequence(encodeOid(oid), generalName(splitName(place)));
   });
   return { value: encodeSequence(...made), critical: false };
 };

@@ -102,9 +102,9 @@ export function wholeNumber(value: Value, what: string, orWhat = ""): bigint {
 
 /** @throws {CommandError} For a date that is none. */
 export function knownDate(text: string): number {
-  const found = /^(\d{4})-(\d\d?)-(\d\d?) (\d\d?):(\d\d?):(\d\d?)$/.exec(text);
-  const [year, month, day, hour, minute, second] = (found ?? []).slice(1).map(Number);
-  const ms = found === null ? NaN : Date.UTC(year, month - 1, day, hour, minute, second);
+  const match = /^(\d{4})-(\d\d?)-(\d\d?) (\d\d?):(\d\d?):(\d\d?)$/.exec(text);
+  const [year, month, day, hour, minute, second] = (match ?? []).slice(1).map(Number);
+  const ms = match === null ? NaN : Date.UTC(year, month - 1, day, hour, minute, second);
   if (Number.isNaN(ms) || new Date(ms).getUTCDate() !== day) {
     throw new CommandError(`time data '${text}' does not match format '%Y-%m-%d %H:%M:%S'`);
   }

@@ -67,26 +67,26 @@ export interface LoadedCertificate {
 
 /** The blocks of PEM in a text. */
 function splitPems(text: string): string[] {
-  const found: string[] = [];
+  const pems: string[] = [];
   let block: string[] = [];
   for (const line of text.split(/\r\n|\r|\n/)) {
     if (line.trim() === "") continue;
     if (line.startsWith("-----BEGIN")) block = [];
     block.push(line);
     if (line.startsWith("-----END")) {
-      found.push(`${block.join("\n")}\n`);
+      pems.push(`${block.join("\n")}\n`);
       block = [];
     }
   }
-  return found;
+  return pems;
 }
 
 /** The bytes of a block of PEM with one of these labels; `undefined` if it is none. */
 function pemBytes(pem: string, labels: readonly string[]): Uint8Array | undefined {
-  const found = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/.exec(pem);
-  if (found === null || !labels.includes(found[1])) return undefined;
+  const match = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/.exec(pem);
+  if (match === null || !labels.includes(match[1])) return undefined;
   try {
-    return Uint8Array.fromBase64(found[2].replace(/\s/g, ""));
+    return Uint8Array.fromBase64(match[2].replace(/\s/g, ""));
   } catch {
     return undefined;
   }
@@ -116,9 +116,9 @@ function pkcs7Certificates(bytes: Uint8Array): Certificate[] {
   if (readOid(expectTag(type, TAG.oid)) !== SIGNED_DATA) throw new DerError("No signed data");
   const parts = readChildren(readDer(expectTag(content, contextTag(0, true)).body), TAG.sequence);
   const certificates = parts.find(({ tag }) => tag === contextTag(0, true));
-  const found = certificates === undefined ? [] : readChildren(certificates).map(({ whole }) => readCertificate(whole));
-  if (found.length === 0) throw new DerError("No certificate");
-  return found;
+  const chain = certificates === undefined ? [] : readChildren(certificates).map(({ whole }) => readCertificate(whole));
+  if (chain.length === 0) throw new DerError("No certificate");
+  return chain;
 }
 
 /** A PKCS#7 container with certificates and no signed content. */
@@ -152,9 +152,9 @@ export function loadCertificateChain(reference: Reference): LoadedCertificate {
     const pems = splitPems(text);
     if (pems[0]?.includes("-----BEGIN PKCS7")) {
       const inner = pemBytes(pems[0], ["PKCS7"]);
-      const found = fromPkcs7(inner && orUndefined(() => pkcs7Certificates(inner)), "pkcs7_pem");
-      if (found === undefined) throw new LoadError("Could not load PEM-encoded PKCS#7 blob");
-      return found;
+      const chain = fromPkcs7(inner && orUndefined(() => pkcs7Certificates(inner)), "pkcs7_pem");
+      if (chain === undefined) throw new LoadError("Could not load PEM-encoded PKCS#7 blob");
+      return chain;
     }
     const all = pems.map((pem) => {
       const inner = pemBytes(pem, CERTIFICATE_LABELS);

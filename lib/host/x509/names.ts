@@ -115,10 +115,10 @@ export function nameText(name: Name): string {
 
 /** One part of a name as text. */
 export function namePartText(part: NamePart): string {
-  return part.map(({ oid, value }) => `${SHORT_NAMES.get(oid) ?? oid}=${escaped(value)}`).join("+");
+  return part.map(({ oid, value }) => `${SHORT_NAMES.get(oid) ?? oid}=${escapeValue(value)}`).join("+");
 }
 
-function escaped(value: string): string {
+function escapeValue(value: string): string {
   // deno-lint-ignore no-control-regex
   const plain = value.replace(/[\\"+,;<>]/g, "\\$&").replace(/\x00/g, "\\00");
   const led = plain.startsWith("#") || (plain.startsWith(" ") && plain.length > 1) ? `\\${plain}` : plain;
@@ -180,9 +180,9 @@ class NameParser {
     do {
       const attributes: NameAttribute[] = [];
       do {
-        const found = this.#attribute();
-        if (found === undefined) return undefined;
-        attributes.push(found);
+        const attribute = this.#attribute();
+        if (attribute === undefined) return undefined;
+        attributes.push(attribute);
       } while (this.#take("+"));
       parts.push(attributes);
     } while (this.#take(","));
@@ -197,9 +197,9 @@ class NameParser {
 
   #match(expression: RegExp): string | undefined {
     expression.lastIndex = this.#at;
-    const found = expression.exec(this.text)?.[0];
-    this.#at += found?.length ?? 0;
-    return found;
+    const match = expression.exec(this.text)?.[0];
+    this.#at += match?.length ?? 0;
+    return match;
   }
 
   #attribute(): NameAttribute | undefined {
@@ -211,11 +211,11 @@ class NameParser {
       const hex = this.#match(/#(?:[\da-fA-F]{2})+/y);
       return hex === undefined ? undefined : fitting(type, new TextDecoder().decode(Uint8Array.fromHex(hex.slice(1))));
     }
-    return fitting(type, unescaped(this.#match(STRING) ?? ""));
+    return fitting(type, unescapeValue(this.#match(STRING) ?? ""));
   }
 }
 
-function unescaped(value: string): string {
+function unescapeValue(value: string): string {
   return value.replace(
     /\\[\\ #="+,;<>]|(?:\\[\da-fA-F]{2})+/g,
     (pair) => pair.length === 2 ? pair[1] : new TextDecoder().decode(Uint8Array.fromHex(pair.replaceAll("\\", ""))),

@@ -15,7 +15,7 @@ function blocks(kind: string): RegExp {
 }
 
 /** Restores the lines of a PEM text on one line, as the mine has it. */
-function unfolded(text: string): string {
+function unfold(text: string): string {
   const pieces: string[] = [];
   let rest = text;
   while (rest !== "") {
@@ -41,14 +41,14 @@ function unfolded(text: string): string {
 export function pemEntry(given: string, kind: string | null = null): string {
   const lines = given.replaceAll("\\n", "\n");
   const single = !/[\n\r]./.test(lines) && lines.startsWith("-----") && lines.endsWith("-----");
-  const text = single ? unfolded(lines) : lines;
-  const found = blocks(kind || "[0-9A-Z ]+").exec(text)?.groups;
-  if (found === undefined) {
+  const text = single ? unfold(lines) : lines;
+  const groups = blocks(kind || "[0-9A-Z ]+").exec(text)?.groups;
+  if (groups === undefined) {
     throw new InvocationError(
       kind ? `PEM does not contain a single entry of type ${kind}:\n${text}` : `PEM text not valid:\n${text}`,
     );
   }
-  const heads = [found.header, ...found.proc ? [found.proc] : [], ...found.dek ? [found.dek, ""] : []];
-  const body = found.body.replace(/\s/g, "").match(/.{1,64}/g) ?? [];
-  return `${[...heads, ...body, found.footer].join("\n")}\n`;
+  const heads = [groups.header, ...groups.proc ? [groups.proc] : [], ...groups.dek ? [groups.dek, ""] : []];
+  const body = groups.body.replace(/\s/g, "").match(/.{1,64}/g) ?? [];
+  return `${[...heads, ...body, groups.footer].join("\n")}\n`;
 }

@@ -55,11 +55,11 @@ export function signatureAlgorithm(key: KeyObject, digest: string): Uint8Array {
   if (type === "ed448") return encodeSequence(encodeOid(ED448));
   if (type !== "rsa" && type !== "ec") throw new CommandError(`Keys of ${type} do not sign certificates`);
   checkCurve(key, digestName(digest));
-  const found = digest.toLowerCase() === "sha1" ? undefined : algorithmOid(type, digestName(digest));
-  if (found === undefined) {
+  const oid = digest.toLowerCase() === "sha1" ? undefined : algorithmOid(type, digestName(digest));
+  if (oid === undefined) {
     throw new CommandError(`Hash algorithm "${digest.toLowerCase().replace("_", "-")}" not supported for signatures`);
   }
-  return type === "rsa" ? encodeSequence(encodeOid(found), der(TAG.null)) : encodeSequence(encodeOid(found));
+  return type === "rsa" ? encodeSequence(encodeOid(oid), der(TAG.null)) : encodeSequence(encodeOid(oid));
 }
 
 /**

@@ -17,7 +17,7 @@ import type { Scope } from "./scope.ts";
 import { TemplateModule } from "./template_module.ts";
 
 /** The result of `escape`: a marked value is not changed. */
-export function escaped(value: Obj): Markup {
+export function escapeValue(value: Obj): Markup {
   if (value instanceof Markup) return value;
   return new Markup(value instanceof TemplateModule ? value.text : escapeHtml(strOf(value)));
 }
@@ -35,7 +35,7 @@ function escapes({ autoescape }: Scope, frame: Frame): boolean {
 /** The function that converts printed values to text in a scope. */
 export function printer(scope: Scope): (value: Obj, frame: Frame) => string {
   if (scope.autoescape === false) return strOf;
-  return (value, frame) => escapes(scope, frame) ? escaped(value).text : strOf(value);
+  return (value, frame) => escapes(scope, frame) ? escapeValue(value).text : strOf(value);
 }
 
 /** The function that converts text written in a scope to a value: for macros and blocks with filters. */
@@ -48,15 +48,15 @@ export function captor(scope: Scope): (text: string, frame: Frame) => Obj {
 export function joiner({ autoescape }: Scope): (items: readonly Obj[]) => Obj {
   if (autoescape !== true) return (items) => items.map(strOf).join("");
   return (items) =>
-    items.some(isSafe) ? new Markup(items.map((item) => escaped(item).text).join("")) : items.map(strOf).join("");
+    items.some(isSafe) ? new Markup(items.map((item) => escapeValue(item).text).join("")) : items.map(strOf).join("");
 }
 
 /** The closure of `{% autoescape %}`. */
 export function compileAutoescape(node: StmtOf<"ScopedEvalContextModifier">, scope: Scope): Exec {
   const [{ value }] = node.options;
   const evaluate = scope.expression(value);
-  const known = constant(value);
-  const body = scope.escaping(known === undefined ? "volatile" : isTruthy(known)).body(node.body);
+  const escapes = constant(value);
+  const body = scope.escaping(escapes === undefined ? "volatile" : isTruthy(escapes)).body(node.body);
   const run = (wanted: Obj, frame: Frame): ReturnType<Exec> => {
     const { escaping } = frame.context;
     const before = escaping.on;

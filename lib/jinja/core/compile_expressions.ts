@@ -6,7 +6,7 @@
 
 import { syntaxError } from "#lib/jinja/syntax/errors.ts";
 import type { Operator } from "#lib/python/arithmetic.ts";
-import { contained, ordered } from "#lib/python/compare.ts";
+import { compareByOperator, contained } from "#lib/python/compare.ts";
 import { dictSet } from "#lib/python/dict.ts";
 import { isEqual } from "#lib/python/equality.ts";
 import { isTruthy } from "#lib/python/kinds.ts";
@@ -180,10 +180,10 @@ function compileBinary(node: BinaryNode, scope: Scope): Eval {
 const COMPARE: Readonly<Record<CompareOperator, (a: Obj, b: Obj) => boolean | Promise<boolean>>> = {
   eq: isEqual,
   ne: (a, b) => !isEqual(a, b),
-  lt: (a, b) => ordered("<", a, b),
-  lteq: (a, b) => ordered("<=", a, b),
-  gt: (a, b) => ordered(">", a, b),
-  gteq: (a, b) => ordered(">=", a, b),
+  lt: (a, b) => compareByOperator("<", a, b),
+  lteq: (a, b) => compareByOperator("<=", a, b),
+  gt: (a, b) => compareByOperator(">", a, b),
+  gteq: (a, b) => compareByOperator(">=", a, b),
   in: (a, b) => contained(b, a),
   notin: (a, b) => then(contained(b, a), (answer) => !answer),
 };

@@ -35,15 +35,15 @@ export function compileInclude(node: StmtOf<"Include">, scope: Scope): Exec {
 
 /** The template, one of several, or `undefined` where it may be missing. */
 function findTemplate(name: Obj, frame: Frame, ignoreMissing: boolean): Maybe<LoadedTemplate | undefined> {
-  const ignored = (error: unknown): undefined => {
+  const ignoreMissingTemplate = (error: unknown): undefined => {
     if (ignoreMissing && error instanceof TemplateError && error.kind === "notFound") return undefined;
     throw error;
   };
   try {
-    const found = frame.context.environment.getOrSelectTemplate(name);
-    return found instanceof Promise ? found.catch(ignored) : found;
+    const template = frame.context.environment.getOrSelectTemplate(name);
+    return template instanceof Promise ? template.catch(ignoreMissingTemplate) : template;
   } catch (error) {
-    return ignored(error);
+    return ignoreMissingTemplate(error);
   }
 }
 
@@ -96,8 +96,8 @@ export function compileFromImport(node: StmtOf<"FromImport">, scope: Scope): Exe
   return (frame) =>
     then(load(frame), (module) => {
       for (const { name, alias, write } of names) {
-        const found = module.exported.get(name);
-        const value = found === undefined ? missing(module, name, frame) : found;
+        const exported = module.exported.get(name);
+        const value = exported === undefined ? missing(module, name, frame) : exported;
         write(frame, value);
         if (isTop) {
           frame.context.vars.set(alias, value);

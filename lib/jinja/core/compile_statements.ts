@@ -170,7 +170,7 @@ function compileAssign(node: StmtOf<"Assign">, scope: Scope): Exec {
 }
 
 /** The result of `use` for the text that `body` writes. If the body leaves the loop, `use` is not called. */
-function captured(body: Exec, frame: Frame, use: () => Maybe<Flow>): Maybe<Flow> {
+function captureBody(body: Exec, frame: Frame, use: () => Maybe<Flow>): Maybe<Flow> {
   const before = frame.out;
   const out = new Output();
   frame.out = out;
@@ -193,7 +193,7 @@ function compileAssignBlock(node: StmtOf<"AssignBlock">, scope: Scope): Exec {
   const filter = node.filter?.type === "Filter" ? compileFilter(node.filter, inner, text) : text;
   return (frame) => {
     enter(frame);
-    return captured(body, frame, () =>
+    return captureBody(body, frame, () =>
       then(filter(frame), (value) => {
         assign(frame, frame.autoescape && !(value instanceof Markup) ? new Markup(strOf(value)) : value);
         publish?.(frame);
@@ -214,7 +214,7 @@ function compileFilterBlock(node: StmtOf<"FilterBlock">, scope: Scope): Exec {
   const filter = node.filter.type === "Filter" ? compileFilter(node.filter, inner, text) : text;
   return (frame) => {
     enter(frame);
-    return captured(body, frame, () =>
+    return captureBody(body, frame, () =>
       then(filter(frame), (value) => {
         frame.out.write(strOf(value), { source: frame.source, at, literal: false });
         return undefined;

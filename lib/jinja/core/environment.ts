@@ -13,7 +13,7 @@ import { textOf, typeNameOf } from "#lib/python/kinds.ts";
 import { type LookupResult, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { strOf } from "#lib/python/repr.ts";
 import { getItem } from "#lib/python/subscript.ts";
-import { passed } from "./errors.ts";
+import { atFrame } from "./errors.ts";
 import type { Maybe, Operations, RuntimeEnvironment } from "./frame.ts";
 import type { Language } from "./language.ts";
 import { then } from "./results.ts";
@@ -92,8 +92,8 @@ export class Environment implements RuntimeEnvironment {
   getTemplate(name: Obj): Maybe<Template> {
     if (name instanceof Undefined) throw name.error();
     const text = strOf(name);
-    const known = this.#loaded.get(text);
-    if (known !== undefined) return known;
+    const earlier = this.#loaded.get(text);
+    if (earlier !== undefined) return earlier;
     return then(this.#loader?.(text, this), (source) => {
       if (source === undefined) throw new TemplateError("notFound", "TemplateNotFound", text);
       const template = this.fromString(source.text, text, source.path);
@@ -116,9 +116,9 @@ export class Environment implements RuntimeEnvironment {
   #select(names: readonly Obj[], from: number): Maybe<Template> {
     for (let i = from; i < names.length; i++) {
       try {
-        const found = this.getTemplate(names[i]);
-        if (!(found instanceof Promise)) return found;
-        return found.catch((error) => {
+        const template = this.getTemplate(names[i]);
+        if (!(template instanceof Promise)) return template;
+        return template.catch((error) => {
           if (!mayBeMissing(error)) throw error;
           return this.#select(names, i + 1);
         });
@@ -151,9 +151,9 @@ export class Environment implements RuntimeEnvironment {
   #attributeOf(obj: Obj, name: string): LookupResult {
     const isPrivate = name.startsWith("_");
     if (isPrivate && hasPrivateAttribute(obj, name)) return this.#unsafe(obj, name);
-    const found = getAttribute(obj, name);
-    if (!isPrivate || found === undefined) return found;
-    return then(found, (value) => value === undefined ? undefined : this.#unsafe(obj, name));
+    const attribute = getAttribute(obj, name);
+    if (!isPrivate || attribute === undefined) return attribute;
+    return then(attribute, (value) => value === undefined ? undefined : this.#unsafe(obj, name));
   }
 
   /** The item; `undefined` if there is none, or the object has no such items. */
@@ -183,9 +183,9 @@ export class Environment implements RuntimeEnvironment {
 }
 
 /** The value that was found, else the result of `next`. */
-function orElse<T>(found: LookupResult, next: () => T | Promise<T>): Obj | T | Promise<Obj | T> {
-  if (found instanceof Promise) return found.then((value) => value === undefined ? next() : value);
-  return found === undefined ? next() : found;
+function orElse<T>(result: LookupResult, next: () => T | Promise<T>): Obj | T | Promise<Obj | T> {
+  if (result instanceof Promise) return result.then((value) => value === undefined ? next() : value);
+  return result === undefined ? next() : result;
 }
 
 function notFound(message: string): TemplateError {
@@ -200,7 +200,7 @@ function mayBeMissing(error: unknown): boolean {
 /** A syntax error with the name of its template. */
 function namedError(error: unknown, name: string | undefined, path: string | undefined): unknown {
   // A chain of thousands of operators is too deep for the closures that are made of it.
-  if (error instanceof RangeError) return passed(error, { name, path, line: 1, column: 1, statementLine: 1 });
+  if (error instanceof RangeError) return atFrame(error, { name, path, line: 1, column: 1, statementLine: 1 });
   if (!(error instanceof TemplateError) || error.kind !== "syntax") return error;
   const copy = new TemplateError(error.kind, error.type, error.message);
   copy.frames.push(...error.frames.map((frame) => ({ ...frame, name, path })));

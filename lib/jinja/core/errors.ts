@@ -35,13 +35,13 @@ export function framesOf(error: unknown): readonly TemplateFrame[] {
  * Records that `error` has passed `frame`.
  * @returns The error to throw on: the end of the stack becomes Python's.
  */
-export function passed(error: unknown, frame: TemplateFrame): unknown {
-  const known = error instanceof RangeError ? fromEngine(error) : error;
-  if (typeof known !== "object" || known === null) return known;
-  const frames = known instanceof TemplateError ? known.frames : FRAMES.get(known) ?? [];
+export function atFrame(error: unknown, frame: TemplateFrame): unknown {
+  const cause = error instanceof RangeError ? fromEngine(error) : error;
+  if (typeof cause !== "object" || cause === null) return cause;
+  const frames = cause instanceof TemplateError ? cause.frames : FRAMES.get(cause) ?? [];
   if (frames.length < MAX_FRAMES) frames.push(frame);
-  if (!(known instanceof TemplateError)) FRAMES.set(known, frames);
-  return known;
+  if (!(cause instanceof TemplateError)) FRAMES.set(cause, frames);
+  return cause;
 }
 
 /** Converts an error of the JavaScript engine: too deep, too long, too large. */

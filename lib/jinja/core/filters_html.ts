@@ -15,7 +15,7 @@ import { Markup } from "#lib/python/markup.ts";
 import { native } from "#lib/python/native.ts";
 import { type Obj, PyObject, type Run } from "#lib/python/object.ts";
 import { reprOf, strOf } from "#lib/python/repr.ts";
-import { escaped } from "./autoescape.ts";
+import { escapeValue } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 import { Undefined } from "./undefined.ts";
 import { urlize } from "#lib/text/urlize.ts";
@@ -54,7 +54,7 @@ function xmlAttributes(value: Obj, autospace: boolean): string {
     if (/[\s/>=]/.test(strOf(key))) {
       throw pythonError("ValueError", `Invalid character in attribute name: ${reprOf(key)}`);
     }
-    attributes.push(`${escaped(key).text}="${escaped(item).text}"`);
+    attributes.push(`${escapeValue(key).text}="${escapeValue(item).text}"`);
   }
   const text = attributes.join(" ");
   return autospace && text !== "" ? ` ${text}` : text;
@@ -97,8 +97,8 @@ const IN_HTML: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003
 
 /** Jinja's filters for HTML, by name; `args[0]` is the value. */
 export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
-  ["e", native("escape", ["s"], ([value]) => escaped(value))],
-  ["escape", native("escape", ["s"], ([value]) => escaped(value))],
+  ["e", native("escape", ["s"], ([value]) => escapeValue(value))],
+  ["escape", native("escape", ["s"], ([value]) => escapeValue(value))],
   ["forceescape", native("do_forceescape", ["value"], ([value]) => new Markup(escapeHtml(strOf(value))))],
   ["safe", native("do_mark_safe", ["value"], ([value]) => new Markup(strOf(value)))],
   ["striptags", native("do_striptags", ["value"], ([value]) => stripTags(strOf(value)))],
@@ -131,7 +131,7 @@ export const HTML_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
             throw filterArgumentError(`${reprOf(scheme)} is not a valid URI scheme prefix.`);
           }
         }
-        const text = urlize(escaped(value).text, {
+        const text = urlize(escapeValue(value).text, {
           limit: limit === null ? undefined : indexOf(limit),
           rel: [...rels].sort().join(" "),
           target: textOf(target),

@@ -16,7 +16,7 @@ import { strOf } from "#lib/python/repr.ts";
 import { filterArgumentError } from "./errors.ts";
 
 /** Python's `int(x)` of a float. */
-function truncated(x: number): Obj {
+function truncate(x: number): Obj {
   if (Number.isNaN(x)) throw pythonError("ValueError", "cannot convert float NaN to integer");
   if (!Number.isFinite(x)) throw pythonError("OverflowError", "cannot convert float infinity to integer");
   return int(BigInt(Math.trunc(x)));
@@ -45,9 +45,9 @@ function toInt(value: Obj, fallback: Obj, base: Obj): Obj {
   const whole = text === undefined ? intOf(value) : parseInteger(text, indexOf(base));
   if (whole !== undefined) return whole;
   const number = floatOf(value);
-  if (number !== undefined && !Number.isNaN(number)) return truncated(number);
+  if (number !== undefined && !Number.isNaN(number)) return truncate(number);
   try {
-    return truncated(toFloatObj(value));
+    return truncate(toFloatObj(value));
   } catch (error) {
     if (isPythonError(error, "TypeError", "ValueError", "OverflowError")) return fallback;
     throw error;
@@ -55,7 +55,7 @@ function toInt(value: Obj, fallback: Obj, base: Obj): Obj {
 }
 
 /** Python's `round(value, digits)`. */
-function rounded(value: Obj, digits: number): Obj {
+function roundNumber(value: Obj, digits: number): Obj {
   const number = floatOf(value);
   if (number !== undefined) return float(roundFloat(number, digits));
   const whole = intOf(value);
@@ -74,7 +74,7 @@ function roundBy(value: Obj, digits: number, method: "ceil" | "floor"): Obj {
   const unit = arithmetic("**", 10, digits) ?? 1;
   const scaled = arithmetic("*", value, unit);
   if (scaled === undefined) throw pythonError("TypeError", `must be real number, not ${typeNameOf(value)}`);
-  const whole = intOf(scaled) ?? truncated(Math[method](floatOf(scaled) ?? 0));
+  const whole = intOf(scaled) ?? truncate(Math[method](floatOf(scaled) ?? 0));
   return arithmetic("/", whole, unit) ?? null;
 }
 
@@ -84,7 +84,7 @@ function fileSize(value: Obj, binary: boolean): string {
   const bytes = toFloatObj(value);
   const base = binary ? 1024 : 1000;
   if (bytes === 1) return "1 Byte";
-  if (bytes < base) return `${strOf(truncated(bytes))} Bytes`;
+  if (bytes < base) return `${strOf(truncate(bytes))} Bytes`;
   let at = 0;
   while (at < PREFIXES.length - 1 && bytes >= base ** (at + 2)) at++;
   const prefix = binary ? `${PREFIXES[at].toUpperCase()}i` : PREFIXES[at];
@@ -128,7 +128,7 @@ export const NUMBER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     "round",
     native("do_round", ["value", ["precision", 0], ["method", "common"]], ([value, precision, method]) => {
       const name = textOf(method);
-      if (name === "common") return rounded(value, indexOf(precision));
+      if (name === "common") return roundNumber(value, indexOf(precision));
       if (name === "ceil" || name === "floor") return roundBy(value, indexOf(precision), name);
       throw filterArgumentError("method must be common, ceil or floor");
     }),

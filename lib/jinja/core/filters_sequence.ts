@@ -20,7 +20,7 @@ import { joinTexts } from "#lib/python/str_methods.ts";
 import { getItem } from "#lib/python/subscript.ts";
 import { NamedTuple, Tuple } from "#lib/values/tuple.ts";
 import { DictView, PyIterator, PyRange } from "#lib/python/views.ts";
-import { escaped, isSafe } from "./autoescape.ts";
+import { escapeValue, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 import { mapAll, then } from "./results.ts";
 import { Undefined } from "./undefined.ts";
@@ -41,8 +41,8 @@ function attributeGetter(attribute: Obj, fallback: Obj = null): Getter {
     const step = (value: Obj, i: number): Result =>
       i === parts.length
         ? value
-        : then(context.item(value, parts[i]), (found) =>
-          step(fallback !== null && found instanceof Undefined ? fallback : found, i + 1));
+        : then(context.item(value, parts[i]), (item) =>
+          step(fallback !== null && item instanceof Undefined ? fallback : item, i + 1));
     return step(item, 0);
   };
 }
@@ -57,7 +57,7 @@ interface Keyed {
 }
 
 /** The items with their keys. */
-function keyed(items: Obj, keyOf: (item: Obj) => Result): Keyed[] | Promise<Keyed[]> {
+function withKeys(items: Obj, keyOf: (item: Obj) => Result): Keyed[] | Promise<Keyed[]> {
   const list = toList(items);
   return then(mapAll(list[Symbol.iterator](), keyOf), (keys) => list.map((item, i) => ({ item, key: keys[i] })));
 }
@@ -78,13 +78,13 @@ function sortFilter(
   const keyOf = keys.length === 1
     ? keys[0]
     : (item: Obj): Result => mapAll(keys[Symbol.iterator](), (key) => key(item));
-  return then(keyed(value, keyOf), (items): Obj => sortBy(items, isTruthy(how.reverse)));
+  return then(withKeys(value, keyOf), (items): Obj => sortBy(items, isTruthy(how.reverse)));
 }
 
 function groupBy(value: Obj, how: { attribute: Obj; fallback: Obj; caseSensitive: Obj }, context: CallContext): Result {
   const keyOf = keyBy(how.attribute, how.caseSensitive, context, how.fallback);
   const nameOf = attributeGetter(how.attribute, how.fallback);
-  return then(keyed(value, keyOf), (items) => {
+  return then(withKeys(value, keyOf), (items) => {
     const groups: { key: Obj; items: Obj[] }[] = [];
     for (const { key, item } of sortBy(items.map((each) => ({ key: each.key, item: each })), false)) {
       const last = groups.at(-1);
@@ -103,7 +103,7 @@ function groupBy(value: Obj, how: { attribute: Obj; fallback: Obj; caseSensitive
 }
 
 function unique(value: Obj, keyOf: (item: Obj) => Result): Result {
-  return then(keyed(value, keyOf), (items) => {
+  return then(withKeys(value, keyOf), (items) => {
     const seen = new PySet();
     return new PyIterator(
       items.filter(({ key }) => {
@@ -124,7 +124,7 @@ function extremeFilter(kind: "min" | "max"): [string, Run] {
       params,
       ([value, caseSensitive, attribute], { context }) =>
         then(
-          keyed(value, keyBy(attribute, caseSensitive, context)),
+          withKeys(value, keyBy(attribute, caseSensitive, context)),
           (items) =>
             items.length === 0 ? context.undefined("No aggregated item, sequence was empty.") : extreme(kind, items),
         ),
@@ -237,7 +237,7 @@ function selectFilter(wanted: boolean, byAttribute: boolean): Run {
     const test = name === undefined ? undefined : strOf(name);
     const list = toList(value);
     const decide = (item: Obj): Result =>
-      then(getter(item, context), (found) => test === undefined ? found : context.test(test, [found, ...rest], kwargs));
+      then(getter(item, context), (value) => test === undefined ? value : context.test(test, [value, ...rest], kwargs));
     return then(
       mapAll(list[Symbol.iterator](), decide),
       (answers) => new PyIterator(list.filter((_, i) => isTruthy(answers[i]) === wanted)),
@@ -261,7 +261,7 @@ function randomItem(seq: Obj, context: CallContext): Result {
  */
 function joinSafely(separator: Obj, items: readonly Obj[]): Obj {
   if (!isSafe(separator) && !items.some(isSafe)) return joinTexts(strOf(separator), items.map(strOf));
-  return new Markup(joinTexts(escaped(separator).text, items.map((item) => escaped(item).text)));
+  return new Markup(joinTexts(escapeValue(separator).text, items.map((item) => escapeValue(item).text)));
 }
 
 /** Jinja's filters for lists and maps, by name; `args[0]` is the value. */

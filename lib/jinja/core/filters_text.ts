@@ -17,7 +17,7 @@ import { strOf } from "#lib/python/repr.ts";
 import { replaceText } from "#lib/python/str_methods.ts";
 import { splitLinesKeeping } from "#lib/python/text_split.ts";
 import { Tuple } from "#lib/values/tuple.ts";
-import { escaped, isSafe } from "./autoescape.ts";
+import { escapeValue, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
 
 /** A str as it is, marked or not; anything else as text. */
@@ -26,7 +26,7 @@ function softText(obj: Obj): string | Markup {
 }
 
 /** The text, marked if `like` is. */
-function marked(text: string, like: Obj): Obj {
+function markLike(text: string, like: Obj): Obj {
   return like instanceof Markup ? new Markup(text) : text;
 }
 
@@ -54,7 +54,7 @@ function mustBeText(obj: Obj, operation: string): string {
 
 /** Replaces in an escaping template. */
 function replaceSafely(s: Obj, [old, by, count]: readonly Obj[], context: CallContext): Result {
-  const self = isSafe(old) || (isSafe(by) && !isSafe(s)) ? escaped(s) : softText(s);
+  const self = isSafe(old) || (isSafe(by) && !isSafe(s)) ? escapeValue(s) : softText(s);
   return callMethod("replace", [self, softText(old), softText(by), count ?? -1], context);
 }
 
@@ -73,7 +73,7 @@ function indent(s: Obj, width: Obj, first: boolean, blank: boolean): Obj {
   if (Array.isArray(s)) throw pythonError("AttributeError", "'list' object has no attribute 'splitlines'");
   const lines = splitLinesKeeping(`${mustBeText(s, "unsupported operand type(s) for +=")}\n`, false);
   const indented = lines.map((line, i) => i === 0 || (line === "" && !blank) ? line : indention + line);
-  return marked((first ? indention : "") + indented.join("\n"), s);
+  return markLike((first ? indention : "") + indented.join("\n"), s);
 }
 
 interface Truncation {
@@ -96,7 +96,7 @@ function truncate(s: Obj, { length, killWords, end, leeway }: Truncation): Obj {
   if (places.length <= length + leeway) return s;
   const cut = places.slice(0, length - endLength);
   const space = cut.lastIndexOf(" ");
-  return marked((killWords || space < 0 ? cut : cut.slice(0, space)) + end, s);
+  return markLike((killWords || space < 0 ? cut : cut.slice(0, space)) + end, s);
 }
 
 const WORD = /[\p{L}\p{N}_]+/gu;

@@ -6,7 +6,7 @@
 import { countStep } from "#lib/values/stop_word.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import type { CallContext, Kwargs, Obj, Result, Run } from "#lib/python/object.ts";
-import { passed, runtimeError } from "./errors.ts";
+import { atFrame, runtimeError } from "./errors.ts";
 import type { Output, Position, SourceName } from "./output.ts";
 import type { TemplateModule } from "./template_module.ts";
 import type { Undefined, Undefinition } from "./undefined.ts";
@@ -223,7 +223,7 @@ export class Frame implements CallContext {
   /** Adds this frame to the traceback of `error`. */
   note(error: unknown): unknown {
     const { name, path } = this.source;
-    return passed(error, { name, path, ...this.at });
+    return atFrame(error, { name, path, ...this.at });
   }
 
   get newline(): string {

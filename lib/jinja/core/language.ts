@@ -54,11 +54,11 @@ export class Language {
    * @throws {TemplateError} Kind `syntax`.
    */
   compile(text: string): TemplateCode {
-    const known = this.#cache.get(text);
-    if (known !== undefined) {
+    const template = this.#cache.get(text);
+    if (template !== undefined) {
       this.#cache.delete(text);
-      this.#cache.set(text, known);
-      return known;
+      this.#cache.set(text, template);
+      return template;
     }
     const code = compileTemplate(this.parse(text), this);
     this.#cache.set(text, code);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { contains, type Order, ordered } from "#lib/python/compare.ts";
+import { compareByOperator, contains, type Order } from "#lib/python/compare.ts";
 import { isEqual } from "#lib/python/equality.ts";
 import { isIterable } from "#lib/python/iterate.ts";
 import { floatOf, intOf, isNumberObject, textOf } from "#lib/python/kinds.ts";
@@ -27,7 +27,7 @@ function compare(names: readonly string[], accepts: (a: Obj, b: Obj) => boolean)
 }
 
 function order(operator: Order, ...names: readonly string[]): [string, Run][] {
-  return compare([operator, ...names], (a, b) => ordered(operator, a, b));
+  return compare([operator, ...names], (a, b) => compareByOperator(operator, a, b));
 }
 
 /** `value % number == rest` */

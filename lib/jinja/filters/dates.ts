@@ -64,12 +64,12 @@ const FORMS: readonly (readonly [RegExp, "ymd" | "mdy" | "dmy"])[] = [
 
 function calendarDate(text: string, now: Date): Date | undefined {
   for (const [form, order] of FORMS) {
-    const found = form.exec(text);
-    if (found === null) continue;
-    const field = (letter: "y" | "m" | "d") => found[order.indexOf(letter) + 1];
+    const match = form.exec(text);
+    if (match === null) continue;
+    const field = (letter: "y" | "m" | "d") => match[order.indexOf(letter) + 1];
     const month = monthOf(field("m"));
     if (month === undefined || Number(field("d")) > 31) continue;
-    return withTime(new Date(Number(field("y")), month, Number(field("d"))), text.slice(found[0].length));
+    return withTime(new Date(Number(field("y")), month, Number(field("d"))), text.slice(match[0].length));
   }
   const today = atMidnight(withoutZone(now));
   // Four digits alone are a time.
@@ -115,7 +115,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const UNIT_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, fortnight: 14 };
 const UNIT_MONTHS: Readonly<Record<string, number>> = { month: 1, year: 12 };
 
-function moved(time: Date, amount: number, unit: string): Date | undefined {
+function moveDate(time: Date, amount: number, unit: string): Date | undefined {
   if (Object.hasOwn(UNIT_MS, unit)) return new Date(time.getTime() + amount * UNIT_MS[unit]);
   if (Object.hasOwn(UNIT_DAYS, unit)) return addDays(time, amount * UNIT_DAYS[unit]);
   if (!Object.hasOwn(UNIT_MONTHS, unit)) return undefined;
@@ -147,5 +147,5 @@ function relativeDate(text: string, now: Date): Date | undefined {
   if (step === null) return undefined;
   const named: Readonly<Record<string, number>> = { next: 1, last: -1, previous: -1 };
   const amount = Object.hasOwn(named, step[1]) ? named[step[1]] : Number(step[1].replace(/\s/g, ""));
-  return moved(now, step[3] === undefined ? amount : -amount, step[2]);
+  return moveDate(now, step[3] === undefined ? amount : -amount, step[2]);
 }

@@ -99,7 +99,7 @@ function needListAt(old: Obj | undefined, what: string): Obj[] {
   throw new InvocationError(`The last key contains a ${classText(old)}, which cannot ${what}.`);
 }
 
-function updated(old: Obj | undefined, value: Obj): Obj {
+function updateDict(old: Obj | undefined, value: Obj): Obj {
   const dict: Obj = old === undefined || old === null ? new Map() : old;
   if (!(dict instanceof Map)) {
     throw new InvocationError(`The last key contains a ${classText(dict)}, which cannot update.`);
@@ -123,9 +123,9 @@ function compareDicts(old: Obj, now: Obj): ObjMap {
   const after = now === null ? new Map<Obj, Obj>() : needMap(now);
   const changes: ObjMap = new Map();
   for (const [key, value] of after) {
-    const known = dictGet(before, key);
-    if (known === undefined) dictSet(changes, key, dictOf([["old", ""], ["new", value]]));
-    else if (!isEqual(known, value)) dictSet(changes, key, dictOf([["old", known], ["new", value]]));
+    const old = dictGet(before, key);
+    if (old === undefined) dictSet(changes, key, dictOf([["old", ""], ["new", value]]));
+    else if (!isEqual(old, value)) dictSet(changes, key, dictOf([["old", old], ["new", value]]));
   }
   for (const [key, value] of before) {
     if (!dictHas(after, key)) dictSet(changes, key, dictOf([["new", ""], ["old", value]]));
@@ -156,18 +156,20 @@ function fromEntries(entries: Obj): ObjMap {
 const DEEPEST = 200;
 
 /** Salt's `encode_dict` and `encode_list`: every str, keys too, becomes bytes; tuples become lists. */
-function encoded(obj: Obj, depth = 0): Obj {
+function encodeObject(obj: Obj, depth = 0): Obj {
   if (depth > DEEPEST) throw pythonError("RecursionError", "maximum recursion depth exceeded");
   const text = textOf(obj);
   if (text !== undefined) return new TextEncoder().encode(text);
   if (obj instanceof Map) {
-    return dictOf(Array.from(obj, ([key, value]) => [encoded(key, depth + 1), encoded(value, depth + 1)] as const));
+    return dictOf(
+      Array.from(obj, ([key, value]) => [encodeObject(key, depth + 1), encodeObject(value, depth + 1)] as const),
+    );
   }
-  return sequenceOf(obj)?.map((item) => encoded(item, depth + 1)) ?? obj;
+  return sequenceOf(obj)?.map((item) => encodeObject(item, depth + 1)) ?? obj;
 }
 
-const encodeDict: Run = native("encode_dict", ["data"], ([data]) => encoded(needMap(data)));
-const encodeList: Run = native("encode_list", ["data"], ([data]) => encoded(toList(data)));
+const encodeDict: Run = native("encode_dict", ["data"], ([data]) => encodeObject(needMap(data)));
+const encodeList: Run = native("encode_list", ["data"], ([data]) => encodeObject(toList(data)));
 
 function mysqlRows(lines: Obj, key: Obj, context: CallContext): Result {
   const rows: ObjMap = new Map();
@@ -206,12 +208,12 @@ export const DICT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     native("traverse_dict_and_list", ["data", "key", ["default", null], ["delimiter", ":"]], (
       [data, key, fallback, delimiter],
     ) => {
-      const found = traverse(data, key, needText(delimiter));
-      return found === undefined ? fallback : found;
+      const value = traverse(data, key, needText(delimiter));
+      return value === undefined ? fallback : value;
     }),
   ],
   atPath("set_dict_key_value", (_old, value) => value),
-  atPath("update_dict_key_value", updated),
+  atPath("update_dict_key_value", updateDict),
   atPath("append_dict_key_value", (old, value) => {
     const list = needListAt(old, "append");
     list.push(value);
@@ -239,8 +241,8 @@ export const DICT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     "method_call",
     native("method_call", ["obj", "f_name", "*args", "**kwargs"], ([obj, name], { rest, kwargs, context }) => {
       const method = context.attribute(obj, needText(name));
-      const call = (found: Obj): Result =>
-        found instanceof PyObject && !(found instanceof Undefined) ? found.call(rest, kwargs, context) : null;
+      const call = (method: Obj): Result =>
+        method instanceof PyObject && !(method instanceof Undefined) ? method.call(rest, kwargs, context) : null;
       return method instanceof Promise ? method.then(call) : call(method);
     }),
   ],

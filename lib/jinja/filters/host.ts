@@ -54,15 +54,15 @@ function isRegularFile(path: string): boolean {
 
 /** The directory itself and every path below it. */
 function listFiles(directory: string): string[] {
-  const found = new Set([directory]);
+  const paths = new Set([directory]);
   for (const { path, directories, files } of walk(directory)) {
-    for (const name of [...files, ...directories]) found.add(joinPath(path, name));
+    for (const name of [...files, ...directories]) paths.add(joinPath(path, name));
   }
-  return [...found];
+  return [...paths];
 }
 
 /** Salt's `path_join`: later absolute paths count as relative ones. */
-function joined(first: string, more: readonly string[]): string {
+function joinPaths(first: string, more: readonly string[]): string {
   return normalPath(joinPath(normalPath(first), ...more.map((part) => normalPath(part).replace(/^\/+/, ""))));
 }
 
@@ -94,7 +94,7 @@ export const HOST_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["which", native("which", [["exe", null]], ([name]) => name === null ? null : which(needText(name)) ?? null)],
   [
     "path_join",
-    native("join", ["path", "*args", "**kwargs"], ([path], { rest }) => joined(partOf(path), rest.map(partOf))),
+    native("join", ["path", "*args", "**kwargs"], ([path], { rest }) => joinPaths(partOf(path), rest.map(partOf))),
   ],
   [
     "get_uid",

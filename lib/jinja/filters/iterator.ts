@@ -67,10 +67,10 @@ function chooser(name: string, choices: Choices, options: { readonly sizeRequire
       const size = given === undefined || given === null ? items.length : indexOf(given);
       if (size < 0) throw pythonError("ValueError", "r must be non-negative");
       if (size > DEEPEST) throw pythonError("RecursionError", `${name}() of more than ${DEEPEST} items`);
-      const made = function* (): Generator<Obj> {
+      const iterate = function* (): Generator<Obj> {
         for (const places of choices(items.length, size)) yield new Tuple(places.map((place) => items[place]));
       };
-      return new PyIterator(made(), `itertools.${name}`);
+      return new PyIterator(iterate(), `itertools.${name}`);
     }),
   ];
 }
@@ -90,14 +90,14 @@ function product(args: readonly Obj[], kwargs: Kwargs): Obj {
   const lists = args.map(toList);
   if (lists.length * repeat > DEEPEST) throw pythonError("RecursionError", `product() of more than ${DEEPEST} lists`);
   const repeated = Array.from({ length: repeat }, () => lists).flat();
-  const made = function* (): Generator<Obj> {
+  const iterate = function* (): Generator<Obj> {
     for (const items of products(repeated)) yield new Tuple(items);
   };
-  return new PyIterator(made(), "itertools.product");
+  return new PyIterator(iterate(), "itertools.product");
 }
 
 /** Tuples of an item of each; ends with the shortest, or with the longest if there is a `fill`. */
-function* zipped(args: readonly Obj[], fill: Obj | undefined): Generator<Obj> {
+function* zip(args: readonly Obj[], fill: Obj | undefined): Generator<Obj> {
   const iterators = args.map(iterate);
   while (iterators.length > 0) {
     const items = iterators.map((iterator) => iterator.next());
@@ -107,7 +107,7 @@ function* zipped(args: readonly Obj[], fill: Obj | undefined): Generator<Obj> {
   }
 }
 
-function* compressed(data: Obj, selectors: Obj): Generator<Obj> {
+function* compress(data: Obj, selectors: Obj): Generator<Obj> {
   const items = iterate(data), marks = iterate(selectors);
   for (let item = items.next(), mark = marks.next(); item.done !== true && mark.done !== true;) {
     if (isTruthy(mark.value)) yield item.value;
@@ -122,11 +122,11 @@ export const ITERATOR_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   chooser("combinations_with_replacement", combinationsWithReplacement, { sizeRequired: true }),
   chooser("permutations", permutations, { sizeRequired: false }),
   ["product", handlingUndefined(product)],
-  ["zip", handlingUndefined((args) => new PyIterator(zipped(args, undefined), "zip"))],
+  ["zip", handlingUndefined((args) => new PyIterator(zip(args, undefined), "zip"))],
   [
     "zip_longest",
     handlingUndefined((args, kwargs) => {
-      return new PyIterator(zipped(args, kwargs.get("fillvalue") ?? null), "itertools.zip_longest");
+      return new PyIterator(zip(args, kwargs.get("fillvalue") ?? null), "itertools.zip_longest");
     }),
   ],
   [
@@ -136,7 +136,7 @@ export const ITERATOR_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
       if (selectors === undefined) {
         throw pythonError("TypeError", "compress() missing required argument 'selectors' (pos 2)");
       }
-      return new PyIterator(compressed(args[0], selectors), "itertools.compress");
+      return new PyIterator(compress(args[0], selectors), "itertools.compress");
     }),
   ],
 ]);

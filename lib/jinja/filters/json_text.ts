@@ -23,16 +23,16 @@ export interface JsonLayout {
  */
 export function jsonText(value: Value, { sortKeys, indent, ascii }: JsonLayout): string {
   const columns = isInt(indent) ? Math.max(0, Number(indent)) : typeof indent === "string" ? indent.length : undefined;
-  return dumpJson(sortKeys ? sorted(value) : value, { indent: columns, ensureAscii: ascii });
+  return dumpJson(sortKeys ? sortKeysOf(value) : value, { indent: columns, ensureAscii: ascii });
 }
 
 /** A copy with the maps in the order of their keys. */
-function sorted(value: Value): Value {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeysOf(value: Value): Value {
+  if (Array.isArray(value)) return value.map(sortKeysOf);
   if (!isMap(value)) return value;
   const [first, second] = new Set(Array.from(value.keys(), typeName));
   if (second !== undefined && (first === "str" || second === "str")) {
     throw pythonError("TypeError", `'<' not supported between instances of '${second}' and '${first}'`);
   }
-  return new Map([...value].sort(([a], [b]) => compare(a, b)).map(([key, item]) => [key, sorted(item)]));
+  return new Map([...value].sort(([a], [b]) => compare(a, b)).map(([key, item]) => [key, sortKeysOf(item)]));
 }

@@ -7,7 +7,7 @@
 import { countStep } from "#lib/values/stop_word.ts";
 import { PythonRandom } from "#lib/crypto/python_random.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
-import { contains, ordered, sortBy } from "#lib/python/compare.ts";
+import { compareByOperator, contains, sortBy } from "#lib/python/compare.ts";
 import { dictSet } from "#lib/python/dict.ts";
 import { isEqual } from "#lib/python/equality.ts";
 import { checkItems, pythonError } from "#lib/python/errors.ts";
@@ -28,16 +28,16 @@ function isHashable(obj: Obj): boolean {
 }
 
 function uniqueItems(items: readonly Obj[]): Obj[] {
-  const found: Obj[] = [];
+  const unique: Obj[] = [];
   // Most lists hold texts and ints, which a set finds at once.
   const seen = new Set<Obj>();
   for (const item of items) {
     if (seen.has(item)) continue;
-    if (typeof item !== "string" && found.some((known) => isEqual(known, item))) continue;
+    if (typeof item !== "string" && unique.some((known) => isEqual(known, item))) continue;
     seen.add(item);
-    found.push(item);
+    unique.push(item);
   }
-  return found;
+  return unique;
 }
 
 function unique(values: Obj): Obj {
@@ -61,7 +61,7 @@ function ofTwo(
 }
 
 /** The list or tuple `a + b`. */
-function joined(a: Obj, b: Obj, context: CallContext): Obj[] {
+function joinLists(a: Obj, b: Obj, context: CallContext): Obj[] {
   return toList(binary("+", a, b, context));
 }
 
@@ -70,7 +70,7 @@ function extreme(obj: Obj, better: "<" | ">"): Obj {
   if (items.length === 0) {
     throw pythonError("ValueError", `${better === "<" ? "min" : "max"}() arg is an empty sequence`);
   }
-  return items.reduce((best, item) => ordered(better, item, best) ? item : best);
+  return items.reduce((best, item) => compareByOperator(better, item, best) ? item : best);
 }
 
 function average(values: Obj, context: CallContext): Obj {
@@ -143,7 +143,7 @@ export const LIST_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["min", native("lst_min", ["obj"], ([obj]) => extreme(obj, "<"))],
   ["max", native("lst_max", ["obj"], ([obj]) => extreme(obj, ">"))],
   ["avg", native("lst_avg", ["lst"], ([lst], { context }) => average(lst, context))],
-  ofTwo("union", (a, b) => [...a.items(), ...b.items()], joined),
+  ofTwo("union", (a, b) => [...a.items(), ...b.items()], joinLists),
   ofTwo(
     "intersect",
     (a, b) => a.items().filter((item) => b.has(item)),
@@ -157,7 +157,7 @@ export const LIST_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ofTwo(
     "symmetric_difference",
     (a, b) => [...a.items().filter((item) => !b.has(item)), ...b.items().filter((item) => !a.has(item))],
-    (a, b, context) => joined(a, b, context).filter((item) => !contains(a, item) || !contains(b, item)),
+    (a, b, context) => joinLists(a, b, context).filter((item) => !contains(a, item) || !contains(b, item)),
   ),
   ["is_list", native("is_list", ["value"], ([value]) => isList(value))],
   [

@@ -80,16 +80,16 @@ function ofEither(value: Obj, options: Obj): string | string[] | null {
 /** What `each` gives for the one address, or for each address of a list; None if there is none. */
 function ofAddresses(value: Obj, options: Obj, version: Obj, each: (entry: IpInterface) => Obj): Obj {
   const wanted = version === null ? undefined : intOf(version);
-  const known = wanted === undefined || wanted === 0
+  const answer = wanted === undefined || wanted === 0
     ? ofEither(value, options)
     : wanted === 4 || wanted === 6
     ? ofVersion(value, wanted === 4 ? 4 : 6, options)
     : null;
-  if (known === null || known.length === 0) return null;
-  const entries = (typeof known === "string" ? [known] : known).flatMap((text) => parseIpInterface(text) ?? []).map(
+  if (answer === null || answer.length === 0) return null;
+  const entries = (typeof answer === "string" ? [answer] : answer).flatMap((text) => parseIpInterface(text) ?? []).map(
     each,
   );
-  return typeof known === "string" ? entries[0] : entries;
+  return typeof answer === "string" ? entries[0] : entries;
 }
 
 function hostTexts(entry: IpInterface): Obj {
@@ -120,7 +120,7 @@ function overAddresses(name: string, each: (entry: IpInterface) => Obj): [string
 
 function byNetworks(values: Obj, networks: Obj): Obj {
   if (networks === null) return values;
-  const known = toList(networks).map((network) => {
+  const parsedNetworks = toList(networks).map((network) => {
     const text = needText(network);
     const parsed = parseIpNetwork(text, { strict: true });
     if (parsed !== undefined) return parsed;
@@ -136,7 +136,7 @@ function byNetworks(values: Obj, networks: Obj): Obj {
       if (address === undefined) {
         throw pythonError("ValueError", `'${strOf(ip)}' does not appear to be an IPv4 or IPv6 address`);
       }
-      return known.filter((network) => isInNetwork(address, network)).map(() => ip);
+      return parsedNetworks.filter((network) => isInNetwork(address, network)).map(() => ip);
     });
   if (values instanceof Map) return dictOf(Array.from(values, ([name, ips]) => [name, filter(ips)] as const));
   if (sequenceOf(values) !== undefined || textOf(values) !== undefined) return filter(values);
@@ -145,14 +145,14 @@ function byNetworks(values: Obj, networks: Obj): Obj {
 }
 
 /** An address as it is in a URL: an IPv6 one in brackets. */
-function bracketed(text: string): string {
+function bracket(text: string): string {
   const address = parseIpAddress(text.replace(/^\[+/, "").replace(/\]+$/, ""));
   if (address === undefined) throw pythonError("ValueError", `'${text}' does not appear to be an IPv4 or IPv6 address`);
   return address.version === 6 ? `[${ipAddressText(address)}]` : ipAddressText(address);
 }
 
-function wrapped(item: Obj): Obj {
-  return ipText(item, 6, null) === undefined ? item : bracketed(needText(item));
+function wrapAddress(item: Obj): Obj {
+  return ipText(item, 6, null) === undefined ? item : bracket(needText(item));
 }
 
 function randomOctet(): string {
@@ -204,7 +204,7 @@ export const NETWORK_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     "ipwrap",
     native("ipwrap", ["data"], ([data]) => {
       refuseUndefined(data);
-      return sequenceOf(data)?.map(wrapped) ?? wrapped(data);
+      return sequenceOf(data)?.map(wrapAddress) ?? wrapAddress(data);
     }),
   ],
   [
@@ -218,7 +218,7 @@ export const NETWORK_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
     "dns_check",
     native("dns_check", ["addr", "port", ["safe", false], ["ipv6", null]], async ([host, port, _safe, six]) => {
       const family = six === null ? undefined : isTruthy(six) ? 6 : 4;
-      return bracketed(await resolveHost(needText(host), { port: Number(intOf(port) ?? 0), family }));
+      return bracket(await resolveHost(needText(host), { port: Number(intOf(port) ?? 0), family }));
     }),
   ],
   ["http_query", httpQuery],

@@ -28,11 +28,11 @@ export async function resolveHost(
       return [];
     }
   };
-  let found = await addresses(family ?? 0);
-  if (found.length === 0 && family === 6) found = await addresses(4);
-  if (found.length === 0) throw new CommandError(`DNS lookup or connection check of '${host}' failed.`);
-  for (const address of found) if (await answers(address, port)) return address;
-  return found[0];
+  let hosts = await addresses(family ?? 0);
+  if (hosts.length === 0 && family === 6) hosts = await addresses(4);
+  if (hosts.length === 0) throw new CommandError(`DNS lookup or connection check of '${host}' failed.`);
+  for (const address of hosts) if (await answers(address, port)) return address;
+  return hosts[0];
 }
 
 async function answers(hostname: string, port: number): Promise<boolean> {

@@ -79,7 +79,7 @@ function readYaml(value: Obj): Obj {
   if (text === undefined) throw pythonError("TypeError", "a string or stream input is required");
   try {
     const value = loadYaml(text, "<unicode string>");
-    return /[*!]/.test(text) ? decoded(value, 0) : value;
+    return /[*!]/.test(text) ? decodeValue(value, 0) : value;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
     throw runtimeError(`Encountered error loading yaml: ${yamlText(error, text)}`);
@@ -90,7 +90,7 @@ function readYaml(value: Obj): Obj {
 const DEEPEST = 500;
 
 /** A copy as Salt's `data.decode` makes it: what an alias stands for is another object then, and bytes are text. */
-function decoded(value: Value, depth: number): Value {
+function decodeValue(value: Value, depth: number): Value {
   if (depth > DEEPEST) throw pythonError("RecursionError", "maximum recursion depth exceeded");
   if (value instanceof Uint8Array) {
     const text = strictUtf8(value);
@@ -99,9 +99,9 @@ function decoded(value: Value, depth: number): Value {
     }
     return text;
   }
-  if (Array.isArray(value)) return value.map((item) => decoded(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => decodeValue(item, depth + 1));
   if (!isMap(value)) return value;
-  return new Map(Array.from(value, ([key, item]) => [decoded(key, depth + 1), decoded(item, depth + 1)]));
+  return new Map(Array.from(value, ([key, item]) => [decodeValue(key, depth + 1), decodeValue(item, depth + 1)]));
 }
 
 function readJson(value: Obj): Obj {
@@ -115,14 +115,14 @@ function readJson(value: Obj): Obj {
   }
 }
 
-/** A filter of structures. */
-function structured(name: string, run: Run): [string, Run] {
+/** A filter whose arguments are looked through for what is undefined. */
+function structureFilter(name: string, run: Run): [string, Run] {
   return [name, handlingUndefined(run)];
 }
 
 /** The filters by name. */
 export const SERIALIZER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
-  structured(
+  structureFilter(
     "tojson",
     native(
       "tojson",
@@ -130,7 +130,7 @@ export const SERIALIZER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>
       ([value, indent], { kwargs }) => tojson(value, toPlain(indent), kwargs),
     ),
   ),
-  structured(
+  structureFilter(
     "json",
     native("format_json", ["value", ["sort_keys", true], ["indent", null]], ([value, sortKeys, indent]) => {
       return new Markup(
@@ -138,19 +138,19 @@ export const SERIALIZER_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>
       );
     }),
   ),
-  structured(
+  structureFilter(
     "yaml",
     native("format_yaml", ["value", ["flow_style", true]], ([value, flow]) => yamlMarkup(value, isTruthy(flow))),
   ),
-  structured("xml", native("format_xml", ["value"], ([value]) => new Markup(xmlText(toPlain(value))))),
-  structured("python", native("format_python", ["value"], ([value]) => new Markup(pythonText(value)))),
-  structured("load_yaml", native("load_yaml", ["value"], ([value]) => readYaml(value))),
-  structured("load_json", native("load_json", ["value"], ([value]) => readJson(value))),
-  structured(
+  structureFilter("xml", native("format_xml", ["value"], ([value]) => new Markup(xmlText(toPlain(value))))),
+  structureFilter("python", native("format_python", ["value"], ([value]) => new Markup(pythonText(value)))),
+  structureFilter("load_yaml", native("load_yaml", ["value"], ([value]) => readYaml(value))),
+  structureFilter("load_json", native("load_json", ["value"], ([value]) => readJson(value))),
+  structureFilter(
     "load_text",
     native("load_text", ["value"], ([value]) => value instanceof TemplateModule ? strOf(value) : value),
   ),
-  structured(
+  structureFilter(
     "dict_to_sls_yaml_params",
     native("dict_to_sls_yaml_params", ["value", ["flow_style", false]], ([value, flow]) => {
       if (!(value instanceof Map)) {

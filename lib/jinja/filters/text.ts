@@ -151,15 +151,15 @@ export const SALT_TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>(
   [
     "regex_search",
     native("regex_search", ["txt", "rgx", ...REGEX_FLAGS], (args) => {
-      const found = firstMatch(args);
-      return found === undefined ? null : groupsOf(found);
+      const match = firstMatch(args);
+      return match === undefined ? null : groupsOf(match);
     }),
   ],
   [
     "regex_match",
     native("regex_match", ["txt", "rgx", ...REGEX_FLAGS], (args) => {
-      const found = firstMatch(args);
-      return found === undefined || found.match.start !== 0 ? null : groupsOf(found);
+      const match = firstMatch(args);
+      return match === undefined || match.match.start !== 0 ? null : groupsOf(match);
     }),
   ],
   [

@@ -13,12 +13,12 @@ function undefinedIn(obj: Obj, seen: Set<Obj>): Undefined[] {
   const items = itemsOf(obj);
   if (items === undefined || seen.has(obj)) return [];
   seen.add(obj);
-  const found: Undefined[] = [];
+  const undefineds: Undefined[] = [];
   for (const item of items) {
     // Most items are texts and numbers.
-    if (typeof item === "object" && item !== null) found.push(...undefinedIn(item, seen));
+    if (typeof item === "object" && item !== null) undefineds.push(...undefinedIn(item, seen));
   }
-  return found;
+  return undefineds;
 }
 
 function itemsOf(obj: Obj): Iterable<Obj> | undefined {
@@ -29,8 +29,10 @@ function itemsOf(obj: Obj): Iterable<Obj> | undefined {
 /** The filter `run`, which is not called for a value that is undefined somewhere. */
 export function handlingUndefined(run: Run): Run {
   return (args, kwargs, context) => {
-    const found = undefinedIn(args[0], new Set());
-    if (found.length === 0) return run(args, kwargs, context);
-    return found.length === 1 ? found[0] : context.undefined(found.map(({ message }) => message).join("\n"));
+    const undefineds = undefinedIn(args[0], new Set());
+    if (undefineds.length === 0) return run(args, kwargs, context);
+    return undefineds.length === 1
+      ? undefineds[0]
+      : context.undefined(undefineds.map(({ message }) => message).join("\n"));
   };
 }

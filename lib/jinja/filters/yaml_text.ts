@@ -33,7 +33,7 @@ function singleQuoted(text: string): string {
   return `'${lines.replaceAll("'", "''")}'`;
 }
 
-function encoded(data: Obj): string {
+function encodeYaml(data: Obj): string {
   refuseUndefined(data);
   const value = toPlain(data);
   if (Array.isArray(value) || isMap(value)) {
@@ -54,5 +54,5 @@ function needStr(obj: Obj): string {
 export const YAML_TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>([
   ["yaml_dquote", native("yaml_dquote", ["text"], ([text]) => doubleQuoted(needStr(text)))],
   ["yaml_squote", native("yaml_squote", ["text"], ([text]) => singleQuoted(needStr(text)))],
-  ["yaml_encode", native("yaml_encode", ["data"], ([data]) => encoded(data))],
+  ["yaml_encode", native("yaml_encode", ["data"], ([data]) => encodeYaml(data))],
 ]);

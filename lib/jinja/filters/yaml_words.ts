@@ -40,7 +40,7 @@ const SCANNER: readonly (readonly [beginning: string, problem: string, context?:
 export function yamlText(error: YamlError, text: string): string {
   if (error.salt !== undefined) return error.salt;
   const words = wordsOf(error, text);
-  return words === undefined ? `${error.problem}\n${marked(error)}` : written(words, error);
+  return words === undefined ? `${error.problem}\n${formatMark(error)}` : formatError(words, error);
 }
 
 /** The message of a renderer. If Salt's message is not known, it is our parser's. */
@@ -48,7 +48,7 @@ export function yamlRenderText(error: YamlError, text: string): string {
   if (error.salt !== undefined) return error.salt;
   const words = wordsOf(error, text);
   if (words === undefined) return `${error.problem}; line ${error.line}`;
-  return words.scanner ? `${words.problem}; line ${error.line}` : written(words, error);
+  return words.scanner ? `${words.problem}; line ${error.line}` : formatError(words, error);
 }
 
 /** The message of the renderer `yamlex`; it has no details for errors in the lexer. */
@@ -59,18 +59,18 @@ export function yamlexText(error: YamlError, text: string): string {
 }
 
 /** PyYAML leaves out the place of the context if it is the same as that of the problem. */
-function written({ problem, at, context, contextAt }: Words, error: YamlError): string {
+function formatError({ problem, at, context, contextAt }: Words, error: YamlError): string {
   const place = at ?? error;
   const same = contextAt?.line === place.line && contextAt.column === place.column;
   return [
     ...context === undefined ? [] : [context],
-    ...contextAt === undefined || same ? [] : [marked(contextAt)],
+    ...contextAt === undefined || same ? [] : [formatMark(contextAt)],
     problem,
-    marked(place),
+    formatMark(place),
   ].join("\n");
 }
 
-function marked({ line, column }: Mark): string {
+function formatMark({ line, column }: Mark): string {
   return `  in "<unicode string>", line ${line}, column ${column}`;
 }
 
@@ -82,10 +82,10 @@ function wordsOf(error: YamlError, text: string): Words | undefined {
     const context = "expected a single document in the stream";
     return { context, contextAt: markOf(first, text), problem: "but found another document" };
   }
-  const known = SCANNER.find(([beginning]) => problem.startsWith(beginning));
+  const words = SCANNER.find(([beginning]) => problem.startsWith(beginning));
   const offset = offsetOf(error, text);
-  if (known !== undefined) {
-    return { ...tokenMarks(error, text, offset, known[2]), problem: known[1], context: known[2] };
+  if (words !== undefined) {
+    return { ...tokenMarks(error, text, offset, words[2]), problem: words[1], context: words[2] };
   }
   if (problem.startsWith("missed comma")) return flowWords(text, offset);
   if (problem.startsWith("unexpected end of the stream within a flow")) return atEnd(text);

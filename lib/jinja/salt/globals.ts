@@ -46,8 +46,8 @@ function ifelse(args: readonly Obj[], kwargs: Kwargs, context: CallContext): Res
     if (fun instanceof PyObject && fun.callable) return fun.call(args, kwargs, context);
     throw pythonError("RuntimeError", "ifelse needs the function match.ifelse, which is not available here");
   };
-  const found = salt === undefined ? null : context.item(salt, "match.ifelse");
-  return found instanceof Promise ? found.then(call) : call(found);
+  const value = salt === undefined ? null : context.item(salt, "match.ifelse");
+  return value instanceof Promise ? value.then(call) : call(value);
 }
 
 /** The globals of a new environment. */

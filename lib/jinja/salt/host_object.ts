@@ -21,6 +21,6 @@ export class HostObject extends PyObject {
 
 /** The host of the rendering of the calling template. */
 export function hostOf(context: CallContext): RenderHost | undefined {
-  const found = context.lookup(HOST_VARIABLE);
-  return found instanceof HostObject ? found.host : undefined;
+  const object = context.lookup(HOST_VARIABLE);
+  return object instanceof HostObject ? object.host : undefined;
 }

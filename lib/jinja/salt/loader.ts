@@ -31,7 +31,7 @@ export function templateLoader(
   const names = new Map<string, string>();
   const load: Loader = (name, { globals }) => {
     const relative = isRelative(name);
-    const found = relative ? resolved(name, globals, host) : name;
+    const found = relative ? resolveName(name, globals, host) : name;
     if (found === undefined) return undefined;
     const read = (local: string | undefined): TemplateSource | undefined => {
       nameTemplate(globals, { name, found, relative });
@@ -53,7 +53,7 @@ function isRelative(name: string): boolean {
 }
 
 /** Resolves a relative path in the state tree; `undefined` if the result is above the root, which is logged. */
-function resolved(name: string, globals: ReadonlyMap<string, Obj>, host: RenderHost): string | undefined {
+function resolveName(name: string, globals: ReadonlyMap<string, Obj>, host: RenderHost): string | undefined {
   const base = textOf(globals.get("tpldir"));
   if (base === undefined) {
     host.log("warning", `Relative path "${name}" cannot be resolved without an environment`);

@@ -33,16 +33,16 @@ export class SaltObject extends PyObject {
 
   /** The function of that name; `undefined` if there is none. */
   find(name: string): Func | undefined | Promise<Func | undefined> {
-    const known = this.#known.get(name);
-    if (known !== undefined) return known;
+    const earlier = this.#known.get(name);
+    if (earlier !== undefined) return earlier;
     const keep = (fun: SaltFunction | undefined): Func | undefined => {
       if (fun === undefined) return undefined;
       const made = callable(name, fun);
       this.#known.set(name, made);
       return made;
     };
-    const found = this.#functions.get(name);
-    return found instanceof Promise ? found.then(keep) : keep(found);
+    const member = this.#functions.get(name);
+    return member instanceof Promise ? member.then(keep) : keep(member);
   }
 
   override getitem(key: Obj): Found {
@@ -59,8 +59,8 @@ export class SaltObject extends PyObject {
 
   #get(key: Obj, fallback: Obj): Result {
     const name = textOf(key);
-    const found = name === undefined ? undefined : this.find(name);
-    return found instanceof Promise ? found.then((fun) => fun ?? fallback) : found ?? fallback;
+    const member = name === undefined ? undefined : this.find(name);
+    return member instanceof Promise ? member.then((fun) => fun ?? fallback) : member ?? fallback;
   }
 
   /** The module of that name, if there is one. */
@@ -74,8 +74,8 @@ export class SaltObject extends PyObject {
   override contains(item: Obj): Contained {
     const name = textOf(item);
     if (name === undefined) return false;
-    const found = this.find(name);
-    return found instanceof Promise ? found.then((fun) => fun !== undefined) : found !== undefined;
+    const member = this.find(name);
+    return member instanceof Promise ? member.then((fun) => fun !== undefined) : member !== undefined;
   }
 }
 

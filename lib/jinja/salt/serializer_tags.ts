@@ -18,7 +18,7 @@ function name(at: NodePlace, name: string, ctx: "load" | "store"): Expr {
   return { type: "Name", name, ctx, line: at.line, column: at.column };
 }
 
-function filtered(at: NodePlace, node: Expr, filter: string): Expr {
+function applyFilter(at: NodePlace, node: Expr, filter: string): Expr {
   return { type: "Filter", node, name: filter, ...NO_ARGUMENTS, line: at.line, column: at.column };
 }
 
@@ -33,7 +33,7 @@ const loadTag: Tag = (parser) => {
   const call: Expr = { type: "Call", node: name(at, macro, "load"), ...NO_ARGUMENTS, ...at };
   return [
     { type: "Macro", name: macro, args: [], defaults: [], body, ...at },
-    { type: "Assign", target, node: filtered(at, call, strOf(filter)), ...at },
+    { type: "Assign", target, node: applyFilter(at, call, strOf(filter)), ...at },
   ];
 };
 
@@ -45,10 +45,10 @@ function importTag(format: string): Tag {
     const loaded: Stmt = {
       type: "Assign",
       target: name(at, node.target, "store"),
-      node: filtered(at, name(at, node.target, "load"), `load_${format}`),
+      node: applyFilter(at, name(at, node.target, "load"), `load_${format}`),
       ...at,
     };
-    return profiled(parser, { label: node.template, source: `import_${format}`, body: [node, loaded], at });
+    return wrapProfile(parser, { label: node.template, source: `import_${format}`, body: [node, loaded], at });
   };
 }
 
@@ -57,7 +57,7 @@ const profileTag: Tag = (parser) => {
   parser.stream.expect("name:as");
   const label = parser.parseExpression();
   const body = parser.parseStatements(["name:endprofile"], { dropNeedle: true });
-  return profiled(parser, { label, source: "profile block", body, at: { line, column } });
+  return wrapProfile(parser, { label, source: "profile block", body, at: { line, column } });
 };
 
 /** A part of a template whose time is logged. */
@@ -80,7 +80,7 @@ const end: Run = ([started], _kwargs, context) => {
 };
 
 /** The part between two calls, which keep the time in their own variable. */
-function profiled(parser: Parser, { label, source, body, at }: Profiled): Stmt[] {
+function wrapProfile(parser: Parser, { label, source, body, at }: Profiled): Stmt[] {
   const variable = `_salt_profile_${parser.freeName()}`;
   const call = (run: Run, args: Expr[]): Expr => ({ type: "HostCall", name: `profile_${run.name}`, run, args, ...at });
   return [

@@ -12,7 +12,7 @@ import { baseName, dirName } from "#lib/os/paths.ts";
  * @param sls The name of the state file; empty for any other file.
  */
 export function slsContext(path: string | undefined, sls: string): Map<string, string> {
-  const known = new Map<string, string>();
+  const context = new Map<string, string>();
   let slspath = sls.replaceAll(".", "/").replace(/\/+$/, "");
   if (path !== undefined) {
     const template = templateName(path, slspath, sls);
@@ -20,10 +20,10 @@ export function slsContext(path: string | undefined, sls: string): Map<string, s
       return new Map([["tplpath", path], ["tplfile", sls], ["tpldir", parentOf(sls)]]);
     }
     slspath = dirName(template);
-    known.set("tplpath", path).set("tplfile", template);
-    known.set("tpldir", slspath === "" ? "." : slspath).set("tpldot", slspath.replaceAll("/", "."));
+    context.set("tplpath", path).set("tplfile", template);
+    context.set("tpldir", slspath === "" ? "." : slspath).set("tpldot", slspath.replaceAll("/", "."));
   }
-  return known.set("slspath", slspath)
+  return context.set("slspath", slspath)
     .set("slsdotpath", slspath.replaceAll("/", "."))
     .set("slscolonpath", slspath.replaceAll("/", ":"))
     .set("sls_path", slspath.replaceAll("/", "_"));

@@ -137,10 +137,10 @@ export class ExpressionParser {
 
   /** Reads a comparison operator. */
   #comparison(): CompareOperator | undefined {
-    const known = COMPARISONS.get(this.#stream.current.type);
-    if (known !== undefined) {
+    const operator = COMPARISONS.get(this.#stream.current.type);
+    if (operator !== undefined) {
       this.#stream.next();
-      return known;
+      return operator;
     }
     if (this.#stream.skipIf("name:in")) return "in";
     if (!this.#stream.test("name:not")) return undefined;
@@ -338,44 +338,44 @@ export class ExpressionParser {
       start = this.expression();
       if (!this.#stream.skipIf("colon")) return start;
     }
-    const bound = (): Expr | null => {
+    const sliceBound = (): Expr | null => {
       const { type } = this.#stream.current;
       return type === "rbracket" || type === "comma" ? null : this.expression();
     };
-    const stop = this.#stream.current.type === "colon" ? null : bound();
-    const step = this.#stream.skipIf("colon") ? bound() : null;
+    const stop = this.#stream.current.type === "colon" ? null : sliceBound();
+    const step = this.#stream.skipIf("colon") ? sliceBound() : null;
     return { type: "Slice", start, stop, step, ...place };
   }
 
   #arguments(): Arguments {
     const place = this.#place();
     this.#stream.expect("lparen");
-    const found: Arguments = { args: [], kwargs: [], dynArgs: null, dynKwargs: null };
+    const args: Arguments = { args: [], kwargs: [], dynArgs: null, dynKwargs: null };
     const ensure = (valid: boolean) => {
       if (!valid) this.#fail("invalid syntax for function call expression", place);
     };
     this.#items("rparen", () => {
       const { type } = this.#stream.current;
       if (type === "mul") {
-        ensure(found.dynArgs === null && found.dynKwargs === null);
+        ensure(args.dynArgs === null && args.dynKwargs === null);
         this.#stream.next();
-        found.dynArgs = this.expression();
+        args.dynArgs = this.expression();
       } else if (type === "pow") {
-        ensure(found.dynKwargs === null);
+        ensure(args.dynKwargs === null);
         this.#stream.next();
-        found.dynKwargs = this.expression();
+        args.dynKwargs = this.expression();
       } else if (type === "name" && this.#stream.look().type === "assign") {
-        ensure(found.dynKwargs === null);
+        ensure(args.dynKwargs === null);
         const key = String(this.#stream.next().value);
         this.#stream.next();
         const value = this.expression();
-        found.kwargs.push({ type: "Keyword", key, value, line: value.line, column: value.column });
+        args.kwargs.push({ type: "Keyword", key, value, line: value.line, column: value.column });
       } else {
-        ensure(found.dynArgs === null && found.dynKwargs === null && found.kwargs.length === 0);
-        found.args.push(this.expression());
+        ensure(args.dynArgs === null && args.dynKwargs === null && args.kwargs.length === 0);
+        args.args.push(this.expression());
       }
     });
-    return found;
+    return args;
   }
 
   #call(node: Expr): Expr {

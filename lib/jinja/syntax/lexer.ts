@@ -51,8 +51,8 @@ const RULES = new WeakMap<SyntaxOptions, Rules>();
 
 /** The rules of a syntax, made once for it. */
 function rulesOf(syntax: SyntaxOptions): Rules {
-  const known = RULES.get(syntax);
-  if (known !== undefined) return known;
+  const rules = RULES.get(syntax);
+  if (rules !== undefined) return rules;
   const made = makeRules(syntax);
   RULES.set(syntax, made);
   return made;

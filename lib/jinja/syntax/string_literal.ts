@@ -14,7 +14,7 @@ const DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 const ESCAPE = /\\([0-7]{1,3}|[xuU][\da-fA-F]*|N\{[^}]*\}|[^])/gu;
 
 /** A character that is not ASCII, as Python writes it in ASCII. */
-function escaped(code: number): string {
+function escapeCode(code: number): string {
   if (code < 0x100) return `x${code.toString(16).padStart(2, "0")}`;
   return code < 0x10000 ? `u${code.toString(16).padStart(4, "0")}` : `U${code.toString(16).padStart(8, "0")}`;
 }
@@ -33,7 +33,7 @@ export function unescapeLiteral(literal: string, fail: (message: string) => neve
       return what === "N" ? fail("malformed \\N character escape") : fail("unknown Unicode character name");
     }
     const kind = what[0];
-    if (!Object.hasOwn(DIGITS, kind)) return what < "\x80" ? whole : `\\${escaped(what.codePointAt(0) ?? 0)}`;
+    if (!Object.hasOwn(DIGITS, kind)) return what < "\x80" ? whole : `\\${escapeCode(what.codePointAt(0) ?? 0)}`;
     const count = DIGITS[kind];
     if (what.length <= count) return fail(`truncated \\${kind}${"X".repeat(count)} escape`);
     const code = parseInt(what.slice(1, count + 1), 16);

@@ -22,8 +22,8 @@ export class FunctionScope {
   /** The place of a name of a level: sibling scopes share it. */
   place(level: number, name: string): number {
     const key = `${level} ${name}`;
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
+    const earlier = this.#places.get(key);
+    if (earlier !== undefined) return earlier;
     const place = this.#places.size;
     this.#places.set(key, place);
     return place;

@@ -62,7 +62,7 @@ export class FunctionRequests implements FunctionServices {
   async call(job: FunctionJob): Promise<FunctionOutcome> {
     const { promise, resolve, reject } = Promise.withResolvers<FunctionOutcome>();
     const key = this.#ask(job, { taken: () => {}, ended: resolve, failed: reject });
-    const timer = setTimeout(() => reject(refused(`${job.fun} has not ended in ${CALL_MS / 1000} seconds`)), CALL_MS);
+    const timer = setTimeout(() => reject(refuse(`${job.fun} has not ended in ${CALL_MS / 1000} seconds`)), CALL_MS);
     try {
       return await promise;
     } finally {
@@ -88,12 +88,12 @@ export class FunctionRequests implements FunctionServices {
     this.#pending.delete(reply.key);
     if (reply.state === "ended") pending.ended(unpackFunctionOutcome(reply.outcome));
     else {pending.failed(
-        refused(reply.state === "full" ? "too many functions are running already" : "its process has ended"),
+        refuse(reply.state === "full" ? "too many functions are running already" : "its process has ended"),
       );}
   }
 }
 
 /** An error under a name that Salt's clients know. */
-function refused(text: string): RefusedError {
+function refuse(text: string): RefusedError {
   return new RefusedError("SaltMasterError", `The master cannot run it: ${text}`);
 }

@@ -18,7 +18,7 @@ import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { Frames } from "#lib/sockets/libzmq.ts";
-import { leased } from "#lib/runtime/thread_lease.ts";
+import { withLease } from "#lib/runtime/thread_lease.ts";
 import type { ThreadHost, ThreadService } from "#lib/runtime/thread.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 
@@ -153,13 +153,13 @@ export class MWorker implements ThreadService {
     const release = () => {
       if (released) return;
       released = true;
-      leased(() => note.clear());
+      withLease(() => note.clear());
       this.#held.push(note);
     };
     this.#current = { connection: route[0].toHex(), release };
     const reply = await this.#handler.handle(body);
     if (reply !== NO_ANSWER) await this.#socket.send([...route, reply], -1, () => released || note.clear());
-    else if (!released) leased(() => note.clear());
+    else if (!released) withLease(() => note.clear());
     if (!released) this.#held.push(note);
     this.#handled++;
   }

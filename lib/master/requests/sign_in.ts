@@ -65,10 +65,10 @@ export async function signInMinion(
 ): Promise<Value | undefined> {
   const { auth, log, opts } = services;
   const wanted = parseApplication(load, version);
-  const known = isKnown(wanted, auth);
-  const turn = known ? auth.signInTurns.take(wanted.id, nonceText(wanted.nonce)) : auth.signInLimit.take();
+  const isAccepted = isKnown(wanted, auth);
+  const turn = isAccepted ? auth.signInTurns.take(wanted.id, nonceText(wanted.nonce)) : auth.signInLimit.take();
   if (turn === "first refused") {
-    if (known) services.warn(`Too many sign-ins of ${truncate(wanted.id)}; they get no answer for now`);
+    if (isAccepted) services.warn(`Too many sign-ins of ${truncate(wanted.id)}; they get no answer for now`);
     else {log.warning(
         `More than ${opts.max_sign_ins} unknown keys a second sign in (max_sign_ins): the others get no answer`,
       );}
@@ -163,16 +163,16 @@ function decide(wanted: Application, usable: boolean, services: SignInNeeds): De
   const { opts, auth: { keys, autosign }, log } = services;
   const { id, pem } = wanted;
   const validId = isValidId(id);
-  const found = validId ? keys.state(id) ?? "none" : "none";
-  const foundPem = found === "none" ? undefined : keys.get(id, found);
-  const cut = found !== "rejected" && foundPem !== undefined && isTruncatedKey(foundPem);
+  const state = validId ? keys.state(id) ?? "none" : "none";
+  const foundPem = state === "none" ? undefined : keys.get(id, state);
+  const cut = state !== "rejected" && foundPem !== undefined && isTruncatedKey(foundPem);
   if (cut) {
     log.error(
-      `The ${found} key of ${id} is empty or cut, as a power failure leaves a file: it is ignored, and the key that ${id} presents is ` +
+      `The ${state} key of ${id} is empty or cut, as a power failure leaves a file: it is ignored, and the key that ${id} presents is ` +
         "treated as that of a new minion; compare its fingerprint before you accept it",
     );
   }
-  const stored = cut ? "none" : found;
+  const stored = cut ? "none" : state;
   return decideKey({
     validId,
     full: validId && isFull(id, services),
@@ -233,8 +233,8 @@ const signedKeys = new WeakMap<PrivateKey, { readonly shared: string; readonly s
 
 /** The X9.31 signature of the shared key, the same for every minion: made once per key and thread. */
 function sharedKeySignature(masterKey: PrivateKey, shared: string): Uint8Array {
-  const known = signedKeys.get(masterKey);
-  if (known?.shared === shared) return known.signature;
+  const cached = signedKeys.get(masterKey);
+  if (cached?.shared === shared) return cached.signature;
   const signature = masterKey.signX931(new TextEncoder().encode(hashHex(shared, "sha256")));
   signedKeys.set(masterKey, { shared, signature });
   return signature;

@@ -55,12 +55,12 @@ const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_di
  */
 export async function lazyGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
   if (opts.enable_fqdns_grains || hasOwnGrains(opts)) return await loadGrains(opts, sources);
-  const known: ValueMap = new Map();
-  merge(known, staticGrains(`${opts.config_dir}/grains`, sources.warn ?? (() => {})));
-  merge(known, opts.grains);
-  return new LateMap<Value, Value>(known, () => {
+  const merged: ValueMap = new Map();
+  merge(merged, staticGrains(`${opts.config_dir}/grains`, sources.warn ?? (() => {})));
+  merge(merged, opts.grains);
+  return new LateMap<Value, Value>(merged, () => {
     const grains = asMap({ ...coreGrains(opts, sources.host), ...NO_FQDNS });
-    merge(grains, known);
+    merge(grains, merged);
     return grains;
   }, SWITCHES);
 }

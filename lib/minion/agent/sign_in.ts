@@ -172,8 +172,8 @@ export class SignIn {
 
   #checkMasterKey(pem: string, pubSig: Value | undefined): void {
     const { alwaysVerifySignature, verifyMasterPubkeySign, masterFinger, hashType } = this.#applicant;
-    const known = this.#knownMaster;
-    const changed = known !== undefined && !samePem(known, pem);
+    const knownPem = this.#knownMaster;
+    const changed = knownPem !== undefined && !samePem(knownPem, pem);
     if (verifyMasterPubkeySign !== (pubSig !== undefined)) {
       const who = verifyMasterPubkeySign
         ? "The master does not sign its public key, but verify_master_pubkey_sign is on"
@@ -181,11 +181,13 @@ export class SignIn {
       throw new SignInError(`${who} on this minion: set both or none`, 42);
     }
     if (verifyMasterPubkeySign) {
-      if (changed || known === undefined || alwaysVerifySignature) this.#checkKeySignature(pem, pubSig);
+      if (changed || knownPem === undefined || alwaysVerifySignature) this.#checkKeySignature(pem, pubSig);
     } else if (changed) {
       throw new SignInError(
         "The master's key has changed: either the master was set up again, or another host answers in its place. " +
-          `Known: ${fingerprint(known, hashType)}, offered: ${fingerprint(pem, hashType)}. If the new key is right, ` +
+          `Known: ${fingerprint(knownPem, hashType)}, offered: ${
+            fingerprint(pem, hashType)
+          }. If the new key is right, ` +
           `remove ${masterKeyPath(this.#applicant.pkiDir)} and start the minion again`,
         42,
       );
@@ -212,9 +214,9 @@ export class SignIn {
   }
 
   #checkSignature(signed: Uint8Array, sig: Uint8Array | undefined, offered: PublicKey | undefined): void {
-    const known = this.#knownMaster;
-    if (offered === undefined && known === undefined) return; // before the first contact a "wait" cannot be verified
-    const master = offered ?? this.#readKey(masterKeyPath(this.#applicant.pkiDir), known ?? "");
+    const pem = this.#knownMaster;
+    if (offered === undefined && pem === undefined) return; // before the first contact a "wait" cannot be verified
+    const master = offered ?? this.#readKey(masterKeyPath(this.#applicant.pkiDir), pem ?? "");
     if (sig === undefined || !master.verify(this.#applicant.sigAlgorithm, signed, sig)) {
       throw new AuthenticationError("The master's signature of its reply does not hold");
     }

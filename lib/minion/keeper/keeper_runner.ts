@@ -38,10 +38,10 @@ export function keeperRunner(job: KeeperJob): ChildRunner {
   return async (spec, care) => {
     care.signal.throwIfAborted();
     const detached = job.detached.at(number++);
-    if (detached !== undefined) return await counted(job, () => adopt(job.cachedir, detached, care));
+    if (detached !== undefined) return await whileCounted(job, () => adopt(job.cachedir, detached, care));
     const connection = await job.connect();
     if (connection === undefined) return await runChild(spec, care);
-    return await counted(job, () => {
+    return await whileCounted(job, () => {
       const { jid, hidden } = job;
       const { timeoutMs, outputMax } = care;
       const request = { jid, number, hidden, watched: care.output !== undefined, spec, timeoutMs, outputMax };
@@ -50,7 +50,7 @@ export function keeperRunner(job: KeeperJob): ChildRunner {
   };
 }
 
-async function counted<T>({ count }: KeeperJob, run: () => Promise<T>): Promise<T> {
+async function whileCounted<T>({ count }: KeeperJob, run: () => Promise<T>): Promise<T> {
   count(1);
   try {
     return await run();

@@ -55,8 +55,8 @@ export async function runCall(call: LocalCall, host: CallHost): Promise<Executio
       if (host.watchCommand !== undefined) load.set("live", true);
       return await host.modules.run(load);
     }
-    const found = await host.modules.catalogue.get(fun);
-    host.log.named("salt.loader").debug(found === undefined ? `No module has ${fun}` : `LazyLoaded ${fun}`);
+    const functionOfName = await host.modules.catalogue.get(fun);
+    host.log.named("salt.loader").debug(functionOfName === undefined ? `No module has ${fun}` : `LazyLoaded ${fun}`);
     const outcome = await execute(fun, arg, context);
     host.log.named("salt.minion").debug(`${fun} ended with return code ${outcome.retcode}`);
     return outcome;

@@ -27,16 +27,16 @@ export async function customGrains(opts: MinionOpts, warn: (message: string) => 
   const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
   const files = new Map(directories.flatMap((directory) => [...userFiles(directory)]));
   const waiting = [...files].flatMap(([name, path]) => runsOf(path, warn).map((run) => ({ name, ...run })));
-  const found: [string, ValueMap][] = [];
+  const custom: [string, ValueMap][] = [];
   const turn = async () => {
     for (let run = waiting.shift(); run !== undefined; run = waiting.shift()) {
       const { grains, problems } = await runFile(run, { opts, directories, warn });
-      found.push(...grains);
+      custom.push(...grains);
       for (const problem of problems) warn(problem);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, turn));
-  return found.sort(([a], [b]) => compareStrings(a, b)).map(([, grains]) => grains);
+  return custom.sort(([a], [b]) => compareStrings(a, b)).map(([, grains]) => grains);
 }
 
 /** One run of a file, with those of its functions that declare the same permissions. */

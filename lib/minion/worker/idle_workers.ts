@@ -55,9 +55,9 @@ export class IdleWorkers<W extends { stop(): Promise<void> }> {
 
   /** Takes a worker with exactly the permissions of `key`. */
   take(key: string): W | undefined {
-    const found = this.#waiting.find((waiting) => waiting.key === key);
-    if (found !== undefined) this.remove(found.worker);
-    return found?.worker;
+    const idle = this.#waiting.find((waiting) => waiting.key === key);
+    if (idle !== undefined) this.remove(idle.worker);
+    return idle?.worker;
   }
 
   /** Adds a worker that was just started; the others are used before it. */

@@ -39,7 +39,7 @@ export function parseFromJob(message: unknown): FromJob {
     case "done":
       return { kind, outcome: readBlob(fields, "outcome") };
     case "output":
-      return { kind, written: written(readPart(fields, "written")) };
+      return { kind, written: readWritten(readPart(fields, "written")) };
     case "not_permitted":
       return { kind, permissions: permissionsOf(fields) };
     case "ask":
@@ -104,7 +104,7 @@ export function messageId(fields: Fields): number {
  * Output of a command.
  * @throws {WireError}
  */
-export function written(fields: Fields): WrittenOutput {
+export function readWritten(fields: Fields): WrittenOutput {
   return {
     command: readInteger(fields, "command", Number.MAX_SAFE_INTEGER),
     stream: oneOf(fields, "stream", ["stdout", "stderr"]),

@@ -64,15 +64,15 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     },
     child: (pid, state) => children[state === "started" ? "add" : "delete"](pid),
     admit(functions) {
-      for (const [name, found] of functions) {
-        const wants = () => `with the permissions ${permissionKey(found?.permissions ?? "none")}`;
-        loader.debug(() => found === undefined ? `No module has ${name}` : `LazyLoaded ${name}, ${wants()}`);
+      for (const [name, functionOfName] of functions) {
+        const wants = () => `with the permissions ${permissionKey(functionOfName?.permissions ?? "none")}`;
+        loader.debug(() => functionOfName === undefined ? `No module has ${name}` : `LazyLoaded ${name}, ${wants()}`);
       }
-      const known = [...functions.values()].filter((fun) => fun !== undefined);
-      const permissions = joinPermissions(known.map((fun) => fun.permissions ?? "none"));
+      const loaded = [...functions.values()].filter((fun) => fun !== undefined);
+      const permissions = joinPermissions(loaded.map((fun) => fun.permissions ?? "none"));
       // A worker without permissions cannot see that a program is missing. The one that it sends the job to can, and
       // then has a function less: it refuses that function itself, since the first one would send the job back.
-      const isRefusal = init.permissions !== "none" && known.length < functions.size;
+      const isRefusal = init.permissions !== "none" && loaded.length < functions.size;
       const here = (isRefusal || permissionKey(permissions) === own) &&
         ![...functions.keys()].some((name) => custom.has(moduleOf(name)));
       return here ? undefined : { kind: "not_permitted", permissions };

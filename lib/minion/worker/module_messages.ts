@@ -7,7 +7,7 @@
  */
 
 import { WireError } from "#lib/errors.ts";
-import { hostDataOf, messageId, parseToJob, requestByJob, written } from "./job_messages.ts";
+import { hostDataOf, messageId, parseToJob, readWritten, requestByJob } from "./job_messages.ts";
 import { type FromModule, type ModuleProcessInit, pack, type ToModule } from "./job_protocol.ts";
 import {
   type Fields,
@@ -88,7 +88,7 @@ export function parseFromModule(bytes: Uint8Array): FromModule {
     case "child":
       return { kind, pid: readInteger(fields, "pid", 0x7fffffff), state: oneOf(fields, "state", ["started", "ended"]) };
     case "output":
-      return { kind, written: written(readPart(fields, "written")) };
+      return { kind, written: readWritten(readPart(fields, "written")) };
     case "ask":
       // It does not call functions through the minion: its own process has them.
       return { kind, id: messageId(fields), request: requestByJob(readPart(fields, "request")) };

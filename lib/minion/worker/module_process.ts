@@ -302,16 +302,16 @@ export class ModuleProcess implements JobHost {
   /** The module reports its commands; the system confirms that they are its children. */
   #noteChild(pid: number, state: "started" | "ended"): void {
     if (state === "ended") return void this.#children.delete(pid);
-    const found = pid > 1 && this.#children.size < MAX_CHILDREN ? startedProcess(pid) : undefined;
-    if (found?.parent === this.pid) this.#children.set(pid, found.at);
+    const child = pid > 1 && this.#children.size < MAX_CHILDREN ? startedProcess(pid) : undefined;
+    if (child?.parent === this.pid) this.#children.set(pid, child.at);
   }
 
   #log(level: number, message: string): void {
     const { log, silent } = this.#options;
     if (silent || ++this.#lines > MAX_LINES + 1) return;
     if (this.#lines > MAX_LINES) return log.warning(`${this.name}: further output is left out`);
-    const known = levelName(level) in LEVELS ? level : LEVEL_NUMBERS.info;
-    log.write({ level: known, name: "salt.modules", message: message.slice(0, MAX_LOGGED), timeMs: Date.now() });
+    const levelOrInfo = levelName(level) in LEVELS ? level : LEVEL_NUMBERS.info;
+    log.write({ level: levelOrInfo, name: "salt.modules", message: message.slice(0, MAX_LOGGED), timeMs: Date.now() });
   }
 
   /** Reads what the module or the runtime writes to standard output and standard error. */

@@ -32,7 +32,7 @@ const post = scope.postMessage.bind(scope);
 const send = (message: FromModule) => post(packMessage(message));
 
 /** The functions whose own declaration differs from that in the text of their file. */
-function undeclared(functions: JobFunctions, declared: Readonly<Record<string, string>>): string | undefined {
+function undeclaredFunctions(functions: JobFunctions, declared: Readonly<Record<string, string>>): string | undefined {
   for (const [name, fun] of functions) {
     if (fun === undefined || !Object.hasOwn(declared, name)) continue;
     const actual = permissionKey(fun.permissions ?? "none");
@@ -98,7 +98,7 @@ function start(
       begin: () => send({ kind: "begun" }),
       child: (pid, state) => send({ kind: "child", pid, state }),
       admit(functions, { declared = {} }) {
-        const text = undeclared(functions, declared);
+        const text = undeclaredFunctions(functions, declared);
         if (text === undefined) return undefined;
         return { kind: "done", outcome: pack({ return: text, retcode: 1, success: false, out: "nested" }) };
       },

@@ -99,7 +99,7 @@ function renderHost(parts: PillarHostParts, scope: PillarScope, text?: PillarTex
 
 /** Files of the pillar's roots, or below a directory. */
 function filesOf({ roots, notes }: PillarScope, directory: string | undefined): TemplateFiles {
-  const found = (path: string | undefined): string | undefined => {
+  const notedPath = (path: string | undefined): string | undefined => {
     if (path === undefined) return undefined;
     notes.path(path);
     // A template that it imports may change each time as well.
@@ -110,7 +110,7 @@ function filesOf({ roots, notes }: PillarScope, directory: string | undefined): 
   return {
     cacheFile(url, saltenv) {
       const path = url.replace(/^salt:\/\//, "");
-      return found(directory === undefined ? roots.find(path, saltenv) : roots.below(directory, path));
+      return notedPath(directory === undefined ? roots.find(path, saltenv) : roots.below(directory, path));
     },
   };
 }

@@ -27,9 +27,9 @@ export class WarmProcesses<P extends { stop(): Promise<void> }> {
 
   /** Takes a process that waits under `key`. */
   take(key: string): P | undefined {
-    const found = this.#waiting.findLast((waiting) => waiting.key === key);
-    if (found !== undefined) this.remove(found.process);
-    return found?.process;
+    const process = this.#waiting.findLast((waiting) => waiting.key === key);
+    if (process !== undefined) this.remove(process.process);
+    return process?.process;
   }
 
   /** Keeps a process; the one that has waited longest may be ended for it. */

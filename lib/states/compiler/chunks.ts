@@ -24,7 +24,7 @@ export function makeChunks(high: ValueMap, places: Places): Chunk[] {
         if (value !== undefined) chunk.set(key, value);
       }
       chunk.set("__id__", id);
-      for (const made of named(chunk, run)) {
+      for (const made of runsByName(chunk, run)) {
         places.note(made, run);
         chunks.push(made);
       }
@@ -34,7 +34,7 @@ export function makeChunks(high: ValueMap, places: Places): Chunk[] {
 }
 
 /** The chunk with the arguments of `run`: one for each of its `names`, or the single one. None without a function. */
-function* named(chunk: Chunk, run: readonly Value[]): Generator<Chunk> {
+function* runsByName(chunk: Chunk, run: readonly Value[]): Generator<Chunk> {
   const names: Value[] = [];
   let fun: string | undefined;
   for (const argument of run) {

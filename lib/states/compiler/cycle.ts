@@ -14,7 +14,9 @@ import { repr, type ValueMap } from "#lib/values/value.ts";
 /** The error for the first cycle among `nodes`; there must be one. */
 export function cycleError(nodes: Iterable<StateNode>, places: Places): CompileError {
   const steps = findCycle(nodes).map(step);
-  const shown = steps.map(({ chunk, kind, required }) => `(${named(chunk)}, '${kind}', ${named(required)})`);
+  const shown = steps.map(({ chunk, kind, required }) =>
+    `(${formatChunk(chunk)}, '${kind}', ${formatChunk(required)})`
+  );
   const start = steps.at(-1)?.chunk;
   return {
     text: `Recursive requisites were found: ${shown.join(", ")}`,
@@ -35,7 +37,7 @@ function step({ from, to, kind }: Edge<ChunkNode, Requisite>): Step {
   return { chunk, kind: kind === "require" && !chunk.has("require") ? "prereq" : kind, required: from.data.chunk };
 }
 
-function named(chunk: Chunk): string {
+function formatChunk(chunk: Chunk): string {
   const shown: ValueMap = new Map([["SLS", chunk.get("__sls__") ?? null], ["ID", chunk.get("__id__") ?? null]]);
   if (chunk.get("__id__") !== chunk.get("name")) shown.set("NAME", chunk.get("name") ?? null);
   return repr(shown);

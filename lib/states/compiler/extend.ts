@@ -16,13 +16,13 @@ export type IdAndState = readonly [id: Value, state: string];
 
 /** The IDs of an SLS, with each of their state modules. */
 export function idsOfSls(sls: Value, high: ValueMap): IdAndState[] {
-  const found: IdAndState[] = [];
+  const ids: IdAndState[] = [];
   for (const [id, body] of high) {
     if (isMap(body) && body.get("__sls__") === sls) {
-      for (const [state] of declaredModules(body)) found.push([id, state]);
+      for (const [state] of declaredModules(body)) ids.push([id, state]);
     }
   }
-  return found;
+  return ids;
 }
 
 /** What a requisite can call the states: their IDs, and the values of their argument `name`. */
@@ -48,21 +48,21 @@ export function findName(
 ): IdAndState[] {
   const own = high.get(name);
   if (own !== undefined && (!strict || (isMap(own) && own.has(state)))) return [[name, state]];
-  const found: IdAndState[] = [];
+  const ids: IdAndState[] = [];
   for (const [id, body] of high) {
     if (!isMap(body)) continue;
     if (state === "sls") {
       const first = firstKey(body);
-      if (body.get("__sls__") === name && typeof first === "string") found.push([id, first]);
+      if (body.get("__sls__") === name && typeof first === "string") ids.push([id, first]);
       continue;
     }
     const run = body.get(state);
     if (!Array.isArray(run)) continue;
     for (const argument of run) {
-      if (isMap(argument) && argument.size === 1 && argument.values().next().value === name) found.push([id, state]);
+      if (isMap(argument) && argument.size === 1 && argument.values().next().value === name) ids.push([id, state]);
     }
   }
-  return found;
+  return ids;
 }
 
 /**
@@ -102,11 +102,11 @@ function extendOne({ name, body, strict }: Extension, high: ValueMap, places: Pl
     return { text, place: places.of(body) };
   }
   let id = name;
-  const known = high.get(name);
-  if (!isMap(known) || !known.has(first)) {
-    const found = findName(name, first, { high, strict });
-    if (found.length !== 1) return unknownId(name, body, high, places);
-    id = found[0][0];
+  const existing = high.get(name);
+  if (!isMap(existing) || !existing.has(first)) {
+    const ids = findName(name, first, { high, strict });
+    if (ids.length !== 1) return unknownId(name, body, high, places);
+    id = ids[0][0];
   }
   if (isExcluded(body, high)) return undefined;
   const target = high.get(id);
@@ -155,14 +155,14 @@ function replaceArgument(own: Value[], argument: Value, places: Places): boolean
   let replaced = false;
   const key = firstKey(argument);
   for (let i = 0; i < own.length; i++) {
-    const known = own[i];
-    if (typeof argument === "string" && typeof known === "string") {
+    const present = own[i];
+    if (typeof argument === "string" && typeof present === "string") {
       own[i] = argument;
       replaced = true;
-    } else if (isMap(argument) && isMap(known) && key !== undefined) {
-      const ownKey = firstKey(known);
+    } else if (isMap(argument) && isMap(present) && key !== undefined) {
+      const ownKey = firstKey(present);
       if (ownKey === key) {
-        if (REQUISITE_KEYWORDS.has(key)) joinRequisites(known, argument, key, places);
+        if (REQUISITE_KEYWORDS.has(key)) joinRequisites(present, argument, key, places);
         else own[i] = argument;
         replaced = true;
       }
@@ -173,15 +173,15 @@ function replaceArgument(own: Value[], argument: Value, places: Places): boolean
 }
 
 function joinRequisites(known: ValueMap, argument: ValueMap, key: Value, places: Places): void {
-  const own = known.get(key), more = argument.get(key);
-  if (Array.isArray(own) && Array.isArray(more)) {
+  const present = known.get(key), more = argument.get(key);
+  if (Array.isArray(present) && Array.isArray(more)) {
     more.forEach((item, i) => {
       if (!isMap(item)) return;
       const place = places.item(more, i);
       places.note(item, () => place);
     });
-    own.push(...more);
-  } else if (Array.isArray(own)) {
+    present.push(...more);
+  } else if (Array.isArray(present)) {
     // A requisite that is not a list: verification reports this item.
     known.set(key, more ?? null);
   }

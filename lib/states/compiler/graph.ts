@@ -27,9 +27,9 @@ export class GraphNode<Data, Kind> {
 
   /** Adds an edge to `to`, if it is not there. */
   lead(to: GraphNode<Data, Kind>, kind: Kind): void {
-    const known = this.#out?.get(to);
-    if (known !== undefined) {
-      known.add(kind);
+    const edge = this.#out?.get(to);
+    if (edge !== undefined) {
+      edge.add(kind);
       return;
     }
     const kinds = new Set([kind]);

@@ -28,8 +28,8 @@ export function* stateRuns(body: Value | undefined): Generator<[string, Value[]]
 
 /** The list `key` of a map, created if it does not exist. */
 export function listOf(map: ValueMap, key: Value): Value[] {
-  const known = map.get(key);
-  if (Array.isArray(known)) return known;
+  const list = map.get(key);
+  if (Array.isArray(list)) return list;
   const made: Value[] = [];
   map.set(key, made);
   return made;

@@ -44,7 +44,7 @@ export async function lintTree(source: SlsSource, request: LintRequest): Promise
     }
   }
   const errors = new Map<string, CompileError>();
-  for (const unit of [together, ...judged(units)]) {
+  for (const unit of [together, ...judgeUnits(units)]) {
     for (const error of unit.errors) {
       if (error.repeats === true) continue;
       const key = `${error.text}\n${error.place === undefined ? "" : placeText(error.place)}`;
@@ -71,7 +71,7 @@ async function lintUnit(source: SlsSource, matches: Matches, request: LintReques
 }
 
 /** The units that no other one includes; of files that include each other, all. */
-function judged(units: ReadonlyMap<string, Unit>): Unit[] {
+function judgeUnits(units: ReadonlyMap<string, Unit>): Unit[] {
   const included = new Set<string>();
   for (const [includer, { files }] of units) {
     for (const file of files) if (units.get(file)?.files.has(includer) === false) included.add(file);

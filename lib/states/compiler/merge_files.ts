@@ -18,10 +18,10 @@ export function mergeFile(high: ValueMap, file: ValueMap, places: Places): Compi
     if (Array.isArray(items)) listOf(high, key).push(...items);
   }
   for (const [id, body] of file) {
-    const known = high.get(id);
-    if (known !== undefined && !equals(known, body)) {
+    const existing = high.get(id);
+    if (existing !== undefined && !equals(existing, body)) {
       const text = "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is " +
-        `'${str(id)}' and is found in SLS '${fileOf(known)}' and SLS '${fileOf(body)}'`;
+        `'${str(id)}' and is found in SLS '${fileOf(existing)}' and SLS '${fileOf(body)}'`;
       errors.push({ text, place: places.of(body) });
     }
     high.set(id, body);

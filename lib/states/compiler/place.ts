@@ -84,8 +84,8 @@ export class Places {
   }
 
   #find(made: object, look: (document: Positions) => Place | undefined): Place | undefined {
-    const known = this.#known.get(made);
-    if (known !== undefined) return look(known);
+    const position = this.#known.get(made);
+    if (position !== undefined) return look(position);
     for (const document of this.#documents) {
       const place = look(document);
       if (place === undefined) continue;

@@ -90,9 +90,9 @@ export class RequisiteGraph {
             `[${field(chunk, "__sls__")}] must have a string as the value`;
           return { text, place: place() };
         }
-        const found = this.#find(module, value);
-        if (found === undefined) return missingRequisite({ kind, module, value, chunk, place: place() }, this);
-        for (const node of found) this.#connect(chunk, kind, node);
+        const nodes = this.#find(module, value);
+        if (nodes === undefined) return missingRequisite({ kind, module, value, chunk, place: place() }, this);
+        for (const node of nodes) this.#connect(chunk, kind, node);
       }
     }
     return undefined;
@@ -126,8 +126,8 @@ export class RequisiteGraph {
   }
 
   #node(tag: string, chunk: Chunk): StateNode {
-    const known = this.nodes.get(tag);
-    if (known !== undefined) return known;
+    const node = this.nodes.get(tag);
+    if (node !== undefined) return node;
     const made = new GraphNode<ChunkNode, Requisite>(tag, { chunk, mayAggregate: false });
     this.nodes.set(tag, made);
     return made;
@@ -137,9 +137,9 @@ export class RequisiteGraph {
   #prereq(node: StateNode, required: StateNode): void {
     node.data.chunk.set("__prerequiring__", true);
     required.data.chunk.set("__prereq__", true);
-    const known = this.nodes.get(testTag(required.tag));
-    const test = known ?? this.#node(testTag(required.tag), required.data.chunk);
-    if (known === undefined) {
+    const existing = this.nodes.get(testTag(required.tag));
+    const test = existing ?? this.#node(testTag(required.tag), required.data.chunk);
+    if (existing === undefined) {
       for (const [needed, kinds] of required.in) {
         for (const kind of kinds) if (kind !== "prereq") needed.lead(test, kind);
       }
@@ -167,10 +167,10 @@ function addNames({ byModule, bySls }: Index, node: StateNode): void {
 }
 
 function addTo(names: Names, name: Value, node: StateNode): void {
-  const known = names.get(name);
-  if (known === undefined) names.set(name, node);
-  else if (known instanceof Set) known.add(node);
-  else if (known !== node) names.set(name, new Set([known, node]));
+  const nodes = names.get(name);
+  if (nodes === undefined) names.set(name, node);
+  else if (nodes instanceof Set) nodes.add(node);
+  else if (nodes !== node) names.set(name, new Set([nodes, node]));
 }
 
 function nodesOf(named: StateNode | Set<StateNode>): Iterable<StateNode> {

@@ -125,19 +125,19 @@ class Extensions {
     this.#places.note(body, place);
     const made: ValueMap = new Map([[from.state, from.id]]);
     this.#places.note(made, place);
-    let found = false;
+    let isAdded = false;
     for (const argument of run) {
       if (firstKey(argument) !== requisite || !isMap(argument)) continue;
-      const known = argument.get(requisite);
-      if (Array.isArray(known)) known.push(made);
-      found = true;
+      const list = argument.get(requisite);
+      if (Array.isArray(list)) list.push(made);
+      isAdded = true;
     }
-    if (!found) run.push(new Map([[requisite, [made]]]));
+    if (!isAdded) run.push(new Map([[requisite, [made]]]));
   }
 
   #body(id: Value): ValueMap {
-    const known = this.#bodies.get(id);
-    if (isMap(known)) return known;
+    const body = this.#bodies.get(id);
+    if (isMap(body)) return body;
     const made: ValueMap = new Map();
     this.#bodies.set(id, made);
     return made;

@@ -130,17 +130,17 @@ interface Items {
 }
 
 function addItems(matches: Map<string, Value[]>, { env, items, envs }: Items): void {
-  const listed = (name: string): Value[] => {
+  const listFor = (name: string): Value[] => {
     const list = matches.get(name) ?? [];
     matches.set(name, list);
     return list;
   };
-  listed(env);
+  listFor(env);
   for (const item of items) {
-    if (typeof item === "string") listed(env).push(item);
+    if (typeof item === "string") listFor(env).push(item);
     if (!isMap(item)) continue;
     // A map is a matcher, or an SLS of another environment: its last pair counts.
     const [other, sls] = [...item].at(-1) ?? [];
-    if (typeof other === "string" && sls !== undefined && envs.has(other)) listed(other).push(sls);
+    if (typeof other === "string" && sls !== undefined && envs.has(other)) listFor(other).push(sls);
   }
 }

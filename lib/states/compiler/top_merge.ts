@@ -71,9 +71,9 @@ function mergeAll(files: TopFiles): Top {
   for (const file of [...files.values()].flat()) {
     for (const [env, targets] of sections(file)) {
       if (!isMap(targets)) throw noTargets();
-      const known: ValueMap = top.get(env) ?? new Map();
-      for (const [target, names] of targets) known.set(target, joined(known.get(target), names));
-      if (targets.size > 0) top.set(env, known);
+      const byTarget: ValueMap = top.get(env) ?? new Map();
+      for (const [target, names] of targets) byTarget.set(target, joinNames(byTarget.get(target), names));
+      if (targets.size > 0) top.set(env, byTarget);
     }
   }
   return top;
@@ -86,13 +86,13 @@ function* sections(file: ValueMap): Generator<[Value, Value]> {
 function put(top: Top, env: Value, targets: Value): void {
   if (!isMap(targets)) throw noTargets();
   if (targets.size === 0) return;
-  const known: ValueMap = top.get(env) ?? new Map();
-  for (const [target, names] of targets) known.set(target, names);
-  top.set(env, known);
+  const byTarget: ValueMap = top.get(env) ?? new Map();
+  for (const [target, names] of targets) byTarget.set(target, names);
+  top.set(env, byTarget);
 }
 
 /** One matcher, then the names of both without repeats. */
-function joined(known: Value | undefined, more: Value): Value {
+function joinNames(known: Value | undefined, more: Value): Value {
   if (known === undefined) return more;
   if (!Array.isArray(known) || !Array.isArray(more)) throw noTargets();
   const matcher = more.findLast(isMap) ?? known.findLast(isMap);

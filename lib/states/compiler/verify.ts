@@ -39,10 +39,10 @@ interface Verified {
 
 function* verifyBody(id: string, body: ValueMap, places: Places): Generator<CompileError> {
   const sls = slsOf(body);
-  const known: Verified = { id, sls, places };
+  const state: Verified = { id, sls, places };
   for (const [module, run] of body) {
     if (Array.isArray(run) && typeof module === "string") {
-      if (!module.startsWith("__")) yield* verifyRun(known, module, run);
+      if (!module.startsWith("__")) yield* verifyRun(state, module, run);
       continue;
     }
     if (typeof module === "string" && module.startsWith("__")) continue;

@@ -85,8 +85,8 @@ class Walk {
     if (!exists && !await this.#hasEnv("__env__")) {
       this.errors.push({ text: `No matching salt environment for environment '${saltenv}' found` });
     }
-    const found = await this.#matching(name, exists ? saltenv : "__env__");
-    for (const sls of found.length > 0 ? found : [name]) {
+    const matches = await this.#matching(name, exists ? saltenv : "__env__");
+    for (const sls of matches.length > 0 ? matches : [name]) {
       if (this.rendered.has(`${saltenv}:${sls}`)) continue;
       const { data, errors } = await this.#tree(sls, saltenv);
       if (isMap(data)) errors.push(...mergeFile(this.high, data, this.places));
@@ -115,8 +115,8 @@ class Walk {
   }
 
   async #names(saltenv: string): Promise<{ list: readonly string[]; set: ReadonlySet<string> }> {
-    const known = this.#available.get(saltenv);
-    if (known !== undefined) return known;
+    const earlier = this.#available.get(saltenv);
+    if (earlier !== undefined) return earlier;
     const list = await this.#hasEnv(saltenv) ? await this.#source.available(saltenv) : [];
     const names = { list, set: new Set(list) };
     this.#available.set(saltenv, names);
@@ -179,8 +179,8 @@ class Walk {
     const target = await this.#resolve(env, written, include);
     if ("text" in target) return [target];
     const errors: CompileError[] = [];
-    const found = await this.#matching(target.name, saltenv);
-    for (const name of found.length > 0 ? found : [target.name]) {
+    const matches = await this.#matching(target.name, saltenv);
+    for (const name of matches.length > 0 ? matches : [target.name]) {
       if (this.rendered.has(`${target.env}:${name}`)) continue;
       const tree = await this.#tree(name, target.env, place);
       if (isMap(tree.data)) {

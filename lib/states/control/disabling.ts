@@ -12,8 +12,8 @@ const GRAIN = "state_runs_disabled";
 
 /** The disabled runs: SLS names, `highstate`, globs of state functions. */
 export function disabledRuns({ grains }: Pick<JobContext, "grains">): string[] {
-  const found = grains.get(GRAIN);
-  return Array.isArray(found) ? found.map(str) : [];
+  const stored = grains.get(GRAIN);
+  return Array.isArray(stored) ? stored.map(str) : [];
 }
 
 /** The texts for those of `names` that are disabled. */

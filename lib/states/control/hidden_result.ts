@@ -3,7 +3,7 @@
  * @module
  */
 
-import { masked } from "#lib/protocol/masked.ts";
+import { maskValue } from "#lib/protocol/masked.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -11,6 +11,6 @@ import type { ValueMap } from "#lib/values/value.ts";
  * @returns The result.
  */
 export function hideStateResult(result: ValueMap): ValueMap {
-  for (const key of ["name", "comment", "changes"]) result.set(key, masked(result.get(key) ?? null));
+  for (const key of ["name", "comment", "changes"]) result.set(key, maskValue(result.get(key) ?? null));
   return result;
 }

@@ -26,18 +26,18 @@ export interface SurvivingCommand {
 export async function survivingCommands(
   { detachedCommands = [], runChild, signal, child }: JobContext,
 ): Promise<readonly SurvivingCommand[]> {
-  const found: SurvivingCommand[] = [];
-  if (runChild === undefined) return found;
+  const outcomes: SurvivingCommand[] = [];
+  if (runChild === undefined) return outcomes;
   for (const { words } of detachedCommands) {
     try {
       const outcome = await runChild({ argv: words, cwd: "/", env: {} }, { signal, child, outputMax: 0 });
-      found.push({ words: unwrapCommand(words), outcome });
+      outcomes.push({ words: unwrapCommand(words), outcome });
     } catch (error) {
       if (!(error instanceof CommandLostError)) throw error;
-      found.push({ words: unwrapCommand(words), outcome: error.message });
+      outcomes.push({ words: unwrapCommand(words), outcome: error.message });
     }
   }
-  return found;
+  return outcomes;
 }
 
 /** The data with which a run continues. */

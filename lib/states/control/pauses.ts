@@ -98,8 +98,8 @@ export interface PauseOptions {
 export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: PauseOptions): null {
   const path = checkedJid(jid);
   const pauses = readPauses(cachedir, path) ?? new Map();
-  const known = pauses.get(id);
-  const wish: ValueMap = isMap(known) ? known : new Map();
+  const pause = pauses.get(id);
+  const wish: ValueMap = isMap(pause) ? pause : new Map();
   if (duration !== undefined) wish.set("duration", duration);
   if (kill) wish.set("kill", true);
   writePauses(cachedir, path, pauses.set(id, wish));
@@ -120,12 +120,12 @@ export async function knownPauses(jids: Value, { opts, jobs }: Pick<JobContext, 
   const { cachedir } = opts;
   const selected = jids === null ? pausedJobs(cachedir) : Array.isArray(jids) ? jids.map(str) : [str(jids)];
   const running = new Set((await jobs.running()).filter(({ fun }) => fun.startsWith("state.")).map(({ jid }) => jid));
-  const found: ValueMap = new Map();
+  const pauses: ValueMap = new Map();
   for (const jid of selected.map(checkedJid)) {
-    if (running.has(jid)) found.set(jid, readPauses(cachedir, jid) ?? new Map());
+    if (running.has(jid)) pauses.set(jid, readPauses(cachedir, jid) ?? new Map());
     else dropPauses(cachedir, jid);
   }
-  return found;
+  return pauses;
 }
 
 function pausedJobs(cachedir: string): string[] {

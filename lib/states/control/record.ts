@@ -173,23 +173,23 @@ function stateOf(records: readonly ValueMap[]): RunState | undefined {
   for (const record of records) {
     const tag = str(record.get("tag") ?? "");
     const result: Value = record.get("result") ?? null;
-    const known = unfinished.get(tag);
+    const attempt = unfinished.get(tag);
     switch (record.get("kind")) {
       case "begin": // A run that continues after its minion ended.
         end = undefined;
         begunNow.clear();
         break;
       case "started": {
-        const attempts = (known?.attempts ?? 0) + (begunNow.has(tag) ? 0 : 1);
+        const attempts = (attempt?.attempts ?? 0) + (begunNow.has(tag) ? 0 : 1);
         begunNow.add(tag);
-        unfinished.set(tag, { work: known?.work ?? [], progress: { at: "called" }, attempts });
+        unfinished.set(tag, { work: attempt?.work ?? [], progress: { at: "called" }, attempts });
         break;
       }
       case "progress":
-        if (known !== undefined) unfinished.set(tag, { ...known, progress: asProgress(record) });
+        if (attempt !== undefined) unfinished.set(tag, { ...attempt, progress: asProgress(record) });
         break;
       case "worked":
-        if (known !== undefined) unfinished.set(tag, { ...known, work: [...known.work, ...asWork(record)] });
+        if (attempt !== undefined) unfinished.set(tag, { ...attempt, work: [...attempt.work, ...asWork(record)] });
         break;
       case "result":
         unfinished.delete(tag);

@@ -29,8 +29,8 @@ export function readRequests(cachedir: string, name: string | null): Value {
   const stored = bytes === undefined ? undefined : decode(bytes, "disk");
   const all: ValueMap = isMap(stored) ? stored : new Map();
   if (name === null || name === "" || bytes === undefined) return all;
-  const found = all.get(name);
-  if (found !== undefined) return found;
+  const requests = all.get(name);
+  if (requests !== undefined) return requests;
   throw new CommandError(`There is no request '${name}'`);
 }
 

@@ -50,9 +50,9 @@ function busOf({ node, sock_dir }: EventFilter, { opts }: JobContext): string {
   if (node === "master") return masterBus(sock_dir ?? opts.sock_dir).pub;
   if (node !== "minion") throw new CommandError(`node must be master or minion, not ${node}`);
   if (sock_dir === null) return minionBus(opts).pub;
-  const [found, ...more] = minionBusIn(sock_dir);
-  if (found !== undefined && more.length === 0) return found;
+  const [bus, ...more] = minionBusIn(sock_dir);
+  if (bus !== undefined && more.length === 0) return bus;
   throw new CommandError(
-    `${found === undefined ? "No minion has" : "Several minions have"} an event bus in ${sock_dir}`,
+    `${bus === undefined ? "No minion has" : "Several minions have"} an event bus in ${sock_dir}`,
   );
 }

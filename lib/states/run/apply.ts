@@ -24,7 +24,7 @@ import { syncForHighstate, syncNamed } from "./syncing.ts";
 export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   const { context, kwargs } = call;
   const disabled = disabledTexts((Array.isArray(mods) ? mods : [mods]).map(str), context);
-  if (disabled.length > 0) return refused(disabled, call);
+  if (disabled.length > 0) return refuseTexts(disabled, call);
   const prepared = await prepare(call, { ofSls: true });
   if (prepared instanceof CallRefusal) return prepared.returned;
   const { states } = prepared;
@@ -34,10 +34,10 @@ export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   if (cached !== undefined) return await runData(cached, prepared);
   const names = splitInput(typeof mods === "number" ? str(mods) : mods);
   const walked = await states.walk(new Map([[saltenv, names]]));
-  if (walked.errors.length > 0) return refused(states.refusal(walked.errors), call);
+  if (walked.errors.length > 0) return refuseTexts(states.refusal(walked.errors), call);
   addExcludes(walked, kwargs.get("exclude") ?? null);
   if (!prepared.test) keepHigh(walked.high, call);
-  return shortened(await runHigh(walked, prepared), call);
+  return shortenReturn(await runHigh(walked, prepared), call);
 }
 
 /** Applies the SLS files that the top file assigns to this minion. */
@@ -51,7 +51,7 @@ export async function applyHighstate(call: ApplyCall): Promise<Value> {
   }
   const prepared = await prepare(call);
   if (prepared instanceof CallRefusal) return prepared.returned;
-  return shortened(await runTop(prepared), call);
+  return shortenReturn(await runTop(prepared), call);
 }
 
 /** Applies the SLS files of another top file. */
@@ -76,15 +76,15 @@ async function runTop(prepared: Prepared): Promise<Value> {
   const matches = await states.matches(read);
   if (matches.size === 0) {
     // Salt says so of a top file that is wrong, too, or fails.
-    if (errors.length > 0) return refused(states.refusal(errors), call);
+    if (errors.length > 0) return refuseTexts(states.refusal(errors), call);
     return noStates(`No Top file or master_tops data matches found. ${whyNoStates(read, prepared)}`, call);
   }
-  const wanted = whitelisted(matches, call.kwargs.get("whitelist") ?? null);
+  const wanted = selectWhitelisted(matches, call.kwargs.get("whitelist") ?? null);
   await syncForHighstate([...wanted.keys()], prepared.job);
   const walked = await states.walk(wanted);
   addExcludes(walked, call.kwargs.get("exclude") ?? null);
   const all = [...errors, ...walked.errors];
-  if (all.length > 0) return refused(states.refusal(all), call);
+  if (all.length > 0) return refuseTexts(states.refusal(all), call);
   if (walked.high.size === 0) return noStates("No states found for this minion", call);
   if (!prepared.test) keepHigh(walked.high, call);
   return await runHigh(walked, prepared);
@@ -105,7 +105,7 @@ export async function applyHigh(data: ValueMap, call: ApplyCall): Promise<Value>
 }
 
 /** Only the SLS names that the argument `whitelist` names. */
-function whitelisted(matches: Map<string, string[]>, whitelist: Value): Map<string, string[]> {
+function selectWhitelisted(matches: Map<string, string[]>, whitelist: Value): Map<string, string[]> {
   if (!truthy(whitelist)) return matches;
   const names = Array.isArray(whitelist) ? whitelist.map(str) : str(whitelist).split(",");
   const left = [...matches].map(([env, all]): [string, string[]] => [env, all.filter((name) => names.includes(name))]);
@@ -120,7 +120,7 @@ function addExcludes({ high }: WalkedStates, exclude: Value): void {
 }
 
 /** With `terse`, or the option `state_data: terse`, only what failed or changed something. */
-function shortened(returned: Value, { kwargs, context }: ApplyCall): Value {
+function shortenReturn(returned: Value, { kwargs, context }: ApplyCall): Value {
   if (!isMap(returned)) return returned;
   const isTerse = truthy(kwargs.get("terse")) || optionValue("state_data", context) === "terse";
   if (!isTerse) return returned;
@@ -129,7 +129,7 @@ function shortened(returned: Value, { kwargs, context }: ApplyCall): Value {
   return left;
 }
 
-function refused(texts: string[], { context }: ApplyCall): string[] {
+function refuseTexts(texts: string[], { context }: ApplyCall): string[] {
   context.setRetcode(RETCODE.compile);
   return texts;
 }

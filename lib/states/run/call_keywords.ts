@@ -74,13 +74,13 @@ export function checkStateKeywords({ fun, arg }: { readonly fun: Value; readonly
     ? fun.map((name, i) => [name, arg[i] ?? []] as const)
     : [[fun, [...arg]]];
   for (const [name, words] of calls) {
-    const known = stateKeywords(str(name));
-    if (known === undefined || !Array.isArray(words)) continue;
+    const keywords = stateKeywords(str(name));
+    if (keywords === undefined || !Array.isArray(words)) continue;
     for (const word of words) {
       if (!isMap(word) || word.get("__kwarg__") !== true) continue;
       for (const keyword of [...word.keys()].map(str)) {
-        if (keyword.startsWith("__") || known.includes(keyword)) continue;
-        const near = didYouMean(keyword, known) || ".";
+        if (keyword.startsWith("__") || keywords.includes(keyword)) continue;
+        const near = didYouMean(keyword, keywords) || ".";
         throw new UsageError(`${str(name)} takes no argument '${keyword}'${near} Nothing was sent.`);
       }
     }

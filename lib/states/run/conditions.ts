@@ -134,8 +134,8 @@ async function holdsEntry(entry: Value, request: CheckRequest): Promise<Entry> {
 }
 
 function dig(returned: Value, path: Value): Value {
-  const found = isMap(returned) ? traverse(returned, path) : traverse(new Map([["", returned]]), ["", ...steps(path)]);
-  return found ?? null;
+  const value = isMap(returned) ? traverse(returned, path) : traverse(new Map([["", returned]]), ["", ...steps(path)]);
+  return value ?? null;
 }
 
 function steps(path: Value): Value[] {

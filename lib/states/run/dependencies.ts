@@ -29,13 +29,13 @@ export class Dependencies {
     for (const [from, kinds] of node?.in ?? []) {
       const needed = from.data.chunk;
       for (const kind of kinds) {
-        const known = seen.get(kind) ?? new Set();
-        seen.set(kind, known);
+        const kinds = seen.get(kind) ?? new Set();
+        seen.set(kind, kinds);
         const list = required.get(kind) ?? [];
         required.set(kind, list);
         for (const one of this.#groups.get(needed) ?? [needed]) {
-          if (known.has(one)) continue;
-          known.add(one);
+          if (kinds.has(one)) continue;
+          kinds.add(one);
           list.push(one);
         }
       }

@@ -30,7 +30,7 @@ export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string,
   if (listeners.length === 0) return { chunks: [], errors: new Map() };
   const index = new ChunkIndex(chunks);
   const errors = new Map<string, ValueMap>();
-  const found = new Map<string, Chunk>();
+  const byTag = new Map<string, Chunk>();
   for (const { state, called, to } of listeners) {
     for (const [module, name] of to.flatMap((one) => targets(one, chunks))) {
       const watched = index.find(module, name);
@@ -43,11 +43,11 @@ export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string,
       if (own.length === 0) addError(errors, state, called);
       for (const chunk of own.map(watching)) {
         const tag = chunkTag(chunk);
-        if (!found.has(tag)) found.set(tag, chunk);
+        if (!byTag.has(tag)) byTag.set(tag, chunk);
       }
     }
   }
-  return { chunks: [...found.values()], errors };
+  return { chunks: [...byTag.values()], errors };
 }
 
 /** The chunks by state module, and by ID and name. */
@@ -65,9 +65,9 @@ class ChunkIndex {
   #add(module: Value, key: Value, chunk: Chunk): void {
     const keys = this.#found.get(module) ?? new Map<Value, Chunk[]>();
     this.#found.set(module, keys);
-    const known = keys.get(key);
-    if (known === undefined) keys.set(key, [chunk]);
-    else known.push(chunk);
+    const chunks = keys.get(key);
+    if (chunks === undefined) keys.set(key, [chunk]);
+    else chunks.push(chunk);
   }
 
   find(module: Value, called: Value): readonly Chunk[] {

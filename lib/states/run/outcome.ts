@@ -10,21 +10,21 @@ import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 /** The return code for what a run returns. */
 export function retcodeOf(returned: Value): number {
   if (Array.isArray(returned)) return RETCODE.compile;
-  return isMap(returned) && succeeded(returned) ? RETCODE.ok : RETCODE.failure;
+  return isMap(returned) && hasSucceeded(returned) ? RETCODE.ok : RETCODE.failure;
 }
 
 /**
  * Whether there are results and none is False; results may contain results.
  * @param isInner Whether other values may be among them.
  */
-export function succeeded(results: ValueMap, isInner = false): boolean {
+export function hasSucceeded(results: ValueMap, isInner = false): boolean {
   if (results.size === 0) return false;
   for (const [id, result] of results) {
     if (!isMap(result)) {
       if (!isInner && !(id === "__extend__" && Array.isArray(result))) return false;
       continue;
     }
-    if (result.has("result") ? result.get("result") === false : !succeeded(result, true)) return false;
+    if (result.has("result") ? result.get("result") === false : !hasSucceeded(result, true)) return false;
   }
   return true;
 }

@@ -78,9 +78,9 @@ export class ParallelStates {
 
   #ended(chunk: Chunk, result: ValueMap): void {
     const tag = chunkTag(chunk);
-    const known = this.#resultOf(tag);
-    for (const [key, value] of result) known?.set(key, value);
-    if (known !== undefined) this.#onResult(chunk, known);
+    const entry = this.#resultOf(tag);
+    for (const [key, value] of result) entry?.set(key, value);
+    if (entry !== undefined) this.#onResult(chunk, entry);
     this.#leave(tag);
   }
 

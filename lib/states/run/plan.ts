@@ -82,14 +82,14 @@ function isPassing(key: Value): boolean {
 
 /** The files of the file server that chunks name anywhere in their arguments, each with its environment. */
 export function serverFiles(chunks: readonly Chunk[]): Map<string, string> {
-  const found = new Map<string, string>();
+  const files = new Map<string, string>();
   const look = (value: Value, saltenv: string): void => {
-    if (typeof value === "string" && value.startsWith("salt://")) found.set(value, saltenv);
+    if (typeof value === "string" && value.startsWith("salt://")) files.set(value, saltenv);
     else if (Array.isArray(value)) { for (const item of value) look(item, saltenv); }
     else if (isMap(value)) { for (const item of value.values()) look(item, saltenv); }
   };
   for (const chunk of chunks) look(chunk, str(chunk.get("saltenv") ?? chunk.get("__env__") ?? "base"));
-  return found;
+  return files;
 }
 
 /** The hashes of all that a run in test mode depends on. */
@@ -105,21 +105,21 @@ export function planName(parts: PlanParts): string {
 
 /** The hash of a value, independent of the order of maps and without transient fields. */
 function hashOf(value: Value): string {
-  return hashHex(encode(sorted(value), "disk"), "sha256").slice(0, NAME_DIGITS);
+  return hashHex(encode(sortKeys(value), "disk"), "sha256").slice(0, NAME_DIGITS);
 }
 
-function sorted(value: Value): Value {
-  if (Array.isArray(value)) return value.map(sorted);
+function sortKeys(value: Value): Value {
+  if (Array.isArray(value)) return value.map(sortKeys);
   if (!isMap(value)) return value;
   const pairs = [...value].filter(([key]) => !CHANGING.has(key)).map((
     [key, item],
-  ): [Value, Value] => [key, sorted(item)]);
+  ): [Value, Value] => [key, sortKeys(item)]);
   return new Map(pairs.sort(([a], [b]) => compareStrings(str(a), str(b))));
 }
 
 function partsMap(parts: PlanParts): ValueMap {
   const kinds = Object.keys(KINDS).filter(isKind);
-  return new Map(kinds.map((kind) => [kind, sorted(new Map<Value, Value>(parts[kind]))]));
+  return new Map(kinds.map((kind) => [kind, sortKeys(new Map<Value, Value>(parts[kind]))]));
 }
 
 function isKind(kind: string): kind is PlanKind {
@@ -155,8 +155,8 @@ export function keepPlan(cachedir: string, name: string, { mods, kwargs, parts, 
   Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const fields = map({ mods, kwargs, parts: partsMap(parts), shown });
   writeFileAtomic(`${directory}/${name}`, encode(fields, "disk"), { mode: 0o600 });
-  const known = [...Deno.readDirSync(directory)].map((file) => `${directory}/${file.name}`);
-  const byAge = known.map((path) => ({ path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 })).sort((a, b) =>
+  const plans = [...Deno.readDirSync(directory)].map((file) => `${directory}/${file.name}`);
+  const byAge = plans.map((path) => ({ path, at: Deno.lstatSync(path).mtime?.getTime() ?? 0 })).sort((a, b) =>
     b.at - a.at
   );
   for (const { path } of byAge.slice(MAX_PLANS)) removeIfExists(path);
@@ -171,8 +171,8 @@ export function readPlan(cachedir: string, name: string): RunPlan | undefined {
   const [kwargs, parts] = [plan.get("kwargs"), plan.get("parts")];
   if (!isMap(kwargs) || !isMap(parts)) return undefined;
   const hashes = (kind: PlanKind): ReadonlyMap<string, string> => {
-    const found = parts.get(kind);
-    return new Map([...isMap(found) ? found : []].map(([key, hash]) => [str(key), str(hash)]));
+    const stored = parts.get(kind);
+    return new Map([...isMap(stored) ? stored : []].map(([key, hash]) => [str(key), str(hash)]));
   };
   const shown = plan.get("shown");
   return {

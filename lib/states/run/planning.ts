@@ -33,7 +33,7 @@ export async function applyPlan(name: string, call: ApplyCall): Promise<Value> {
   const { context } = call;
   const plan = plans.readPlan(context.opts.cachedir, name);
   if (plan === undefined) {
-    return refused(
+    return refuseTexts(
       [`There is no plan ${name} on this minion: state.plan makes one, and each minion has its own`],
       context,
     );
@@ -44,7 +44,7 @@ export async function applyPlan(name: string, call: ApplyCall): Promise<Value> {
   if (parts === undefined) return returned;
   const moved = plans.movedSince(plan.parts, parts);
   const texts = moved.map((one) => [one.text, ...plans.differences(one, plan.shown, returned)].join("\n"));
-  if (moved.length > 0) return refused(plans.refusalTexts(name, texts), context);
+  if (moved.length > 0) return refuseTexts(plans.refusalTexts(name, texts), context);
   return await applyBoth(plan.mods, { ...planned, test: false });
 }
 
@@ -77,9 +77,9 @@ async function tryRun(mods: Value, call: ApplyCall): Promise<Trial> {
 async function hashesOf(urls: ReadonlyMap<string, string>, job: JobContext): Promise<Map<string, string>> {
   const hashes = new Map<string, string>();
   const add = async (url: string, saltenv: string): Promise<boolean> => {
-    const found = await job.call("cp.hash_file", [url, saltenv]);
-    if (!isMap(found) || found.size === 0) return false;
-    hashes.set(url, str(found.get("hsum") ?? ""));
+    const hash = await job.call("cp.hash_file", [url, saltenv]);
+    if (!isMap(hash) || hash.size === 0) return false;
+    hashes.set(url, str(hash.get("hsum") ?? ""));
     return true;
   };
   for (const [url, saltenv] of urls) {
@@ -94,7 +94,7 @@ function applyBoth(mods: Value, call: ApplyCall): Promise<Value> {
   return truthy(mods) ? applySls(mods, call) : applyHighstate(call);
 }
 
-function refused(texts: string[], context: JobContext): string[] {
+function refuseTexts(texts: string[], context: JobContext): string[] {
   context.setRetcode(RETCODE.compile);
   return texts;
 }

@@ -55,61 +55,61 @@ type Finding =
 export function requisiteStatus(required: Required, results: Results): Status {
   const all = new Set<Finding>();
   for (const [kind, chunks] of required) {
-    const found = new Set<Finding>();
-    for (const chunk of chunks) look(chunk, kind, results, found);
-    weigh(kind, found);
-    for (const finding of found) all.add(finding);
+    const findings = new Set<Finding>();
+    for (const chunk of chunks) look(chunk, kind, results, findings);
+    weigh(kind, findings);
+    for (const finding of findings) all.add(finding);
   }
   return decide(all);
 }
 
-/** Adds the finding about `required` for a state that has it in `kind` to `found`. */
-function look(required: Chunk, kind: Requisite, results: Results, found: Set<Finding>): void {
+/** Adds the finding about `required` for a state that has it in `kind` to `findings`. */
+function look(required: Chunk, kind: Requisite, results: Results, findings: Set<Finding>): void {
   const isPrereq = kind === "prereq";
   const result = results.of(required, isPrereq);
   if (result === undefined) {
-    found.add("unmet");
+    findings.add("unmet");
     return;
   }
   if (results.isRunning(required)) {
-    found.add("pending");
+    findings.add("pending");
     return;
   }
-  if (truthy(result.get("skip_req"))) found.add("skip_req");
+  if (truthy(result.get("skip_req"))) findings.add("skip_req");
   const outcome = result.get("result"), changed = truthy(result.get("changes"));
   if (kind.startsWith("onfail")) {
     if (outcome === true) {
-      found.add("onfail");
+      findings.add("onfail");
       return;
     }
   } else if (kind.startsWith("onchanges")) {
     // A failed requisite counts as one without changes.
-    found.add(outcome === false || !changed ? "onchanges" : "onchangesmet");
+    findings.add(outcome === false || !changed ? "onchanges" : "onchangesmet");
     return;
   } else if (outcome === false) {
-    found.add("fail");
+    findings.add("fail");
     return;
   }
-  if (kind.startsWith("watch") && changed) found.add("change");
-  else if (isPrereq) found.add(outcome === null ? "premet" : "pre");
-  else if (truthy(result.get("__state_ran__") ?? true)) found.add("met");
+  if (kind.startsWith("watch") && changed) findings.add("change");
+  else if (isPrereq) findings.add(outcome === null ? "premet" : "pre");
+  else if (truthy(result.get("__state_ran__") ?? true)) findings.add("met");
 }
 
 /** For kinds that need any or all of several states: removes findings that others override. */
-function weigh(kind: Requisite, found: Set<Finding>): void {
+function weigh(kind: Requisite, findings: Set<Finding>): void {
   if (kind.endsWith("_any") || kind === "onfail") {
-    if (found.has("met") || found.has("change")) found.delete("fail");
-    if (found.has("onchangesmet")) {
-      found.delete("onchanges");
-      found.delete("fail");
+    if (findings.has("met") || findings.has("change")) findings.delete("fail");
+    if (findings.has("onchangesmet")) {
+      findings.delete("onchanges");
+      findings.delete("fail");
     }
-    if (found.has("met")) found.delete("onfail");
+    if (findings.has("met")) findings.delete("onfail");
   }
-  if (kind.endsWith("_all") && found.has("onfail")) found.delete("met");
+  if (kind.endsWith("_all") && findings.has("onfail")) findings.delete("met");
 }
 
-function decide(found: ReadonlySet<Finding>): Status {
-  const has = (finding: Finding) => found.has(finding);
+function decide(findings: ReadonlySet<Finding>): Status {
+  const has = (finding: Finding) => findings.has(finding);
   if (has("unmet")) return "unmet";
   if (has("pending")) return "pending";
   if (has("fail")) return "fail";

@@ -46,7 +46,7 @@ function reasonOf(error: unknown): string {
  * What a state function returned, with its fields checked: a list of comments becomes one text, and the result a bool
  * or None. What is not a result becomes a failed one that says so.
  */
-export function unified(returned: Value): ValueMap {
+export function unifyReturn(returned: Value): ValueMap {
   const mistake = mistakeOf(returned);
   if (mistake !== undefined || !isMap(returned)) {
     return map({ result: false, name: "later", changes: {}, comment: EXCEPTION + mistake });

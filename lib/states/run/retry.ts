@@ -30,21 +30,21 @@ export function retryOf(given: Value, warn: (text: string) => void): Retry {
     );
     return DEFAULTS;
   }
-  const refused = (name: keyof Retry) => {
+  const fallbackOf = (name: keyof Retry) => {
     warn(`An invalid value was passed for the retry ${name}, using default value '${str(DEFAULTS[name])}'`);
     return DEFAULTS[name];
   };
   const whole = (name: "attempts" | "interval" | "splay"): number => {
     const value = given.get(name);
     if (value === undefined) return DEFAULTS[name];
-    return typeof value === "boolean" || isInt(value) ? Number(value) : Number(refused(name));
+    return typeof value === "boolean" || isInt(value) ? Number(value) : Number(fallbackOf(name));
   };
   const until = given.get("until");
   return {
     attempts: whole("attempts"),
     interval: whole("interval"),
     splay: whole("splay"),
-    until: until === undefined ? DEFAULTS.until : typeof until === "boolean" ? until : refused("until") === true,
+    until: until === undefined ? DEFAULTS.until : typeof until === "boolean" ? until : fallbackOf("until") === true,
   };
 }
 

@@ -92,8 +92,8 @@ export class StateRun {
       refresh: setting.refresh ?? (() => Promise.resolve()),
       progress: (chunk, progress) => setting.watch?.progress?.(ownTag(chunk), progress),
       worked: (chunk, work) => setting.watch?.worked?.(ownTag(chunk), work),
-      unchecked: (chunk) => taken(this.#unchecked, ownTag(chunk)),
-      formerWork: (chunk) => taken(this.#formerWork, ownTag(chunk)),
+      unchecked: (chunk) => takeChunks(this.#unchecked, ownTag(chunk)),
+      formerWork: (chunk) => takeChunks(this.#formerWork, ownTag(chunk)),
     });
   }
 
@@ -328,8 +328,8 @@ export class StateRun {
 
   /** The chunk as its module joins it with others that may run as one call. */
   async #aggregate(chunk: Chunk): Promise<Chunk> {
-    const known = this.#aggregated.get(chunk);
-    if (known !== undefined) return known;
+    const aggregated = this.#aggregated.get(chunk);
+    if (aggregated !== undefined) return aggregated;
     const group = this.#setting.dependencies.group(chunk);
     const name = `${field(chunk, "state")}.mod_aggregate`;
     const fun = group.length > 0 ? await this.#runContext.function(name) : undefined;
@@ -406,10 +406,10 @@ export class StateRun {
   }
 }
 
-function taken<T>(all: Map<string, T>, tag: string): T | undefined {
-  const found = all.get(tag);
+function takeChunks<T>(all: Map<string, T>, tag: string): T | undefined {
+  const chunks = all.get(tag);
   all.delete(tag);
-  return found;
+  return chunks;
 }
 
 /** The tag of the state to which a call belongs: a call of `mod_watch` belongs to its state. */

@@ -54,9 +54,9 @@ export class RunContext {
   /** The state function called `name`, if there is one on this host. */
   async function(name: string): Promise<StateFunction | undefined> {
     if (this.#functions.has(name)) return this.#functions.get(name);
-    const found = await this.#job.catalogue.states.get(name);
-    this.#functions.set(name, found);
-    return found;
+    const state = await this.#job.catalogue.states.get(name);
+    this.#functions.set(name, state);
+    return state;
   }
 
   /** The names of all state functions. */

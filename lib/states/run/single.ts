@@ -56,11 +56,11 @@ async function checkArguments(fun: string, { context, kwargs }: ApplyCall): Prom
   const { signature } = await stateModules(new Map([[module, new Set([short])]]), context.catalogue, {
     checkArguments: context.opts.state_check_arguments,
   });
-  const known = signature(fun);
-  if (known === undefined) return;
+  const parameters = signature(fun);
+  if (parameters === undefined) return;
   for (const name of ownKeywords(kwargs).keys()) {
-    if (isKnownArgument(name, known) || RUN_KEYWORDS.includes(str(name))) continue;
-    const meant = meantArgument(str(name), known, RUN_KEYWORDS);
+    if (isKnownArgument(name, parameters) || RUN_KEYWORDS.includes(str(name))) continue;
+    const meant = meantArgument(str(name), parameters, RUN_KEYWORDS);
     if (meant !== undefined) throw noArgument(fun, str(name), [meant]);
   }
 }

@@ -74,24 +74,26 @@ function mayHoldSlot(value: Value): boolean {
 /** The value of a slot; a malformed one stays the text that it is. */
 async function evaluate(slot: string, host: SlotHost): Promise<Value> {
   const [, source, ...rest] = slot.split(":");
-  const malformed = (why: string) => {
+  const reportMalformed = (why: string) => {
     host.log("warning", `Malformed slot: ${slot}${why}`);
     return slot;
   };
-  if (rest.length === 0) return malformed("");
-  if (source !== "salt") return malformed(": only execution functions are supported, so it begins with __slot__:salt:");
+  if (rest.length === 0) return reportMalformed("");
+  if (source !== "salt") {
+    return reportMalformed(": only execution functions are supported, so it begins with __slot__:salt:");
+  }
   const text = rest.join(":");
   const call = parseCall(text);
   if (call === undefined || !await host.has(call.fun)) {
-    return malformed(": a function call is wanted: test.arg('arg', kw='kwarg')");
+    return reportMalformed(": a function call is wanted: test.arg('arg', kw='kwarg')");
   }
   const returned = await host.call(call.fun, call.args, call.kwargs);
   const [before, ...behind] = splitOnce(text, "~");
-  const found = within(returned, before);
-  if (behind.length === 0) return found;
-  if (typeof found === "string") return found + unquoted(strip(behind[0]));
+  const value = within(returned, before);
+  if (behind.length === 0) return value;
+  if (typeof value === "string") return value + unquote(strip(behind[0]));
   host.log("error", "Ignoring slot append, slot result is not a string");
-  return found;
+  return value;
 }
 
 function splitOnce(text: string, mark: string): string[] {
@@ -108,7 +110,7 @@ function within(returned: Value, text: string): Value {
   return isMap(returned) ? traverse(returned, steps, ".") ?? null : null;
 }
 
-function unquoted(text: string): string {
+function unquote(text: string): string {
   const quote = text[0];
   return text.length >= 2 && (quote === '"' || quote === "'") && text.endsWith(quote) ? text.slice(1, -1) : text;
 }

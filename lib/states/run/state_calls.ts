@@ -33,7 +33,7 @@ import { startClock } from "./clock.ts";
 import { checkCommand, checkConditions, type ConditionHost, hasConditions } from "./conditions.ts";
 import { GlobalConditions } from "./global_conditions.ts";
 import { attemptText, pauseOf, type Retry, retryOf, wouldRetryText } from "./retry.ts";
-import { thrownResult, unified } from "./results.ts";
+import { thrownResult, unifyReturn } from "./results.ts";
 import { slotsInKeywords } from "./slots.ts";
 import { missingArguments, stateArguments } from "./state_arguments.ts";
 import type { StateFunction } from "./state_context.ts";
@@ -113,7 +113,7 @@ export class StateCalls {
     if (fun === undefined) return await this.#refused(chunk, errors);
     const shownName = truthy(chunk.get("no_log")) ? MASK : field(chunk, "name");
     runContext.job.log("debug", `Executing state ${functionNameOf(chunk)} for [${shownName}]`);
-    const result = unified(await this.#called(chunk, fun, isTest));
+    const result = unifyReturn(await this.#called(chunk, fun, isTest));
     if (isTest) {
       chunk.set("__prereq__", false);
       return result;
@@ -235,7 +235,7 @@ export class StateCalls {
     const stop = startClock();
     let result: ValueMap;
     try {
-      result = unified(await this.#checked(chunk, fun, await this.#invoke(chunk, fun)));
+      result = unifyReturn(await this.#checked(chunk, fun, await this.#invoke(chunk, fun)));
     } catch (error) {
       runContext.job.signal.throwIfAborted();
       result = thrownResult(chunk.get("name") ?? null, error);

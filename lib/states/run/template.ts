@@ -17,7 +17,7 @@ export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value
   const prepared = await prepare(call);
   if (prepared instanceof CallRefusal) return prepared.returned;
   const path = tem.endsWith(".sls") ? tem : `${tem}.sls`;
-  if (!isFile(path)) return refused([`Specified SLS ${path} on local filesystem cannot be found.`], call);
+  if (!isFile(path)) return refuseTexts([`Specified SLS ${path} on local filesystem cannot be found.`], call);
   const { states } = prepared;
   const saltenv = states.saltenv ?? "base";
   const source: SlsSource = {
@@ -26,7 +26,7 @@ export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value
     render: (sls, env) => sls === path ? states.source.renderFile(path, env) : states.source.render(sls, env),
   };
   const walked = await walkSls(new Map([[saltenv, [path]]]), source);
-  if (walked.errors.length > 0) return refused(states.refusal(walked.errors), call);
+  if (walked.errors.length > 0) return refuseTexts(states.refusal(walked.errors), call);
   return await runHigh(walked, prepared);
 }
 
@@ -36,9 +36,9 @@ export async function applyTemplateText(text: string, call: ApplyCall): Promise<
   if (prepared instanceof CallRefusal) return prepared.returned;
   const data = await prepared.states.source.renderText(text);
   const name = "<template-str>";
-  if (!isMap(data)) return refused([`Template ${name} does not render to a dictionary`], call);
+  if (!isMap(data)) return refuseTexts([`Template ${name} does not render to a dictionary`], call);
   const errors = padTemplate(data, name);
-  return errors.length > 0 ? refused(errors, call) : await runPadded(data, prepared);
+  return errors.length > 0 ? refuseTexts(errors, call) : await runPadded(data, prepared);
 }
 
 async function runPadded(high: ValueMap, prepared: Prepared): Promise<Value> {
@@ -47,7 +47,7 @@ async function runPadded(high: ValueMap, prepared: Prepared): Promise<Value> {
   return high;
 }
 
-function refused(texts: string[], { context }: ApplyCall): string[] {
+function refuseTexts(texts: string[], { context }: ApplyCall): string[] {
   context.setRetcode(retcodeOf(texts));
   return texts;
 }

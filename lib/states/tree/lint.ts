@@ -117,12 +117,12 @@ async function lintAll(
 function missingOf({ top, places }: ReadTop, available: ReadonlyMap<string, readonly string[]>): CompileError[] {
   const errors: CompileError[] = [];
   for (const [env, targets] of top) {
-    const known = available.get(str(env));
-    if (known === undefined) continue;
+    const served = available.get(str(env));
+    if (served === undefined) continue;
     for (const [target, names] of targets) {
       for (const [i, name] of (Array.isArray(names) ? names : []).entries()) {
-        if (typeof name !== "string" || isGlob(name) || known.includes(name)) continue;
-        const near = nearestName(name, known);
+        if (typeof name !== "string" || isGlob(name) || served.includes(name)) continue;
+        const near = nearestName(name, served);
         errors.push({
           text: `No matching sls found for '${name}' in env '${str(env)}', which the top file gives to '${
             str(target)

@@ -43,7 +43,7 @@ export async function graphSls(mods: Value, call: ShowCall): Promise<Value> {
   const walked = await state.walk(askedFor(mods, state));
   const verified = await state.compile(walked, VERIFIED);
   const errors = [...walked.errors, ...verified.errors];
-  if (errors.length > 0) return failed(errors, state, call);
+  if (errors.length > 0) return failWith(errors, state, call);
   return toDot((await state.compile(walked, GRAPH)).graph);
 }
 
@@ -51,7 +51,7 @@ export async function graphSls(mods: Value, call: ShowCall): Promise<Value> {
 export async function showHighstate(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { walked, errors } = await walkTop(state);
-  if (errors.length > 0) return failed(errors, state, call);
+  if (errors.length > 0) return failWith(errors, state, call);
   // No states may be the effect of a top file that could not be read, so they are no success.
   if (walked.high.size === 0) call.context.setRetcode(RETCODE.failure);
   return walked.high;
@@ -61,7 +61,7 @@ export async function showHighstate(call: ShowCall): Promise<Value> {
 export async function graphHighstate(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { walked, errors } = await walkTop(state);
-  if (errors.length > 0) return failed(errors, state, call);
+  if (errors.length > 0) return failWith(errors, state, call);
   return toDot((await state.compile(walked, GRAPH)).graph);
 }
 
@@ -69,14 +69,14 @@ export async function graphHighstate(call: ShowCall): Promise<Value> {
 export async function showLowstate(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { errors, compiled } = await lowstate(state);
-  return errors.length > 0 ? failed(errors, state, call) : CHUNKS(compiled);
+  return errors.length > 0 ? failWith(errors, state, call) : CHUNKS(compiled);
 }
 
 /** `state.show_states`: the SLS files whose states a highstate would run. */
 export async function showStates(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const { errors, compiled } = await lowstate(state);
-  if (errors.length > 0) return failed(errors, state, call);
+  if (errors.length > 0) return failWith(errors, state, call);
   return [...new Set(compiled.chunks.map((chunk) => chunk.get("__sls__") ?? null))];
 }
 
@@ -85,7 +85,7 @@ export async function showTop(call: ShowCall): Promise<Value> {
   const state = await open(call);
   const read = await state.top();
   const errors = checkTop(read);
-  return errors.length > 0 ? failed(errors, state, call) : new Map<Value, Value>(await state.matches(read));
+  return errors.length > 0 ? failWith(errors, state, call) : new Map<Value, Value>(await state.matches(read));
 }
 
 /** `state.show_state_usage`: which SLS files of each environment the top file assigns to this minion. */
@@ -93,7 +93,7 @@ export async function showStateUsage(call: ShowCall): Promise<Value> {
   const state = await openHighState(call.context, call.kwargs);
   const read = await state.top();
   const errors = checkTop(read);
-  if (errors.length > 0) return failed(errors, state, call);
+  if (errors.length > 0) return failWith(errors, state, call);
   const matches = await state.matches(read);
   const usage: ValueMap = new Map();
   for (const env of new Set(["base", ...await state.source.envs()])) {
@@ -122,8 +122,10 @@ export async function slsExists(mods: Value, call: ShowCall): Promise<boolean> {
 /** `state.id_exists`: whether SLS files have all these IDs. */
 export async function idExists(ids: Value, mods: Value, call: ShowCall): Promise<boolean> {
   const low = await showLowSls(mods, call);
-  const known = new Set((Array.isArray(low) ? low : []).map((chunk) => isMap(chunk) ? chunk.get("__id__") : undefined));
-  return splitInput(ids).every((id) => known.has(id));
+  const existing = new Set(
+    (Array.isArray(low) ? low : []).map((chunk) => isMap(chunk) ? chunk.get("__id__") : undefined),
+  );
+  return splitInput(ids).every((id) => existing.has(id));
 }
 
 async function open({ context, kwargs }: ShowCall, { ofSls = false } = {}): Promise<HighState> {
@@ -142,7 +144,7 @@ async function shownSls(mods: Value, route: StageRoute, shown: Shown, call: Show
   // If some files cannot be rendered, the form of the others is still verified.
   const compiled = await state.compile(walked, walked.errors.length > 0 ? VERIFIED : route);
   const errors = [...walked.errors, ...compiled.errors];
-  return errors.length > 0 ? failed(errors, state, call) : shown(compiled);
+  return errors.length > 0 ? failWith(errors, state, call) : shown(compiled);
 }
 
 async function walkTop(state: HighState): Promise<{ walked: WalkedStates; errors: readonly CompileError[] }> {
@@ -157,7 +159,7 @@ async function lowstate(state: HighState): Promise<{ compiled: Compiled; errors:
   return { compiled, errors: [...errors, ...compiled.errors] };
 }
 
-function failed(errors: readonly CompileError[], state: HighState, { context }: ShowCall): string[] {
+function failWith(errors: readonly CompileError[], state: HighState, { context }: ShowCall): string[] {
   context.setRetcode(RETCODE.compile);
   return state.refusal(errors);
 }

@@ -75,8 +75,8 @@ async function missingSources(arg: ValueMap, { id, module, env, tree, places }: 
     // Of several sources, the first one that can be had counts: it may be one of another server.
     if (urls.length === 0 || !urls.every((url) => typeof url === "string" && url.startsWith(SALT_URL))) continue;
     const paths = urls.map((url) => splitSaltUrl(unescapeUrl(str(url))));
-    const found = await Promise.all(paths.map(({ path, saltenv }) => isServed(path, saltenv ?? env, tree)));
-    if (found.includes(true)) continue;
+    const served = await Promise.all(paths.map(({ path, saltenv }) => isServed(path, saltenv ?? env, tree)));
+    if (served.includes(true)) continue;
     const near = nearestName(paths[0].path, await tree.files(paths[0].saltenv ?? env));
     errors.push({
       text: `The source ${urls.map(str).join(", ")} of state '${str(id)}' (${

@@ -89,10 +89,10 @@ export class TreeSource implements TopSource {
    * @throws {CommandError} If the file cannot be fetched.
    */
   async render(sls: string, saltenv: string): Promise<RenderedFile | undefined> {
-    const found = await this.#setting.files.getState(sls, saltenv);
-    if (found === undefined) return undefined;
-    const name = found.source.replace(/^salt:\/\//, "");
-    return await this.#render({ dest: found.dest, name, sls, saltenv });
+    const state = await this.#setting.files.getState(sls, saltenv);
+    if (state === undefined) return undefined;
+    const name = state.source.replace(/^salt:\/\//, "");
+    return await this.#render({ dest: state.dest, name, sls, saltenv });
   }
 
   /** As {@linkcode render}, for a file of this host. */

@@ -209,12 +209,12 @@ export const list_downloaded: ModuleFunction<JobContext> = fn({
   params: { root: p.str(null) },
   varKwargs: "kwargs",
   async run({ root }, context) {
-    const found = new Map<string, ValueMap>();
+    const packages = new Map<string, ValueMap>();
     for (const path of debFiles(`${(root ?? "").replace(/\/+$/, "")}/var/cache/apt`)) {
       const { name, version } = await dpkg.archiveInfo(path, context);
       const { size, ctime, mtime } = Deno.statSync(path);
       const seconds = Math.floor((ctime ?? mtime ?? new Date(0)).getTime() / 1000);
-      const versions = found.get(name) ?? new Map();
+      const versions = packages.get(name) ?? new Map();
       versions.set(
         version,
         map({
@@ -224,9 +224,9 @@ export const list_downloaded: ModuleFunction<JobContext> = fn({
           creation_date_time: new Date(seconds * 1000).toISOString().slice(0, 19),
         }),
       );
-      found.set(name, versions);
+      packages.set(name, versions);
     }
-    return new Map(found);
+    return new Map(packages);
   },
 });
 

@@ -120,15 +120,15 @@ async function listing(
   if (format === undefined) {
     throw new CommandError("Unable to guess archive format, please pass an 'archive_format' argument.");
   }
-  const found = await listArchive(path, { name, format, options, context });
+  const members = await listArchive(path, { name, format, options, context });
   if (strip > 0) {
     for (const kind of ["dirs", "files", "links"] as const) {
-      found[kind] = found[kind].map((each) => each.split("/").slice(strip).join("/")).filter((each) => each !== "");
+      members[kind] = members[kind].map((each) => each.split("/").slice(strip).join("/")).filter((each) => each !== "");
     }
   }
-  for (const names of Object.values(found)) names.sort(compareStrings);
-  const { dirs, files, links } = found;
-  return verbose ? verboseListing(found) : [...dirs, ...files, ...links].sort(compareStrings);
+  for (const names of Object.values(members)) names.sort(compareStrings);
+  const { dirs, files, links } = members;
+  return verbose ? verboseListing(members) : [...dirs, ...files, ...links].sort(compareStrings);
 }
 
 function stripCount(given: Value): number {
@@ -203,8 +203,8 @@ async function listRar(
 ): Promise<Listing> {
   if (which("rar") === undefined) throw new CommandError("rar command not available, is it installed?");
   const { stdout } = await runTool(context, ["rar", "lt", path], { joined: true });
-  const found = [...stdout.matchAll(/Name:\s*([^\n]+)\s*Type:\s*([^\n]+)/g)];
-  if (found.length === 0) {
+  const entries = [...stdout.matchAll(/Name:\s*([^\n]+)\s*Type:\s*([^\n]+)/g)];
+  if (entries.length === 0) {
     throw new UnreadableRarError(
       `Failed to list ${name}, is it a rar file? If so, the installed version of rar may be too old to list data in ` +
         "a parsable format. Installing the rarfile Python module may be an easier workaround if newer rar is not " +
@@ -212,8 +212,8 @@ async function listRar(
       stdout,
     );
   }
-  const dirs = found.filter(([, , type]) => type === "Directory").map(([, each]) => `${each}/`);
-  return { dirs, files: found.filter(([, , type]) => type !== "Directory").map(([, each]) => each), links: [] };
+  const dirs = entries.filter(([, , type]) => type === "Directory").map(([, each]) => `${each}/`);
+  return { dirs, files: entries.filter(([, , type]) => type !== "Directory").map(([, each]) => each), links: [] };
 }
 
 async function listTar(

@@ -67,8 +67,8 @@ async function renderedPath(path: string, engine: string | null, context: JobCon
 /** Sources as they are given, each rendered if there is an engine. */
 async function renderedSources(sources: Value, engine: string | null, context: JobContext): Promise<Value> {
   if (!engine || sources === null) return sources;
-  const rendered = (source: Value) => renderedPath(str(source), engine, context);
-  return Array.isArray(sources) ? await Promise.all(sources.map(rendered)) : await rendered(sources);
+  const renderSource = (source: Value) => renderedPath(str(source), engine, context);
+  return Array.isArray(sources) ? await Promise.all(sources.map(renderSource)) : await renderSource(sources);
 }
 
 /** Sources as they are given, a list or text with commas, with globs made paths. */
@@ -84,7 +84,7 @@ function namesOf(excludes: Value): string[] | undefined {
 }
 
 /** A list cut to 100 names, or to so many. */
-function trimmed(files: readonly string[], trim: Value): string[] {
+function trimPaths(files: readonly string[], trim: Value): string[] {
   if (trim === false) return [...files];
   const max = trim === true ? 100 : toNumber(trim) ?? 100;
   return files.length > max ? [...files.slice(0, max), `List trimmed after ${max} files.`] : [...files];
@@ -234,7 +234,7 @@ async function runUnzip(given: UnzipArguments, context: JobContext): Promise<str
   const result = await callRunAll(context, words, { joined: true, more });
   const stdout = str(result.get("stdout") ?? "");
   if (result.get("retcode") !== 0) throw new CommandError(stdout);
-  return trimmed(splitLines(stdout), given.trim_output);
+  return trimPaths(splitLines(stdout), given.trim_output);
 }
 
 export const cmd_unzip: ModuleFunction<JobContext> = fn({
@@ -273,7 +273,7 @@ export const unzip: ModuleFunction<JobContext> = fn({
           modes: given.extract_perms,
         });
       }
-      return trimmed(members.map(({ name }) => name), given.trim_output);
+      return trimPaths(members.map(({ name }) => name), given.trim_output);
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable || context.signal.aborted) throw error;
       throw new CommandError(`Exception encountered unpacking zipfile: ${messageOf(error)}`);
@@ -309,7 +309,7 @@ export const unrar: ModuleFunction<JobContext> = fn({
   run: async ({ rarfile, dest, excludes, template, runas, trim_output }, context) => {
     const program = needOneOf("unrar", "rar");
     const without = (namesOf(excludes) ?? []).flatMap((each) => ["-x", each]);
-    return trimmed(
+    return trimPaths(
       await lines([program, "x", "-idp", rarfile, ...without, dest], { context, template, runas }),
       trim_output,
     );

@@ -121,8 +121,8 @@ export async function executeCommand(
 ): Promise<CommandResult> {
   const published = (rest.kwargs.get("__pub_jid") ?? "") !== "";
   if (rest.kwargs.has("__pub_jid")) refuseForbidden(given.cmd, context);
-  const merged: CmdGiven = { ...undeclared(rest, name), ...given };
-  const request: CommandRequest = merged.template ? await rendered(merged, merged.template, context) : merged;
+  const merged: CmdGiven = { ...refuseUndeclared(rest, name), ...given };
+  const request: CommandRequest = merged.template ? await renderGiven(merged, merged.template, context) : merged;
   const shellByDefault = published || context.opts.cmd_safe === false;
   const watch = merged.hide_output === true ? undefined : context.watchCommand;
   const runas = request.runas ?? context.runas ?? null;
@@ -146,7 +146,7 @@ export async function executeCommand(
  * @throws {CommandError} If there is no such engine.
  * @throws {RenderError}
  */
-async function rendered(given: CmdGiven, engine: string, context: JobContext): Promise<CmdGiven> {
+async function renderGiven(given: CmdGiven, engine: string, context: JobContext): Promise<CmdGiven> {
   const { renderNames } = await import("#modules/execution/_templates.ts");
   const saltenv = given.saltenv || context.opts.saltenv || "base";
   const render = async (each: Value): Promise<Value> => {
@@ -166,12 +166,12 @@ const WITHOUT_EFFECT: readonly string[] = ["pillar", "pillarenv"];
  * there.
  */
 function refuseUnknown(rest: Rest, name: string): void {
-  const known = [...Object.keys(CMD_ARGUMENTS), ...WITHOUT_EFFECT];
+  const names = [...Object.keys(CMD_ARGUMENTS), ...WITHOUT_EFFECT];
   for (const key of [...rest.kwargs.keys()].map(str)) {
     // Salt's own fields: __pub_jid, __env__.
-    if (key.startsWith("__") || known.includes(key)) continue;
+    if (key.startsWith("__") || names.includes(key)) continue;
     throw new InvocationError(
-      `${name} takes no argument '${key}'${didYouMean(key, known) || "."} The command was not run. ` +
+      `${name} takes no argument '${key}'${didYouMean(key, names) || "."} The command was not run. ` +
         `A word with = that belongs to the command is quoted with it: 'cmd ${key}=…'`,
     );
   }
@@ -179,19 +179,19 @@ function refuseUnknown(rest: Rest, name: string): void {
 
 /** Without the keywords that no function of `cmd` knows: for a function that has another use for them. */
 export function knownKeywords({ args, kwargs }: Rest): Rest {
-  const known = (key: string) =>
+  const isKnown = (key: string) =>
     key.startsWith("__") || Object.hasOwn(CMD_ARGUMENTS, key) || WITHOUT_EFFECT.includes(key);
-  return { args, kwargs: new Map([...kwargs].filter(([key]) => known(str(key)))) };
+  return { args, kwargs: new Map([...kwargs].filter(([key]) => isKnown(str(key)))) };
 }
 
-function undeclared(rest: Rest, name: string): Partial<Bound<CmdArguments>> {
+function refuseUndeclared(rest: Rest, name: string): Partial<Bound<CmdArguments>> {
   refuseUnknown(rest, name);
-  const known = new Map(
+  const declared = new Map(
     [...rest.kwargs].filter(([key]) => typeof key === "string" && Object.hasOwn(CMD_ARGUMENTS, key)),
   );
-  const params = Object.fromEntries(Object.entries(CMD_ARGUMENTS).filter(([key]) => known.has(key)));
+  const params = Object.fromEntries(Object.entries(CMD_ARGUMENTS).filter(([key]) => declared.has(key)));
   // `bind` made this of the table's own parameters.
-  return bind({ doc: "", params }, [], known, name).bound as Partial<Bound<CmdArguments>>;
+  return bind({ doc: "", params }, [], declared, name).bound as Partial<Bound<CmdArguments>>;
 }
 
 /** The options `cmd_whitelist_glob` and `cmd_blacklist_glob`. */

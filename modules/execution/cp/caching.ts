@@ -4,7 +4,7 @@
  * @module
  */
 
-import { cached, environment, findCachePlace, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
+import { cacheFile, environment, findCachePlace, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
 import { FILE_CLIENT, fileClientOf } from "#lib/files/client/open.ts";
 import { cachedCopy, cacheDestination } from "#lib/files/client/cache_paths.ts";
 import { cachedFiles, cacheLocalFile } from "#lib/files/client/local_cache.ts";
@@ -48,14 +48,14 @@ export const cache_file: ModuleFunction<JobContext> = fn({
   doc: describe(CACHE_FILE_DOC, "cp.cache_file salt://path/to/file"),
   permissions: FILE_CLIENT,
   params: CACHE_FILE,
-  run: async ({ path, saltenv, ...options }, context) => await cached(path, saltenv, options, context) ?? false,
+  run: async ({ path, saltenv, ...options }, context) => await cacheFile(path, saltenv, options, context) ?? false,
 });
 
 export const cache_file_ssh: ModuleFunction<JobContext> = fn({
   doc: describe(`Another name of cp.cache_file.\n\n${CACHE_FILE_DOC}`, "cp.cache_file_ssh salt://path/to/file"),
   permissions: FILE_CLIENT,
   params: CACHE_FILE,
-  run: async ({ path, saltenv, ...options }, context) => await cached(path, saltenv, options, context) ?? false,
+  run: async ({ path, saltenv, ...options }, context) => await cacheFile(path, saltenv, options, context) ?? false,
 });
 
 export const cache_files: ModuleFunction<JobContext> = fn({

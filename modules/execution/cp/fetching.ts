@@ -35,7 +35,7 @@ interface CacheArguments {
 }
 
 /** The path of the copy of a file; a failure is logged. */
-export async function cached(
+export async function cacheFile(
   path: string,
   saltenv: string | null,
   { source_hash, verify_ssl, use_etag }: CacheArguments,
@@ -43,8 +43,8 @@ export async function cached(
 ): Promise<string | undefined> {
   const env = environment(saltenv, context);
   const [fetched, key] = [fetchedByJob(context), `${env}\0${path}`];
-  const known = fetched.get(key);
-  if (known !== undefined && isFile(known)) return known;
+  const earlier = fetched.get(key);
+  if (earlier !== undefined && isFile(earlier)) return earlier;
   const copy = await fileClientOf(context).cacheFile(path, env, {
     sourceHash: source_hash ?? undefined,
     verifySsl: verify_ssl,

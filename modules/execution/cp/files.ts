@@ -5,7 +5,7 @@
  * @module
  */
 
-import { cached, environment, findCachePlace, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
+import { cacheFile, environment, findCachePlace, SALTENV, SALTENV_DOC, URL_DOC } from "./fetching.ts";
 import { FILE_CLIENT, FILE_CLIENT_ANYWHERE, fileClientOf } from "#lib/files/client/open.ts";
 import { externalPath } from "#lib/files/client/cache_paths.ts";
 import { directoryOnHost } from "#lib/files/client/directories.ts";
@@ -202,7 +202,7 @@ ${SALTENV_DOC}`,
   permissions: FILE_CLIENT,
   params: { path: p.str(), ...SALTENV },
   async run({ path, saltenv }, context) {
-    const copy = await cached(path, saltenv, {}, context);
+    const copy = await cacheFile(path, saltenv, {}, context);
     return copy === undefined || !isFile(copy) ? false : textIfUtf8(await Deno.readFile(copy));
   },
 });

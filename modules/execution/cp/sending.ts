@@ -128,7 +128,7 @@ function pushHost({ opts, outside, log }: JobContext): PushHost {
 }
 
 /** The result of a function that sends: the job has failed if the master has not taken all. */
-function judged(taken: boolean, context: JobContext): boolean {
+function reportTaken(taken: boolean, context: JobContext): boolean {
   if (!taken) context.setRetcode(1);
   return taken;
 }
@@ -155,7 +155,7 @@ remove_source
   permissions: { read: true, write: true },
   params: { path: p.str(), keep_symlinks: p.bool(false), upload_path: p.str(null), remove_source: p.bool(false) },
   run: async ({ path, keep_symlinks: keepSymlinks, upload_path, remove_source: removeSource }, context) =>
-    judged(
+    reportTaken(
       await pushFile(path, { keepSymlinks, uploadPath: upload_path ?? undefined, removeSource }, pushHost(context)),
       context,
     ),
@@ -175,7 +175,7 @@ upload_path
   permissions: { read: true },
   params: { path: p.str(), glob: p.str(null), upload_path: p.str(null) },
   run: async ({ path, glob, upload_path }, context) =>
-    judged(
+    reportTaken(
       await pushDirectory(path, { glob: glob ?? undefined, uploadPath: upload_path ?? undefined }, pushHost(context)),
       context,
     ),

@@ -108,14 +108,14 @@ function hashFileCheck(
   { saltenv }: { readonly saltenv: string },
   context: JobContext,
 ): ReturnType<typeof signatureCheck> {
-  const given = (name: string) => kwargs.get(name) ?? null;
-  return signatureCheck(given("source_hash_sig"), {
+  const argumentOf = (name: string) => kwargs.get(name) ?? null;
+  return signatureCheck(argumentOf("source_hash_sig"), {
     saltenv,
-    signed_by_any: given("signed_by_any"),
-    signed_by_all: given("signed_by_all"),
-    keyring: given("keyring"),
-    gnupghome: given("gnupghome"),
-    sig_backend: textOr(given("sig_backend"), "gpg"),
+    signed_by_any: argumentOf("signed_by_any"),
+    signed_by_all: argumentOf("signed_by_all"),
+    keyring: argumentOf("keyring"),
+    gnupghome: argumentOf("gnupghome"),
+    sig_backend: textOr(argumentOf("sig_backend"), "gpg"),
   }, context);
 }
 
@@ -126,8 +126,8 @@ async function keptMode(
 ): Promise<Value> {
   if (sfn !== "" && ["", "file"].includes(schemeOf(source))) return fileStatus(sfn).mode;
   if (schemeOf(source) !== "salt") return mode;
-  const found = await files.statFile(source, saltenv);
-  return found.mode === undefined ? mode : found.mode.toString(8).slice(-4);
+  const status = await files.statFile(source, saltenv);
+  return status.mode === undefined ? mode : status.mode.toString(8).slice(-4);
 }
 
 /** The changes, or the reason why they are not known. */

@@ -11,7 +11,7 @@ import { callRunAll, expandHome, runTool, takeLines } from "#modules/execution/_
 import { copyKeeping, keptLines, overwriteFile, readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { editLine, lineMode } from "#lib/host/filesystem/line_editing.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
-import { psed as psedText, sedEscape } from "#lib/host/filesystem/text_replacing.ts";
+import { replaceByPsed as psedText, sedEscape } from "#lib/host/filesystem/text_replacing.ts";
 import { CommandError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
 import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";

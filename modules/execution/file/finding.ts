@@ -15,7 +15,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { found } from "#lib/regex/replace.ts";
+import { hasMatch } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { withoutLeading } from "#lib/host/filesystem/text_replacing.ts";
@@ -133,7 +133,7 @@ export const contains_regex: ModuleFunction<JobContext> = fn({
     const compiled = pythonRegex(regex, { search: true });
     return inFile(
       path,
-      (file) => universalLines(readUtf8File(file)).some((line) => found(compiled, withoutLeading(line, lchar))),
+      (file) => universalLines(readUtf8File(file)).some((line) => hasMatch(compiled, withoutLeading(line, lchar))),
     );
   },
 });

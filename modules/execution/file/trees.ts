@@ -43,7 +43,7 @@ interface Owned {
 }
 
 /** Gives each new directory its owner and mode. */
-function owned(wanted: Owned, context: JobContext): (path: string) => Promise<void> {
+function ownAs(wanted: Owned, context: JobContext): (path: string) => Promise<void> {
   return async (path) => {
     await checkPermissions(readResult(path, null), { path, wanted, host: fileHost(context) });
   };
@@ -56,7 +56,7 @@ export const mkdir: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { dir_path: p.str(), ...DIRECTORY },
   run: async ({ dir_path, ...wanted }, context) => {
-    await makeDirectory(expandHome(dir_path), owned(wanted, context));
+    await makeDirectory(expandHome(dir_path), ownAs(wanted, context));
     return true;
   },
 });
@@ -68,7 +68,7 @@ export const makedirs: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { path: p.str(), ...DIRECTORY },
-  run: ({ path, ...wanted }, context) => makeParents(expandHome(path), owned(wanted, context)),
+  run: ({ path, ...wanted }, context) => makeParents(expandHome(path), ownAs(wanted, context)),
 });
 
 export const makedirs_perms: ModuleFunction<JobContext> = fn({
@@ -79,7 +79,7 @@ export const makedirs_perms: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), user: p.any(null), group: p.any(null), mode: p.any("0755") },
   run: async ({ name, ...wanted }, context) => {
-    await makeDirectories(expandHome(name), owned(wanted, context));
+    await makeDirectories(expandHome(name), ownAs(wanted, context));
     return null;
   },
 });
@@ -266,7 +266,7 @@ export const copy: ModuleFunction<JobContext> = fn({
       if (error instanceof Deno.errors.NotCapable) throw error;
       throw new CommandError(`Could not copy '${from}' to '${to}'`);
     }
-    await owned(status, context)(to);
+    await ownAs(status, context)(to);
     return true;
   },
 });
@@ -330,11 +330,11 @@ async function makeSpecial(
   const changes = map({ new: `${NODES[node.kind]} ${path} created.` });
   if (context.opts.test === true) return map({ name: path, changes, comment: "", result: null });
   if (lexists(path)) {
-    await owned(wanted, context)(path);
+    await ownAs(wanted, context)(path);
     return map({ name: path, changes: {}, comment: `File ${path} exists and cannot be overwritten`, result: false });
   }
   makeNode(path, node, parseMode(wanted.mode) & ~(ownUmask() ?? 0));
-  await owned(wanted, context)(path);
+  await ownAs(wanted, context)(path);
   return map({ name: path, changes, comment: "", result: true });
 }
 
@@ -380,7 +380,7 @@ export const mknod: ModuleFunction<JobContext> = fn({
     mode: p.any("0600"),
   },
   run: async ({ name, ntype, major, minor, ...wanted }, context) => {
-    await makeParents(expandHome(name), owned({ ...wanted, mode: null }, context));
+    await makeParents(expandHome(name), ownAs({ ...wanted, mode: null }, context));
     const nodes: Readonly<Record<string, DeviceNode>> = {
       c: { kind: "char", major, minor },
       b: { kind: "block", major, minor },

@@ -65,6 +65,6 @@ export function printing<P extends Parameters>(
 }
 
 /** The options of `bound`, as {@linkcode words} wants them. */
-export function given(bound: Readonly<Record<string, Value>>): { readonly opts: Value; readonly git_opts: Value } {
+export function gitOptions(bound: Readonly<Record<string, Value>>): { readonly opts: Value; readonly git_opts: Value } {
   return { opts: bound.opts ?? "", git_opts: bound.git_opts ?? "" };
 }

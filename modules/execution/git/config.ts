@@ -78,8 +78,8 @@ export const config_get: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ key, ...bound }, context, { kwargs }) {
     refuseOtherKeywords(kwargs, ["all", "global"]);
-    const found = await values(key, { bound, kwargs, context });
-    return found === null || isTrue(kwargs.get("all")) ? found : found.at(-1) ?? "";
+    const configured = await values(key, { bound, kwargs, context });
+    return configured === null || isTrue(kwargs.get("all")) ? configured : configured.at(-1) ?? "";
   },
 });
 

@@ -8,7 +8,7 @@ import { createDirectory } from "#lib/os/new_files.ts";
 import {
   type Common,
   ENCODING,
-  given,
+  gitOptions,
   HTTPS,
   IDENTITY,
   OPTIONS,
@@ -135,7 +135,7 @@ export const pull: ModuleFunction<JobContext> = printing(
     "git.pull /path/to/repo opts='--rebase origin master'",
   ),
   { cwd: p.str(), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...SALTENV, ...ENCODING },
-  (bound) => words(given(bound), "pull"),
+  (bound) => words(gitOptions(bound), "pull"),
 );
 
 export const push: ModuleFunction<JobContext> = printing(
@@ -157,7 +157,7 @@ export const push: ModuleFunction<JobContext> = printing(
   },
   (bound, kwargs) => {
     refuseOtherKeywords(kwargs);
-    return [...words(given(bound), "push"), ...revisionWords(bound.remote, bound.ref)];
+    return [...words(gitOptions(bound), "push"), ...revisionWords(bound.remote, bound.ref)];
   },
   { varKwargs: "kwargs" },
 );
@@ -171,7 +171,11 @@ export const remote_get: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { cwd: p.str(), remote: p.str("origin"), ...WHO, redact_auth: p.bool(true), ...RETCODE, ...ENCODING },
   run: async ({ remote, redact_auth, ...bound }, context) =>
-    urlsOf(remote, redact_auth ? shown(await remotesOf(bound, context)) : await wholeRemotes(bound, context), bound),
+    urlsOf(
+      remote,
+      redact_auth ? hideRemotes(await remotesOf(bound, context)) : await wholeRemotes(bound, context),
+      bound,
+    ),
 });
 
 function remotesOf(bound: Common, context: JobContext): Promise<Remotes> {
@@ -185,13 +189,13 @@ async function wholeRemotes(bound: Common, context: JobContext): Promise<Remotes
 }
 
 /** The remotes without user names and passwords. */
-function shown(remotes: Remotes): Remotes {
+function hideRemotes(remotes: Remotes): Remotes {
   return mapUrls(remotes, hideCredentials);
 }
 
 function urlsOf(name: string, remotes: Remotes, { cwd, user }: Common): ValueMap {
-  const found = remotes.get(name);
-  if (found !== undefined) return new Map(found);
+  const urls = remotes.get(name);
+  if (urls !== undefined) return new Map(urls);
   throw new CommandError(`Remote '${name}' not present in git checkout located at ${userPath(cwd, user)}`);
 }
 
@@ -255,14 +259,14 @@ export const remote_set: ModuleFunction<JobContext> = fn({
       ? splitLogin(revisionWord(withCredentials(push_url, bound.push_https_user, bound.push_https_pass), "URL"))
       : undefined;
     const run = runOf(bound);
-    const known = await remotesOf({ ...bound, ignore_retcode: false }, context);
-    if (known.delete(remote)) await runGit(["remote", "rm", remote], run, context);
+    const remotes = await remotesOf({ ...bound, ignore_retcode: false }, context);
+    if (remotes.delete(remote)) await runGit(["remote", "rm", remote], run, context);
     await runGit(["remote", "add", remote, fetched.url], run, context);
     if (pushed) await runGit(["remote", "set-url", "--push", remote, pushed.url], run, context);
-    const kept = [...known.values()].flatMap((urls) => [...urls.values()]);
+    const kept = [...remotes.values()].flatMap((urls) => [...urls.values()]);
     const added = [fetched, pushed].flatMap((one) => one?.login ?? []);
     await storeLogins({ ...run, cwd: userPath(bound.cwd, bound.user) }, { kept, added }, context);
-    return urlsOf(remote, shown(await remotesOf(bound, context)), bound);
+    return urlsOf(remote, hideRemotes(await remotesOf(bound, context)), bound);
   },
 });
 
@@ -274,8 +278,8 @@ export const remotes: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { cwd: p.str(), ...WHO, redact_auth: p.bool(true), ...RETCODE, ...ENCODING },
   run: async ({ redact_auth, ...bound }, context) => {
-    const found = redact_auth ? shown(await remotesOf(bound, context)) : await wholeRemotes(bound, context);
-    return new Map([...found].map(([name, urls]) => [name, new Map(urls)]));
+    const remotes = redact_auth ? hideRemotes(await remotesOf(bound, context)) : await wholeRemotes(bound, context);
+    return new Map([...remotes].map(([name, urls]) => [name, new Map(urls)]));
   },
 });
 
@@ -303,7 +307,7 @@ export const submodule: ModuleFunction<JobContext> = printing(
           "argument and set 'command' to 'update'.",
       );
     }
-    return words(given(bound), "submodule", revisionWord(str(bound.command), "command"));
+    return words(gitOptions(bound), "submodule", revisionWord(str(bound.command), "command"));
   },
   { varKwargs: "kwargs" },
 );

@@ -7,7 +7,7 @@
 import {
   type Common,
   ENCODING,
-  given,
+  gitOptions,
   IDENTITY,
   OPTIONS,
   printing,
@@ -265,7 +265,7 @@ export const merge: ModuleFunction<JobContext> = printing(
   { cwd: p.str(), rev: p.str(null), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...ENCODING },
   (bound, kwargs) => {
     refuseOtherKeywords(kwargs);
-    return [...words(given(bound), "merge"), ...revisionWords(bound.rev)];
+    return [...words(gitOptions(bound), "merge"), ...revisionWords(bound.rev)];
   },
   { varKwargs: "kwargs" },
 );
@@ -350,8 +350,8 @@ export const merge_tree: ModuleFunction<JobContext> = fn({
   params: { cwd: p.str(), ref1: p.str(), ref2: p.str(), base: p.str(null), ...RUN },
   async run({ ref1, ref2, base, ...bound }, context) {
     const run = runOf(bound);
-    const found = base ?? await commonAncestor([ref1, ref2], run, context);
-    return await gitOutput(["merge-tree", ...[found, ref1, ref2].map((one) => revisionWord(one))], run, context);
+    const ancestor = base ?? await commonAncestor([ref1, ref2], run, context);
+    return await gitOutput(["merge-tree", ...[ancestor, ref1, ref2].map((one) => revisionWord(one))], run, context);
   },
 });
 
@@ -381,7 +381,7 @@ export const rebase: ModuleFunction<JobContext> = printing(
     if (options.includes("-i") || options.includes("--interactive")) {
       throw new InvocationError("Interactive rebases are not supported");
     }
-    return [...words(given(bound), "rebase"), ...shlexSplit(str(bound.rev)).map((one) => revisionWord(one))];
+    return [...words(gitOptions(bound), "rebase"), ...shlexSplit(str(bound.rev)).map((one) => revisionWord(one))];
   },
 );
 
@@ -391,7 +391,7 @@ export const reset: ModuleFunction<JobContext> = printing(
     "git.reset /path/to/repo opts='--hard origin/master'",
   ),
   { cwd: p.str(), ...OPTIONS, ...WHO, ...IDENTITY, ...RETCODE, ...ENCODING },
-  (bound) => words(given(bound), "reset"),
+  (bound) => words(gitOptions(bound), "reset"),
 );
 
 export const rev_parse: ModuleFunction<JobContext> = printing(
@@ -401,7 +401,7 @@ export const rev_parse: ModuleFunction<JobContext> = printing(
     "git.rev_parse /path/to/repo opts='--is-bare-repository'",
   ),
   { cwd: p.str(), rev: p.str(null), ...OPTIONS, ...RUN },
-  (bound) => [...words(given(bound), "rev-parse"), ...bound.rev === null ? [] : [revisionWord(str(bound.rev))]],
+  (bound) => [...words(gitOptions(bound), "rev-parse"), ...bound.rev === null ? [] : [revisionWord(str(bound.rev))]],
 );
 
 export const revision: ModuleFunction<JobContext> = printing(
@@ -417,7 +417,7 @@ export const rm: ModuleFunction<JobContext> = printing(
     "git.rm /path/to/repo foo/baz opts='-r'",
   ),
   { cwd: p.str(), filename: p.str(), ...OPTIONS, ...RUN },
-  (bound) => [...words(given(bound), "rm"), "--", str(bound.filename)],
+  (bound) => [...words(gitOptions(bound), "rm"), "--", str(bound.filename)],
 );
 
 export const stash: ModuleFunction<JobContext> = printing(
@@ -427,7 +427,7 @@ export const stash: ModuleFunction<JobContext> = printing(
     "git.stash /path/to/repo drop opts='stash@{1}'",
   ),
   { cwd: p.str(), action: p.str("save"), ...OPTIONS, ...RUN },
-  (bound) => words(given(bound), "stash", revisionWord(str(bound.action), "action")),
+  (bound) => words(gitOptions(bound), "stash", revisionWord(str(bound.action), "action")),
 );
 
 export const status: ModuleFunction<JobContext> = fn({
@@ -452,7 +452,7 @@ export const symbolic_ref: ModuleFunction<JobContext> = printing(
     if (bound.value !== null && (options.includes("-d") || options.includes("--delete"))) {
       throw new InvocationError("Value cannot be set for symbolic ref if -d/--delete is included in opts");
     }
-    return [...words(given(bound), "symbolic-ref"), revisionWord(str(bound.ref)), ...revisionWords(bound.value)];
+    return [...words(gitOptions(bound), "symbolic-ref"), revisionWord(str(bound.ref)), ...revisionWords(bound.value)];
   },
 );
 
@@ -489,7 +489,7 @@ export const version: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { versioninfo: p.bool(false) },
   async run({ versioninfo }, context) {
-    const found = await gitVersion(context);
-    return versioninfo ? found.split(".").map((part) => /^\d+$/.test(part) ? Number(part) : part) : found;
+    const version = await gitVersion(context);
+    return versioninfo ? version.split(".").map((part) => /^\d+$/.test(part) ? Number(part) : part) : version;
   },
 });

@@ -106,7 +106,7 @@ export const worktree_prune: ModuleFunction<JobContext> = fn({
     ...RUN,
   },
   async run(bound, context) {
-    const found = await requireWorktrees(context);
+    const version = await requireWorktrees(context);
     const command = [
       ...gitOptionWords(bound.git_opts),
       "worktree",
@@ -117,7 +117,7 @@ export const worktree_prune: ModuleFunction<JobContext> = fn({
       ...gitOptionWords(bound.opts),
     ];
     const { stdout, stderr } = await runGit(command, runOf(bound), context);
-    return isAtLeast(found, [2, 35, 1]) ? stderr : stdout;
+    return isAtLeast(version, [2, 35, 1]) ? stderr : stdout;
   },
 });
 

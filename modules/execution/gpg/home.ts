@@ -92,8 +92,8 @@ export async function withOwnership<T>(
 
 /** What is in the pillar as `gpg_passphrase`; `undefined` if nothing does. */
 export async function passphraseOf(context: JobContext): Promise<string | undefined> {
-  const found = await context.call("pillar.get", ["gpg_passphrase"], map({ unmask: true }));
-  return truthy(found) ? str(found) : undefined;
+  const passphrase = await context.call("pillar.get", ["gpg_passphrase"], map({ unmask: true }));
+  return truthy(passphrase) ? str(passphrase) : undefined;
 }
 
 /**

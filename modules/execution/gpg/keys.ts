@@ -8,7 +8,7 @@ import { KEYCHAIN, type Keychain, openGpg, passphraseOf, withOwnership, writeGpg
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { Gpg } from "#lib/host/gnupg/gpg.ts";
 import { foundKeys, type GpgKey, isKey, listedKeys, shownKey } from "#lib/host/gnupg/keys.ts";
-import { deletionProblem, imported, madeKey } from "#lib/host/gnupg/results.ts";
+import { deletionProblem, madeKey, readImport } from "#lib/host/gnupg/results.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -35,7 +35,7 @@ async function keysOf(keychain: Keychain, secret: boolean, context: JobContext):
   return listedKeys((await gpg.run(words)).stdout);
 }
 
-function shown(keys: readonly GpgKey[]): ValueMap[] {
+function showKeys(keys: readonly GpgKey[]): ValueMap[] {
   return keys.map((key) => shownKey(key, Date.now()));
 }
 
@@ -47,8 +47,8 @@ async function oneKey(
   secret: boolean,
   context: JobContext,
 ): Promise<ValueMap | false> {
-  const found = (await keysOf(keychain, secret, context)).find((key) => isKey(key, keyid, fingerprint));
-  return found === undefined ? false : shownKey(found, Date.now());
+  const match = (await keysOf(keychain, secret, context)).find((key) => isKey(key, keyid, fingerprint));
+  return match === undefined ? false : shownKey(match, Date.now());
 }
 
 /** Words of a list, or of a text with commas. */
@@ -71,7 +71,7 @@ keyserver
     const gpg = await openGpg(keychain, context);
     const query = /^[0-9a-f]+$/i.test(searchText.trim()) ? `0x${searchText.trim()}` : searchText.trim();
     const words = ["--fingerprint", "--keyserver", keyserver || DEFAULT_KEY_SERVER, "--search-keys", "--", query];
-    return shown(foundKeys((await gpg.run(words)).stdout));
+    return showKeys(foundKeys((await gpg.run(words)).stdout));
   },
 });
 
@@ -79,14 +79,14 @@ export const list_keys: ModuleFunction<JobContext> = fn({
   doc: describe(`Return the public keys.${WHOSE}`, "gpg.list_keys"),
   permissions: "all",
   params: KEYCHAIN,
-  run: async (keychain, context) => shown(await keysOf(keychain, false, context)),
+  run: async (keychain, context) => showKeys(await keysOf(keychain, false, context)),
 });
 
 export const list_secret_keys: ModuleFunction<JobContext> = fn({
   doc: describe(`Return the secret keys.${WHOSE}`, "gpg.list_secret_keys"),
   permissions: "all",
   params: KEYCHAIN,
-  run: async (keychain, context) => shown(await keysOf(keychain, true, context)),
+  run: async (keychain, context) => showKeys(await keysOf(keychain, true, context)),
 });
 
 const ONE = { keyid: p.str(null), fingerprint: p.str(null), ...KEYCHAIN };
@@ -144,7 +144,7 @@ fingerprint, keyid
       ? await gpg.run([...words, "--", path ?? ""])
       : await gpg.run(words, { input: input ?? "" });
     const any = !truthy(fingerprint) && !truthy(keyid);
-    return shown(listedKeys(stdout, "file").filter((key) => any || isKey(key, keyid, fingerprint)));
+    return showKeys(listedKeys(stdout, "file").filter((key) => any || isKey(key, keyid, fingerprint)));
   },
 });
 
@@ -250,17 +250,17 @@ use_passphrase : True
     const gpg = await openGpg(keychain, context);
     const key = await oneKey({ keyid, fingerprint, ...keychain }, false, context);
     if (key === false) return no("Key not available in keychain.");
-    const found = str(key.get("fingerprint") ?? "");
+    const keyFingerprint = str(key.get("fingerprint") ?? "");
     let message = "";
-    if (await oneKey({ keyid, fingerprint: found, ...keychain }, true, context) !== false) {
+    if (await oneKey({ keyid, fingerprint: keyFingerprint, ...keychain }, true, context) !== false) {
       if (!delete_secret) return no("Secret key exists, delete first or pass delete_secret=True.");
-      const problem = await deleteSecret(gpg, found, use_passphrase, context);
-      if (problem !== undefined) return no(`Failed to delete secret key for ${found}: ${problem}`);
-      message = `Secret key for ${found} deleted\n`;
+      const problem = await deleteSecret(gpg, keyFingerprint, use_passphrase, context);
+      if (problem !== undefined) return no(`Failed to delete secret key for ${keyFingerprint}: ${problem}`);
+      message = `Secret key for ${keyFingerprint} deleted\n`;
     }
-    const problem = deletionProblem((await gpg.run(["--delete-key", "--", found])).status);
-    if (problem !== undefined) return no(`${message}Failed to delete public key for ${found}: ${problem}`);
-    return { res: true, message: `${message}Public key for ${found} deleted` };
+    const problem = deletionProblem((await gpg.run(["--delete-key", "--", keyFingerprint])).status);
+    if (problem !== undefined) return no(`${message}Failed to delete public key for ${keyFingerprint}: ${problem}`);
+    return { res: true, message: `${message}Public key for ${keyFingerprint} deleted` };
   },
 });
 
@@ -277,7 +277,7 @@ async function deleteSecret(
 }
 
 async function importWith(gpg: Gpg, input: Uint8Array | string): Promise<ValueMap> {
-  const result = imported((await gpg.run(["--import"], { input })).status);
+  const result = readImport((await gpg.run(["--import"], { input })).status);
   const answer = (res: boolean, message: string): ValueMap =>
     new Map<Value, Value>([["res", res], ["message", message], ["fingerprints", [...result.fingerprints]]]);
   if (result.imported > 0) return answer(true, "Successfully imported key(s).");
@@ -424,7 +424,7 @@ keys
     return withOwnership(keychain, context, async (gpg) => {
       const words = ["--keyserver", keyserver || DEFAULT_KEY_SERVER, "--recv-keys", "--", ...wordsOf(keys)];
       const { status, stderr } = await gpg.run(words);
-      const result = imported(status);
+      const result = readImport(status);
       const message = result.keys.flatMap(({ fingerprint, ok, problem }) => {
         if (ok === undefined) return [`Unable to add key to keychain: ${problem}`];
         return Object.hasOwn(RECEIVED, ok) ? [`Key ${fingerprint} ${RECEIVED[ok]}`] : [];
@@ -467,12 +467,12 @@ trust_level
     }
     const key = await oneKey({ keyid, fingerprint, ...keychain }, false, context);
     if (key === false) return { res: false, message: `Key ${keyid || fingerprint} not in GPG keychain` };
-    const found = fingerprint || str(key.get("fingerprint") ?? "");
-    if (found === "") return { res: false, message: `Fingerprint not found for keyID ${keyid}` };
+    const keyFingerprint = fingerprint || str(key.get("fingerprint") ?? "");
+    if (keyFingerprint === "") return { res: false, message: `Fingerprint not found for keyID ${keyid}` };
     const gpg = await openGpg(keychain, context);
     const [number, words] = OWNER_TRUST[trust_level];
-    const { retcode } = await gpg.run(["--import-ownertrust"], { input: `${found}:${number}:\n` });
+    const { retcode } = await gpg.run(["--import-ownertrust"], { input: `${keyFingerprint}:${number}:\n` });
     if (retcode !== 0) throw new CommandError(`gpg returned an error - return code ${retcode}`);
-    return { res: true, message: `Setting ownership trust to ${words}.`, fingerprint: found };
+    return { res: true, message: `Setting ownership trust to ${words}.`, fingerprint: keyFingerprint };
   },
 });

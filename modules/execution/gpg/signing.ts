@@ -7,7 +7,7 @@
 import { KEYCHAIN, neededPassphrase, openGpg, writeGpgOutput } from "./home.ts";
 import { InvocationError } from "#lib/errors.ts";
 import type { GpgInput } from "#lib/host/gnupg/gpg.ts";
-import { crypted, type Verification, verification, type VerifiedSignature } from "#lib/host/gnupg/verification.ts";
+import { readCrypted, type Verification, verification, type VerifiedSignature } from "#lib/host/gnupg/verification.ts";
 import { asCommandError } from "#lib/os/command_error.ts";
 import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -150,8 +150,8 @@ signed_by_all
     const { status } = detached
       ? await gpg.run([...words, "--", what.file ?? "", filename ?? ""])
       : await gpg.run(words, what);
-    const found = verification(status);
-    return signers ? signersAnswer(found.signatures, signed_by_any, signed_by_all) : plainAnswer(found);
+    const verified = verification(status);
+    return signers ? signersAnswer(verified.signatures, signed_by_any, signed_by_all) : plainAnswer(verified);
   },
 });
 
@@ -255,7 +255,7 @@ bare : False
       ...always_trust ? ["--trust-model", "always"] : [],
     ];
     const { status, stdout, stderr } = await gpg.run(words, { ...passphrase, ...what });
-    const result = crypted(status);
+    const result = readCrypted(status);
     if (!result.ok) context.log("error", stderr);
     return answerOf(result, { data: stdout, output, bare, done: "Encrypted" });
   },
@@ -295,7 +295,7 @@ bare : False
     const gpg = await openGpg(keychain, context);
     const words = ["--decrypt", ...truthy(input) ? [] : outputWords(output)];
     const { status, stdout, stderr } = await gpg.run(words, { ...passphrase, ...inputOf(input, filename) });
-    const result = crypted(status);
+    const result = readCrypted(status);
     if (!result.ok) context.log("error", stderr);
     return answerOf(result, { data: stdout, output, bare, done: "Decrypted" });
   },

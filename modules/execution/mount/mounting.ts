@@ -28,12 +28,12 @@ import { dumpYaml } from "#lib/yaml/dump.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options with the numbers of users and groups in place of their names. */
-async function numbered(opts: readonly string[], { call }: JobContext): Promise<string[]> {
+async function numberOwners(opts: readonly string[], { call }: JobContext): Promise<string[]> {
   return await Promise.all(opts.map(async (opt) => {
     const [, kind, who] = /^(uid|gid)=(.*)$/.exec(opt) ?? [];
     if (kind === undefined || /^\d+$/.test(who)) return opt;
-    const found = await call(kind === "uid" ? "user.info" : "group.info", [who]);
-    const id = isMap(found) ? found.get(kind) : undefined;
+    const info = await call(kind === "uid" ? "user.info" : "group.info", [who]);
+    const id = isMap(info) ? info.get(kind) : undefined;
     return `${kind}=${id === undefined ? who : str(id)}`;
   }));
 }
@@ -41,28 +41,28 @@ async function numbered(opts: readonly string[], { call }: JobContext): Promise<
 async function activeMounts(extended: boolean, context: JobContext): Promise<Map<string, Record<string, unknown>>> {
   const listed = parseMountList((await runTool(context, ["mount", "-l"])).stdout);
   const alt = (place: string) => listed.get(place) ?? null;
-  const found = new Map<string, Record<string, unknown>>();
+  const mounts = new Map<string, Record<string, unknown>>();
   if (!extended) {
     for (const [place, { device, fstype, opts }] of parseActiveMounts(Deno.readTextFileSync("/proc/self/mounts"))) {
-      found.set(place, { device, alt_device: alt(place), fstype, opts: await numbered(opts, context) });
+      mounts.set(place, { device, alt_device: alt(place), fstype, opts: await numberOwners(opts, context) });
     }
-    return found;
+    return mounts;
   }
   const devices = await context.call("disk.blkid");
   for (const [place, info] of parseMountInfo(Deno.readTextFileSync("/proc/self/mountinfo"))) {
     const known = isMap(devices) ? devices.get(info.device) ?? null : null;
     const label = (name: string) => isMap(known) ? known.get(name) ?? null : null;
     const uuid = label("UUID");
-    found.set(place, {
+    mounts.set(place, {
       ...info,
-      opts: await numbered(info.opts, context),
+      opts: await numberOwners(info.opts, context),
       alt_device: alt(place),
-      superopts: await numbered(info.superopts, context),
+      superopts: await numberOwners(info.superopts, context),
       device_uuid: typeof uuid === "string" ? uuid.toLowerCase() : uuid,
       device_label: label("LABEL"),
     });
   }
-  return found;
+  return mounts;
 }
 
 export const active: ModuleFunction<JobContext> = fn({

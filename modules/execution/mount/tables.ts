@@ -50,7 +50,7 @@ function isTest(test: boolean, { kwargs }: Rest): boolean {
   return test || [...kwargs].some(([key, value]) => str(key).toLowerCase() === "test" && isTrue(value));
 }
 
-function joined(opts: Value): string {
+function joinOptions(opts: Value): string {
   return Array.isArray(opts) ? opts.map(str).join(",") : str(opts);
 }
 
@@ -100,14 +100,14 @@ export const set_fstab: ModuleFunction<JobContext> = fn({
   },
   varKwargs: "kwargs",
   run({ name, device, fstype, opts, dump, pass_num, ...settings }, _context, rest) {
-    const spaced = (given: string) => given.replaceAll("\\ ", "\\040");
+    const unescapeSpaces = (given: string) => given.replaceAll("\\ ", "\\040");
     return set(
       FSTAB,
       {
         name,
-        device: spaced(device),
+        device: unescapeSpaces(device),
         fstype,
-        opts: spaced(joined(opts)),
+        opts: unescapeSpaces(joinOptions(opts)),
         dump: str(dump),
         pass_num: str(pass_num),
       },
@@ -141,7 +141,7 @@ export const set_vfstab: ModuleFunction<JobContext> = fn({
       name,
       device,
       fstype,
-      opts: joined(opts),
+      opts: joinOptions(opts),
       device_fsck,
       pass_fsck: str(pass_fsck),
       mount_at_boot: boot,
@@ -190,7 +190,7 @@ export const set_automaster: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ name, device, fstype, opts, config, test, not_change }, { call }, rest) {
     const isOnlyTest = isTest(test, rest);
-    const words = automountWords({ name, device, fstype, opts: joined(opts) });
+    const words = automountWords({ name, device, fstype, opts: joinOptions(opts) });
     // Salt makes the file in a test, too.
     if (!isFile(config) && !isOnlyTest) {
       await call("file.touch", [config]);

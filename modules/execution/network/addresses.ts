@@ -109,9 +109,9 @@ export const subnets6: ModuleFunction<JobContext> = fn({
 });
 
 function anyIn(cidr: string, addresses: readonly string[], context: JobContext): boolean {
-  const found = isAnyIn(cidr, addresses);
-  if (found === undefined) context.log("error", `Invalid CIDR '${cidr}'`);
-  return found ?? false;
+  const isInside = isAnyIn(cidr, addresses);
+  if (isInside === undefined) context.log("error", `Invalid CIDR '${cidr}'`);
+  return isInside ?? false;
 }
 
 export const in_subnet: ModuleFunction<JobContext> = fn({
@@ -161,8 +161,8 @@ async function ownAddresses(
   family: "inet" | "inet6",
   context: JobContext,
 ): Promise<string[]> {
-  const found = hostAddresses(chosenInterfaces(await readInterfaces(context), globs), family, include_loopback);
-  return cidr === null || cidr === "" ? found : found.filter((one) => anyIn(cidr, [one], context));
+  const addresses = hostAddresses(chosenInterfaces(await readInterfaces(context), globs), family, include_loopback);
+  return cidr === null || cidr === "" ? addresses : addresses.filter((one) => anyIn(cidr, [one], context));
 }
 
 function addressFunction(name: string): ModuleFunction<JobContext> {
@@ -176,9 +176,9 @@ function addressFunction(name: string): ModuleFunction<JobContext> {
     permissions: "all",
     params: { ...ADDRESSES, type: p.str(null) },
     async run({ type, ...bound }, context) {
-      const found = await ownAddresses(bound, "inet", context);
-      if (bound.cidr || (type !== "public" && type !== "private")) return found;
-      return found.filter((one) => hasIpProperty(ipAddress(one), "private") === (type === "private"));
+      const addresses = await ownAddresses(bound, "inet", context);
+      if (bound.cidr || (type !== "public" && type !== "private")) return addresses;
+      return addresses.filter((one) => hasIpProperty(ipAddress(one), "private") === (type === "private"));
     },
   });
 }

@@ -254,7 +254,7 @@ export const fqdns: ModuleFunction<JobContext> = fn({
     const late = AbortSignal.timeout(LOOK_UP_MS);
     const end = new Promise<string[]>((resolve) => late.addEventListener("abort", () => resolve([])));
     const addresses: Value[] = [...hostAddresses(all, "inet", false), ...hostAddresses(all, "inet6", false)];
-    const found = await Promise.all(addresses.map((one) => Promise.race([look(str(one)), end])));
-    return { fqdns: [...new Set(found.flat())].sort() };
+    const names = await Promise.all(addresses.map((one) => Promise.race([look(str(one)), end])));
+    return { fqdns: [...new Set(names.flat())].sort() };
   },
 });

@@ -103,8 +103,8 @@ export const get_route: ModuleFunction<JobContext> = fn({
   params: { ip: p.str() },
   async run({ ip }, context) {
     const printed = await output(["ip", "route", "get", checkedWord(ip, "address")], context);
-    const found = parseRouteTo(printed);
-    if (found === undefined) throw new CommandError(`ip tells no route to ${repr(ip)}: ${printed}`);
-    return { destination: ip, ...found };
+    const route = parseRouteTo(printed);
+    if (route === undefined) throw new CommandError(`ip tells no route to ${repr(ip)}: ${printed}`);
+    return { destination: ip, ...route };
   },
 });

@@ -13,7 +13,7 @@ import {
   extraWords,
   optionWithValue,
   proxyWords,
-  repeated,
+  repeatOption,
   splitWords,
   timeoutWords,
 } from "#lib/host/language_packages/pip_command.ts";
@@ -81,7 +81,7 @@ function mirrorWords(mirrors: Value, version: string | null): string[] {
   }
   const wrong = splitWords(mirrors).find((one) => !one.startsWith("http://"));
   if (wrong !== undefined) throw new CommandError(`'${wrong}' is not a valid URL`);
-  return ["--use-mirrors", ...repeated("--mirrors", mirrors)];
+  return ["--use-mirrors", ...repeatOption("--mirrors", mirrors)];
 }
 
 function editableWords(editable: Value): string[] {
@@ -221,8 +221,8 @@ export const install: ModuleFunction<JobContext> = fn({
       ...flag("--no-cache-dir", bound.no_cache_dir),
       ...flag("--pre", bound.pre_releases && !isPipOlderThan(pip, "1.4")),
       ...optionWithValue("--cert", bound.cert),
-      ...repeated("--global-option", bound.global_options),
-      ...repeated("--install-option", bound.install_options),
+      ...repeatOption("--global-option", bound.global_options),
+      ...repeatOption("--install-option", bound.install_options),
     ];
     if (!truthy(bound.pkgs) && !truthy(bound.requirements) && !truthy(bound.editable)) {
       return { retcode: 0, stdout: "No packages to install." };
@@ -231,8 +231,8 @@ export const install: ModuleFunction<JobContext> = fn({
       ...splitWords(bound.pkgs).map((one) => one.replaceAll(";", ",")),
       ...editableWords(bound.editable),
       ...flag("--allow-all-external", bound.allow_all_external),
-      ...repeated("--allow-external", bound.allow_external),
-      ...repeated("--allow-unverified", bound.allow_unverified),
+      ...repeatOption("--allow-external", bound.allow_external),
+      ...repeatOption("--allow-unverified", bound.allow_unverified),
       ...flag("--process-dependency-links", bound.process_dependency_links),
       ...optionWithValue("--trusted-host", bound.trusted_host),
       ...extraWords(bound.extra_args),

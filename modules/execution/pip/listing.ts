@@ -4,7 +4,7 @@
  * @module
  */
 
-import { frozen, listFrozen, packagesOf, upgradesOf } from "./packages.ts";
+import { freezePackages, listFrozen, packagesOf, upgradesOf } from "./packages.ts";
 import { isPipOlderThan, runPip, versionOf, WHERE } from "./running.ts";
 import { checkedUrl } from "#lib/host/language_packages/pip_command.ts";
 import { parseVersions } from "#lib/host/language_packages/pip_output.ts";
@@ -21,7 +21,7 @@ export const freeze: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { ...WHERE, use_vt: p.bool(false), env_vars: p.any(null) },
   varKwargs: "kwargs",
-  run: (bound, context, { kwargs }) => frozen(bound, kwargs, context),
+  run: (bound, context, { kwargs }) => freezePackages(bound, kwargs, context),
 });
 
 const LISTING = { prefix: p.str(null), ...WHERE, env_vars: p.any(null) };

@@ -16,7 +16,7 @@ import { splitLines } from "#lib/text/split_lines.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The lines of `pip freeze`. */
-export async function frozen(pip: Pip, more: ValueMap, context: JobContext): Promise<string[]> {
+export async function freezePackages(pip: Pip, more: ValueMap, context: JobContext): Promise<string[]> {
   const all = isPipOlderThan(await versionOf(pip, context), "8.0.3") ? [] : ["--all"];
   return await readPip(["freeze", ...all, "--disable-pip-version-check"], pip, { context, more, read: splitLines });
 }
@@ -36,7 +36,7 @@ export async function listFrozen(
   const start = prefix ? normalizePipName(prefix) : "";
   const packages: ValueMap = new Map();
   if ("pip".startsWith(start)) packages.set("pip", await versionOf(pip, context));
-  return new Map([...packages, ...beginning(parseFreeze(await frozen(pip, more, context)), prefix)]);
+  return new Map([...packages, ...beginning(parseFreeze(await freezePackages(pip, more, context)), prefix)]);
 }
 
 /** The versions of the packages that are installed, by name; of those whose names begin with `prefix`. */

@@ -17,7 +17,7 @@ import {
   runServerProgram,
   withSecretFile,
 } from "./psql.ts";
-import { identifier, quoted, type Row } from "#lib/host/postgres/psql.ts";
+import { identifier, quoteSql, type Row } from "#lib/host/postgres/psql.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { isFile } from "#lib/os/file_kind.ts";
@@ -98,9 +98,9 @@ export const db_create: ModuleFunction<JobContext> = fn({
       TABLESPACE: tablespace && identifier(tablespace),
       OWNER: owner && identifier(owner),
       TEMPLATE: template && checkedWord(template, "template"),
-      ENCODING: encoding && quoted(encoding),
-      LC_COLLATE: lc_collate && quoted(lc_collate),
-      LC_CTYPE: lc_ctype && quoted(lc_ctype),
+      ENCODING: encoding && quoteSql(encoding),
+      LC_COLLATE: lc_collate && quoteSql(lc_collate),
+      LC_CTYPE: lc_ctype && quoteSql(lc_ctype),
     }).flatMap(([key, value]) => value === null ? [] : [`${key} = ${value}`]);
     const clause = options.length === 0 ? "" : ` WITH ${options.join(" ")}`;
     return await executeSql(`CREATE DATABASE ${identifier(name)}${clause}`, connection, context);
@@ -150,7 +150,7 @@ export const db_remove: ModuleFunction<JobContext> = fn({
     const commands = [
       `REVOKE CONNECT ON DATABASE ${identifier(name)} FROM public;`,
       `SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ${
-        quoted(name)
+        quoteSql(name)
       } AND pid <> pg_backend_pid();`,
       `DROP DATABASE ${identifier(name)};`,
     ];
@@ -195,7 +195,7 @@ export const tablespace_create: ModuleFunction<JobContext> = fn({
     const owned = owner ? `OWNER ${identifier(owner)}` : "";
     const pairs = [...options ?? []].map(([key, value]) => `${str(key)} = ${str(value)}`).join(", ");
     const clause = pairs === "" ? "" : `WITH ( ${pairs} )`;
-    const query = `CREATE TABLESPACE ${identifier(name)} ${owned} LOCATION ${quoted(location)} ${clause}`;
+    const query = `CREATE TABLESPACE ${identifier(name)} ${owned} LOCATION ${quoteSql(location)} ${clause}`;
     return await executeSql(query, connection, context);
   },
 });

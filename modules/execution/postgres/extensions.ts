@@ -18,7 +18,7 @@ async function available(connection: PsqlConnection, context: JobContext): Promi
   return new Map(rows.filter((row) => row.default_version !== undefined).map((row) => [row.name, row]));
 }
 
-async function installed(connection: PsqlConnection, context: JobContext): Promise<Map<string, Row>> {
+async function listInstalled(connection: PsqlConnection, context: JobContext): Promise<Map<string, Row>> {
   const query =
     "select a.*, b.nspname as schema_name from pg_extension a,  pg_namespace b where a.extnamespace = b.oid;";
   const rows = await rowsOf(query, connection, context);
@@ -36,7 +36,7 @@ export const installed_extensions: ModuleFunction<JobContext> = fn({
   doc: describe("Return the installed extensions, by name.", "postgres.installed_extensions"),
   permissions: "all",
   params: CONNECTION,
-  run: installed,
+  run: listInstalled,
 });
 
 const NAMED = { name: p.str(), ...CONNECTION };
@@ -58,7 +58,7 @@ export const get_installed_extension: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: NAMED,
-  run: async ({ name, ...connection }, context) => (await installed(connection, context)).get(name) ?? null,
+  run: async ({ name, ...connection }, context) => (await listInstalled(connection, context)).get(name) ?? null,
 });
 
 async function isAvailable(name: string, connection: PsqlConnection, context: JobContext): Promise<boolean> {
@@ -77,7 +77,7 @@ export const is_installed_extension: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether an extension is installed.", "postgres.is_installed_extension plpgsql"),
   permissions: "all",
   params: NAMED,
-  run: async ({ name, ...connection }, context) => (await installed(connection, context)).has(name),
+  run: async ({ name, ...connection }, context) => (await listInstalled(connection, context)).has(name),
 });
 
 /** What is wanted of an extension. */
@@ -97,7 +97,7 @@ async function situation(
   connection: PsqlConnection,
   context: JobContext,
 ): Promise<string[]> {
-  const known = (await installed(connection, context)).get(name);
+  const known = (await listInstalled(connection, context)).get(name);
   if (known === undefined) return [MISSING];
   const isOld = ext_version !== null && compareLooseVersions(known.extversion, ext_version) < 0;
   const isElsewhere = schema !== null && known.extrelocatable === "t" && known.schema_name !== schema;
@@ -131,8 +131,8 @@ export const drop_extension: ModuleFunction<JobContext> = fn({
       ...truthy(restrict) ? ["RESTRICT"] : [],
       ";",
     ];
-    if ((await installed(connection, context)).has(name)) await executeSql(words.join(" "), connection, context);
-    return !(await installed(connection, context)).has(name);
+    if ((await listInstalled(connection, context)).has(name)) await executeSql(words.join(" "), connection, context);
+    return !(await listInstalled(connection, context)).has(name);
   },
 });
 

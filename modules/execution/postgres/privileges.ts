@@ -95,7 +95,7 @@ function placeOf({ name, kind, schema }: PrivilegeObject): string {
   return `${kind.toUpperCase()} ${isInSchema ? `${schema}.` : ""}${own}`;
 }
 
-function listed(privileges: string | null): string {
+function joinPrivileges(privileges: string | null): string {
   return privilegeWords(privileges).join(",");
 }
 
@@ -111,7 +111,7 @@ export const privileges_grant: ModuleFunction<JobContext> = fn({
     const object = { name: object_name, kind: checkedKind(object_type), schema: prepend };
     if (await isGranted({ role: name, object, privileges, grantOption: false }, connection, context)) return false;
     const isGroup = object.kind === "group";
-    const what = isGroup ? object_name : `${listed(privileges)} ON ${placeOf(object)}`;
+    const what = isGroup ? object_name : `${joinPrivileges(privileges)} ON ${placeOf(object)}`;
     const option = truthy(grant_option) ? ` WITH ${isGroup ? "ADMIN" : "GRANT"} OPTION` : "";
     return await executeSql(`GRANT ${what} TO ${identifier(name)}${option}`, connection, context);
   },
@@ -127,7 +127,7 @@ export const privileges_revoke: ModuleFunction<JobContext> = fn({
   async run({ name, object_name, object_type, privileges, prepend, ...connection }, context) {
     const object = { name: object_name, kind: checkedKind(object_type), schema: prepend };
     if (!await isGranted({ role: name, object, privileges, grantOption: false }, connection, context)) return false;
-    const what = object.kind === "group" ? object_name : `${listed(privileges)} ON ${placeOf(object)}`;
+    const what = object.kind === "group" ? object_name : `${joinPrivileges(privileges)} ON ${placeOf(object)}`;
     return await executeSql(`REVOKE ${what} FROM ${/^\w+$/.test(name) ? name : identifier(name)}`, connection, context);
   },
 });

@@ -31,9 +31,9 @@ function saltRun(): readonly string[] {
   const own = operatorCommand("salt-run");
   const [program] = own;
   if (isFile(program)) return own;
-  const found = which("salt-run");
-  if (found === undefined) throw new CommandError(NOT_LOCAL);
-  return [found];
+  const path = which("salt-run");
+  if (path === undefined) throw new CommandError(NOT_LOCAL);
+  return [path];
 }
 
 /** The outcome of a runner. */
@@ -163,8 +163,8 @@ async function onMinions(
   if (timeout !== null) options.set("timeout", toNumber(timeout) ?? null);
   if (isMap(kwarg)) options.set("kwarg", kwarg);
   for (const [key, value] of ownKeywords(kwargs)) if (!OF_CLIENTS.includes(str(key))) options.set(key, value);
-  const found = await resultOf("salt.returns", { args: [tgt, fun], kwargs: options }, context);
-  return isMap(found) ? found : new Map();
+  const returns = await resultOf("salt.returns", { args: [tgt, fun], kwargs: options }, context);
+  return isMap(returns) ? returns : new Map();
 }
 
 export const cmd: ModuleFunction<JobContext> = fn({

@@ -52,17 +52,17 @@ export const find_job: ModuleFunction<JobContext> = fn({
   ),
   params: { jid: p.str() },
   async run({ jid }, context) {
-    const found = (await others(context)).find((job) => job.jid === jid);
-    return found === undefined ? new Map() : asMap(found);
+    const other = (await others(context)).find((job) => job.jid === jid);
+    return other === undefined ? new Map() : asMap(other);
   },
 });
 
 /** Signals one job; the text is Salt's, empty if there is no such job. */
 async function sendTo(jid: string, signal: number, context: JobContext): Promise<string> {
-  const found = (await others(context)).find((job) => job.jid === jid);
-  if (found === undefined) return "";
+  const other = (await others(context)).find((job) => job.jid === jid);
+  if (other === undefined) return "";
   if (await context.jobs.signal(jid, signal)) {
-    return `Signal ${signal} sent to job ${jid}${found.pid === null ? "" : ` at pid ${found.pid}`}`;
+    return `Signal ${signal} sent to job ${jid}${other.pid === null ? "" : ` at pid ${other.pid}`}`;
   }
   return `Job ${jid} was not running and job data has been cleaned up`;
 }

@@ -183,21 +183,21 @@ export const rm_auth_key_from_file: ModuleFunction<JobContext> = fn({
 function setKey(user: string, request: KeyRequest): string {
   if (request.key.split(/\s+/).length > 1) return "invalid";
   const enc = keyType(request.enc);
-  const found = findUser(user);
-  if (found === undefined) return "fail";
+  const account = findUser(user);
+  if (account === undefined) return "fail";
   if (fingerprints(request.hashType)(request.key) === undefined) return "Invalid public key";
   const status = checkKey(user, request);
   if (status === "exists") return "no change";
   const path = keysPath(user, request.config);
   const line = formatKey(request.key, { ...request, enc });
   if (status === "update") {
-    writeUsers(path, replaceKey(readUtf8File(path), request.key, line), found);
+    writeUsers(path, replaceKey(readUtf8File(path), request.key, line), account);
     return "replace";
   }
-  if (path.startsWith(found.home) && !isDirectory(found.home)) return "fail";
-  makeUsersDirectory(dirName(path), found);
+  if (path.startsWith(account.home) && !isDirectory(account.home)) return "fail";
+  makeUsersDirectory(dirName(path), account);
   const old = isFile(path) ? readUtf8File(path) : "";
-  writeUsers(path, `${old}${old === "" || old.endsWith("\n") ? "" : "\n"}${line}`, found);
+  writeUsers(path, `${old}${old === "" || old.endsWith("\n") ? "" : "\n"}${line}`, account);
   return "new";
 }
 
@@ -252,9 +252,9 @@ export const host_keys: ModuleFunction<JobContext> = fn({
     const directory = keydir || "/etc/ssh";
     const keys = new Map<Value, Value>();
     for (const { name } of Deno.readDirSync(directory)) {
-      const found = /^ssh_host_(.+)_key((-cert)?\.pub)?/.exec(name);
-      if (found === null) continue;
-      const [, type, pub = "", cert] = found;
+      const match = /^ssh_host_(.+)_key((-cert)?\.pub)?/.exec(name);
+      if (match === null) continue;
+      const [, type, pub = "", cert] = match;
       if ((pub === "" && !withPrivate) || (cert !== undefined && !certs)) continue;
       const path = joinPath(directory, name);
       keys.set(type + pub, isFile(path) ? readUtf8File(path).trim() : "");

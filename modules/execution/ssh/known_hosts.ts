@@ -30,8 +30,8 @@ function knownHostsPath(config: string | null, user: string | null): string | Ma
   const path = config || (user ? ".ssh/known_hosts" : "/etc/ssh/ssh_known_hosts");
   if (path.startsWith("/")) return path;
   if (!user) return failure("Cannot determine absolute path to file.");
-  const found = findUser(user);
-  return found === undefined ? failure(`User ${user} does not exist`) : joinPath(found.home, path);
+  const account = findUser(user);
+  return account === undefined ? failure(`User ${user} does not exist`) : joinPath(account.home, path);
 }
 
 function hostPort(hostname: string, port: Value): string {
@@ -132,10 +132,10 @@ export const check_known_host: ModuleFunction<JobContext> = fn({
     if (!hostname) return failure("hostname argument required");
     const path = knownHostsPath(config, user);
     if (typeof path !== "string") return path;
-    const known = await storedHosts({ path, hostname, port, hashType }, context);
-    if (known.length === 0) return "add";
-    if (key) return known.some((host) => host.key === key) ? "exists" : "update";
-    if (fingerprint) return known.some((host) => host.fingerprint === fingerprint) ? "exists" : "update";
+    const hosts = await storedHosts({ path, hostname, port, hashType }, context);
+    if (hosts.length === 0) return "add";
+    if (key) return hosts.some((host) => host.key === key) ? "exists" : "update";
+    if (fingerprint) return hosts.some((host) => host.fingerprint === fingerprint) ? "exists" : "update";
     return "exists";
   },
 });

@@ -24,7 +24,7 @@ const RUNS = { ...COMMON, keywords: RUN_KEYWORDS, outputter: "highstate", resuma
 const MODS = "mods\n    Names of SLS files, with commas or as a list; globs.";
 
 /** Runs what `run` does with a call, unless another state function runs. `mods` are SLS names before `test`. */
-async function applied(
+async function applyStates(
   { mods, queue, kwargs, ...given }: { mods?: Value; test: Value; queue: Value; kwargs: ValueMap },
   context: JobContext,
   run: (call: ApplyCall) => Promise<Value>,
@@ -54,7 +54,7 @@ export const sls: ModuleFunction<JobContext> = fn({
     state_events: p.any(null),
   },
   run: ({ mods, test, queue, ...more }, context, { kwargs }) =>
-    applied({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applySls(mods, call)),
+    applyStates({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applySls(mods, call)),
 });
 
 /** The keyword arguments with those that are declared and given. */
@@ -77,7 +77,7 @@ ${RUN_ARGUMENTS}`,
   ),
   params: { test: p.any(null), queue: p.any(null), state_events: p.any(null) },
   run: ({ test, queue, ...more }, context, { kwargs }) =>
-    applied({ test, queue, kwargs: withGiven(kwargs, more) }, context, applyHighstate),
+    applyStates({ test, queue, kwargs: withGiven(kwargs, more) }, context, applyHighstate),
 });
 
 /** The arguments of `state.apply`, which are those of what it calls. */
@@ -93,7 +93,7 @@ export const apply: ModuleFunction<JobContext> = fn({
   ),
   params: { ...APPLY, plan: p.str(null) },
   run: ({ mods, test, queue, plan, ...more }, context, { kwargs }) =>
-    applied(
+    applyStates(
       { mods, test, queue, kwargs: withGiven(kwargs, more) },
       context,
       (call) => plan === null ? applyBoth(mods, call) : applyPlan(plan, call),
@@ -112,7 +112,7 @@ what has changed. Not in Salt.\n\n${MODS}\n${RUN_ARGUMENTS}`,
   ),
   params: APPLY,
   run: ({ mods, queue, test: _test, ...more }, context, { kwargs }) =>
-    applied({ mods, test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => makePlan(mods, call)),
+    applyStates({ mods, test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => makePlan(mods, call)),
 });
 
 function applyBoth(mods: Value, call: ApplyCall): Promise<Value> {
@@ -124,7 +124,7 @@ export const test: ModuleFunction<JobContext> = fn({
   doc: describe(`As \`state.apply\`, in test mode.\n\n${MODS}\n${RUN_ARGUMENTS}`, "state.test", "state.test core"),
   params: APPLY,
   run: ({ mods, queue, test: _test, ...more }, context, { kwargs }) =>
-    applied({ mods, test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyBoth(mods, call)),
+    applyStates({ mods, test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyBoth(mods, call)),
 });
 
 export const top: ModuleFunction<JobContext> = fn({
@@ -135,7 +135,7 @@ export const top: ModuleFunction<JobContext> = fn({
   ),
   params: { topfn: p.str(), test: p.any(null), queue: p.any(null) },
   run: ({ topfn, test, queue }, context, { kwargs }) =>
-    applied({ test, queue, kwargs }, context, (call) => applyTopFile(topfn, call)),
+    applyStates({ test, queue, kwargs }, context, (call) => applyTopFile(topfn, call)),
 });
 
 export const single: ModuleFunction<JobContext> = fn({
@@ -158,7 +158,7 @@ ${ARGUMENTS}`,
   ),
   params: { fun: p.str(), name: p.any(), test: p.any(null), queue: p.any(null) },
   run: ({ fun, name, test, queue }, context, { kwargs }) =>
-    applied({ test, queue, kwargs }, context, (call) => applySingle(fun, name, call)),
+    applyStates({ test, queue, kwargs }, context, (call) => applySingle(fun, name, call)),
 });
 
 export const low: ModuleFunction<JobContext> = fn({
@@ -170,7 +170,7 @@ export const low: ModuleFunction<JobContext> = fn({
   ),
   params: { data: p.dict(), queue: p.any(null) },
   run: ({ data, queue }, context, { kwargs }) =>
-    applied({ test: null, queue, kwargs }, context, (call) => applyLow(data, call)),
+    applyStates({ test: null, queue, kwargs }, context, (call) => applyLow(data, call)),
 });
 
 export const high: ModuleFunction<JobContext> = fn({
@@ -182,7 +182,7 @@ export const high: ModuleFunction<JobContext> = fn({
   ),
   params: { data: p.dict(), test: p.any(null), queue: p.any(null) },
   run: ({ data, test, queue }, context, { kwargs }) =>
-    applied({ test, queue, kwargs }, context, (call) => applyHigh(data, call)),
+    applyStates({ test, queue, kwargs }, context, (call) => applyHigh(data, call)),
 });
 
 export const template: ModuleFunction<JobContext> = fn({
@@ -193,7 +193,7 @@ export const template: ModuleFunction<JobContext> = fn({
   ),
   params: { tem: p.str(), queue: p.any(null) },
   run: ({ tem, queue }, context, { kwargs }) =>
-    applied({ test: null, queue, kwargs }, context, (call) => applyTemplate(tem, call)),
+    applyStates({ test: null, queue, kwargs }, context, (call) => applyTemplate(tem, call)),
 });
 
 export const template_str: ModuleFunction<JobContext> = fn({
@@ -204,7 +204,7 @@ export const template_str: ModuleFunction<JobContext> = fn({
   ),
   params: { tem: p.str(), queue: p.any(null) },
   run: ({ tem, queue }, context, { kwargs }) =>
-    applied({ test: null, queue, kwargs }, context, (call) => applyTemplateText(tem, call)),
+    applyStates({ test: null, queue, kwargs }, context, (call) => applyTemplateText(tem, call)),
 });
 
 export const sls_id: ModuleFunction<JobContext> = fn({
@@ -224,7 +224,7 @@ ${ARGUMENTS}`,
   ),
   params: { id_: p.str(), mods: p.any(), test: p.any(null), queue: p.any(null), state_events: p.any(null) },
   run: ({ id_, mods, test, queue, ...more }, context, { kwargs }) =>
-    applied({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyId(id_, mods, call)),
+    applyStates({ mods, test, queue, kwargs: withGiven(kwargs, more) }, context, (call) => applyId(id_, mods, call)),
 });
 
 export const request: ModuleFunction<JobContext> = fn({
@@ -243,7 +243,7 @@ ${RUN_ARGUMENTS}`,
   params: { ...APPLY, name: p.str("default") },
   run: ({ mods, queue, test: _test, name, ...more }, context, { kwargs }) => {
     const given = withGiven(kwargs, more);
-    return applied({ mods, test: true, queue, kwargs: given }, context, async (call) => {
+    return applyStates({ mods, test: true, queue, kwargs: given }, context, async (call) => {
       const returned = await applyBoth(mods, call);
       keepRequest(context.opts.cachedir, name, { mods, kwargs: given, returned });
       return returned;
@@ -265,7 +265,7 @@ export const run_request: ModuleFunction<JobContext> = fn({
     const all = new Map([...request.kwargs, ...kwargs]);
     all.delete("test");
     const queue = all.get("queue") ?? null;
-    const returned = await applied(
+    const returned = await applyStates(
       { test: null, queue, kwargs: all },
       context,
       (call) => applyBoth(request.mods, call),

@@ -33,22 +33,22 @@ const STATES: Source = {
 
 /** What a runner of this host's master gives. */
 async function fromRunner(context: JobContext, name: string): Promise<ValueMap> {
-  const found = await context.call("saltutil.runner", [name]);
-  return isMap(found) ? found : new Map();
+  const docs = await context.call("saltutil.runner", [name]);
+  return isMap(docs) ? docs : new Map();
 }
 
 /** The entries of a map by full names that words choose. */
-function selected(all: ValueMap, wanted: readonly string[]): ValueMap {
+function selectFunctions(all: ValueMap, wanted: readonly string[]): ValueMap {
   const tests = wanted.map(selects);
   return new Map([...all].filter(([name]) => tests.length === 0 || tests.some((test) => test(str(name)))));
 }
 
 const RUNNERS: Source = {
   names: async (context) => [...(await fromRunner(context, "doc.argspec")).keys()].map(str).sort(compareStrings),
-  docs: async (context, wanted) => selected(await fromRunner(context, "doc.runner"), wanted),
+  docs: async (context, wanted) => selectFunctions(await fromRunner(context, "doc.runner"), wanted),
   argspecs: async (context, module) =>
     Object.fromEntries(
-      [...selected(await fromRunner(context, "doc.argspec"), module === "" ? [] : [module])].map((
+      [...selectFunctions(await fromRunner(context, "doc.argspec"), module === "" ? [] : [module])].map((
         [name, spec],
       ) => [str(name), spec]),
     ),

@@ -12,13 +12,16 @@ function moduleOf(name: string): string {
   return name.split(".", 1)[0];
 }
 
-function chosen(names: readonly string[], tests: readonly ((name: string) => boolean)[]): string[] {
+function chooseNames(names: readonly string[], tests: readonly ((name: string) => boolean)[]): string[] {
   return names.filter((name) => tests.length === 0 || tests.some((test) => test(name)));
 }
 
 /** Of `names`, full names of functions, those of the modules and globs wanted; without any, all. */
 export function functionsOf(names: readonly string[], wanted: readonly string[]): string[] {
-  return chosen(names, wanted.map((one) => one.includes("*") || one.includes(".") ? compileGlob(one) : selects(one)));
+  return chooseNames(
+    names,
+    wanted.map((one) => one.includes("*") || one.includes(".") ? compileGlob(one) : selects(one)),
+  );
 }
 
 /**
@@ -27,7 +30,7 @@ export function functionsOf(names: readonly string[], wanted: readonly string[])
  */
 export function modulesOf(names: readonly string[], wanted: readonly string[]): string[] {
   const tests = wanted.map((one) => one.includes("*") ? compileGlob(one) : (name: string) => moduleOf(name) === one);
-  return [...new Set(chosen(names, tests).map(moduleOf))];
+  return [...new Set(chooseNames(names, tests).map(moduleOf))];
 }
 
 /** The arguments of the functions that a module's name, a function's or a glob chooses; an empty string chooses all. */

@@ -21,7 +21,7 @@ export function checkEncoding(encoding: string, known: readonly string[]): void 
 }
 
 /** What a function returns or writes: PEM as text, other bytes as base64; raw: the bytes. */
-export function encoded(der: Uint8Array, { encoding, label, raw }: {
+export function encodeDocument(der: Uint8Array, { encoding, label, raw }: {
   readonly encoding: string;
   readonly label: string;
   readonly raw: boolean;

@@ -5,7 +5,7 @@
  */
 
 import { writeWithUmask } from "#lib/os/new_files.ts";
-import { askRemote, checkEncoding, encoded, localPolicy, writePem } from "./common.ts";
+import { askRemote, checkEncoding, encodeDocument, localPolicy, writePem } from "./common.ts";
 import { loadPrivateKey, loadPublicKey } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
@@ -46,7 +46,7 @@ const PLAIN_ENCODINGS = ["der", "pem"] as const;
  * Writes what was made to a file.
  * @returns What to say.
  */
-function written(der: Uint8Array, path: string, { encoding, label, kind, message, mode }: {
+function writeDocument(der: Uint8Array, path: string, { encoding, label, kind, message, mode }: {
   readonly encoding: string;
   readonly label: string;
   readonly kind: string;
@@ -69,7 +69,7 @@ function certificateOut(
   }
   const container = encoding.startsWith("pkcs7");
   const der = container ? pkcs7Of([certificate, ...chain]) : certificate.der;
-  return encoded(der, { encoding, label: "PKCS7", raw });
+  return encodeDocument(der, { encoding, label: "PKCS7", raw });
 }
 
 function listOf(given: Value): Value[] {
@@ -298,8 +298,13 @@ extensions
       days_valid: given.days_valid ?? 100,
     }));
     const der = await signList(planList(fields, (line) => context.log("warning", line)), digest);
-    if (path === null) return encoded(der, { encoding, label: "X509 CRL", raw });
-    return written(der, path, { encoding, label: "X509 CRL", kind: "X509 CRL", message: `CRL written to ${path}` });
+    if (path === null) return encodeDocument(der, { encoding, label: "X509 CRL", raw });
+    return writeDocument(der, path, {
+      encoding,
+      label: "X509 CRL",
+      kind: "X509 CRL",
+      message: `CRL written to ${path}`,
+    });
   },
 });
 
@@ -320,7 +325,7 @@ export const encode_crl: ModuleFunction<JobContext> = fn({
   params: { crl: p.any(), encoding: p.str("pem"), raw: p.bool(false) },
   run: ({ crl, encoding, raw }) => {
     checkEncoding(encoding, PLAIN_ENCODINGS);
-    return encoded(loadRevocationList(referenceOf(crl)).found.der, { encoding, label: "X509 CRL", raw });
+    return encodeDocument(loadRevocationList(referenceOf(crl)).found.der, { encoding, label: "X509 CRL", raw });
   },
 });
 
@@ -354,8 +359,8 @@ digest : sha256, encoding : pem
     given.set("private_key", private_key).set("private_key_passphrase", private_key_passphrase);
     const label = "CERTIFICATE REQUEST";
     const der = await signRequest(planRequest(given), used);
-    if (path === null) return encoded(der, { encoding, label, raw });
-    return written(der, path, { encoding, label, kind: label, message: `CSR written to ${path}` });
+    if (path === null) return encodeDocument(der, { encoding, label, raw });
+    return writeDocument(der, path, { encoding, label, kind: label, message: `CSR written to ${path}` });
   },
 });
 
@@ -368,7 +373,11 @@ export const encode_csr: ModuleFunction<JobContext> = fn({
   params: { csr: p.any(), encoding: p.str("pem"), raw: p.bool(false) },
   run: ({ csr, encoding, raw }) => {
     checkEncoding(encoding, PLAIN_ENCODINGS);
-    return encoded(loadSigningRequest(referenceOf(csr)).found.der, { encoding, label: "CERTIFICATE REQUEST", raw });
+    return encodeDocument(loadSigningRequest(referenceOf(csr)).found.der, {
+      encoding,
+      label: "CERTIFICATE REQUEST",
+      raw,
+    });
   },
 });
 
@@ -439,8 +448,8 @@ passphrase, encoding : pem
     refuseUnknown(kwargs, ["bits", "cipher", "verbose", "text"]);
     checkEncoding(encoding, KEY_ENCODINGS);
     const { der, label } = keyDer(newKey(algo, kwargs.get("bits") ?? keysize), passphrase);
-    if (path === null) return encoded(der, { encoding, label, raw });
-    return written(der, path, {
+    if (path === null) return encodeDocument(der, { encoding, label, raw });
+    return writeDocument(der, path, {
       encoding,
       label,
       kind: "(?:(RSA|ENCRYPTED) )?PRIVATE KEY",
@@ -468,6 +477,6 @@ export const encode_private_key: ModuleFunction<JobContext> = fn({
   run: ({ private_key, encoding, passphrase, private_key_passphrase, raw }) => {
     checkEncoding(encoding, KEY_ENCODINGS);
     const { der, label } = keyDer(loadPrivateKey(referenceOf(private_key), private_key_passphrase), passphrase);
-    return encoded(der, { encoding, label, raw });
+    return encodeDocument(der, { encoding, label, raw });
   },
 });

@@ -57,18 +57,18 @@ export const sign_remote_certificate: ModuleFunction<JobContext> = fn({
   params: { signing_policy: p.any(), kwargs: p.dict(), get_signing_policy_only: p.bool(false) },
   varKwargs: "more_kwargs",
   run: async ({ signing_policy, kwargs, get_signing_policy_only }, context, { kwargs: more }) => {
-    const refused = (...errors: string[]) => map({ data: null, errors });
+    const refuseWith = (...errors: string[]) => map({ data: null, errors });
     try {
       const policy = await localPolicy(signing_policy, context);
       if (policy.size === 0) {
-        return refused("signing_policy must be specified and defined on signing minion");
+        return refuseWith("signing_policy must be specified and defined on signing minion");
       }
       const minions = policy.get("minions");
       if (minions !== undefined) {
         const minion = more.get("__pub_id");
-        if (minion === undefined) return refused("minion sending this request could not be identified");
+        if (minion === undefined) return refuseWith("minion sending this request could not be identified");
         if (!await isPermitted(str(minions), str(minion), context)) {
-          return refused("minion not permitted to use specified signing policy");
+          return refuseWith("minion not permitted to use specified signing policy");
         }
         policy.delete("minions");
       }
@@ -80,7 +80,7 @@ export const sign_remote_certificate: ModuleFunction<JobContext> = fn({
           if (certificate !== null) policy.set("signing_cert", loadCertificate(referenceOf(certificate)).der);
         } catch (error) {
           if (!(error instanceof InvocationError)) throw error;
-          return refused(error.message);
+          return refuseWith(error.message);
         }
         return map({ data: policy, errors: [] });
       }
@@ -89,11 +89,11 @@ export const sign_remote_certificate: ModuleFunction<JobContext> = fn({
       try {
         return map({ data: (await localCertificate(given)).der, errors: [] });
       } catch (error) {
-        return refused(messageOf(error));
+        return refuseWith(messageOf(error));
       }
     } catch (error) {
       context.log("error", messageOf(error));
-      return refused("Failed building the signing policy. See CA server log for details.");
+      return refuseWith("Failed building the signing policy. See CA server log for details.");
     }
   },
 });

@@ -40,12 +40,12 @@ import { isPair, isSignedBy } from "#lib/host/x509/signing.ts";
 const DAY_MS = 86_400_000;
 
 function shownSubject(name: Name): ValueMap {
-  const found: ValueMap = new Map();
+  const subject: ValueMap = new Map();
   for (const word of NAME_OIDS.keys()) {
     const value = attributeOf(name, word);
-    if (value !== undefined) found.set(word, value);
+    if (value !== undefined) subject.set(word, value);
   }
-  return found;
+  return subject;
 }
 
 /** The digest that programs find certificates by: four bytes, the last one first. */
@@ -94,8 +94,8 @@ export const read_certificate: ModuleFunction<JobContext> = fn({
 
 /** The files that a pattern matches, with what is read of each; those of which it is `None` are left out. */
 function ofFiles(pattern: string, read: (path: string) => Value): ValueMap {
-  const found = globAny(pattern).filter((path) => isFile(path)).map((path) => [path, read(path)] as const);
-  return new Map(found.filter(([, value]) => value !== null));
+  const documents = globAny(pattern).filter((path) => isFile(path)).map((path) => [path, read(path)] as const);
+  return new Map(documents.filter(([, value]) => value !== null));
 }
 
 export const read_certificates: ModuleFunction<JobContext> = fn({

@@ -40,10 +40,10 @@ async function groupInfo(name: string, { options, expand, done, context }: Askin
   const program = yumProgram();
   const words = program === "dnf5" ? ["group", "info"] : ["groupinfo"];
   const command = [program, "--quiet", ...options, ...words, checkedWord(name, "group")];
-  const found = parseYumGroup((await runProgram(command, context, { setsRetcode: true })).stdout);
-  if (found === undefined) throw new CommandError(`Group '${name}' not found`);
-  const { members, ...about } = found;
-  if (!expand || found.type !== "environment group") return map({ ...Object.fromEntries(members), ...about });
+  const group = parseYumGroup((await runProgram(command, context, { setsRetcode: true })).stdout);
+  if (group === undefined) throw new CommandError(`Group '${name}' not found`);
+  const { members, ...about } = group;
+  if (!expand || group.type !== "environment group") return map({ ...Object.fromEntries(members), ...about });
   const all = new Map(GROUP_KINDS.map((kind) => [kind, new Set<string>()]));
   for (const member of [...members.values()].flat()) {
     if (done.includes(member)) continue;
@@ -71,8 +71,8 @@ function listOf(value: Value | undefined): string[] {
 
 /** Options for the keywords that say where groups are looked for. */
 function placeOptions(kwargs: ValueMap): string[] {
-  const known = ["fromrepo", "enablerepo", "disablerepo"];
-  return yumOptions(new Map([...kwargs].filter(([key]) => known.includes(str(key)))));
+  const options = ["fromrepo", "enablerepo", "disablerepo"];
+  return yumOptions(new Map([...kwargs].filter(([key]) => options.includes(str(key)))));
 }
 
 export const group_info: ModuleFunction<JobContext> = fn({

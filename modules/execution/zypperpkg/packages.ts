@@ -44,7 +44,7 @@ export const virtual: Virtual = {
 const ROOT = { root: p.str(null) };
 
 /** A name without its architecture, if the host installs packages of that. */
-function normalized(name: string, context: JobContext): string {
+function normalizeName(name: string, context: JobContext): string {
   const { name: bare, arch } = splitArchitecture(name);
   const own = ownArchitecture(context);
   const isOwn = arch !== null && (arch === own || arch === "noarch" || areBoth32Bits(arch, own));
@@ -58,7 +58,7 @@ export const normalize_name: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { name: p.str() },
-  run: ({ name }, context) => normalized(name, context),
+  run: ({ name }, context) => normalizeName(name, context),
 });
 
 export const parse_arch: ModuleFunction<JobContext> = fn({
@@ -151,7 +151,7 @@ export const install: ModuleFunction<JobContext> = fn({
     const ids = kwargs.get("advisory_ids");
     const targets: zypper.ZypperTargets | undefined = ids !== undefined && !truthy(pkgs)
       ? { kind: "advisory", ids: truthy(ids) ? splitInput(ids) : [name ?? ""] }
-      : await parseTargets({ name, pkgs, sources }, context, (one) => normalized(one, context));
+      : await parseTargets({ name, pkgs, sources }, context, (one) => normalizeName(one, context));
     if (targets === undefined) return {};
     const how = {
       ...bound,
@@ -209,7 +209,7 @@ export const upgrade: ModuleFunction<JobContext> = fn({
       if (dryrun) await runZypper([...words, "--debug-solver"], context, { root, scope: true, soft: true });
     } else if (name || truthy(pkgs)) {
       const given = { name, pkgs, version: kwargs.get("version") };
-      const targets = await parseTargets(given, context, (one) => normalized(one, context));
+      const targets = await parseTargets(given, context, (one) => normalizeName(one, context));
       if (targets?.kind === "repository") words.push(...targets.packages.keys());
     }
     return await zypper.upgradeZypperPackages(words, { root, attr: bound.diff_attr, dryrun }, context);
@@ -229,7 +229,7 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
     varKwargs: "kwargs",
     watchedKeywords: CHANGE_KEYWORDS,
     async run({ name, pkgs, root }, context) {
-      const targets = await parseTargets({ name, pkgs }, context, (one) => normalized(one, context));
+      const targets = await parseTargets({ name, pkgs }, context, (one) => normalizeName(one, context));
       return targets === undefined ? {} : await zypper.removeZypperPackages(targets, root, context);
     },
   });
@@ -270,7 +270,7 @@ export const clean_locks: ModuleFunction<JobContext> = fn({
  * Names with versions, or without.
  * @throws {CommandError} If there are none.
  */
-function wanted(name: string | null, pkgs: Value): (readonly [name: string, version: Value])[] {
+function wantedPackages(name: string | null, pkgs: Value): (readonly [name: string, version: Value])[] {
   if (!name && !truthy(pkgs)) throw new CommandError("Name or packages must be specified.");
   const list = truthy(pkgs) ? (Array.isArray(pkgs) ? pkgs : [pkgs]) : [name];
   return list.map((one) => {
@@ -293,7 +293,7 @@ export const hold: ModuleFunction<JobContext> = fn({
     `pkg.hold pkgs='["foo", "bar"]'`,
   ),
   async run({ name, pkgs, root }, context) {
-    const given = wanted(name, pkgs);
+    const given = wantedPackages(name, pkgs);
     const locks = readLocks(root);
     const results: ValueMap = new Map();
     const added: string[] = [];
@@ -317,7 +317,7 @@ export const unhold: ModuleFunction<JobContext> = fn({
     `pkg.unhold pkgs='["foo", "bar"]'`,
   ),
   async run({ name, pkgs, root }, context) {
-    const given = wanted(name, pkgs);
+    const given = wantedPackages(name, pkgs);
     const locks = readLocks(root);
     const results: ValueMap = new Map();
     const removed: string[] = [];
@@ -355,8 +355,8 @@ export const list_holds: ModuleFunction<JobContext> = fn({
       if ((lock.get("type") ?? "package") !== "package") continue;
       for (const one of await lockedNames(name, lock, { root, context })) {
         if (editions.has(one)) continue;
-        for (const [found, all] of await infoOf([one], { root, attr: "edition,epoch" }, context)) {
-          editions.set(found, all);
+        for (const [edition, all] of await infoOf([one], { root, attr: "edition,epoch" }, context)) {
+          editions.set(edition, all);
         }
       }
     }

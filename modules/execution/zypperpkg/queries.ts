@@ -247,15 +247,15 @@ export const list_downloaded: ModuleFunction<JobContext> = fn({
 
 async function downloadPackages(given: readonly string[], root: Value, context: JobContext): Promise<ValueMap> {
   const words = ["download", ...given.map((name) => checkedWord(name, "package name"))];
-  const found: ValueMap = new Map();
+  const packages: ValueMap = new Map();
   for (const { name, info } of downloadsOf(await zypperXml(words, context, { root }))) {
     const check = rpmWords(root, "-K", "--quiet", str(info.get("path") ?? ""));
-    if ((await runProgram(check, context)).retcode === 0) found.set(name, info);
+    if ((await runProgram(check, context)).retcode === 0) packages.set(name, info);
   }
-  if (found.size === 0) throw new CommandError(`Unable to download packages: ${given.join(", ")}`);
-  const failed = given.filter((name) => !found.has(name));
-  if (failed.length > 0) found.set("_error", `The following package(s) failed to download: ${failed.join(", ")}`);
-  return found;
+  if (packages.size === 0) throw new CommandError(`Unable to download packages: ${given.join(", ")}`);
+  const failed = given.filter((name) => !packages.has(name));
+  if (failed.length > 0) packages.set("_error", `The following package(s) failed to download: ${failed.join(", ")}`);
+  return packages;
 }
 
 export const download: ModuleFunction<JobContext> = ofNames(

@@ -9,7 +9,7 @@ import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib
 import { masterAsMinion } from "#lib/config/load.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { succeeded } from "#lib/states/run/outcome.ts";
+import { hasSucceeded } from "#lib/states/run/outcome.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -44,7 +44,7 @@ orchestration_jid
   async run({ mods, orchestration_jid, ...options }, context) {
     const jid = orchestration_jid ?? context.jid;
     const data = await ofMaster({ fun: "state.sls", args: [mods], kwargs: givenKeywords(options), jid }, context);
-    return map({ data, outputter: "highstate", retcode: succeeded(data) ? 0 : 1 });
+    return map({ data, outputter: "highstate", retcode: hasSucceeded(data) ? 0 : 1 });
   },
 });
 
@@ -52,7 +52,7 @@ export const orch: RunnerFunction = orchestrate;
 export const sls: RunnerFunction = orchestrate;
 
 /** Shows what was run as it is shown beside the result. */
-async function shown(data: ValueMap, context: RunnerContext): Promise<ValueMap> {
+async function showProgress(data: ValueMap, context: RunnerContext): Promise<ValueMap> {
   await context.progress(map({ data, outputter: "highstate" }));
   return data;
 }
@@ -75,7 +75,10 @@ pillar
   varKwargs: "kwargs",
   async run({ fun, name, pillar }, context, { kwargs }) {
     const own = new Map([...ownKeywords(kwargs), ...givenKeywords({ pillar })]);
-    return await shown(await ofMaster({ fun: "state.single", args: [fun, name], kwargs: own }, context), context);
+    return await showProgress(
+      await ofMaster({ fun: "state.single", args: [fun, name], kwargs: own }, context),
+      context,
+    );
   },
 });
 
@@ -94,7 +97,7 @@ test, queue
   varKwargs: "kwargs",
   async run({ data, test: _test, queue: _queue, ...options }, context, { kwargs }) {
     const own = new Map([...ownKeywords(kwargs), ...givenKeywords(options)]);
-    return await shown(await ofMaster({ fun: "state.high", args: [data], kwargs: own }, context), context);
+    return await showProgress(await ofMaster({ fun: "state.high", args: [data], kwargs: own }, context), context);
   },
 });
 

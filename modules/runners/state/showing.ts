@@ -68,7 +68,7 @@ node : master
 });
 
 /** Runs a function that shows states on the master's host, or on the minions of a target. */
-async function shown(
+async function executeOn(
   fun: string,
   { args, kwargs, tgt, tgt_type, timeout }: {
     readonly args: Value[];
@@ -124,7 +124,7 @@ timeout
   ),
   params: { mods: p.any(), ...TARGETED, ...SLS_PARAMS, ...PILLAR_PARAMS },
   run: ({ mods, tgt, tgt_type, timeout, ...options }, context) =>
-    shown("state.graph", { args: [mods], kwargs: given(options), tgt, tgt_type, timeout }, context),
+    executeOn("state.graph", { args: [mods], kwargs: given(options), tgt, tgt_type, timeout }, context),
 });
 
 export const graph_highstate: RunnerFunction = runner({
@@ -141,16 +141,16 @@ timeout
   ),
   params: { ...TARGETED, ...PILLAR_PARAMS },
   run: ({ tgt, tgt_type, timeout, ...options }, context) =>
-    shown("state.graph_highstate", { args: [], kwargs: given(options), tgt, tgt_type, timeout }, context),
+    executeOn("state.graph_highstate", { args: [], kwargs: given(options), tgt, tgt_type, timeout }, context),
 });
 
 function busOf(node: string, directory: string): string {
   if (node === "master") return masterBus(directory).pub;
   if (node !== "minion") throw new CommandError(`node must be master or minion, not ${node}`);
-  const found = minionBusIn(directory);
-  if (found.length === 1) return found[0];
+  const bus = minionBusIn(directory);
+  if (bus.length === 1) return bus[0];
   throw new CommandError(
-    found.length === 0
+    bus.length === 0
       ? `No minion has its event bus in ${directory}: name the sock_dir of the minion's configuration`
       : `Several minions have their event bus in ${directory}`,
   );

@@ -240,7 +240,7 @@ function refuseOptions(options: string | null): void {
 }
 
 /** What the failure to list an archive's contents means for the state, behind the reason. */
-export function unlisted(given: ExtractedArguments, format: ArchiveFormat): string {
+export function explainUnlisted(given: ExtractedArguments, format: ArchiveFormat): string {
   const errors = [
     ...truthy(given.if_missing) ? [] : ["'if_missing' must be set"],
     ...!truthy(given.enforce_ownership_on) && (truthy(given.user) || truthy(given.group))

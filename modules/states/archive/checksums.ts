@@ -31,8 +31,8 @@ export function storedSum(
   type: string = context.opts.hash_type,
 ): StoredSum | undefined {
   const lines = (readTextFileIfExists(sumsFile(path, context)) ?? "").split("\n");
-  const found = lines.find((line) => line.startsWith(`${type}:`));
-  return found === undefined ? undefined : { hash_type: type, hsum: found.slice(type.length + 1) };
+  const sum = lines.find((line) => line.startsWith(`${type}:`));
+  return sum === undefined ? undefined : { hash_type: type, hsum: sum.slice(type.length + 1) };
 }
 
 /** Keeps the digest that the archive at `path` has now. */

@@ -43,13 +43,17 @@ export async function extractArchive(given: Extraction, context: StateContext): 
   const trim = { trim_output: max === 0 ? false : max };
   try {
     if (format === "tar") return options === null ? await extractTar(given, context) : await runTar(given, context);
-    if (format === "rar") return await context.call("archive.unrar", [archive, directory], merged(trim, more));
+    if (format === "rar") return await context.call("archive.unrar", [archive, directory], mergeArguments(trim, more));
     return given.unzipProgram
-      ? await context.call("archive.cmd_unzip", [archive, directory], merged({ ...trim, options, password }, more))
+      ? await context.call(
+        "archive.cmd_unzip",
+        [archive, directory],
+        mergeArguments({ ...trim, options, password }, more),
+      )
       : await context.call(
         "archive.unzip",
         [archive, directory],
-        merged({ ...trim, options, password, extract_perms: given.extractPerms }, more),
+        mergeArguments({ ...trim, options, password, extract_perms: given.extractPerms }, more),
       );
   } catch (error) {
     if (error instanceof CommandError || error instanceof CommandNotFoundError) throw new Refused(error.message);
@@ -57,7 +61,7 @@ export async function extractArchive(given: Extraction, context: StateContext): 
   }
 }
 
-function merged(own: Readonly<Record<string, unknown>>, more: ValueMap): ValueMap {
+function mergeArguments(own: Readonly<Record<string, unknown>>, more: ValueMap): ValueMap {
   return new Map([...map(own), ...more]);
 }
 

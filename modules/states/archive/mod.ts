@@ -10,6 +10,7 @@
 
 import {
   directoryOf,
+  explainUnlisted,
   EXTRACTED,
   EXTRACTED_DOC,
   type ExtractedArguments,
@@ -17,7 +18,6 @@ import {
   keepsSource,
   type Method,
   methodOf,
-  unlisted,
 } from "./arguments.ts";
 import { keepSum, storedSum } from "./checksums.ts";
 import { type ArchiveContents, bullets, compareContents, findMemberPlace, parseArchiveContents } from "./contents.ts";
@@ -84,7 +84,7 @@ async function listContents(
       await context.call("archive.list", [archive], map({ ...callOptions, strip_components: method.strip ?? null })),
     );
   } catch (error) {
-    if (error instanceof CommandError) throw new Refused(error.message + unlisted(given, format));
+    if (error instanceof CommandError) throw new Refused(error.message + explainUnlisted(given, format));
     throw error;
   }
 }

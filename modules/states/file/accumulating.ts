@@ -7,7 +7,7 @@
 import { accumulators } from "./accumulators.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function requisites(low: ValueMap, key: string): Value[] {
@@ -39,12 +39,12 @@ text
   keywords: [],
   run: ({ name, filename, text: given }, context) => {
     const { low } = context;
-    if (name === "") return failed(name, "Must provide name to file.accumulated");
-    if (given === null) return failed(name, "No text supplied for accumulator");
+    if (name === "") return failState(name, "Must provide name to file.accumulated");
+    if (given === null) return failState(name, "No text supplied for accumulator");
     const dependents = [...requisites(low, "require_in"), ...requisites(low, "watch_in")];
     if (!dependents.some(isForFile)) {
       const [sls, id] = ["__sls__", "__id__"].map((key) => str(low.get(key) ?? null));
-      return failed(name, `Orphaned accumulator ${name} in ${sls}:${id}`);
+      return failState(name, `Orphaned accumulator ${name} in ${sls}:${id}`);
     }
     const { texts, dependents: known } = accumulators(context);
     const named = entry(entry(known, filename, () => new Map<string, Value[]>()), name, (): Value[] => []);
@@ -62,8 +62,8 @@ text
 
 /** The value of a key, made if there is none. */
 function entry<T>(from: Map<string, T>, key: string, make: () => T): T {
-  const known = from.get(key);
-  if (known !== undefined) return known;
+  const value = from.get(key);
+  if (value !== undefined) return value;
   const made = make();
   from.set(key, made);
   return made;
@@ -71,8 +71,8 @@ function entry<T>(from: Map<string, T>, key: string, make: () => T): T {
 
 /** The list of an accumulator. */
 function listOf(lists: ValueMap, name: string): Value[] {
-  const known = lists.get(name);
-  if (Array.isArray(known)) return known;
+  const items = lists.get(name);
+  if (Array.isArray(items)) return items;
   const made: Value[] = [];
   lists.set(name, made);
   return made;

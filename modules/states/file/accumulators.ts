@@ -17,8 +17,8 @@ export interface Accumulators {
 
 /** The accumulated texts so far. Salt keeps them in a file of the run; here they are in memory during the run. */
 export function accumulators({ shared }: StateContext): Accumulators {
-  const known = shared.get(KEY);
-  if (isAccumulators(known)) return known;
+  const accumulators = shared.get(KEY);
+  if (isAccumulators(accumulators)) return accumulators;
   const empty: Accumulators = { texts: new Map(), dependents: new Map() };
   shared.set(KEY, empty);
   return empty;

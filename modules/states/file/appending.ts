@@ -14,7 +14,7 @@ import { whitespaceRegex } from "#lib/host/filesystem/whitespace_regex.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
 import { map, truthy, type Value } from "#lib/values/value.ts";
@@ -45,10 +45,10 @@ async function textsFor(
   context: StateContext,
 ): Promise<string[] | StateResult> {
   const chosen = sourcesOf(templates);
-  if ("problem" in chosen) return failed(name, chosen.problem);
+  if ("problem" in chosen) return failState(name, chosen.problem);
   if (makedirs && !context.test && await madeAbove(name, context) === "a file") {
     const above = dirName(name);
-    return failed(
+    return failState(
       name,
       `The following files will be changed:\n${above}: directory - new\n`,
       map({ [above]: { directory: "new" } }),
@@ -58,7 +58,7 @@ async function textsFor(
   if (problem !== undefined) {
     const touched = stateResult(await context.state("file.touch", map({ name, makedirs })));
     if (context.test) return touched;
-    if (missingFile(name) !== undefined) return failed(name, problem);
+    if (missingFile(name) !== undefined) return failState(name, problem);
   }
   if (chosen.sources.length > 0) return await templateTexts(chosen.sources, templates, context);
   return textList(text, argumentText(context));
@@ -109,7 +109,7 @@ ignore_whitespace : True
     show_changes: p.bool(true),
   },
   run: async ({ name: given, ignore_whitespace, show_changes, ...more }, context) => {
-    if (given === "") return failed(given, "Must provide name to file.append");
+    if (given === "") return failState(given, "Must provide name to file.append");
     const name = home(given);
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;
@@ -120,7 +120,7 @@ ignore_whitespace : True
       added = await missingLines(name, { texts, regexOf }, context);
     } catch (error) {
       if (!(error instanceof InvocationError)) throw error;
-      return failed(name, "No text found to append. Nothing appended");
+      return failState(name, "No text found to append. Nothing appended");
     }
     if (added.length === 0) return { ...startResult(name), comment: `File ${name} is in correct state` };
     if (!context.test) await context.call("file.append", [name], map({ args: added }));
@@ -152,7 +152,7 @@ header
   },
   run: async ({ name: given, header, show_changes, ...more }, context) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.prepend");
+    if (name === "") return failState(name, "Must provide name to file.prepend");
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;
     const before = readUtf8File(name);

@@ -13,7 +13,7 @@ import { realPath } from "#lib/os/disk_paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
 import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
@@ -55,26 +55,28 @@ async function cachedCopy({ name, saltenv }: Wanted, context: StateContext): Pro
 async function planCopy(wanted: Wanted, context: StateContext): Promise<StateResult> {
   const { name, sum } = wanted;
   const copy = await cachedCopy(wanted, context);
-  const planned = (comment: string): StateResult => ({ ...startResult(name, null), comment });
-  if (copy === "") return planned(`File will be cached: ${name}`);
-  if (sum === undefined) return planned(`No hash found. File will be cached: ${name}`);
+  const planResult = (comment: string): StateResult => ({ ...startResult(name, null), comment });
+  if (copy === "") return planResult(`File will be cached: ${name}`);
+  if (sum === undefined) return planResult(`No hash found. File will be cached: ${name}`);
   const hash = await context.call("file.get_hash", [copy, context.opts.hash_type]);
   return hash === sum.hsum
-    ? planned(`File already cached: ${name}`)
-    : planned(`Hashes don't match.\nFile will be cached: ${name}`);
+    ? planResult(`File already cached: ${name}`)
+    : planResult(`Hashes don't match.\nFile will be cached: ${name}`);
 }
 
 /** A source of this host needs no copy. */
 async function checkLocal(path: string, wanted: Wanted, context: StateContext): Promise<StateResult> {
   const { name, sum, skipVerify } = wanted;
-  if (!existsOrThrow(path)) return failed(name, `File ${path} is not present on the minion`);
+  if (!existsOrThrow(path)) return failState(name, `File ${path} is not present on the minion`);
   const ret = startResult(name);
   if (skipVerify || sum === undefined) return { ...ret, comment: `File ${path} is present on the minion` };
   const hash = await hashOf(path, wanted, context);
-  return hash === sum.hsum ? { ...ret, comment: `File ${path} is present on the minion and has hash ${hash}` } : failed(
-    name,
-    `File ${path} is present on the minion, but the hash (${hash}) does not match the specified hash (${sum.hsum})`,
-  );
+  return hash === sum.hsum
+    ? { ...ret, comment: `File ${path} is present on the minion and has hash ${hash}` }
+    : failState(
+      name,
+      `File ${path} is present on the minion, but the hash (${hash}) does not match the specified hash (${sum.hsum})`,
+    );
 }
 
 async function fetchCopy(wanted: Wanted, context: StateContext): Promise<StateResult> {
@@ -87,10 +89,10 @@ async function fetchCopy(wanted: Wanted, context: StateContext): Promise<StateRe
     copy = await context.call("cp.cache_file", [name], options);
   } catch (error) {
     if (error instanceof Deno.errors.NotCapable) throw error;
-    return failed(name, hideCredentials(reasonOf(error)));
+    return failState(name, hideCredentials(reasonOf(error)));
   }
   if (!truthy(copy)) {
-    return failed(name, `Failed to cache ${hideCredentials(name)}, check minion log for more information`);
+    return failState(name, `Failed to cache ${hideCredentials(name)}, check minion log for more information`);
   }
   const path = str(copy);
   const hash = await hashOf(path, wanted, context);
@@ -164,7 +166,7 @@ source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
   },
   run: async ({ name, skip_verify: skipVerify, saltenv, use_etag: useEtag, ...given }, context) => {
     if (!skipVerify && !truthy(given.source_hash) && !useEtag && REMOTE.includes(schemeOf(name))) {
-      return failed(
+      return failState(
         name,
         `Unable to verify upstream hash of source file ${
           hideCredentials(name)
@@ -176,7 +178,7 @@ source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
       sum = await sumOf(name, { ...given, saltenv }, context);
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failed(name, reasonOf(error));
+      return failState(name, reasonOf(error));
     }
     const wanted: Wanted = { name, saltenv, sum, skipVerify, useEtag };
     if (context.test) return await planCopy(wanted, context);
@@ -208,7 +210,7 @@ saltenv : base
       Deno.removeSync(copy);
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
-      return failed(name, `Failed to delete ${copy}: ${pythonOsError(error, copy)}`);
+      return failState(name, `Failed to delete ${copy}: ${pythonOsError(error, copy)}`);
     }
     return { ...ret, comment: `${copy} was deleted`, changes: map({ deleted: true }) };
   },

@@ -37,31 +37,31 @@ export type Contents =
 
 /** What the three arguments say. A template is rendered. */
 export async function resolveContents(given: ContentsArguments, context: StateContext): Promise<Contents> {
-  const found = await lookUp(given, context);
-  if ("problem" in found || found.value === null) return "problem" in found ? found : { contents: null };
-  if (!truthy(given.allow_empty) && !truthy(found.value)) {
-    return refused(
+  const lookup = await lookUp(given, context);
+  if ("problem" in lookup || lookup.value === null) return "problem" in lookup ? lookup : { contents: null };
+  if (!truthy(given.allow_empty) && !truthy(lookup.value)) {
+    return refuseContents(
       `${
         nameOf(given)
       } value would result in empty contents. Set allow_empty to True to allow the managed file to be empty.`,
     );
   }
-  const lines = linesOf(found.value, given.encoding, given.contents === null ? str : argumentText(context));
+  const lines = linesOf(lookup.value, given.encoding, given.contents === null ? str : argumentText(context));
   if (lines?.length === 0) {
-    return refused(
+    return refuseContents(
       "Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings, and is not binary data. SLS is likely malformed.",
     );
   }
   if (lines === undefined && truthy(given.template)) {
-    return refused(
+    return refuseContents(
       "Contents specified by contents/contents_pillar/contents_grains appears to be binary data, and as will not be able to be treated as a Jinja template.",
     );
   }
-  const contents = lines === undefined ? found.value : joined(lines, truthy(given.contents_newline));
-  return truthy(given.template) ? await rendered(contents, given, context) : { contents: bytesOrText(contents) };
+  const contents = lines === undefined ? lookup.value : joinParts(lines, truthy(given.contents_newline));
+  return truthy(given.template) ? await renderContents(contents, given, context) : { contents: bytesOrText(contents) };
 }
 
-function refused(problem: string): Contents & { readonly problem: string } {
+function refuseContents(problem: string): Contents & { readonly problem: string } {
   return { problem, result: false };
 }
 
@@ -85,7 +85,7 @@ async function lookUp(
   const values: Value[] = [];
   for (const key of Array.isArray(from.keys) ? from.keys : [from.keys]) {
     const value = await context.call(from.fun, [key, absent], from.kwargs);
-    if (value === absent) return refused(`${from.what} ${str(key)} does not exist`);
+    if (value === absent) return refuseContents(`${from.what} ${str(key)} does not exist`);
     values.push(value);
   }
   return { value: Array.isArray(from.keys) ? values.map(str).join("\n") : values[0] };
@@ -99,12 +99,12 @@ function linesOf(value: Value, encoding: string | null, written: (value: Value) 
 }
 
 /** All lines with a newline each: also where another character than a newline ended them, as in Salt. */
-function joined(parts: readonly string[], newline: boolean): string {
+function joinParts(parts: readonly string[], newline: boolean): string {
   const contents = parts.flatMap(splitLines).map((line) => `${line}\n`).join("");
   return newline ? contents : contents.replace(/\n+$/, "").replace(/\r+$/, "");
 }
 
-async function rendered(contents: Value, given: ContentsArguments, context: StateContext): Promise<Contents> {
+async function renderContents(contents: Value, given: ContentsArguments, context: StateContext): Promise<Contents> {
   const { template, context: variables, defaults } = given;
   const made = await context.call(
     "file.apply_template_on_contents",

@@ -7,7 +7,7 @@
 import { renameHeld } from "#lib/os/held_path.ts";
 import { cleanDirectory, patternsOf, requiredPaths } from "./cleaning.ts";
 import { home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
-import { checkDirectory, type DirectoryOptions, limited, readRecurse, walkedTo } from "./directory_check.ts";
+import { checkDirectory, type DirectoryOptions, limitOptions, readRecurse, walkedTo } from "./directory_check.ts";
 import { permissionResult } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
@@ -16,7 +16,7 @@ import { dirName, isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isInt, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** What to do with something that is not a directory, or with a link to one. */
@@ -86,16 +86,16 @@ async function recursionProblems(
 ): Promise<string[]> {
   const problems: string[] = [];
   const isGiven = (owner: Value) => truthy(owner) || isInt(owner);
-  const unspecified = (what: string) =>
+  const unspecifiedText = (what: string) =>
     `${what} not specified, but configured as a target for recursive ownership management`;
   if (words.has("user")) {
-    if (!isGiven(user)) problems.push(unspecified("user"));
+    if (!isGiven(user)) problems.push(unspecifiedText("user"));
     else if (await context.call("file.user_to_uid", [user]) === "") {
       problems.push(`Failed to enforce ownership for user ${str(user)} (user does not exist)`);
     }
   }
   if (words.has("group")) {
-    if (!isGiven(group)) problems.push(unspecified("group"));
+    if (!isGiven(group)) problems.push(unspecifiedText("group"));
     else if (await context.call("file.group_to_gid", [group]) === "") {
       problems.push(`Failed to enforce group ownership for group ${str(group)}`);
     }
@@ -116,7 +116,7 @@ async function recurseInto(
   const problem = (await recursionProblems(wanted, words, context)).at(-1);
   if (problem !== undefined) now = { ...now, result: false, comment: problem };
   if (words.has("silent")) now = { ...now, changes: map({ recursion: "Changes silenced" }) };
-  const { user, group, dirMode, fileMode } = limited(wanted, words);
+  const { user, group, dirMode, fileMode } = limitOptions(wanted, words);
   const errors: string[] = [];
   const bring = async (path: string, mode: Value) => {
     const permissions = { user, group, mode, follow: wanted.follow };
@@ -245,16 +245,16 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
   keywords: ["owner", "mode"],
   run: async (given, context, { kwargs }) => {
     const shown = home(given.name);
-    if (shown === "") return failed(shown, "Must provide name to file.directory");
+    if (shown === "") return failState(shown, "Must provide name to file.directory");
     const name = shown.endsWith("/") && shown !== "/" ? shown.slice(0, -1) : shown;
     if (given.max_depth !== null && truthy(given.clean)) {
-      return failed(shown, "Cannot specify both max_depth and clean");
+      return failState(shown, "Cannot specify both max_depth and clean");
     }
     const user = ownerOf(given.user, kwargs, context);
     const { group } = given;
     const dirMode = truthy(given.dir_mode) ? given.dir_mode : kwargs.get("mode") ?? given.dir_mode;
     const problem = await unknownOwners(user, group, context) || (isAbsolute(name) ? "" : notAbsolute(name));
-    if (problem !== "") return failed(shown, problem);
+    if (problem !== "") return failState(shown, problem);
     const ret = startResult(shown);
     const force = truthy(given.force), allowSymlink = truthy(given.allow_symlink);
     if (isFile(name) || ((!allowSymlink || force) && isLink(name))) {
@@ -276,7 +276,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
       childrenOnly: truthy(given.children_only),
     };
     const planned = await checkDirectory(wanted, context);
-    for (const [path, found] of planned.changes) ret.changes.set(path, found);
+    for (const [path, difference] of planned.changes) ret.changes.set(path, difference);
     if (context.test || ret.changes.size === 0) {
       return { ...ret, result: planned.result, comment: planned.comment };
     }

@@ -107,8 +107,8 @@ export async function checkDirectory(
 ): Promise<Pick<StateResult, "result" | "comment" | "changes">> {
   const { name, follow } = wanted;
   const changes = new Map<string, ValueMap>();
-  const note = (path: string, found: ValueMap) => {
-    if (found.size > 0) changes.set(path, found);
+  const note = (path: string, difference: ValueMap) => {
+    if (difference.size > 0) changes.set(path, difference);
   };
   let words: ReadonlySet<string>;
   try {
@@ -119,7 +119,7 @@ export async function checkDirectory(
   }
   const recursing = truthy(wanted.recurse);
   const walked = recursing || wanted.clean ? walkedTo(name, wanted.maxDepth) : [];
-  const effective = recursing ? { ...wanted, ...limited(wanted, words) } : wanted;
+  const effective = recursing ? { ...wanted, ...limitOptions(wanted, words) } : wanted;
   const own = { user: effective.user, group: effective.group };
   if (recursing) {
     for (const { path: at, directories, files } of walked) {
@@ -145,8 +145,8 @@ export async function checkDirectory(
   if (changes.size === 0) {
     return { result: true, comment: `The directory ${name} is in the correct state`, changes: new Map() };
   }
-  const lines = [...changes].flatMap(([path, found]) =>
-    [...found].map(([key, value]) => `${path}: ${str(key)} - ${str(value)}\n`)
+  const lines = [...changes].flatMap(([path, difference]) =>
+    [...difference].map(([key, value]) => `${path}: ${str(key)} - ${str(value)}\n`)
   );
   return {
     result: null,
@@ -159,7 +159,7 @@ export async function checkDirectory(
  * What `recurse` leaves of owner and modes: for all below the directory, and as in Salt for the directory itself in
  * this check.
  */
-export function limited(
+export function limitOptions(
   { user, group, dirMode, fileMode }: Pick<DirectoryOptions, "user" | "group" | "dirMode" | "fileMode">,
   words: ReadonlySet<string>,
 ): Pick<DirectoryOptions, "user" | "group" | "dirMode" | "fileMode"> {

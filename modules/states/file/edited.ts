@@ -9,7 +9,7 @@ import { existsOrThrow } from "#lib/os/file_kind.ts";
 import { notAbsolute } from "./common.ts";
 import { isText } from "#lib/host/filesystem/contents.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { map, type Value } from "#lib/values/value.ts";
 
 /** What keeps a file from being edited: its path is not absolute, or it is not there; `undefined` if nothing does. */
@@ -20,9 +20,9 @@ export function missingFile(name: string): string | undefined {
 
 /** The result of a state that needs a name, or a file that is there. */
 export function refusedFile(name: string, fun: string): StateResult | undefined {
-  if (name === "") return failed(name, `Must provide name to ${fun}`);
+  if (name === "") return failState(name, `Must provide name to ${fun}`);
   const problem = missingFile(name);
-  return problem === undefined ? undefined : failed(name, problem);
+  return problem === undefined ? undefined : failState(name, problem);
 }
 
 /**

@@ -12,7 +12,7 @@ import { inDirectoryOf } from "#lib/os/held_path.ts";
 import { existsOrThrow, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 async function sameInode(name: string, target: string, context: StateContext): Promise<boolean> {
@@ -94,7 +94,7 @@ dir_mode
   keywords: ["owner"],
   run: async ({ name: givenName, target, force, makedirs, dir_mode, ...given }, context, { kwargs }) => {
     const name = home(givenName);
-    if (name === "") return failed(name, "Must provide name to file.hardlink");
+    if (name === "") return failState(name, "Must provide name to file.hardlink");
     const owner = defaultOwners(ownerOf(given.user, kwargs, context), given.group, context);
     const problem = await problemsBefore({
       ...owner,
@@ -103,20 +103,20 @@ dir_mode
         ...isAbsolute(target) ? [] : [`Specified target ${target} is not an absolute path`],
       ],
     }, context);
-    if (problem !== "") return failed(name, problem);
+    if (problem !== "") return failState(name, problem);
     if (context.test) return { name, ...await planHardLink({ name, target, force }, context) };
     for (const [direction, path] of [["to", name], ["from", target]]) {
-      if (isDirectory(path)) return failed(name, `Unable to hard link ${direction} directory ${path}`);
+      if (isDirectory(path)) return failState(name, `Unable to hard link ${direction} directory ${path}`);
     }
-    if (!existsOrThrow(target)) return failed(name, `Target ${target} for hard link does not exist`);
+    if (!existsOrThrow(target)) return failState(name, `Target ${target} for hard link does not exist`);
     const directory = dirName(name);
     if (!isDirectory(directory)) {
-      if (!makedirs) return failed(name, `Directory ${directory} for hard link is not present`);
+      if (!makedirs) return failState(name, `Directory ${directory} for hard link is not present`);
       await makeDirectoriesAbove(name, { ...owner, mode: normalizeMode(dir_mode) }, context);
     }
     const changes: ValueMap = new Map();
     if (isFile(name) && !await isHardLink(name, context)) {
-      if (!force) return failed(name, `File exists where the hard link ${name} should be`);
+      if (!force) return failState(name, `File exists where the hard link ${name} should be`);
       inDirectoryOf(name, (held, entry) => Deno.removeSync(held.at(entry)));
       changes.set("forced", "File for hard link was forcibly replaced");
     }
@@ -135,13 +135,13 @@ async function putHardLink(
     }
     inDirectoryOf(name, (held, entry) => Deno.removeSync(held.at(entry)));
     const problem = await makeHardLink(name, target, context);
-    if (problem !== undefined) return failed(name, `Unable to set target of hard link ${problem}`, changes);
+    if (problem !== undefined) return failState(name, `Unable to set target of hard link ${problem}`, changes);
     changes.set("new", name);
     return { ...ret, comment: `Set target of hard link ${name} -> ${target}` };
   }
   if (existsOrThrow(name)) return ret;
   const problem = await makeHardLink(name, target, context);
-  if (problem !== undefined) return failed(name, `Unable to create new hard link ${problem}`, changes);
+  if (problem !== undefined) return failState(name, `Unable to create new hard link ${problem}`, changes);
   changes.set("new", name);
   return { ...ret, comment: `Created new hard link ${name} -> ${target}` };
 }

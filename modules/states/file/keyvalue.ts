@@ -12,7 +12,7 @@ import { realPath } from "#lib/os/disk_paths.ts";
 import { existsOrThrow } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** The keys and values that a state tells; or what is wrong. */
@@ -97,9 +97,9 @@ prune : False
   },
   run: ({ name: given, key, value, key_values, show_changes, ...more }, { test }) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.keyvalue");
+    if (name === "") return failState(name, "Must provide name to file.keyvalue");
     const values = pairsOf(key, value, key_values);
-    if (typeof values === "string") return failed(name, values);
+    if (typeof values === "string") return failState(name, values);
     const now = contentOf(name);
     if (now === undefined && (existsOrThrow(name) || !more.create_if_missing)) {
       return { ...startResult(name, more.ignore_if_missing), comment: `unable to open ${name}` };
@@ -127,7 +127,7 @@ prune : False
       replaceFile(followForChange(name, realPath), new TextEncoder().encode(edited.text));
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failed(name, `${name} not writable`, changes);
+      return failState(name, `${name} not writable`, changes);
     }
     return { name, result: true, comment: `Changed ${changed}, deleted ${deleted} lines`, changes };
   },

@@ -21,7 +21,7 @@ import { missingBackend, signersOf } from "#lib/host/gnupg/file_signature.ts";
 import { existsOrThrow, isFile, kindOf, type PathKind } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const managed: ModuleFunction<StateContext> = stateFn({
@@ -124,7 +124,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
     const name = home(given.name);
     const ret = startResult(name);
     const wrong = wrongArguments(name, given);
-    if (wrong !== undefined) return failed(name, wrong);
+    if (wrong !== undefined) return failState(name, wrong);
     if (kwargs.has("file_mode")) {
       ret.warnings = [
         "The 'file_mode' argument will be ignored.  Please use 'mode' instead to set file permissions.",

@@ -22,12 +22,12 @@ import { copyTree, copyWithMode, moveAny } from "#lib/host/filesystem/trees.ts";
 import { existsOrThrow, isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
 /** The directory that a file goes into is not there. */
 function noDirectory(name: string, directory: string): StateResult {
-  return failed(name, `The target directory ${directory} is not present`);
+  return failState(name, `The target directory ${directory} is not present`);
 }
 
 /** A mode for directories above a file of `mode`: who may read may enter. */
@@ -96,9 +96,9 @@ subdir : False
     let name = home(givenName);
     const shown = name;
     const source = home(givenSource);
-    if (name === "") return failed(shown, "Must provide name to file.copy");
-    if (!isAbsolute(name)) return failed(shown, notAbsolute(name));
-    if (!existsOrThrow(source)) return failed(shown, `Source file "${source}" is not present`);
+    if (name === "") return failState(shown, "Must provide name to file.copy");
+    if (!isAbsolute(name)) return failState(shown, notAbsolute(name));
+    if (!existsOrThrow(source)) return failState(shown, `Source file "${source}" is not present`);
     let { user, group, mode } = given;
     if (given.preserve) {
       [user, group, mode] = [
@@ -109,7 +109,7 @@ subdir : False
     } else {
       ({ user, group } = defaultOwners(ownerOf(user, kwargs, context), group, context));
       const unknown = await unknownOwners(user, group, context);
-      if (unknown !== "") return failed(shown, unknown);
+      if (unknown !== "") return failState(shown, unknown);
       mode ??= await context.call("file.get_mode", [source]);
     }
     if (isDirectory(name) && given.subdir) name = joinPath(name, baseName(source));
@@ -141,7 +141,7 @@ subdir : False
       return (await permissionResult(ret, { path: name, wanted: { user, group, mode } }, context)).ret;
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failed(shown, `Failed to copy "${source}" to "${name}"`);
+      return failState(shown, `Failed to copy "${source}" to "${name}"`);
     }
   },
 });
@@ -171,8 +171,8 @@ makedirs : False
     const name = expandVariables(home(givenName));
     const source = expandVariables(home(givenSource));
     const ret = startResult(name);
-    if (name === "") return failed(name, "Must provide name to file.rename");
-    if (!isAbsolute(name)) return failed(name, notAbsolute(name));
+    if (name === "") return failState(name, "Must provide name to file.rename");
+    if (!isAbsolute(name)) return failState(name, notAbsolute(name));
     if (!lexists(source)) {
       return { ...ret, comment: `Source file "${source}" has already been moved out of place` };
     }
@@ -190,7 +190,7 @@ makedirs : False
       move(source, name);
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failed(name, `Failed to move "${source}" to "${name}"`);
+      return failState(name, `Failed to move "${source}" to "${name}"`);
     }
     return { ...ret, comment: `Moved "${source}" to "${name}"`, changes: map({ [name]: source }) };
   },

@@ -9,7 +9,7 @@ import { permissionsAlone } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, stateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** A kind of special file: its test, and Salt's words for it. */
@@ -54,16 +54,16 @@ user, group, mode
   },
   run: async ({ name: givenName, ntype, major, minor, ...wanted }, context) => {
     const name = home(givenName);
-    if (name === "") return failed(name, "Must provide name to file.mknod");
+    if (name === "") return failState(name, "Must provide name to file.mknod");
     if (!Object.hasOwn(KINDS, ntype)) {
-      return failed(
+      return failState(
         name,
         `Node type unavailable: '${ntype}'. Available node types are character ('c'), block ('b'), and pipe ('p')`,
       );
     }
     const { test, word, numbered } = KINDS[ntype];
     if (await context.call("file.file_exists", [name]) === true) {
-      return failed(name, `File ${name} exists and is not a ${word}. Refusing to continue`);
+      return failState(name, `File ${name} exists and is not a ${word}. Refusing to continue`);
     }
     if (await context.call(test, [name]) !== true) {
       if (context.test) return { ...startResult(name, null), comment: `${title(word)} ${name} is set to be created` };
@@ -71,10 +71,10 @@ user, group, mode
       return stateResult(await context.call("file.mknod", [name, ntype, major, minor, user, group, mode]));
     }
     if (numbered) {
-      const found = await context.call("file.get_devmm", [name]);
-      const [is, has] = Array.isArray(found) ? found : [null, null];
+      const numbers = await context.call("file.get_devmm", [name]);
+      const [is, has] = Array.isArray(numbers) ? numbers : [null, null];
       if (is !== major || has !== minor) {
-        return failed(
+        return failState(
           name,
           `${title(word)} ${name} exists and has a different major/minor ${str(is)}/${str(has)}. Refusing to continue`,
         );
@@ -97,9 +97,9 @@ async function encodedOf(encoded: Value, pillar: Value, context: StateContext): 
     throw new CommandError("Specify only one 'encoded_data' or 'contents_pillar' argument.");
   }
   if (truthy(encoded)) return encoded;
-  const found = await context.call("pillar.get", [pillar, false], map({ unmask: true }));
-  if (found === false) throw new CommandError("Pillar data not found.");
-  return found;
+  const contents = await context.call("pillar.get", [pillar, false], map({ unmask: true }));
+  if (contents === false) throw new CommandError("Pillar data not found.");
+  return contents;
 }
 
 export const decode: ModuleFunction<StateContext> = stateFn({
@@ -150,7 +150,7 @@ export const mod_beacon: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run: async ({ name, sfun }, context, { kwargs }) => {
     if (sfun !== "managed" && sfun !== "directory") {
-      return failed(name, `file.${sfun ?? "None"} does not work with the beacon state function`);
+      return failState(name, `file.${sfun ?? "None"} does not work with the beacon state function`);
     }
     if (!truthy(kwargs.get("beacon"))) return { ...startResult(name), comment: "Not adding beacon." };
     const given = kwargs.get("beacon_data");

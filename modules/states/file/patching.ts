@@ -17,7 +17,7 @@ import { invoke } from "#lib/plugins/call.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -71,7 +71,7 @@ function writing(context: StateContext): StateContext {
 }
 
 /** Runs file.managed for a file of this state's own. */
-async function fetched(kwargs: ValueMap, context: StateContext): Promise<StateResult> {
+async function fetchPatch(kwargs: ValueMap, context: StateContext): Promise<StateResult> {
   const managed = await context.catalogue.states.get("file.managed");
   if (managed === undefined) throw new CommandError("'file.managed' is not available.");
   const given = { name: "file.managed", args: [], kwargs, context: writing(context) };
@@ -132,16 +132,16 @@ async function tryPatch(patching: Patching, context: StateContext): Promise<Outc
     const outcome = await runPatch(patching, { file: patch, options }, context);
     if (retcodeOf(outcome) === 0) return outcome;
     const stderr = str(outcome.get("stderr") ?? "");
-    if (!existsOrThrow(rejects) || (await Deno.stat(rejects)).size === 0) return failed(name, stderr);
+    if (!existsOrThrow(rejects) || (await Deno.stat(rejects)).size === 0) return failState(name, stderr);
     // What was rejected can be taken out again where it is in the file already.
     const back = await runPatch(patching, { file: rejects, options: ["-R", "-f"], dryRun: true }, context);
-    if (retcodeOf(outcome) === 2 && stderr !== "") return failed(name, stderr);
+    if (retcodeOf(outcome) === 2 && stderr !== "") return failState(name, stderr);
     if (retcodeOf(back) === 0) return { ...startResult(name), comment: "Patch was already applied" };
     const hint = keepsRejects
       ? ""
       : " Run state again using the reject_file option to save rejects to a persistent file.";
     const shown = formatNested(outcome, { color: false, nestedIndent: 14 });
-    return failed(
+    return failState(
       name,
       `Patch would not apply cleanly, no changes made. Results of dry-run are below.${hint}\n\n${shown}`,
     );
@@ -202,7 +202,7 @@ saltenv
   },
   varKwargs: "kwargs",
   run: async ({ name: given, source, options, reject_file, strip, saltenv, ...download }, context, { kwargs }) => {
-    const fail = (comment: string) => failed(name, comment);
+    const fail = (comment: string) => failState(name, comment);
     const name = home(given);
     if (which("patch") === undefined) return fail("patch executable not found on minion");
     if (name === "") return fail("A file/directory to be patched is required");
@@ -210,25 +210,25 @@ saltenv
     if (!existsOrThrow(name)) return fail(`${name} does not exist`);
     const warnings = ["hash", "dry_run_first"].filter((key) => kwargs.has(key))
       .map((key) => `The '${key}' argument is no longer used and has been ignored.`);
-    const warned = (result: StateResult) => warnings.length === 0 ? result : { ...result, warnings };
+    const withWarnings = (result: StateResult) => warnings.length === 0 ? result : { ...result, warnings };
     const misplaced = reject_file === null ? undefined : rejectFileProblem(reject_file);
-    if (misplaced !== undefined) return warned(fail(misplaced));
+    if (misplaced !== undefined) return withWarnings(fail(misplaced));
     const read = readOptions(options, strip);
-    if (typeof read === "string") return warned(fail(read));
+    if (typeof read === "string") return withWarnings(fail(read));
     const chosen = await chosenSource(source, download.source_hash, context);
-    if ("problem" in chosen) return warned(fail(chosen.problem));
+    if ("problem" in chosen) return withWarnings(fail(chosen.problem));
     const url = chosen.source;
     const env = environmentOf(url, saltenv, warnings);
     const file = await Deno.makeTempFile({ prefix: "__salt.tmp." });
     const rejects = reject_file ?? await Deno.makeTempFile({ prefix: "__salt.tmp." });
     try {
-      const made = await fetched(
+      const made = await fetchPatch(
         map({ ...download, name: file, source: url, ...env === null ? {} : { saltenv: env } }),
         context,
       );
       // Salt continues in test mode, with an empty patch, and says that it would be applied.
-      if (made.result === false) return warned({ ...made, name });
-      return warned(
+      if (made.result === false) return withWarnings({ ...made, name });
+      return withWarnings(
         await applyPatch({
           name,
           patch: file,
@@ -240,7 +240,7 @@ saltenv
       );
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      return warned(fail(`Failed to cache patch file ${hideCredentials(url)}: ${error.message}`));
+      return withWarnings(fail(`Failed to cache patch file ${hideCredentials(url)}: ${error.message}`));
     } finally {
       await removeIfExists(file);
       if (reject_file === null) await removeIfExists(rejects);

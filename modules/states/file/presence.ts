@@ -10,7 +10,7 @@ import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { existsOrThrow, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { compareStrings, isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const absent: ModuleFunction<StateContext> = stateFn({
@@ -20,9 +20,9 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run: async ({ name: given }, context) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.absent");
-    if (!isAbsolute(name)) return failed(name, notAbsolute(name));
-    if (name === "/") return failed(name, 'Refusing to make "/" absent');
+    if (name === "") return failState(name, "Must provide name to file.absent");
+    if (!isAbsolute(name)) return failState(name, notAbsolute(name));
+    if (name === "/") return failState(name, 'Refusing to make "/" absent');
     const word = isFile(name) || isLink(name) ? "file" : isDirectory(name) ? "directory" : undefined;
     if (word === undefined) return { ...startResult(name), comment: `File ${name} is not present` };
     const changes = map({ removed: name });
@@ -34,7 +34,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
       await context.call("file.remove", [name], map({ force: true }));
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failed(name, reasonOf(error));
+      return failState(name, reasonOf(error));
     }
     return { name, result: true, comment: `Removed ${word} ${name}`, changes };
   },
@@ -46,8 +46,8 @@ export const exists: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run: ({ name: given }) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.exists");
-    if (!existsOrThrow(name)) return failed(name, `Specified path ${name} does not exist`);
+    if (name === "") return failState(name, "Must provide name to file.exists");
+    if (!existsOrThrow(name)) return failState(name, `Specified path ${name} does not exist`);
     return { ...startResult(name), comment: `Path ${name} exists` };
   },
 });
@@ -58,8 +58,8 @@ export const missing: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run: ({ name: given }) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.missing");
-    if (existsOrThrow(name)) return failed(name, `Specified path ${name} exists`);
+    if (name === "") return failState(name, "Must provide name to file.missing");
+    if (existsOrThrow(name)) return failState(name, `Specified path ${name} exists`);
     return { ...startResult(name), comment: `Path ${name} is missing` };
   },
 });
@@ -95,14 +95,14 @@ makedirs : False
   params: { name: p.str(), atime: p.any(null), mtime: p.any(null), makedirs: p.bool(false) },
   run: async ({ name: given, atime, mtime, makedirs }, context) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.touch");
-    if (!isAbsolute(name)) return failed(name, notAbsolute(name));
+    if (name === "") return failState(name, "Must provide name to file.touch");
+    if (!isAbsolute(name)) return failState(name, notAbsolute(name));
     if (context.test) return await wouldTouch(name, { atime, mtime }, context);
     if (makedirs) await makeDirectoriesAbove(name, {}, context);
-    if (!isDirectory(dirName(name))) return failed(name, `Directory not present to touch file ${name}`);
+    if (!isDirectory(dirName(name))) return failState(name, `Directory not present to touch file ${name}`);
     const extant = existsOrThrow(name);
     const done = truthy(await context.call("file.touch", [name, atime, mtime]));
-    if (!done) return failed(name, "");
+    if (!done) return failState(name, "");
     if (!extant) return { ...startResult(name), comment: `Created empty file ${name}`, changes: map({ new: name }) };
     const kind = isDirectory(name) ? "directory" : "file";
     return { ...startResult(name), comment: `Updated times on ${kind} ${name}`, changes: map({ touched: name }) };
@@ -148,6 +148,6 @@ older_than
     }
     if (ignores && deleted.length > 0) return recursively;
     const changes = new Map([...done].filter(([key]) => key !== "result"));
-    return failed(name, `Failed to remove directory ${name}`, changes);
+    return failState(name, `Failed to remove directory ${name}`, changes);
   },
 });

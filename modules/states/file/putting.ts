@@ -45,7 +45,7 @@ function sourceArguments(file: ManagedFileRequest): ValueMap {
  * The contents that test mode compares with the file: text, as Salt, unless the file holds it in the encoding already,
  * where Salt announces a change that a run does not make.
  */
-function compared(
+function comparableContents(
   { name, contents, given: { encoding, encoding_errors } }: ManagedFileRequest,
 ): string | Uint8Array | null {
   if (typeof contents !== "string" || !truthy(encoding) || !isFile(name)) return contents;
@@ -85,7 +85,12 @@ export async function planPutting(
       [],
       new Map([
         ...sourceArguments(file),
-        ...map({ contents: compared(file), keep_mode: keepMode, follow_symlinks, new_file_diff: newFileDiff }),
+        ...map({
+          contents: comparableContents(file),
+          keep_mode: keepMode,
+          follow_symlinks,
+          new_file_diff: newFileDiff,
+        }),
         ...selinuxOf(given.selinux),
         ...ignoring(given),
       ]),

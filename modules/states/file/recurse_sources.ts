@@ -22,8 +22,8 @@ export async function sourcesThere(sources: Value, context: StateContext): Promi
   const wrong = listed.find((source) => !source.startsWith("salt://"));
   if (wrong !== undefined) throw new CommandError(`Invalid source '${wrong}' (must be a salt:// URI)`);
   const key = `file.recurse ${saltenvOf(context)} ${listed.join(" ")}`;
-  const known = context.shared.get(key);
-  if (Array.isArray(known)) return known.map(String);
+  const paths = context.shared.get(key);
+  if (Array.isArray(paths)) return paths.map(String);
   const there: string[] = [];
   const directories = new Map<string, ReadonlySet<Value>>();
   for (const source of listed) {

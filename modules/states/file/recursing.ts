@@ -12,7 +12,7 @@ import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/pat
 import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The results of the states inside, put together as Salt does. */
@@ -207,22 +207,22 @@ win_owner, win_perms, win_deny_perms, win_inheritance
   run: async (given, context, { kwargs }) => {
     const name = home(given.name);
     if (kwargs.has("mode")) {
-      return failed(name, "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.");
+      return failState(name, "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.");
     }
     const user = ownerOf(given.user, kwargs, context);
     const { group, backup, template, context: variables, defaults, keep_source, replace } = given;
     const unknown = await unknownOwners(user, group, context) || (isAbsolute(name) ? "" : notAbsolute(name));
-    if (unknown !== "") return failed(name, unknown);
+    if (unknown !== "") return failState(name, unknown);
     let sources: string[];
     try {
       sources = await sourcesThere(given.source, context);
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failed(name, `Recurse failed: ${reasonOf(error)}`);
+      return failState(name, `Recurse failed: ${reasonOf(error)}`);
     }
     const dirMode = normalizeMode(given.dir_mode);
     if (!isDirectory(name)) {
-      if (existsOrThrow(name)) return failed(name, `The path ${name} exists and is not a directory`);
+      if (existsOrThrow(name)) return failState(name, `The path ${name} exists and is not a directory`);
       if (!context.test) await context.call("file.makedirs_perms", [name], map({ user, group, mode: dirMode }));
     }
     const plan = await recursePlan({

@@ -14,7 +14,7 @@ import { keptLines, readUtf8File } from "#lib/host/filesystem/contents.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
 import { map, str, truthy, type Value } from "#lib/values/value.ts";
 
@@ -75,14 +75,14 @@ user, group, file_mode
   },
   run: async ({ name: given, mode: givenMode, create, user, group, file_mode, ...edit }, context) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.line");
+    if (name === "") return failState(name, "Must provide name to file.line");
     await context.state("file.managed", map({ name, create, user, group, mode: file_mode, replace: false }));
     const problem = missingFile(name);
-    if (problem !== undefined) return failed(name, problem);
-    if (givenMode === null) return failed(name, "Mode was not defined. How to process the file?");
+    if (problem !== undefined) return failState(name, problem);
+    if (givenMode === null) return failState(name, "Mode was not defined. How to process the file?");
     const mode = givenMode.toLowerCase();
     if (mode !== "delete" && edit.content === null) {
-      return failed(name, "Content can only be empty if mode is ['delete']");
+      return failState(name, "Content can only be empty if mode is ['delete']");
     }
     const { content, ...more } = edit;
     const changed = await context.call("file.line", [name, content], map({ ...more, mode }));
@@ -216,11 +216,11 @@ append_newline
     context,
   ) => {
     const name = home(given);
-    if (name === "") return failed(name, "Must provide name to file.blockreplace");
+    if (name === "") return failState(name, "Must provide name to file.blockreplace");
     const templates = { source, source_hash, template, sources, source_hashes, defaults, context: variables };
     const chosen = sourcesOf(templates);
     const problem = "problem" in chosen ? chosen.problem : missingFile(name);
-    if (problem !== undefined || "problem" in chosen) return failed(name, problem ?? "");
+    if (problem !== undefined || "problem" in chosen) return failState(name, problem ?? "");
     const rendered = await templateTexts(chosen.sources, templates, context);
     if (!Array.isArray(rendered)) return rendered;
     const gathered = [...content === "" ? [] : [content], ...gatheredTexts(name, context)].join("\n");
@@ -231,7 +231,7 @@ append_newline
     } catch (error) {
       if (!(error instanceof CommandError) && !(error instanceof InvocationError)) throw error;
       const reason = `Encountered error managing block: ${systemReason(error)}. See the log for details.`;
-      return failed(name, reason);
+      return failState(name, reason);
     }
   },
 });
@@ -245,7 +245,7 @@ function gatheredTexts(name: string, context: StateContext): string[] {
   return (mine.length === 0 ? all : mine).flatMap(([, lines]) => Array.isArray(lines) ? lines.map(str) : []);
 }
 
-async function found(name: string, regex: string, context: StateContext): Promise<boolean> {
+async function isFoundIn(name: string, regex: string, context: StateContext): Promise<boolean> {
   return truthy(await context.call("file.search", [name, regex], map({ multiline: true })));
 }
 
@@ -272,7 +272,7 @@ async function setComment(
   const old = linesOf(readUtf8File(name));
   await context.call("file.comment_line", [name, regex, char, cmnt, backup]);
   const diff = unifiedDiff(old, linesOf(readUtf8File(name))).join("");
-  const result = await found(name, done, context);
+  const result = await isFoundIn(name, done, context);
   return {
     name,
     result,
@@ -305,11 +305,11 @@ ignore_missing : False
     if (refused !== undefined) return refused;
     const inner = regex.replace(/^(\(\?[iLmsux]\))?\^?(.*?)\$?$/, "$2");
     const done = char + inner;
-    if (await found(name, `^(?!\\s*${char})\\s*${inner}`, context)) {
+    if (await isFoundIn(name, `^(?!\\s*${char})\\s*${inner}`, context)) {
       return await setComment({ name, regex, char, cmnt: true, backup, done, word: "Commented" }, context);
     }
-    if (await found(name, done, context)) return { ...startResult(name), comment: "Pattern already commented" };
-    if (!ignore_missing) return failed(name, `${inner}: Pattern not found`);
+    if (await isFoundIn(name, done, context)) return { ...startResult(name), comment: "Pattern already commented" };
+    if (!ignore_missing) return failState(name, `${inner}: Pattern not found`);
     return { ...startResult(name), comment: "Pattern not found and ignore_missing set to True" };
   },
 });
@@ -335,10 +335,10 @@ backup : .bak
     if (refused !== undefined) return refused;
     const inner = regex.replace(/^\^+/, "");
     const done = `^[ \t]*${inner}`;
-    if (await found(name, `${char}[ \t]*${inner}`, context)) {
+    if (await isFoundIn(name, `${char}[ \t]*${inner}`, context)) {
       return await setComment({ name, regex, char, cmnt: false, backup, done, word: "Uncommented" }, context);
     }
-    if (await found(name, done, context)) return { ...startResult(name), comment: "Pattern already uncommented" };
-    return failed(name, `${regex}: Pattern not found`);
+    if (await isFoundIn(name, done, context)) return { ...startResult(name), comment: "Pattern already uncommented" };
+    return failState(name, `${regex}: Pattern not found`);
   },
 });

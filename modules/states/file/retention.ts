@@ -10,7 +10,7 @@ import { joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import { type ClockTime, strptime } from "#lib/text/strptime.ts";
 import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -26,8 +26,8 @@ function put(tree: TimeTree, parts: readonly number[], name: string): void {
     tree.below.set(part, name);
     return;
   }
-  const known = tree.below.get(part);
-  const next: TimeTree = typeof known === "object" ? known : { below: new Map() };
+  const subtree = tree.below.get(part);
+  const next: TimeTree = typeof subtree === "object" ? subtree : { below: new Map() };
   tree.below.set(part, next);
   put(next, rest, name);
 }
@@ -42,12 +42,12 @@ function firstOf(tree: TimeTree | string): string {
 /** The first name of each of the last `max` parts that are `depth` levels deep. */
 function firstOfEach(tree: TimeTree | string, depth: number, max: number): Set<string> {
   if (depth <= 0 || typeof tree === "string") return new Set([firstOf(tree)]);
-  const found = new Set<string>();
+  const names = new Set<string>();
   for (const [, next] of [...tree.below].sort(([a], [b]) => b - a)) {
-    if (found.size >= max) break;
-    for (const name of firstOfEach(next, depth - 1, max - found.size)) found.add(name);
+    if (names.size >= max) break;
+    for (const name of firstOfEach(next, depth - 1, max - names.size)) names.add(name);
   }
-  return found;
+  return names;
 }
 
 /** How deep the rules look: year, month, day, hour, and the time itself. */
@@ -75,14 +75,14 @@ function retainedOf(times: ReadonlyMap<string, ClockTime>, retain: ValueMap): Se
     const max = count === "all" ? Infinity : Math.trunc(toNumber(count) ?? Number(str(count)));
     if (Number.isNaN(max)) throw new InvocationError(`How many of ${rule}? '${str(count)}' is no number`);
     if (rule !== "first_of_week" && !Object.hasOwn(DEPTHS, rule)) {
-      const known = [...Object.keys(DEPTHS), "first_of_week"].join(", ");
-      throw new InvocationError(`There is no rule '${rule}'; there are ${known}`);
+      const rules = [...Object.keys(DEPTHS), "first_of_week"].join(", ");
+      throw new InvocationError(`There is no rule '${rule}'; there are ${rules}`);
     }
-    const found = rule === "first_of_week"
+    const firsts = rule === "first_of_week"
       // Salt keeps one week more than it is told.
       ? firstOfEach(byWeek, 2, max + 1)
       : firstOfEach(byDay, DEPTHS[rule], max);
-    for (const name of found) retained.add(name);
+    for (const name of firsts) retained.add(name);
   }
   return retained;
 }
@@ -124,8 +124,8 @@ timezone
   params: { name: p.str(), retain: p.dict(), strptime_format: p.str(null), timezone: p.any(null) },
   run: async ({ name: givenName, retain, strptime_format: format }, context) => {
     const name = home(givenName);
-    if (name === "") return failed(name, "Must provide name to file.retention_schedule");
-    if (!isDirectory(name)) return failed(name, "Name provided to file.retention must be a directory");
+    if (name === "") return failState(name, "Must provide name to file.retention_schedule");
+    if (!isDirectory(name)) return failState(name, "Name provided to file.retention must be a directory");
     const listed = await context.call("file.readdir", [name]);
     const times = new Map<string, ClockTime>(), ignored: string[] = [];
     for (const file of (Array.isArray(listed) ? listed : []).map(str)) {

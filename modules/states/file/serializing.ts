@@ -12,7 +12,7 @@ import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
 import { changedValues } from "#lib/values/dict_diff.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
@@ -51,7 +51,7 @@ async function mergeExisting(
     existing = await serializer.deserialize(Deno.readFileSync(name), options, name);
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
-    return { result: failed(name, `Failed to deserialize existing data: ${error.message}`) };
+    return { result: failState(name, `Failed to deserialize existing data: ${error.message}`) };
   }
   if (existing === null) return { data };
   if (!isMap(existing) || !isMap(data)) {
@@ -186,26 +186,26 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
   keywords: ["env", "formatter"],
   run: async ({ name: givenName, dataset, dataset_pillar, ...given }, context, { kwargs }) => {
     const name = home(givenName);
-    if (name === "") return failed(name, "Must provide name to file.serialize");
-    if (isDirectory(name)) return failed(name, `Specified target ${name} is a directory`);
+    if (name === "") return failState(name, "Must provide name to file.serialize");
+    if (isDirectory(name)) return failState(name, `Specified target ${name} is a directory`);
     if (!truthy(given.create) && !isFile(name)) {
       return { ...startResult(name), comment: `File ${name} is not present and is not set for creation` };
     }
     const formatter = kwargs.get("formatter") ?? null;
     if (truthy(given.serializer) && truthy(formatter)) {
-      return failed(name, "Only one of serializer and formatter are allowed");
+      return failState(name, "Only one of serializer and formatter are allowed");
     }
     if (truthy(dataset) && truthy(dataset_pillar)) {
-      return failed(name, "Only one of 'dataset' and 'dataset_pillar' is permitted");
+      return failState(name, "Only one of 'dataset' and 'dataset_pillar' is permitted");
     }
     const requested = [given.serializer, formatter].find(truthy) ?? "yaml";
     const serializer = str(requested).toLowerCase();
     const data = truthy(dataset_pillar)
       ? await context.call("pillar.get", [dataset_pillar], map({ unmask: true }))
       : dataset;
-    if (data === null) return failed(name, "Neither 'dataset' nor 'dataset_pillar' was defined");
+    if (data === null) return failState(name, "Neither 'dataset' nor 'dataset_pillar' was defined");
     if (!Object.hasOwn(SERIALIZERS, serializer)) {
-      return failed(
+      return failState(
         name,
         `The ${serializer} serializer could not be found. It either does not exist or its prerequisites are not installed.`,
       );

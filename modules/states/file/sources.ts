@@ -8,7 +8,7 @@ import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { lenientText } from "#lib/host/filesystem/contents.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { p } from "#lib/plugins/module.ts";
-import { failed, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The parameters of templates that a text is made of. */
@@ -70,16 +70,16 @@ export async function templateTexts(
   for (const source of sources) {
     const kwargs = map({ template, saltenv: saltenvOf(context), context: variables });
     const rendered = await context.call("cp.get_template", [source, ""], kwargs);
-    if (!truthy(rendered)) return unrendered(source, `Failed to load template file ${source}`);
+    if (!truthy(rendered)) return failUnrendered(source, `Failed to load template file ${source}`);
     const path = str(rendered);
     const contents = lenientText(Deno.readFileSync(path));
-    if (contents === "") return unrendered(source, `Failed to read rendered template file ${path} (${source})`);
+    if (contents === "") return failUnrendered(source, `Failed to read rendered template file ${path} (${source})`);
     texts.push(contents);
   }
   return texts;
 }
 
 /** Salt's result for a template that cannot be had has the template's name, and no data. */
-function unrendered(source: string, comment: string): StateResult {
-  return { ...failed(source, comment), data: [] };
+function failUnrendered(source: string, comment: string): StateResult {
+  return { ...failState(source, comment), data: [] };
 }

@@ -12,7 +12,7 @@ import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/pat
 import { existsOrThrow, isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
 interface LinkOwner {
@@ -58,14 +58,14 @@ interface Wanted extends LinkOwner {
 }
 
 /** Whether there is something at the link's place. */
-function occupied({ name, follow }: Wanted): boolean {
+function isOccupied({ name, follow }: Wanted): boolean {
   return follow ? existsOrThrow(name) : lexists(name);
 }
 
 async function planLink(wanted: Wanted, context: StateContext): Promise<LinkPlan> {
   const { name, target, user, group } = wanted;
   const old = linkTarget(name);
-  if (old === undefined && !occupied(wanted)) {
+  if (old === undefined && !isOccupied(wanted)) {
     return checkLink(null, `Symlink ${name} to ${target} is set for creation`, { new: name });
   }
   if (old === undefined) {
@@ -131,7 +131,7 @@ async function keepLink({ name, user, group }: Wanted, context: StateContext): P
     return { ...startResult(name), comment: `Symlink ${name} is present and owned by ${owner}` };
   }
   if (!await giveLink(name, { user, group }, context)) {
-    return failed(name, `Failed to set ownership of symlink ${name} to ${owner}`);
+    return failState(name, `Failed to set ownership of symlink ${name} to ${owner}`);
   }
   return {
     ...startResult(name),
@@ -146,7 +146,7 @@ async function makeLink(wanted: Wanted, context: StateContext): Promise<StateRes
     await context.call("file.symlink", [target, name], map({ force, atomic, follow_symlinks: follow }));
   } catch (error) {
     if (!isHostError(error)) throw error;
-    return failed(name, `Unable to create new symlink ${name} -> ${target}: ${reasonOf(error)}`);
+    return failState(name, `Unable to create new symlink ${name} -> ${target}: ${reasonOf(error)}`);
   }
   const ret: StateResult = {
     ...startResult(name),
@@ -221,7 +221,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
   keywords: ["owner"],
   run: async ({ name: givenName, target, makedirs, mode, ...given }, context, { kwargs }) => {
     const name = home(givenName);
-    if (name === "") return failed(name, "Must provide name to file.symlink");
+    if (name === "") return failState(name, "Must provide name to file.symlink");
     let requestedOwner: LinkOwner = { user: ownerOf(given.user, kwargs, context), group: given.group };
     if (
       given.inherit_user_and_group && (requestedOwner.user === null || requestedOwner.group === null) &&
@@ -232,7 +232,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
     }
     const owner = defaultOwners(requestedOwner.user, requestedOwner.group, context);
     const problem = await problemsBefore({ ...owner, more: isAbsolute(name) ? [] : [notAbsolute(name)] }, context);
-    if (problem !== "") return failed(name, problem);
+    if (problem !== "") return failState(name, problem);
     const wanted: Wanted = {
       ...owner,
       name,
@@ -252,16 +252,16 @@ win_owner, win_perms, win_deny_perms, win_inheritance
       } else if (makedirs) {
         await makeDirectoriesAbove(name, { ...owner, mode: normalizeMode(mode) }, context);
       } else {
-        return failed(name, `Directory ${directory} for symlink is not present`);
+        return failState(name, `Directory ${directory} for symlink is not present`);
       }
     }
     if (context.test) return { name, ...planned, comment };
     const old = linkTarget(name);
     if (old !== undefined && normalPath(old) === normalPath(target)) return await keepLink(wanted, context);
     if (old !== undefined) await context.call("file.remove", [name]);
-    else if (occupied(wanted)) {
+    else if (isOccupied(wanted)) {
       const refused = await clearPlace(wanted, context);
-      if (refused !== undefined) return failed(name, refused);
+      if (refused !== undefined) return failState(name, refused);
     }
     return await makeLink(wanted, context);
   },

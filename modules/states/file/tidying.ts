@@ -9,7 +9,7 @@ import { isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
 import { humanToBytes } from "#lib/jinja/filters/text.ts";
 import { map, toNumber, truthy, type Value } from "#lib/values/value.ts";
@@ -164,8 +164,8 @@ rmlinks : True
   run: async ({ name: givenName, matches, exclude, followlinks, ...given }, context) => {
     const name = home(givenName);
     const rule = ruleOf(given.age_size_only, given.age_size_logical_operator, context);
-    if (!isAbsolute(name)) return failed(name, notAbsolute(name));
-    if (!isDirectory(name)) return failed(name, `${name} does not exist or is not a directory.`);
+    if (!isAbsolute(name)) return failState(name, notAbsolute(name));
+    if (!isDirectory(name)) return failState(name, `${name} does not exist or is not a directory.`);
     const size = typeof given.size === "string" ? humanToBytes(given.size, "B", true) : given.size;
     const criteria: Criteria = {
       age: given.age,
@@ -191,7 +191,7 @@ rmlinks : True
       }
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failed(name, reasonOf(error), map({ removed }));
+      return failState(name, reasonOf(error), map({ removed }));
     }
     const comment = `Removed ${junk.length} files or directories from directory ${name}`;
     return { ...startResult(name), comment, changes: map({ removed }) };

@@ -51,9 +51,9 @@ export async function inspect(
     throw report.failure("Remote repository is empty, cannot update from a non-empty to an empty repository");
   }
   const other = wantedBranch !== null && wantedBranch !== branch;
-  const known = other && branches.includes(wantedBranch);
+  const exists = other && branches.includes(wantedBranch);
   // A new branch begins at the wanted commit.
-  const base = !other ? rev : known ? await positionOf(wantedBranch, repository, report) : wanted.commit;
+  const base = !other ? rev : exists ? await positionOf(wantedBranch, repository, report) : wanted.commit;
   const remotes = await repository.remotes();
   const matches = isWanted(rev, wanted);
   const localChanges = !wanted.bare && truthy(await repository.attempt("diff", {}, ["HEAD"]));
@@ -81,7 +81,7 @@ export async function inspect(
   if (fastForward === false && forceReset === false) {
     throw notFastForward(wanted, { branch, base, localChanges }, report);
   }
-  const upstream = await upstreamOf(known ? wantedBranch : branch, repository);
+  const upstream = await upstreamOf(exists ? wantedBranch : branch, repository);
   return { rev, branch, branches, tags, remotes, base, upstream, matches, localChanges, hasCommit, fastForward };
 }
 

@@ -39,15 +39,17 @@ class Configuration {
 
   /** The keys that match, with their values. */
   async matches(key: string, value_regex: Value): Promise<ReadonlyMap<string, readonly string[]>> {
-    const found = await this.call("config_get_regexp", { key, value_regex, ignore_retcode: true });
+    const settings = await this.call("config_get_regexp", { key, value_regex, ignore_retcode: true });
     return new Map(
-      [...isMap(found) ? found : []].map(([name, values]) => [str(name), Array.isArray(values) ? values.map(str) : []]),
+      [...isMap(settings) ? settings : []].map((
+        [name, values],
+      ) => [str(name), Array.isArray(values) ? values.map(str) : []]),
     );
   }
 }
 
 /** Keys and values in a comment. */
-function listed(matches: Iterable<readonly [string, readonly string[]]>): string {
+function listMatches(matches: Iterable<readonly [string, readonly string[]]>): string {
   return [...matches].map(([key, values]) => `${key} (${values.join(", ")})`).join("; ");
 }
 
@@ -101,9 +103,9 @@ async function unset(given: Bound<typeof CONFIG_UNSET>, context: StateContext): 
   if (!all && several.length > 0) {
     throw new Refused(
       value_regex === null
-        ? `Multivar(s) matched by the key expression (set 'all' to True to force removal): ${listed(several)}`
+        ? `Multivar(s) matched by the key expression (set 'all' to True to force removal): ${listMatches(several)}`
         : `Multiple values are matched by value_regex for the following keys (set 'all' to True to force removal): ${
-          listed(several)
+          listMatches(several)
         }`,
     );
   }
@@ -117,14 +119,14 @@ async function unset(given: Bound<typeof CONFIG_UNSET>, context: StateContext): 
   }
   const before = value_regex === null ? matching : await configuration.matches(key, null);
   const failed: string[] = [];
-  for (const found of matching.keys()) {
+  for (const key of matching.keys()) {
     try {
       // Salt hands over the expression, which unsets nothing where it is not a name.
-      await configuration.call("config_unset", { key: found, value_regex, all });
+      await configuration.call("config_unset", { key, value_regex, all });
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      context.log("error", `Failed to unset '${found}': ${gitReasonOf(error)}`);
-      failed.push(found);
+      context.log("error", `Failed to unset '${key}': ${gitReasonOf(error)}`);
+      failed.push(key);
     }
   }
   if (failed.length > 0) {
@@ -136,12 +138,12 @@ async function unset(given: Bound<typeof CONFIG_UNSET>, context: StateContext): 
   }
   const after = await configuration.matches(key, null);
   const changes: ValueMap = new Map();
-  for (const [found, values] of before) {
-    const gone = values.filter((value) => !(after.get(found) ?? []).includes(value));
-    if (gone.length > 0) changes.set(found, gone);
+  for (const [option, values] of before) {
+    const gone = values.filter((value) => !(after.get(option) ?? []).includes(value));
+    if (gone.length > 0) changes.set(option, gone);
   }
   const left = value_regex === null ? after : await configuration.matches(key, value_regex);
-  if (left.size > 0) throw new Refused(`Failed to unset value(s): ${listed(left)}`, { changes });
+  if (left.size > 0) throw new Refused(`Failed to unset value(s): ${listMatches(left)}`, { changes });
   return { ...start, changes, comment: "Value(s) successfully unset" };
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { authenticated, looksLikeCommit, refuseFile, shownUrl, targetOf, textOrNull } from "./remote.ts";
+import { looksLikeCommit, refuseFile, shownUrl, targetOf, textOrNull, withLogin } from "./remote.ts";
 import {
   clearTarget,
   ENCODING,
@@ -110,7 +110,7 @@ async function detach(given: Bound<typeof DETACHED>, context: StateContext): Pro
   const https = { https_user: textOrNull(given.https_user), https_pass: textOrNull(given.https_pass) };
   const access = { identity: identitiesOf(given.identity, "Identity"), saltenv: saltenvOf(context) };
   refuseFile(target);
-  const fetchUrl = authenticated(str(given.name), https.https_user, https.https_pass);
+  const fetchUrl = withLogin(str(given.name), https.https_user, https.https_pass);
   const work: Work = {
     given,
     url: str(given.name),
@@ -201,9 +201,9 @@ async function commitOf({ rev, remote, repository, report, access }: Work): Prom
     const options = { identity: access.identity, ignore_retcode: false };
     const refs = await repository.anywhere("remote_refs", options, [repository.path]);
     const names = [`refs/remotes/${remote}/${rev}`, `refs/tags/${rev}`];
-    const found = isMap(refs) ? names.map((name) => refs.get(name)).find((sha) => sha !== undefined) : undefined;
-    if (found === undefined) throw missing();
-    return str(found);
+    const commit = isMap(refs) ? names.map((name) => refs.get(name)).find((sha) => sha !== undefined) : undefined;
+    if (commit === undefined) throw missing();
+    return str(commit);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     throw new Refused(`Failed to list refs for ${remote}: ${gitReasonOf(error)}`, { changes: report.changes });
@@ -220,12 +220,12 @@ async function checkOut(
     await repository.call("reset", { opts: ["--hard", "HEAD"] });
     report.comments.push("Repository was reset to HEAD before checking out revision");
   }
-  const changed = (now: string | null) =>
+  const noteHead = (now: string | null) =>
     report.changes.set("HEAD", new Map<Value, Value>([["old", before], ["new", now]]));
   let now: string | null = null;
   if (commit !== before) {
     if (report.test) {
-      changed(commit);
+      noteHead(commit);
       return report.would(`Commit ID ${commit} would be checked out at ${target}`);
     }
     await repository.call("checkout", { force: truthy(given.force_checkout) }, [commit]);
@@ -238,6 +238,6 @@ async function checkOut(
     report.comments.push("Submodules were updated");
   }
   if (now === null) report.comments.push("Already checked out at correct revision");
-  else changed(now);
+  else noteHead(now);
   return report.result(sentences(report.comments));
 }

@@ -89,7 +89,7 @@ export interface WantedRevision {
  * User and password for https in a URL.
  * @throws {Refused} If it is of another kind.
  */
-export function authenticated(url: string, user: string | null, password: string | null): string {
+export function withLogin(url: string, user: string | null, password: string | null): string {
   try {
     return withCredentials(url, user, password);
   } catch (error) {
@@ -149,7 +149,7 @@ export async function findWanted(
   );
   refuseFile(target);
   const url = str(given.name);
-  const fetchUrl = authenticated(url, https.https_user, https.https_pass);
+  const fetchUrl = withLogin(url, https.https_user, https.https_pass);
   const mirror = truthy(given.mirror);
   const bare = mirror || truthy(given.bare);
   const rev = str(given.rev);
@@ -159,13 +159,13 @@ export async function findWanted(
   const remote = str(given.remote);
   const refs = await remoteRefs(new Repository("/", given, context), url, { ...access, ...https }, report);
   const head = refs.get("HEAD");
-  const found = bare ? NOTHING : revisionOf(rev, { refs, remote, head: head === undefined ? undefined : str(head) });
-  if (given.depth !== null && found.kind !== "branch" && found.kind !== "tag") {
+  const revision = bare ? NOTHING : revisionOf(rev, { refs, remote, head: head === undefined ? undefined : str(head) });
+  if (given.depth !== null && revision.kind !== "branch" && revision.kind !== "tag") {
     throw new Refused(
       "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote repository",
     );
   }
-  if (found.commit === null && !bare && rev !== "HEAD") {
+  if (revision.commit === null && !bare && rev !== "HEAD") {
     throw new Refused(`No revision matching '${rev}' exists in the remote repository`);
   }
   const branches = [...refs].filter(([name, sha]) => str(name).startsWith("refs/heads/") && sha === head);
@@ -192,7 +192,7 @@ export async function findWanted(
     https,
     fetchUrl,
     lfs: truthy(filters) ? { identity: access.identity } : {},
-    ...found,
+    ...revision,
     defaultBranch: branches.length > 0 && head !== undefined ? str(branches[0][0]).slice("refs/heads/".length) : null,
     hasHead: head !== undefined,
   };

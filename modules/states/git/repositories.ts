@@ -16,7 +16,7 @@ import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { isDirectory, isFile, mayExist } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
@@ -219,11 +219,11 @@ output_encoding
 
 async function makeCloned(given: Bound<typeof CLONED>, context: StateContext): Promise<StateResult> {
   const { name, identity, https_user, https_pass } = given;
-  if (given.target === null) return failed(name, "'target' argument is required");
+  if (given.target === null) return failState(name, "'target' argument is required");
   const target = str(given.target);
-  if (!target.startsWith("/")) return failed(name, "'target' path must be absolute");
+  if (!target.startsWith("/")) return failState(name, "'target' path must be absolute");
   const branch = given.branch === null ? null : str(given.branch);
-  if (branch === "") return failed(name, "Invalid 'branch' argument");
+  if (branch === "") return failState(name, "Invalid 'branch' argument");
   const report = new Report(name, context.test);
   const repository = new Repository(target, given, context);
   if (mayExist(target)) {
@@ -256,14 +256,14 @@ async function changeBranch(
   if (branch === null) return report.result(there);
   const current = str(await repository.call("current_branch"));
   if (current === branch) return report.result(`${there} and is checked out to branch '${branch}'`);
-  const changed = () => report.changes.set("branch", new Map<Value, Value>([["old", current], ["new", branch]]));
+  const noteBranch = () => report.changes.set("branch", new Map<Value, Value>([["old", current], ["new", branch]]));
   if (report.test) {
-    changed();
+    noteBranch();
     return report.would(`Branch would be changed to '${branch}'`);
   }
-  const known = await repository.commit(branch) !== undefined;
+  const exists = await repository.commit(branch) !== undefined;
   try {
-    if (known) await repository.call("checkout", { rev: branch });
+    if (exists) await repository.call("checkout", { rev: branch });
     else await repository.call("checkout", { rev: `origin/${branch}`, opts: ["-b", branch] });
   } catch (error) {
     if (error instanceof CommandError) {
@@ -271,6 +271,6 @@ async function changeBranch(
     }
     throw error;
   }
-  changed();
+  noteBranch();
   return report.result(`Branch changed to '${branch}'`);
 }

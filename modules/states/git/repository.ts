@@ -78,8 +78,8 @@ export class Repository {
 
   /** The commit that `rev` names; `undefined` if there is none here. */
   async commit(rev: string, opts?: string[]): Promise<string | undefined> {
-    const found = await this.ask("rev_parse", opts === undefined ? {} : { opts }, [rev]);
-    return found === undefined ? undefined : str(found);
+    const revision = await this.ask("rev_parse", opts === undefined ? {} : { opts }, [rev]);
+    return revision === undefined ? undefined : str(revision);
   }
 
   /** What HEAD is: a commit, and the branch that it is on; `null` where there is none. */
@@ -96,8 +96,8 @@ export class Repository {
 
   /** The URLs of the remotes, with passwords: `{name: {fetch, push}}`. */
   async remotes(): Promise<ValueMap> {
-    const found = await this.call("remotes", { redact_auth: false });
-    return isMap(found) ? found : new Map();
+    const urls = await this.call("remotes", { redact_auth: false });
+    return isMap(urls) ? urls : new Map();
   }
 
   /**

@@ -56,20 +56,20 @@ interface DeviceRequest {
  */
 export async function findDevice(request: DeviceRequest, context: StateContext): Promise<FoundDevice | string> {
   const { device, opts } = request;
-  const found = (name: string, aliases: readonly string[] = []): FoundDevice => (
+  const describeDevice = (name: string, aliases: readonly string[] = []): FoundDevice => (
     { device: canonical(device) ?? name, aliases, opts, isBound: false }
   );
   if (device.startsWith("/")) {
     if (opts.includes("bind") && request.active.has(request.place)) return boundDevice(request);
-    return found(realPath(device));
+    return describeDevice(realPath(device));
   }
   const [kind, value = ""] = device.split("=");
-  if (kind.toUpperCase() === "UUID") return found(value.replace(/^"+|"+$/g, "").toLowerCase());
-  if (kind.toUpperCase() !== "LABEL") return found(device);
+  if (kind.toUpperCase() === "UUID") return describeDevice(value.replace(/^"+|"+$/g, "").toLowerCase());
+  if (kind.toUpperCase() !== "LABEL") return describeDevice(device);
   const answer = await context.call("cmd.run_all", [`blkid -t LABEL=${value}`]);
   const stdout = isMap(answer) && answer.get("retcode") === 0 ? str(answer.get("stdout") ?? "") : "";
   const devices = splitLines(stdout).map((line) => line.split(":")[0]);
-  return devices.length === 0 ? `Unable to find device with label ${value}.` : found(devices[0], devices);
+  return devices.length === 0 ? `Unable to find device with label ${value}.` : describeDevice(devices[0], devices);
 }
 
 /** The name under which the kernel shows a logical volume, or the device of a FUSE file system. */

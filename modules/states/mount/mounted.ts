@@ -10,7 +10,7 @@ import { changedOptions, droppedOptions, type OptionRules, texts } from "./optio
 import { realPath } from "#lib/os/disk_paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -113,12 +113,12 @@ class Mounting {
 }
 
 /** Remounts an existing mount if its options differ from the requested ones. */
-async function settleOptions(mounting: Mounting, found: FoundDevice): Promise<StateResult | undefined> {
+async function settleOptions(mounting: Mounting, device: FoundDevice): Promise<StateResult | undefined> {
   const { given, context, path, active, place } = mounting;
   if (mounting.opts.length === 0) return undefined;
   const entry = entryOf(active, place);
   const rules: OptionRules = { ...given, hidden_opts: given.hidden_opts === null ? [] : optionList(given.hidden_opts) };
-  const opts = [...texts(entry.get("opts")), ...found.isBound ? ["bind"] : []];
+  const opts = [...texts(entry.get("opts")), ...device.isBound ? ["bind"] : []];
   const shown = { opts, superopts: texts(entry.get("superopts")) };
   const { changed, last } = await changedOptions(
     mounting.opts,
@@ -305,17 +305,17 @@ bind_mount_copy_active_opts : True
   varKwargs: "kwargs",
   run: async (given, context) => {
     const missing = (["name", "device", "fstype"] as const).find((key) => given[key] === "");
-    if (missing !== undefined) return failed(given.name, `Must provide ${missing} to mount.mounted`);
+    if (missing !== undefined) return failState(given.name, `Must provide ${missing} to mount.mounted`);
     const name = given.name === "/" ? "/" : given.name.replace(/\/+$/, "");
     const mounting = new Mounting(given, name, context, await activeMounts(context), optionList(given.opts));
     const { place, active, opts } = mounting;
     const copiesOptions = given.bind_mount_copy_active_opts;
-    const found = await findDevice({ device: given.device, opts, place, active, copiesOptions }, context);
-    if (typeof found === "string") return { ...mounting.end(false, found), name: given.name };
-    mounting.opts = [...found.opts];
+    const device = await findDevice({ device: given.device, opts, place, active, copiesOptions }, context);
+    if (typeof device === "string") return { ...mounting.end(false, device), name: given.name };
+    mounting.opts = [...device.opts];
     const steps = [
       ...mounting.isActive && given.mount
-        ? [() => settleOptions(mounting, found), () => settleDevice(mounting, found)]
+        ? [() => settleOptions(mounting, device), () => settleDevice(mounting, device)]
         : [],
       () => mounting.isActive ? undefined : settleMount(mounting),
     ];
@@ -353,7 +353,7 @@ user
   },
   varKwargs: "kwargs",
   run: async ({ name, device, config, persist, user }, context) => {
-    if (name === "") return failed(name, "Must provide name to mount.unmounted");
+    if (name === "") return failState(name, "Must provide name to mount.unmounted");
     const ret = startResult(name);
     ret.comment = "Target was already unmounted";
     if ((await activeMounts(context)).has(shownPath(name))) {
@@ -410,6 +410,6 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
     const out = await context.call("mount.remount", args, map({ user }));
     // An error of mount is no success, although Salt treats it as one.
     if (out === true) return { ...startResult(name), comment: `${name} remounted` };
-    return failed(name, `${name} failed to remount: ${str(out)}`);
+    return failState(name, `${name} failed to remount: ${str(out)}`);
   },
 });

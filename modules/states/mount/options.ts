@@ -49,12 +49,12 @@ const KILOBYTES: Readonly<Record<string, number>> = { k: 1, m: 1024, g: 1024 * 1
 
 /** A size in kilobytes, as the kernel shows it; `undefined` if the option is none. */
 function shownSize(option: string): string | undefined {
-  const found = /^size=([0-9]+)([kmg])/.exec(option);
-  return found === null ? undefined : `size=${Number(found[1]) * KILOBYTES[found[2]]}k`;
+  const match = /^size=([0-9]+)([kmg])/.exec(option);
+  return match === null ? undefined : `size=${Number(match[1]) * KILOBYTES[match[2]]}k`;
 }
 
 /** An option that names a user or a group, with its number. */
-async function numbered(option: string, context: StateContext): Promise<string> {
+async function numberOwner(option: string, context: StateContext): Promise<string> {
   const [key, name] = option.split("=");
   const fun = key === "uid" ? "user.info" : key === "gid" ? "group.info" : undefined;
   if (fun === undefined || name === undefined || /^[0-9]+$/.test(name)) return option;
@@ -80,7 +80,7 @@ export async function changedOptions(
   const translated: ValueMap = new Map([...TRANSLATED, ...isMap(translates) ? translates : []]);
   const superopts = active.superopts.map((one) => shownSize(one) ?? one);
   const activeSize = superopts.find((one) => shownSize(one) !== undefined);
-  const known = new Set([...active.opts, ...superopts, ...invisible, ...ignored, ...keys]);
+  const activeOptions = new Set([...active.opts, ...superopts, ...invisible, ...ignored, ...keys]);
   const changed: string[] = [];
   let last = "";
   for (const given of options) {
@@ -90,10 +90,10 @@ export async function changedOptions(
     const [key, value] = option.split("=");
     if (fstype === "cifs" && key === "user") option = `username=${value ?? ""}`;
     if (ignored.includes(option.split("=")[0])) option = option.split("=")[0];
-    option = await numbered(option, context);
+    option = await numberOwner(option, context);
     // As in Salt: of a file system that shows a size no option forces a remount.
     last = activeSize ?? option;
-    if (!known.has(last)) changed.push(last);
+    if (!activeOptions.has(last)) changed.push(last);
   }
   return { changed, last };
 }

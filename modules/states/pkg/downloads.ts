@@ -10,7 +10,7 @@ import { asInstalled, resolveCapabilities, unknownPackages, verifiedPackages, wa
 import { fulfillsConditions, shownPackage } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const FAILED = "An error was encountered while downloading package(s)";
@@ -35,7 +35,7 @@ export async function runDownloaded(
 ): Promise<StateResult> {
   const { name, version, fromrepo, ignore_epoch } = args;
   if (!await hasFunction("pkg.list_downloaded", context)) {
-    return failed(name, "The pkg.downloaded state is not available on this platform");
+    return failState(name, "The pkg.downloaded state is not available on this platform");
   }
   if (Array.isArray(args.pkgs) && args.pkgs.length === 0) {
     return { ...startResult(name), comment: "No packages to download provided" };
@@ -62,7 +62,7 @@ export async function runDownloaded(
   const { failed: missing } = await verifiedPackages(targets, { installed: now, ignoreEpoch: ignore_epoch }, context);
   if (missing.length > 0) {
     const names = missing.map((one) => shownPackage(one, targets)).join(", ");
-    return failed(name, `The following packages failed to download: ${names}`, made);
+    return failState(name, `The following packages failed to download: ${names}`, made);
   }
   const comment = made.size === 0 ? `Packages downloaded: ${[...targets.keys()].join(", ")}` : "";
   return { name, result: true, comment, changes: made };
@@ -99,7 +99,7 @@ async function downloadTargets(
       }
     }
   }
-  if (problems.length > 0) return failed(name, problems.join(" "));
+  if (problems.length > 0) return failState(name, problems.join(" "));
   if (targets.size > 0) return targets;
   const matching = comparedVersions ? " (matching specified versions)" : "";
   return { ...startResult(name), comment: `All specified packages${matching} are already downloaded` };
@@ -124,7 +124,7 @@ export async function runPatches(
   more: ValueMap,
 ): Promise<StateResult> {
   if (!await hasFunction("pkg.list_patches", context)) {
-    return failed(name, `The pkg.${state} state is not available on this platform`);
+    return failState(name, `The pkg.${state} state is not available on this platform`);
   }
   if (Array.isArray(advisory_ids) && advisory_ids.length === 0) {
     return { ...startResult(name), comment: "No advisory ids provided" };

@@ -8,7 +8,7 @@ import { failedChange, hasFunction, keywords } from "#modules/states/_execution.
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The packages of a group. */
@@ -37,10 +37,10 @@ export async function runGroupInstalled(
 ): Promise<StateResult> {
   const { name } = args;
   if (!await hasFunction("pkg.group_diff", context)) {
-    return failed(name, "pkg.group_install not available for this platform");
+    return failState(name, "pkg.group_install not available for this platform");
   }
   for (const [key, list] of Object.entries({ skip: args.skip, include: args.include })) {
-    if (list !== null && !Array.isArray(list)) return failed(name, `${key} must be formatted as a list`);
+    if (list !== null && !Array.isArray(list)) return failState(name, `${key} must be formatted as a list`);
   }
   const skip = Array.isArray(args.skip) ? args.skip.map(str) : [];
   const include = Array.isArray(args.include) ? args.include.map(str) : [];
@@ -49,12 +49,12 @@ export async function runGroupInstalled(
     diff = await context.call("pkg.group_diff", [name], keywords({}, ownKeywords(kwargs)));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return failed(name, `An error was encountered while installing/updating group '${name}': ${error.message}.`);
+    return failState(name, `An error was encountered while installing/updating group '${name}': ${error.message}.`);
   }
   const [mandatory, usual, optional] = ["mandatory", "default", "optional"].map((part) => parsePart(diff, part));
   const refused = [...mandatory.installed, ...mandatory.missing].filter((one) => skip.includes(one));
   if (refused.length > 0) {
-    return failed(name, `The following mandatory packages cannot be skipped: ${refused.join(", ")}`);
+    return failState(name, `The following mandatory packages cannot be skipped: ${refused.join(", ")}`);
   }
   const targets = [...mandatory.missing, ...usual.missing.filter((one) => !skip.includes(one)), ...include];
   if (targets.length === 0) return { ...startResult(name), comment: `Group '${name}' is already installed` };
@@ -74,7 +74,7 @@ export async function runGroupInstalled(
   const installed = await context.call("pkg.list_pkgs", [], keywords({}, kwargs));
   const missing = [...mandatory.missing, ...include].filter((one) => !isMap(installed) || !installed.has(one));
   if (missing.length > 0) {
-    return failed(name, `Failed to install the following packages: ${missing.join(", ")}`, changes);
+    return failState(name, `Failed to install the following packages: ${missing.join(", ")}`, changes);
   }
   return { name, result: true, comment: `Group '${name}' was ${isPartial ? "updated" : "installed"}`, changes };
 }

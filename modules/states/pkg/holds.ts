@@ -6,7 +6,7 @@
 
 import { hasFunction } from "#modules/states/_execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A package that is held. */
@@ -64,7 +64,11 @@ const NO_LIST =
   "No any function to get the list of held packages available.\nCheck if the package manager supports package locking.";
 
 /** Names and versions of a state's `pkgs`, or of its name. */
-function wanted(name: string, version: Value, pkgs: Value): [name: string, version: string | null, asGiven: Value][] {
+function wantedPackages(
+  name: string,
+  version: Value,
+  pkgs: Value,
+): [name: string, version: string | null, asGiven: Value][] {
   const list = pkgs === null
     ? [truthy(version) ? new Map([[name, version]]) : name]
     : Array.isArray(pkgs)
@@ -135,17 +139,17 @@ export async function runHeld(args: HeldArguments, context: StateContext): Promi
   if (Array.isArray(pkgs) && pkgs.length === 0 && !replace) {
     return { ...startResult(name), comment: "No packages to be held provided" };
   }
-  const known = await readLocks(context);
-  if (known === undefined) return failed(name, NO_LIST);
+  const locks = await readLocks(context);
+  if (locks === undefined) return failState(name, NO_LIST);
   if (!await hasFunction("pkg.hold", context)) {
-    return failed(name, "`hold` function is not implemented for the package manager.");
+    return failState(name, "`hold` function is not implemented for the package manager.");
   }
   const report = new Report(name);
   const held = new Set<string>();
-  for (const [one, wantedVersion, given] of wanted(name, version, pkgs)) {
+  for (const [one, wantedVersion, given] of wantedPackages(name, version, pkgs)) {
     held.add(one);
-    const lock = known.locks.get(one);
-    if (lock !== undefined && !(known.haveVersions && (lock.version ?? null) !== wantedVersion)) continue;
+    const lock = locks.locks.get(one);
+    if (lock !== undefined && !(locks.haveVersions && (lock.version ?? null) !== wantedVersion)) continue;
     if (context.test) {
       const shown = `${one}${wantedVersion ? ` (version = ${wantedVersion})` : ""}`;
       report.comments.push(
@@ -167,7 +171,7 @@ export async function runHeld(args: HeldArguments, context: StateContext): Promi
     }
     report.add(answer);
   }
-  for (const [one, { isPackage }] of replace ? known.locks : []) {
+  for (const [one, { isPackage }] of replace ? locks.locks : []) {
     if (!isPackage || held.has(one)) continue;
     if (context.test) report.comments.push(`The following package would be unheld: ${one}`);
     else await report.release(one, context);
@@ -190,13 +194,13 @@ export async function runUnheld(args: UnheldArguments, context: StateContext): P
   if (Array.isArray(pkgs) && pkgs.length === 0 && !all) {
     return { ...startResult(name), comment: "No packages to be unheld provided" };
   }
-  const known = await readLocks(context);
-  if (known === undefined) return failed(name, NO_LIST);
-  const versions = new Map(wanted(name, version, pkgs).map(([one, wantedVersion]) => [one, wantedVersion]));
+  const locks = await readLocks(context);
+  if (locks === undefined) return failState(name, NO_LIST);
+  const versions = new Map(wantedPackages(name, version, pkgs).map(([one, wantedVersion]) => [one, wantedVersion]));
   const report = new Report(name);
-  for (const [one, lock] of known.locks) {
+  for (const [one, lock] of locks.locks) {
     if (!lock.isPackage) continue;
-    const lockVersion = known.haveVersions ? lock.version ?? null : null;
+    const lockVersion = locks.haveVersions ? lock.version ?? null : null;
     const isMeant = versions.has(one) && (!lockVersion || lockVersion === versions.get(one));
     if (!all && !isMeant) continue;
     if (context.test) {

@@ -28,7 +28,7 @@ export async function plannedInstallation(
   { reinstalls, context }: { readonly reinstalls: boolean; readonly context: StateContext },
 ): Promise<StateResult> {
   const { targets, unpurge, reinstall, altered } = found;
-  const shown = (one: string, packages: WantedPackages) => isSources ? one : shownPackage(one, packages);
+  const shownName = (one: string, packages: WantedPackages) => isSources ? one : shownPackage(one, packages);
   const isNew = map({ new: "installed", old: "" });
   const changes: ValueMap = new Map();
   const comments: string[] = [];
@@ -47,12 +47,12 @@ export async function plannedInstallation(
     for (const one of unpurge) changes.set(one, isNew);
   }
   if (reinstall.size > 0 && reinstalls) {
-    const names = [...reinstall.keys()].map((one) => shown(one, reinstall));
+    const names = [...reinstall.keys()].map((one) => shownName(one, reinstall));
     for (const one of names) changes.set(one, isNew);
     comments.push(`The following packages would be reinstalled: ${names.join(", ")}`);
   } else {
     for (const one of reinstall.keys()) {
-      const line = `Package '${shown(one, reinstall)}' would be reinstalled`;
+      const line = `Package '${shownName(one, reinstall)}' would be reinstalled`;
       comments.push(`${line} because the following files have been altered:`);
       changes.set(one, new Map());
       comments.push(shownFiles(altered.get(one) ?? null, context));

@@ -20,7 +20,7 @@ import { fulfillsConditions, type WantedPackages, wantsExactly } from "./version
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The request of `pkg.installed`. */
@@ -73,14 +73,14 @@ export async function findInstallTargets(
   context: StateContext,
 ): Promise<InstallTargets | StateResult> {
   const { name, pkgs, sources, kwargs } = request;
-  if (truthy(pkgs) && truthy(sources)) return failed(name, 'Only one of "pkgs" and "sources" is permitted.');
+  if (truthy(pkgs) && truthy(sources)) return failState(name, 'Only one of "pkgs" and "sources" is permitted.');
   let installed: InstalledVersions;
   let provided: InstalledVersions;
   try {
     installed = await listInstalledVersions(context, kwargs);
     provided = await capabilities(context, kwargs);
   } catch (error) {
-    if (error instanceof CommandError) return failed(name, error.message);
+    if (error instanceof CommandError) return failState(name, error.message);
     throw error;
   }
   const isSources = truthy(sources);
@@ -88,7 +88,7 @@ export async function findInstallTargets(
     ? await wantedSources(sources, request.normalize, context)
     : await wantedPackages(pkgs, request.normalize && truthy(kwargs.get("split_arch") ?? true), context);
   if (desired.size === 0) {
-    return failed(name, `Invalidly formatted '${isSources ? "sources" : "pkgs"}' parameter. See minion log.`);
+    return failState(name, `Invalidly formatted '${isSources ? "sources" : "pkgs"}' parameter. See minion log.`);
   }
   const purged = await context.call("pkg.list_pkgs", [], keywords({ purge_desired: true }, kwargs));
   const unpurge = [...desired.keys()].filter((one) => isMap(purged) && purged.has(one));
@@ -102,7 +102,7 @@ export async function findInstallTargets(
   for (const [one, version] of desired) await search.examine(one, version);
   const { targets, reinstall, altered, warnings } = search;
   const problems = [...search.problems, ...search.failedVerify === undefined ? [] : [search.failedVerify]];
-  if (problems.length > 0) return failed(name, problems.join(" "));
+  if (problems.length > 0) return failState(name, problems.join(" "));
   if (targets.size > 0 || unpurge.length > 0 || reinstall.size > 0) {
     return { desired, targets, unpurge, reinstall, altered, warnings, refreshed };
   }
@@ -115,8 +115,8 @@ export async function findInstallTargets(
 }
 
 /** Whether {@linkcode findInstallTargets} found something to do. */
-export function isTargets(found: InstallTargets | StateResult): found is InstallTargets {
-  return "desired" in found;
+export function isTargets(value: InstallTargets | StateResult): value is InstallTargets {
+  return "desired" in value;
 }
 
 /** Checks the packages one by one. */
@@ -174,8 +174,8 @@ class TargetSearch {
     const versions: ValueMap = names.length === 1 ? new Map([[names[0], answer]]) : isMap(answer) ? answer : new Map();
     for (const [name, version] of versions) {
       // An empty string: the newest is installed, or there is none.
-      const known = this.#installed.get(str(name))?.at(-1) ?? null;
-      desired.set(str(name), truthy(version) ? str(version) : known);
+      const installed = this.#installed.get(str(name))?.at(-1) ?? null;
+      desired.set(str(name), truthy(version) ? str(version) : installed);
     }
     return refresh;
   }

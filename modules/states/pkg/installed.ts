@@ -20,7 +20,7 @@ import { shownPackage } from "./versions.ts";
 import { parsePackageList } from "#lib/host/packages/package_targets.ts";
 import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `pkg.installed`, as they are given. */
@@ -65,7 +65,9 @@ export async function runInstalled(
   let refresh = wantsRefresh(args.refresh, context.opts);
   if (truthy(pkgs)) [pkgs, refresh] = await resolveCapabilities(pkgs, refresh, kwargs, context);
   const verify: Value = Array.isArray(args.pkg_verify) ? args.pkg_verify : args.pkg_verify === true;
-  if (verify !== false && !await hasFunction("pkg.verify", context)) return failed(name, "pkg.verify not implemented");
+  if (verify !== false && !await hasFunction("pkg.verify", context)) {
+    return failState(name, "pkg.verify not implemented");
+  }
   kwargs.set("allow_updates", args.allow_updates);
   const request: InstallRequest = {
     name,
@@ -94,7 +96,7 @@ async function holdOnly(
   { kwargs, context }: { readonly kwargs: ValueMap; readonly context: StateContext },
 ): Promise<StateResult> {
   const answers = await setHolds(kwargs, keywords({ name, pkgs, sources }), context);
-  if ("problem" in answers) return failed(name, answers.problem);
+  if ("problem" in answers) return failState(name, answers.problem);
   const { modified, unmodified, failed: refused } = answers;
   const all = [...modified, ...unmodified, ...refused];
   const changes = new Map(result.changes);
@@ -137,7 +139,7 @@ class Installation {
     const { name } = this.#args;
     const { targets, unpurge, reinstall, desired } = this.#found;
     if (unpurge.length > 0 && !await hasFunction("lowpkg.unpurge", this.#context)) {
-      return failed(name, "lowpkg.unpurge not implemented");
+      return failState(name, "lowpkg.unpurge not implemented");
     }
     if (this.#context.test) {
       return await plannedInstallation(name, { found: this.#found, isSources: this.#isSources }, {
@@ -156,8 +158,8 @@ class Installation {
     const holds = await setHolds(this.#kwargs, keywords({ name, pkgs: [...desired.keys()] }), this.#context);
     if ("problem" in holds) {
       return holds.isError
-        ? failed(name, [...this.#comments, holds.problem].join("\n"), this.#changes)
-        : failed(name, holds.problem);
+        ? failState(name, [...this.#comments, holds.problem].join("\n"), this.#changes)
+        : failState(name, holds.problem);
     }
     if (unpurge.length > 0) {
       this.#changes.set("purge_desired", await this.#context.call("lowpkg.unpurge", [...unpurge]));
@@ -185,7 +187,7 @@ class Installation {
     const { refresh, sources } = this.#request;
     const { fromrepo, skip_verify, normalize, update_holds, ignore_epoch } = this.#args;
     const wanted = [...targets, ...reinstall];
-    const chosen = (names: ReadonlyMap<string, unknown>) =>
+    const chosenSources = (names: ReadonlyMap<string, unknown>) =>
       (parsePackageList(sources) ?? []).filter((source) =>
         isMap(source) && [...source.keys()].some((one) => names.has(str(one)))
       );
@@ -194,7 +196,7 @@ class Installation {
       fromrepo,
       skip_verify,
       pkgs: this.#isSources ? null : wanted.map((entry) => new Map([entry])),
-      sources: this.#isSources ? [...chosen(targets), ...chosen(reinstall)] : null,
+      sources: this.#isSources ? [...chosenSources(targets), ...chosenSources(reinstall)] : null,
       reinstall: reinstall.size > 0,
       normalize,
       update_holds,
@@ -276,12 +278,12 @@ class Installation {
 
   /** Adds a hold to a package's changes. */
   #addHold(name: string, hold: ValueMap): void {
-    const known = this.#changes.get(name);
+    const change = this.#changes.get(name);
     const now = str(hold.get("new") ?? "");
-    if (!isMap(known)) return void this.#changes.set(name, map({ new: now }));
-    const joined = (before: Value | undefined, more: string) => [str(before ?? ""), more].filter(Boolean).join("\n");
-    known.set("new", joined(known.get("new"), now));
-    known.set("old", joined(known.get("old"), str(hold.get("old") ?? "")));
+    if (!isMap(change)) return void this.#changes.set(name, map({ new: now }));
+    const joinTexts = (before: Value | undefined, more: string) => [str(before ?? ""), more].filter(Boolean).join("\n");
+    change.set("new", joinTexts(change.get("new"), now));
+    change.set("old", joinTexts(change.get("old"), str(hold.get("old") ?? "")));
   }
 
   /**
@@ -302,9 +304,9 @@ class Installation {
       (isDone ? done : missed).push(name);
     }
     const report = (name: string, text: string, files: string) => {
-      const known = altered.get(name);
-      this.#comments.push(known === undefined ? text : `${text} ${files}`);
-      if (known !== undefined) this.#comments.push(shownFiles(known, this.#context));
+      const alteredFiles = altered.get(name);
+      this.#comments.push(alteredFiles === undefined ? text : `${text} ${files}`);
+      if (alteredFiles !== undefined) this.#comments.push(shownFiles(alteredFiles, this.#context));
     };
     for (const name of done) {
       report(name, `Package ${this.#shown(name)} was reinstalled.`, "The following files were remediated:");

@@ -10,7 +10,7 @@ import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError } from "#lib/errors.ts";
 import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { compareStrings, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `pkg.latest`, as they are given. */
@@ -31,7 +31,7 @@ const LISTED = 10;
  */
 export async function runLatest(args: LatestArguments, more: ValueMap, context: StateContext): Promise<StateResult> {
   const { name, fromrepo, pkgs } = args;
-  if (truthy(more.get("sources"))) return failed(name, 'The "sources" parameter is not supported.');
+  if (truthy(more.get("sources"))) return failState(name, 'The "sources" parameter is not supported.');
   let names: Value = [name];
   if (truthy(pkgs)) {
     names = [...(await wantedPackages(pkgs, true, context)).keys()];
@@ -46,14 +46,14 @@ export async function runLatest(args: LatestArguments, more: ValueMap, context: 
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     const summary = "An error was encountered while checking the newest available version of package(s)";
-    return failed(name, `${summary}: ${error.message}`);
+    return failState(name, `${summary}: ${error.message}`);
   }
   let installed: Value;
   try {
     installed = await context.call("pkg.version", wanted, keywords({}, kwargs));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return failed(name, error.message);
+    return failState(name, error.message);
   }
   const current = asVersions(installed, wanted);
   const newest = asVersions(available, wanted);
@@ -67,11 +67,11 @@ export async function runLatest(args: LatestArguments, more: ValueMap, context: 
       context.log("error", `No information found for '${one}'.`);
     }
   }
-  if (problems.length > 0) return failed(name, problems.join(" "));
+  if (problems.length > 0) return failState(name, problems.join(" "));
   if (targets.size === 0) return { ...startResult(name), comment: allCurrent(wanted) };
   const upToDate = (truthy(pkgs) && Array.isArray(pkgs) ? pkgs : []).map(str).filter((one) => !targets.has(one));
   return context.test
-    ? await planned(name, { targets, upToDate, current }, context)
+    ? await planResult(name, { targets, upToDate, current }, context)
     : await upgrade(args, { targets, upToDate, kwargs }, context);
 }
 
@@ -80,14 +80,14 @@ function asVersions(versions: Value, names: readonly string[]): ValueMap {
   return isMap(versions) ? versions : new Map([[names[0] ?? "", versions]]);
 }
 
-function sorted(names: Iterable<string>): string {
+function joinSorted(names: Iterable<string>): string {
   return [...names].sort(compareStrings).join(", ");
 }
 
 function allCurrent(names: readonly string[]): string {
   if (names.length > LISTED) return `All ${names.length} packages are up-to-date.`;
   return names.length > 1
-    ? `All packages are up-to-date (${sorted(names)}).`
+    ? `All packages are up-to-date (${joinSorted(names)}).`
     : `Package ${names[0]} is already up-to-date`;
 }
 
@@ -97,12 +97,12 @@ interface Upgrade {
   readonly upToDate: readonly string[];
 }
 
-async function planned(
+async function planResult(
   name: string,
   { targets, upToDate, current }: Upgrade & { readonly current: ValueMap },
   context: StateContext,
 ): Promise<StateResult> {
-  const comments = [`The following packages would be installed/upgraded: ${sorted(targets.keys())}`];
+  const comments = [`The following packages would be installed/upgraded: ${joinSorted(targets.keys())}`];
   if (upToDate.length > LISTED) comments.push(`${upToDate.length} packages are already up-to-date`);
   else if (upToDate.length > 0) {
     const shown = [...upToDate].sort(compareStrings).map((one) => `${one} (${str(current.get(one) ?? null)})`);
@@ -123,9 +123,9 @@ async function upgrade(
     changes = await context.call("pkg.install", [], keywords(own, kwargs));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return failed(name, `An error was encountered while installing package(s): ${error.message}`);
+    return failState(name, `An error was encountered while installing package(s): ${error.message}`);
   }
-  if (!isMap(changes) || changes.size === 0) return failed(name, noChanges(targets, upToDate));
+  if (!isMap(changes) || changes.size === 0) return failState(name, noChanges(targets, upToDate));
   const made = changes;
   const isDone = ([one, version]: [string, string]) => {
     const change = made.get(one);
@@ -136,14 +136,14 @@ async function upgrade(
   const successful = [...targets].filter(isDone).map(([one]) => one);
   const unsuccessful = [...targets.keys()].filter((one) => !successful.includes(one));
   const comments: string[] = [];
-  if (unsuccessful.length > 0) comments.push(`The following packages failed to update: ${sorted(unsuccessful)}`);
+  if (unsuccessful.length > 0) comments.push(`The following packages failed to update: ${joinSorted(unsuccessful)}`);
   if (successful.length > 0) {
-    comments.push(`The following packages were successfully installed/upgraded: ${sorted(successful)}`);
+    comments.push(`The following packages were successfully installed/upgraded: ${joinSorted(successful)}`);
   }
   if (upToDate.length > 0) {
     comments.push(
       upToDate.length <= LISTED
-        ? `The following packages were already up-to-date: ${sorted(upToDate)}`
+        ? `The following packages were already up-to-date: ${joinSorted(upToDate)}`
         : `${upToDate.length} packages were already up-to-date `,
     );
   }
@@ -154,11 +154,11 @@ function noChanges(targets: ReadonlyMap<string, string>, upToDate: readonly stri
   const summary = targets.size > LISTED
     ? `${targets.size} targeted packages failed to update. See debug log for details.`
     : targets.size > 1
-    ? `The following targeted packages failed to update. See debug log for details: (${sorted(targets.keys())}).`
+    ? `The following targeted packages failed to update. See debug log for details: (${joinSorted(targets.keys())}).`
     : `Package ${[...targets.keys()][0]} failed to update.`;
   if (upToDate.length === 0) return summary;
   return summary +
     (upToDate.length <= LISTED
-      ? ` The following packages were already up-to-date: ${sorted(upToDate)}`
+      ? ` The following packages were already up-to-date: ${joinSorted(upToDate)}`
       : `${upToDate.length} packages were already up-to-date`);
 }

@@ -7,26 +7,26 @@
 import { hasFunction, keywords } from "#modules/states/_execution.ts";
 import { fulfillsConditions, type WantedPackages } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
-import { parsePackageList, refusedPackages, repacked } from "#lib/host/packages/package_targets.ts";
+import { parsePackageList, refusedPackages, repackTargets } from "#lib/host/packages/package_targets.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, type StateResult } from "#lib/plugins/state_module.ts";
 import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The versions of installed packages. */
 export type InstalledVersions = ReadonlyMap<string, readonly string[]>;
 
 /** Normalizes package names: removes the host's own architecture. */
-async function normalized(names: readonly string[], context: StateContext): Promise<(name: string) => string> {
-  const known = new Map<string, string>();
+async function nameNormalizer(names: readonly string[], context: StateContext): Promise<(name: string) => string> {
+  const normalized = new Map<string, string>();
   if (await hasFunction("pkg.normalize_name", context)) {
-    for (const name of names) known.set(name, str(await context.call("pkg.normalize_name", [name])));
+    for (const name of names) normalized.set(name, str(await context.call("pkg.normalize_name", [name])));
   }
-  return (name) => known.get(name) ?? name;
+  return (name) => normalized.get(name) ?? name;
 }
 
 /** One name in the notation of the host's package manager. */
 export async function normalizePackageName(name: string, context: StateContext): Promise<string> {
-  return (await normalized([name], context))(name);
+  return (await nameNormalizer([name], context))(name);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function wantedPackages(
   const list = parsePackageList(pkgs) ?? [];
   if (list.length === 0 && truthy(pkgs)) throw refusedPackages(pkgs);
   const names = list.flatMap((one) => isMap(one) ? [...one.keys()] : [one]).map(str);
-  return repacked(list, normalize ? await normalized(names, context) : (name) => name);
+  return repackTargets(list, normalize ? await nameNormalizer(names, context) : (name) => name);
 }
 
 /** The packages of a state's `sources` with their files; empty if it is not a list of maps with one key. */
@@ -56,7 +56,7 @@ export async function wantedSources(
     return new Map();
   }
   const entries = list.flatMap((one) => [...one]).map(([name, file]): [string, string] => [str(name), str(file)]);
-  const rename = normalize ? await normalized(entries.map(([name]) => name), context) : (name: string) => name;
+  const rename = normalize ? await nameNormalizer(entries.map(([name]) => name), context) : (name: string) => name;
   return new Map(entries.map(([name, file]) => [rename(name), file]));
 }
 
@@ -128,7 +128,7 @@ export async function unknownPackages(
     );
   }
   if (comments.length === 0) return undefined;
-  return failed(name, comments.length > 1 ? `${comments.join(". ")}.` : comments[0]);
+  return failState(name, comments.length > 1 ? `${comments.join(". ")}.` : comments[0]);
 }
 
 /** The packages that are installed in the requested version, and the others. */

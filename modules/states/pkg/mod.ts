@@ -16,7 +16,7 @@ import { runUptodate } from "./upgrades.ts";
 import { askForRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, stateFn, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, stateFn, stateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { str, type Value } from "#lib/values/value.ts";
@@ -348,7 +348,7 @@ name
   async run({ name }, context, { kwargs }) {
     const sfun = str(kwargs.get("sfun") ?? null);
     const left: [Value, Value][] = [...kwargs].filter(([key]) => key !== "sfun");
-    if (!WATCHED.includes(sfun)) return failed(name, `pkg.${sfun} does not work with the watch requisite`);
+    if (!WATCHED.includes(sfun)) return failState(name, `pkg.${sfun} does not work with the watch requisite`);
     return stateResult(await context.state(`pkg.${sfun}`, new Map([["name", name], ...left])));
   },
 });

@@ -10,7 +10,7 @@ import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { fulfillsConditions, type WantedPackages } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The action: `removed` keeps the configuration. */
@@ -69,10 +69,10 @@ async function remove(
 ): Promise<StateResult> {
   const { name } = args;
   const named = await namedPackages(args, context);
-  const found = await installedTargets(args, kwargs, context);
+  const targetsOrResult = await installedTargets(args, kwargs, context);
   let targets: string[];
-  if (Array.isArray(found)) targets = found;
-  else if (action === "remove") return found;
+  if (Array.isArray(targetsOrResult)) targets = targetsOrResult;
+  else if (action === "remove") return targetsOrResult;
   else targets = [];
   if (action === "purge") {
     const leftovers = await removedPackages(kwargs, context);
@@ -98,7 +98,7 @@ async function remove(
   }
   if (left.length > 0) {
     const listedNames = left.sort(compareStrings).join(", ");
-    return failed(name, `The following packages failed to ${action}: ${listedNames}.`, changes);
+    return failState(name, `The following packages failed to ${action}: ${listedNames}.`, changes);
   }
   const others = [...named.keys()].filter((one) => !targets.includes(one)).sort(compareStrings);
   const comment = others.length === 0
@@ -146,7 +146,7 @@ async function installedTargets(
       problems.push(error.message);
     }
   }
-  if (problems.length > 0) return failed(name, problems.join(" "));
+  if (problems.length > 0) return failState(name, problems.join(" "));
   if (targets.length > 0) return targets;
   const matching = comparedVersions ? " (matching specified versions)" : "";
   return { ...startResult(name), comment: `All specified packages${matching} are already absent` };

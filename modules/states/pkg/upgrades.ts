@@ -8,7 +8,7 @@ import { failedChange, hasFunction, keywords } from "#modules/states/_execution.
 import { resolveCapabilities } from "./lookup.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -21,14 +21,14 @@ export async function runUptodate(
   context: StateContext,
 ): Promise<StateResult> {
   const { name } = args;
-  if (!await hasFunction("pkg.list_upgrades", context)) return failed(name, "State pkg.uptodate is not available");
-  if (typeof args.refresh !== "boolean") return failed(name, "refresh must be either True or False");
+  if (!await hasFunction("pkg.list_upgrades", context)) return failState(name, "State pkg.uptodate is not available");
+  if (typeof args.refresh !== "boolean") return failState(name, "refresh must be either True or False");
   const [pkgs, refresh] = await resolveCapabilities(args.pkgs, args.refresh, kwargs, context);
   let expected: ValueMap;
   try {
     expected = await upgrades(refresh, pkgs, kwargs, context);
   } catch (error) {
-    if (error instanceof CommandError || error instanceof InvocationError) return failed(name, error.message);
+    if (error instanceof CommandError || error instanceof InvocationError) return failState(name, error.message);
     throw error;
   }
   if (expected.size === 0) return { ...startResult(name), comment: "System is already up-to-date" };
@@ -42,7 +42,7 @@ export async function runUptodate(
   }
   const missing = Array.isArray(pkgs) ? [...expected.keys()].filter((one) => !changes.has(one)).map(str) : [];
   return missing.length > 0
-    ? failed(name, `The following package(s) failed to update: ${missing.join(", ")}`, changes)
+    ? failState(name, `The following package(s) failed to update: ${missing.join(", ")}`, changes)
     : { name, result: true, comment: "Upgrade ran successfully", changes };
 }
 
@@ -53,9 +53,9 @@ async function upgrades(
   kwargs: ValueMap,
   context: StateContext,
 ): Promise<ValueMap> {
-  const found = await context.call("pkg.list_upgrades", [], keywords({ refresh }, kwargs));
+  const answer = await context.call("pkg.list_upgrades", [], keywords({ refresh }, kwargs));
   const expected: ValueMap = new Map();
-  for (const [one, version] of isMap(found) ? found : []) {
+  for (const [one, version] of isMap(answer) ? answer : []) {
     const old = await context.call("pkg.version", [one], keywords({}, kwargs));
     if (!Array.isArray(pkgs) || pkgs.includes(one)) expected.set(one, map({ new: version, old }));
   }

@@ -7,9 +7,9 @@
 import { messageOf } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { parseInteger } from "#lib/python/parse_number.ts";
-import { succeeded } from "#lib/states/run/outcome.ts";
+import { hasSucceeded } from "#lib/states/run/outcome.ts";
 import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of a job on minions, for both functions. */
@@ -118,7 +118,7 @@ function judgeStates(
   const failures = new Map<string, string>();
   for (const [id, answer] of returned) {
     const own = returnOf(answer);
-    const fails = truthy(answer.get("failed")) || !isMap(own) || !succeeded(own, true);
+    const fails = truthy(answer.get("failed")) || !isMap(own) || !hasSucceeded(own, true);
     if (fails) {
       if (!spared.includes(id)) failures.set(id, failureDetail(id, own));
       changes.set(id, truthy(answer.get("failed")) || own === undefined ? false : own);
@@ -215,16 +215,16 @@ allow_fail : 0
     const { name, tgt, test } = bound;
     const given = bound.allow_fail;
     const allowed = typeof given === "string" ? parseInteger(given, 10) : toNumber(given);
-    if (allowed === undefined) return failed(name, "Passed invalid value for 'allow_fail', must be an int");
+    if (allowed === undefined) return failState(name, "Passed invalid value for 'allow_fail', must be an int");
     const wanted = wantedStates(bound.highstate, bound.top, bound.sls);
-    if (wanted === undefined) return failed(name, "No highstate or sls specified, no execution made");
+    if (wanted === undefined) return failState(name, "No highstate or sls specified, no execution made");
     const kwarg: ValueMap = new Map();
     if (test !== null || context.test) kwarg.set("test", test ?? true);
     if (truthy(bound.pillar)) kwarg.set("pillar", bound.pillar);
     for (const key of ["pillarenv", "saltenv", "exclude"] as const) if (bound[key] !== null) kwarg.set(key, bound[key]);
     kwarg.set("queue", bound.queue);
     if (typeof bound.concurrent !== "boolean") {
-      return failed(name, "Must pass in boolean for value of 'concurrent'");
+      return failState(name, "Must pass in boolean for value of 'concurrent'");
     }
     kwarg.set("concurrent", bound.concurrent);
     const jobOptions = jobKeywords(bound, { arg: wanted.arg, kwarg }, { kwargs, context });

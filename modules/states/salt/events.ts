@@ -55,8 +55,8 @@ node : master
       const signal = AbortSignal.any([end.signal, context.signal]);
       for await (const { tag, data } of watchBus(bus.pub, { tags: name, signal })) {
         if (!matches(tag)) continue;
-        const found = identifier(data, event_id);
-        const given = Array.isArray(found) ? found : found === null ? [] : [found];
+        const ids = identifier(data, event_id);
+        const given = Array.isArray(ids) ? ids : ids === null ? [] : [ids];
         for (const id of missing.filter((one) => given.some((other) => equals(one, other)))) {
           missing.splice(missing.indexOf(id), 1);
           seen.push(id);

@@ -9,7 +9,7 @@ import { formatNested } from "#lib/output/nested.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The outcome of a function of the master. */
@@ -124,7 +124,7 @@ runners
   varKwargs: "kwargs",
   async run({ name, runners }, context) {
     const given: Value = typeof runners === "string" ? map({ [runners]: null }) : runners;
-    if (!isMap(given)) return failed(name, "The runners parameter must be a string or dict.");
+    if (!isMap(given)) return failState(name, "The runners parameter must be a string or dict.");
     const wanted = wantedRunners(given);
     const call = async ({ fun, kwarg }: { readonly fun: string; readonly kwarg: ValueMap }) => {
       const out = await context.call("saltutil.runner", [fun], new Map([...kwarg, ["full_return", true]]));
@@ -134,9 +134,9 @@ runners
     try {
       returned = await Promise.all([...wanted.values()].map(call));
     } catch (error) {
-      const known = [CommandError, CommandNotFoundError, InvocationError].some((kind) => error instanceof kind);
-      if (!known) throw error;
-      return failed(name, `One of the runners raised an exception: ${messageOf(error)}`);
+      const isExpected = [CommandError, CommandNotFoundError, InvocationError].some((kind) => error instanceof kind);
+      if (!isExpected) throw error;
+      return failState(name, `One of the runners raised an exception: ${messageOf(error)}`);
     }
     const outputs = new Map([...wanted.keys()].map((id, i) => [id, returned[i]]));
     const runs = new Map<string, ValueMap>();

@@ -114,14 +114,14 @@ ${FILE_DOC}`,
     const check = async (place: DocumentPlace): Promise<CheckedDocument> => {
       if (!place.exists) return absent(name, place);
       const policy = await context.call("x509.get_signing_policy", [signing_policy], map({ ca_server }));
-      const found = orSomethingElse(() => loadCertificateChain(place.path));
-      if (found === undefined) return somethingElse(name);
-      now = found.certificate;
+      const present = orSomethingElse(() => loadCertificateChain(place.path));
+      if (present === undefined) return somethingElse(name);
+      now = present.certificate;
       const changes: ValueMap = new Map();
-      if (encoding !== found.encoding) changes.set("encoding", encoding);
+      if (encoding !== present.encoding) changes.set("encoding", encoding);
       if (endsSoon(now.notAfter, days_remaining, 90)) changes.set("expiration", true);
       const wanted = chain.map((one) => loadCertificate(referenceOf(one)).der.toHex());
-      if (JSON.stringify(wanted) !== JSON.stringify(found.chain.map(({ der }) => der.toHex()))) {
+      if (JSON.stringify(wanted) !== JSON.stringify(present.chain.map(({ der }) => der.toHex()))) {
         changes.set("additional_certs", true);
       }
       const merged = withPolicy(isMap(policy) ? policy : new Map(), given);

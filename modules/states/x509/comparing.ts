@@ -110,9 +110,9 @@ export async function listChanges(now: RevocationList, plan: ListPlan, isCounted
   const serials = new Set(plan.revoked.map(({ serial }) => serial));
   const removed = now.revoked.filter(({ serial }) => !serials.has(serial)).map(({ serial }) => numberHex(serial));
   if (added.length + changed.length + removed.length > 0) changes.set("revocations", map({ added, changed, removed }));
-  const counted = (all: readonly Extension[]) =>
+  const countedExtensions = (all: readonly Extension[]) =>
     isCounted ? all.filter(({ oid }) => extensionName(oid) !== "cRLNumber") : all;
-  return new Map([...changes, ...extensionChanges(counted(now.extensions), plan.extensions)]);
+  return new Map([...changes, ...extensionChanges(countedExtensions(now.extensions), plan.extensions)]);
 }
 
 /** Whether only these are changed. */

@@ -9,7 +9,7 @@ import { installFile } from "#lib/host/filesystem/backups.ts";
 import { linkTarget, realPath } from "#lib/os/disk_paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { failed, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
 import { isMap, map, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The documentation of those arguments. */
@@ -148,7 +148,7 @@ export async function manage(name: string, wanted: DocumentRequest, context: Sta
     return await managing(ret, name, wanted, context);
   } catch (error) {
     if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
-    return { ...failed(name, error.message), ...ret.sub_state_run && { sub_state_run: ret.sub_state_run } };
+    return { ...failState(name, error.message), ...ret.sub_state_run && { sub_state_run: ret.sub_state_run } };
   }
 }
 

@@ -18,7 +18,7 @@ import { loadPrivateKey } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { failed, stateFn, stateResult } from "#lib/plugins/state_module.ts";
+import { failState, stateFn, stateResult } from "#lib/plugins/state_module.ts";
 import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { keyKind } from "#lib/host/x509/documents.ts";
 import { PASSPHRASE_ERRORS, spkiOf } from "#lib/host/x509/loading.ts";
@@ -36,7 +36,7 @@ export const pem_managed: ModuleFunction<StateContext> = stateFn({
       file.set("contents", contents instanceof Uint8Array ? new TextDecoder().decode(contents) : contents);
     } catch (error) {
       if (!(error instanceof CommandError || error instanceof InvocationError)) throw error;
-      return failed(name, error.message);
+      return failState(name, error.message);
     }
     return stateResult(await context.state("file.managed", new Map([...file, ["name", name]])));
   },
@@ -55,7 +55,7 @@ interface CurrentKey {
  * @throws {CommandError} If it cannot be read and may not be replaced.
  */
 function currentKey(path: string, passphrase: string | null, overwrite: boolean): CurrentKey {
-  const replaced = (passphrase: boolean, refusal: string): CurrentKey => {
+  const replaceKey = (passphrase: boolean, refusal: string): CurrentKey => {
     if (overwrite) return { key: undefined, passphrase };
     throw new CommandError(refusal);
   };
@@ -68,17 +68,17 @@ function currentKey(path: string, passphrase: string | null, overwrite: boolean)
       case superfluous:
         return { key: loadPrivateKey(path, null), passphrase: true };
       case wrong:
-        return replaced(
+        return replaceKey(
           true,
           "The provided passphrase cannot decrypt the private key. Pass overwrite: true to force regeneration",
         );
       case missing:
-        return replaced(
+        return replaceKey(
           true,
           "The existing file is encrypted. Pass overwrite: true to force regeneration without passphrase",
         );
       default:
-        return replaced(
+        return replaceKey(
           false,
           "The existing file does not seem to be a private key formatted as DER, PEM or embedded in PKCS12. " +
             "Pass overwrite: true to force regeneration",
@@ -141,16 +141,16 @@ ${FILE_DOC} The default of \`mode\` is 0400.`,
     refuseOthers(others);
     if (!truthy(file.get("mode") ?? null)) file.set("mode", "0400");
     if (truthy(keysize) && (algo === "ed25519" || algo === "ed448")) {
-      return failed(name, `keysize is an invalid parameter for ${algo}`);
+      return failState(name, `keysize is an invalid parameter for ${algo}`);
     }
     let key: KeyObject | undefined;
     const check = (place: DocumentPlace): CheckedDocument => {
       // Salt adds nothing here for a link that is not followed.
       if (!place.exists) return absent(name, { ...place, unlinks: false });
       if (anew) return { changes: new Map([["replaced", name]]), current: false, recreates: true };
-      const found = currentKey(place.path, passphrase, overwrite);
-      key = found.key;
-      const changes: ValueMap = map(found.passphrase ? { passphrase: true } : {});
+      const current = currentKey(place.path, passphrase, overwrite);
+      key = current.key;
+      const changes: ValueMap = map(current.passphrase ? { passphrase: true } : {});
       const more = key === undefined
         ? map({ created: name })
         : keyChanges(key, place.path, { algo, keysize, encoding });

@@ -94,8 +94,8 @@ class Answers {
     if (fun === "saltutil.find_job") {
       const arg = load.get("arg");
       const jid = Array.isArray(arg) ? str(arg[0] ?? "") : "";
-      const found = this.#running.get(jid);
-      return found === undefined ? new Map() : new Map([...found.load, ["pid", Deno.pid]]);
+      const job = this.#running.get(jid);
+      return job === undefined ? new Map() : new Map([...job.load, ["pid", Deno.pid]]);
     }
     if (this.#delayMs > 0) await this.#take(load);
     return fun === "test.ping" ? true : this.#text;

@@ -288,10 +288,10 @@ export class ProcessFleet implements AsyncDisposable {
 function program(name: string): string[] {
   const dist = Deno.env.get("SALT_DIST");
   if (dist !== undefined) return [`${dist}/${name}`];
-  const found = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
-  if (found === undefined) throw new RangeError(`no entry answers to ${name}`);
-  const run = [Deno.execPath(), ...DENO_RUN, `${SOURCES}${found.entry}`];
-  return found.name === name ? run : [...run, "--as", name];
+  const executable = EXECUTABLES.find((one) => one.name === name || one.links.some((link) => link === name));
+  if (executable === undefined) throw new RangeError(`no entry answers to ${name}`);
+  const run = [Deno.execPath(), ...DENO_RUN, `${SOURCES}${executable.entry}`];
+  return executable.name === name ? run : [...run, "--as", name];
 }
 
 async function serves(socket: string, ports: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { profiled } from "#lib/commands/cli/profiled.ts";
+import { runProfiled } from "#lib/commands/cli/profiled.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -12,12 +12,12 @@ Deno.test("--enable-profiling writes a profile to --profiling-path, also for a c
     };
     const names = (directory: string) => [...Deno.readDirSync(directory)].map(({ name }) => name);
     assertEquals(
-      await profiled({ profiling_enabled: false, profiling_path: null }, place, () => Promise.resolve(1)),
+      await runProfiled({ profiling_enabled: false, profiling_path: null }, place, () => Promise.resolve(1)),
       1,
     );
     assertEquals([output, names(root)], ["", []]);
     assertEquals(
-      await profiled({ profiling_enabled: true, profiling_path: `${root}/own` }, place, () => Promise.resolve(2)),
+      await runProfiled({ profiling_enabled: true, profiling_path: `${root}/own` }, place, () => Promise.resolve(2)),
       2,
     );
     const [file] = names(`${root}/own`);
@@ -25,7 +25,7 @@ Deno.test("--enable-profiling writes a profile to --profiling-path, also for a c
     assert(Array.isArray(JSON.parse(Deno.readTextFileSync(`${root}/own/${file}`)).nodes));
     const failing = () => Promise.reject(new Error("boom"));
     await assertRejects(
-      () => profiled({ profiling_enabled: true, profiling_path: null }, place, failing),
+      () => runProfiled({ profiling_enabled: true, profiling_path: null }, place, failing),
       Error,
       "boom",
     );

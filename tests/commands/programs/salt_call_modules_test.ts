@@ -100,8 +100,8 @@ Deno.test("salt-call ends another salt-call by its job id", async () => {
   const sleeping = run(host.words("test.sleep", "600"));
   const jid = await eventually(async () => {
     const { out } = await run(host.words("--out=json", "saltutil.running"));
-    const found = (JSON.parse(out).local as { jid: string; fun: string }[]).find(({ fun }) => fun === "test.sleep");
-    return found?.jid;
+    const job = (JSON.parse(out).local as { jid: string; fun: string }[]).find(({ fun }) => fun === "test.sleep");
+    return job?.jid;
   }, { what: "the first job" });
   assertMatch((await run(host.words("saltutil.kill_job", jid))).out, new RegExp(`Signal 9 sent to job ${jid} at pid`));
   assertEquals((await sleeping).code, 137);

@@ -87,9 +87,7 @@ for (const batch of [[], ["-b", "1"]]) {
       const running = fleet.saltWith({ signal: control.signal }, ...batch, "web1", "test.sleep", "60");
       const jid = await eventually(
         () =>
-          fleet.logs.map((line) => /Executing command test\.sleep with jid (\d+)/.exec(line)?.[1]).find((found) =>
-            found
-          ),
+          fleet.logs.map((line) => /Executing command test\.sleep with jid (\d+)/.exec(line)?.[1]).find((job) => job),
         { what: "the job" },
       );
       const started = performance.now();

@@ -12,11 +12,11 @@ async function* collected(): AsyncGenerator<Returned | Silent> {
 }
 
 Deno.test("the answers to a job are its returns, the silent minions, and the ids that are not accepted", async () => {
-  const found = await Array.fromAsync(answers({ collect: collected }, JOB, {
+  const outcomes = await Array.fromAsync(answers({ collect: collected }, JOB, {
     ...OPTIONS,
     signal: new AbortController().signal,
   }));
-  assertEquals(found.map(({ id, retcode, outcome }) => [id, retcode, outcome]), [
+  assertEquals(outcomes.map(({ id, retcode, outcome }) => [id, retcode, outcome]), [
     ["web1", 3, "failed"],
     ["off", 1, "not connected"],
     ["gone", 1, "no such minion"],
@@ -26,11 +26,11 @@ Deno.test("the answers to a job are its returns, the silent minions, and the ids
 Deno.test("after the operator has ended the wait, silent minions are not shown", async () => {
   for (const [last, shown] of [["web1", ["web1"]], ["off", ["web1", "off"]]] as const) {
     const wait = new AbortController();
-    const found: string[] = [];
+    const silent: string[] = [];
     for await (const { id } of answers({ collect: collected }, JOB, { ...OPTIONS, signal: wait.signal })) {
-      found.push(id);
+      silent.push(id);
       if (id === last) wait.abort();
     }
-    assertEquals<readonly string[]>(found, shown);
+    assertEquals<readonly string[]>(silent, shown);
   }
 });

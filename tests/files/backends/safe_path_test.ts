@@ -3,7 +3,7 @@
  * @module
  */
 
-import { fileNameOf, followed, isBelow, isReallyBelow, safePath } from "#lib/files/backends/safe_path.ts";
+import { fileNameOf, followLinks, isBelow, isReallyBelow, safePath } from "#lib/files/backends/safe_path.ts";
 import { environmentDirectories } from "#lib/files/backends/env_directories.ts";
 import { findBelow } from "#lib/files/backends/find_below.ts";
 import { assertEquals } from "#tests/support/assert.ts";
@@ -23,7 +23,7 @@ Deno.test("a path from a minion is relative, has no step upwards and no NUL, and
 
 Deno.test("a name of an environment is a part of a path without an empty step, a step upwards, a NUL or too many characters", () =>
   withTemporaryDirectory(async (directory) => {
-    const top = await followed(directory);
+    const top = await followLinks(directory);
     Deno.mkdirSync(`${top}/envs`);
     Deno.symlinkSync("..", `${top}/envs/up`);
     const roots = ["/srv/own", `${top}/envs/__env__/files`];
@@ -54,7 +54,7 @@ Deno.test("a path is below a directory if it is that or begins with it and a sla
 
 Deno.test("a file is found below a directory only if it is a file, and no link leads out unless links are followed", () =>
   withTemporaryDirectory(async (directory) => {
-    const top = await followed(directory);
+    const top = await followLinks(directory);
     const root = `${top}/root`;
     Deno.mkdirSync(`${root}/d`, { recursive: true });
     for (const path of [`${root}/f`, `${top}/secret`, `${top}/root2`]) Deno.writeTextFileSync(path, "text");

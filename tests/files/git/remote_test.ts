@@ -298,11 +298,11 @@ Deno.test("processes that make the same directory at the same time use one of th
   withRemote(async (remote, root) => {
     const commit = await fetched(remote);
     const place = { repository: `${root}/served`, directory: `${root}/commits` };
-    const found = await Promise.all(Array.from({ length: 4 }, () => commitFiles(commit, place)));
-    assertEquals(new Set(found), new Set([`${root}/commits/${commit}`]));
+    const commits = await Promise.all(Array.from({ length: 4 }, () => commitFiles(commit, place)));
+    assertEquals(new Set(commits), new Set([`${root}/commits/${commit}`]));
     assertEquals(names(place.directory), [commit]);
     const mounted = await Promise.all(
-      Array.from({ length: 4 }, () => mountedDirectory(found[0], "a/b", `${root}/mounts`)),
+      Array.from({ length: 4 }, () => mountedDirectory(commits[0], "a/b", `${root}/mounts`)),
     );
     assertEquals(Deno.readTextFileSync(`${mounted[0]}/a/b/d/a`), "a\n");
     assertEquals(names(`${root}/mounts`).length, 1);

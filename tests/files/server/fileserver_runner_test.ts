@@ -168,12 +168,12 @@ Deno.test("gitfs removes the repositories of remotes that are gone, reads no dig
   assertEquals([...Deno.readDirSync(cache)].some(({ name }) => name === "of another remote"), false);
   await gitfs.reap?.();
 
-  const found = await gitfs.find({ path: "f.txt", saltenv: "base", query: new Map() });
-  assert(found !== undefined);
-  Deno.removeSync(found.path);
-  assertEquals(await gitfs.hash(found, "base"), undefined);
-  Deno.mkdirSync(found.path);
-  await assertRejects(() => Promise.resolve(gitfs.hash(found, "base")), Error);
+  const file = await gitfs.find({ path: "f.txt", saltenv: "base", query: new Map() });
+  assert(file !== undefined);
+  Deno.removeSync(file.path);
+  assertEquals(await gitfs.hash(file, "base"), undefined);
+  Deno.mkdirSync(file.path);
+  await assertRejects(() => Promise.resolve(gitfs.hash(file, "base")), Error);
 
   Deno.removeSync(cache, { recursive: true });
   // The name of a file that is no directory: nothing can be below it.
@@ -192,9 +192,9 @@ Deno.test("minionfs forgets the digests of files that minions do not have any mo
   const minionfs = openMinionfs(opts, { log: () => {} });
   assert(minionfs !== undefined);
   assertEquals(minionfs.intervals?.(), [{}]);
-  const found = await minionfs.find({ path: "m1/a/b.txt", saltenv: "base", query: new Map() });
-  assert(found !== undefined);
-  assertEquals(typeof await minionfs.hash(found, "base"), "string");
+  const file = await minionfs.find({ path: "m1/a/b.txt", saltenv: "base", query: new Map() });
+  assert(file !== undefined);
+  assertEquals(typeof await minionfs.hash(file, "base"), "string");
   // The digests that are kept of large files.
   const kept = `${opts.cachedir}/minionfs/hash/base/m1`;
   Deno.mkdirSync(`${kept}/a`, { recursive: true });

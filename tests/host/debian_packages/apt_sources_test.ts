@@ -16,9 +16,9 @@ import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 const CORPUS = parseJson(Deno.readTextFileSync(new URL("../../corpus/packages.json", import.meta.url)));
 
 function part(name: string): Value {
-  const found = isMap(CORPUS) ? CORPUS.get(name) : undefined;
-  assert(found !== undefined);
-  return found;
+  const entry = isMap(CORPUS) ? CORPUS.get(name) : undefined;
+  assert(entry !== undefined);
+  return entry;
 }
 
 /** Runs `test` with a root directory whose sources are these files. */
@@ -116,13 +116,20 @@ Deno.test("a repository with a line break is refused, and one without a key unle
 });
 
 for (
-  const [wanted, found] of [["1.0", "1.0"], [">=1.1", "2.0"], ["<2.0", "1.0"], [">2.0", undefined], ["!=2.0", "1.0"], [
-    "<>1.0",
-    undefined,
-  ]] as const
+  const [wanted, version] of [
+    ["1.0", "1.0"],
+    [">=1.1", "2.0"],
+    ["<2.0", "1.0"],
+    [">2.0", undefined],
+    ["!=2.0", "1.0"],
+    [
+      "<>1.0",
+      undefined,
+    ],
+  ] as const
 ) {
-  Deno.test(`matchingVersion() for ${wanted} finds ${found}`, () => {
-    assertEquals(matchingVersion(wanted, ["2.0", "1.0"], { order: compareDebianVersions }), found);
+  Deno.test(`matchingVersion() for ${wanted} finds ${version}`, () => {
+    assertEquals(matchingVersion(wanted, ["2.0", "1.0"], { order: compareDebianVersions }), version);
   });
 }
 

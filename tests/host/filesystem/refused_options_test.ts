@@ -6,7 +6,7 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";
 import { readSearch } from "#lib/host/filesystem/finding.ts";
-import { psed } from "#lib/host/filesystem/text_replacing.ts";
+import { replaceByPsed } from "#lib/host/filesystem/text_replacing.ts";
 import { whitespaceRegex } from "#lib/host/filesystem/whitespace_regex.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
@@ -33,7 +33,7 @@ Deno.test("unsupported options are rejected by name", () => {
   }
   assertEquals(readSearch(map({ mindepth: "1", maxdepth: null }), programs).maxDepth, Infinity);
   const change = { before: "a", after: "b", limit: "", flags: "gq" };
-  assertThrows(() => psed("a", change), CommandError, "'q' is no flag: it is one of g, I, L, M, S, U, X");
+  assertThrows(() => replaceByPsed("a", change), CommandError, "'q' is no flag: it is one of g, I, L, M, S, U, X");
 });
 
 Deno.test("words of a line are separated by any white space, and a quoted text keeps its white space", () => {

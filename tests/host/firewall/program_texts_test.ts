@@ -9,7 +9,7 @@ import { isMap, type Value } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
 function at(value: Value, ...keys: string[]): Value {
-  return keys.reduce((found, key) => isMap(found) ? found.get(key) ?? null : null, value);
+  return keys.reduce((value, key) => isMap(value) ? value.get(key) ?? null : null, value);
 }
 
 Deno.test("a word of a rule without an option is left out", () => {

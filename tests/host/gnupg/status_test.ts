@@ -1,8 +1,8 @@
 /** gpg's status lines, read as python-gnupg reads them: tests/corpus/gpg_status.json, made by make_gpg_status.py. */
 
 import type { GpgStatusLine } from "#lib/host/gnupg/gpg.ts";
-import { deletionProblem, imported } from "#lib/host/gnupg/results.ts";
-import { crypted, verification } from "#lib/host/gnupg/verification.ts";
+import { deletionProblem, readImport } from "#lib/host/gnupg/results.ts";
+import { readCrypted, verification } from "#lib/host/gnupg/verification.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
 interface Case {
@@ -16,8 +16,8 @@ const READERS = {
     const { username, keyId, trustLevel, status, signatures } = verification(lines);
     return { username, keyId, trustLevel, status, signatures };
   },
-  crypted,
-  imported,
+  crypted: readCrypted,
+  imported: readImport,
   deletion: (lines: readonly GpgStatusLine[]) => deletionProblem(lines) ?? null,
 };
 

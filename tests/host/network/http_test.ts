@@ -238,8 +238,8 @@ Deno.test("http.query reads YAML, writes what it is told to, and asks nothing in
   withTemporaryDirectory(async (root) => {
     await using server = saying("a: [1, 2]\n", "a: 1\n");
     const files = { text_out: `${root}/text`, decode_out: `${root}/decoded` };
-    const found = await query(server.url, { decode: true, decode_type: "yaml", ...files });
-    assertEquals(found.get("dict"), map({ a: [1, 2] }));
+    const answer = await query(server.url, { decode: true, decode_type: "yaml", ...files });
+    assertEquals(answer.get("dict"), map({ a: [1, 2] }));
     for (const path of Object.values(files)) assertEquals(Deno.readTextFileSync(path), "a: [1, 2]\n");
     assertEquals(await query("http://127.0.0.1:1/", { test: true }), new Map());
     const tried = await query("http://127.0.0.1:1/", { test: true, test_url: server.url });

@@ -99,7 +99,7 @@ Deno.test("downloaded packages are those of all directories below, by name and v
     const rpm = programs({
       "rpm -qp": (words) => words.endsWith("odd.rpm") ? "not a package" : line("vim", /vim-(.)/.exec(words)![1]),
     });
-    const found = await downloadedPackages(root, caching("", rpm));
+    const packages = await downloadedPackages(root, caching("", rpm));
     const versionEntry = (version: string, path: string): [Value, Value] => {
       const seconds = Math.floor(Deno.statSync(path).ctime!.getTime() / 1000);
       const time = new Date(seconds * 1000).toISOString().slice(0, 19);
@@ -110,8 +110,8 @@ Deno.test("downloaded packages are those of all directories below, by name and v
       versionEntry("8-1", `${root}/x86_64/vim-8.rpm`),
       versionEntry("9-1", `${root}/vim-9.rpm`),
     ]);
-    assertEquals([...found.keys()], ["vim"]);
-    assertEquals(new Map([...found.get("vim") as Map<Value, Value>].sort()), versions);
+    assertEquals([...packages.keys()], ["vim"]);
+    assertEquals(new Map([...packages.get("vim") as Map<Value, Value>].sort()), versions);
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

@@ -12,9 +12,9 @@ Deno.test("mounts are read from mountinfo, with none, one and more optional fiel
     "36 28 0:32 /sub\\040dir /mnt/a\\040b rw - cifs //host/my\\040share rw,user=x\\040y",
     "",
   ].join("\n");
-  const found = parseMountInfo(text);
-  assertEquals([...found.keys()], ["/sys", "/", "/mnt/a\\040b"]);
-  assertEquals(found.get("/"), {
+  const mounts = parseMountInfo(text);
+  assertEquals([...mounts.keys()], ["/sys", "/", "/mnt/a\\040b"]);
+  assertEquals(mounts.get("/"), {
     mountid: "28",
     parentid: "1",
     major: "254",
@@ -25,7 +25,7 @@ Deno.test("mounts are read from mountinfo, with none, one and more optional fiel
     device: "/dev/vda1",
     superopts: ["rw", "errors=remount-ro"],
   });
-  const { device, superopts, opts } = found.get("/mnt/a\\040b")!;
+  const { device, superopts, opts } = mounts.get("/mnt/a\\040b")!;
   assertEquals([device, superopts, opts], ["//host/my\\ share", ["rw", "user=x\\ y"], ["rw"]]);
 });
 

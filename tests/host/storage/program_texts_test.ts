@@ -18,10 +18,10 @@ Deno.test("lines of hdparm without a value are left out", () => {
 Deno.test("the table of smartctl ends at the first line that is not a row, and a row may be truncated", () => {
   const head = "SMART Attributes\nID# ATTRIBUTE_NAME FLAG VALUE\n";
   const rows = "  1 Raw_Read_Error_Rate 0x000f 100\n  9 Power_On_Hours\n\n  5 Later 0x0 1\n";
-  const found = parseSmart(head + rows, { attributes: undefined, values: undefined });
-  assertEquals([...found.keys()], [1, 9]);
-  assertEquals(found.get(1)?.get("value"), 100);
-  assertEquals(found.get(9)?.get("attribute_name"), "Power_On_Hours");
+  const table = parseSmart(head + rows, { attributes: undefined, values: undefined });
+  assertEquals([...table.keys()], [1, 9]);
+  assertEquals(table.get(1)?.get("value"), 100);
+  assertEquals(table.get(9)?.get("attribute_name"), "Power_On_Hours");
   assertEquals(parseSmart("nothing of it", { attributes: undefined, values: undefined }).size, 0);
 });
 

@@ -27,12 +27,12 @@ const OUTER = childrenOf(WHOLE);
 const INNER = childrenOf(OUTER[0]);
 
 function childrenOf(bytes: Uint8Array): Uint8Array[] {
-  const found: Uint8Array[] = [];
-  for (let body = readDer(bytes).body; body.length > 0; body = body.subarray(found[found.length - 1].length)) {
+  const children: Uint8Array[] = [];
+  for (let body = readDer(bytes).body; body.length > 0; body = body.subarray(children[children.length - 1].length)) {
     const length = body[1] < 0x80 ? 2 + body[1] : lengthOf(body);
-    found.push(body.subarray(0, length));
+    children.push(body.subarray(0, length));
   }
-  return found;
+  return children;
 }
 
 function lengthOf(bytes: Uint8Array): number {

@@ -63,17 +63,17 @@ function kindOf(message: string | undefined): string | undefined {
   return /^(?:Jinja variable|[^:]+:)/.exec(message ?? "")?.[0];
 }
 
-function check(row: Row, found: Partial<Row>): void {
-  if (row.err === undefined) return assertEquals(found.ok ?? found.err, row.ok);
+function check(row: Row, answer: Partial<Row>): void {
+  if (row.err === undefined) return assertEquals(answer.ok ?? answer.err, row.ok);
   if (OTHER_WORDS.has(row.tpl)) {
-    assertEquals(kindOf(found.err), kindOf(row.err));
-    assertEquals(found.err?.endsWith(`; line ${row.line}`), true);
+    assertEquals(kindOf(answer.err), kindOf(row.err));
+    assertEquals(answer.err?.endsWith(`; line ${row.line}`), true);
     return;
   }
   // An error raised by a template also has its class, which Salt shows in the traceback.
   const raised = row.tpl.includes("raise(") ? `\nTemplateError: ${row.err.replace("Jinja error: ", "")}` : "";
-  assertEquals(found.err ?? found.ok, `${row.err}${raised}; line ${row.line}`);
-  if (row.excerpt !== undefined) assertEquals(found.excerpt, row.excerpt);
+  assertEquals(answer.err ?? answer.ok, `${row.err}${raised}; line ${row.line}`);
+  if (row.excerpt !== undefined) assertEquals(answer.excerpt, row.excerpt);
 }
 
 const groups = Map.groupBy(rows, ({ group }) => group);

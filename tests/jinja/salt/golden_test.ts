@@ -41,9 +41,9 @@ function functionsWith(data: ValueMap) {
     "grains.filter_by": ([table]: Value[], kwargs: ValueMap) =>
       asMap(table).get(grains.get(kwargs.get("grain") ?? "os_family") ?? null) ?? null,
     "pillar.get": ([key, fallback]: Value[], kwargs: ValueMap) => {
-      const found = traverse(data, key) ?? fallback ?? kwargs.get("default") ?? "";
-      if (kwargs.get("merge") !== true) return found;
-      return mergeMaps(asMap(kwargs.get("default")), asMap(found), { strategy: "smart" });
+      const value = traverse(data, key) ?? fallback ?? kwargs.get("default") ?? "";
+      if (kwargs.get("merge") !== true) return value;
+      return mergeMaps(asMap(kwargs.get("default")), asMap(value), { strategy: "smart" });
     },
     "slsutil.merge": ([a, b]: Value[]) => mergeMaps(copyDeep(asMap(a)), asMap(b), { strategy: "smart" }),
     "cmd.run": ([command]: Value[]) => `out:${str(command)}`,

@@ -25,8 +25,8 @@ Deno.test("backends are updated at once and then at their intervals, each remote
     log: server.services.log,
     fire: (tag, data) => Promise.resolve(void events.push([tag, data])),
   });
-  const news = (what: string, found: (data: ValueMap) => boolean) =>
-    eventually(() => events.splice(0).some(([, data]) => found(data)), { what });
+  const news = (what: string, matches: (data: ValueMap) => boolean) =>
+    eventually(() => events.splice(0).some(([, data]) => matches(data)), { what });
   try {
     await news("the first update of roots", (data) => data.get("backend") === "roots" && data.get("changed") === true);
     Deno.writeTextFileSync(`${server.root}/salt/new.txt`, "new");

@@ -26,19 +26,19 @@ async function openSite(overrides: Record<string, Value> = {}, id = "web1"): Pro
 /** The content of the pki directory, by path and owner: `minions/web1` is `mine`, `other` or another text. */
 async function keysOnDisk({ services, minion }: Site): Promise<Record<string, string>> {
   const names = new Map([[minion.key.publicKey.pem, "mine"], [(await testKey("other")).publicKey.pem, "other"]]);
-  const found: Record<string, string> = {};
+  const states: Record<string, string> = {};
   for (const directory of Object.values(KEY_DIRECTORIES)) {
     try {
       for (const { name, isFile } of Deno.readDirSync(`${services.opts.pki_dir}/${directory}`)) {
         if (!isFile) continue;
         const pem = Deno.readTextFileSync(`${services.opts.pki_dir}/${directory}/${name}`);
-        found[`${directory}/${name}`] = names.get(pem.trim()) ?? pem;
+        states[`${directory}/${name}`] = names.get(pem.trim()) ?? pem;
       }
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
   }
-  return found;
+  return states;
 }
 
 Deno.test("a sign-in has the reply, the files and the event of the state machine", async (t) => {

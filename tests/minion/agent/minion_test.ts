@@ -155,11 +155,11 @@ fleetTest("a minion's own business, on one fleet", { minions: ["web1", "db1"] },
   // A running job: found, in the proc file, and terminated.
   const long = await startJob(fleet, "test.sleep", { tgt: "web1", arg: [60], fields: { start_event: true } });
   const proc = `${fleet.minionConfigDir("web1")}/var/cache/salt/minion/proc`;
-  const found = await eventually(async () => {
+  const job = await eventually(async () => {
     const answer = await web1("saltutil.find_job", long.jid);
     return isMap(answer) && answer.size > 0 && answer;
   }, { what: "find_job's answer" });
-  assertEquals(["jid", "fun", "arg", "tgt", "user", "pid"].map((key) => found.get(key)), [
+  assertEquals(["jid", "fun", "arg", "tgt", "user", "pid"].map((key) => job.get(key)), [
     long.jid,
     "test.sleep",
     [60],

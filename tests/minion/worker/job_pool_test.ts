@@ -399,13 +399,13 @@ Deno.test("later jobs have new grains, in old and new workers", async () => {
 Deno.test("a job can list and terminate the other running jobs", async () => {
   await using fixture = new Fixture();
   const hung = fixture.start("own.forever");
-  const [found] = [await fixture.run("saltutil.running")].flat();
-  assert(isMap(found ?? null) && found instanceof Map);
-  assertEquals([...found.keys()], ["pid", "fun", "arg", "tgt", "jid", "ret", "tgt_type", "user"]);
-  assertEquals([found.get("jid"), found.get("fun")], [hung.jid, "own.forever"]);
-  const pid = found.get("pid");
+  const [job] = [await fixture.run("saltutil.running")].flat();
+  assert(isMap(job ?? null) && job instanceof Map);
+  assertEquals([...job.keys()], ["pid", "fun", "arg", "tgt", "jid", "ret", "tgt_type", "user"]);
+  assertEquals([job.get("jid"), job.get("fun")], [hung.jid, "own.forever"]);
+  const pid = job.get("pid");
   assert(typeof pid === "number" && pid !== Deno.pid, "a job of a custom module has a process of its own");
-  assertEquals(await fixture.run("saltutil.find_job", hung.jid), found);
+  assertEquals(await fixture.run("saltutil.find_job", hung.jid), job);
   assertEquals(await fixture.run("saltutil.kill_job", hung.jid), `Signal 9 sent to job ${hung.jid} at pid ${pid}`);
   assertEquals(await hung.outcome, killed(9));
   assertEquals(await fixture.run("saltutil.find_job", hung.jid), new Map());

@@ -27,9 +27,9 @@ async function unavailableFunctions(): Promise<[fun: string, module: string][]> 
       return fun === undefined ? [] : [[`${named}.${fun.replace(/_$/, "")}`, named]];
     }),
   );
-  const found: [string, string][] = [];
-  for (const [fun, module] of functions.flat()) if (await catalogue.get(fun) === undefined) found.push([fun, module]);
-  return found;
+  const calls: [string, string][] = [];
+  for (const [fun, module] of functions.flat()) if (await catalogue.get(fun) === undefined) calls.push([fun, module]);
+  return calls;
 }
 
 Deno.test("a function whose module does not load is refused at once, in a job of its own and among others", async () => {

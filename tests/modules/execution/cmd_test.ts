@@ -234,8 +234,8 @@ Deno.test("cmd.script fetches over http, and reports a failure", async () => {
   };
   const base = `http://127.0.0.1:${server.addr.port}`;
   try {
-    const [found, retcode] = await call("script", { args: [`${base}/ok.sh`] });
-    assertEquals([withoutPid(found), retcode], [map({ retcode: 0, stdout: "from afar", stderr: "" }), 0]);
+    const [answer, retcode] = await call("script", { args: [`${base}/ok.sh`] });
+    assertEquals([withoutPid(answer), retcode], [map({ retcode: 0, stdout: "from afar", stderr: "" }), 0]);
     assertEquals(
       await refused(`${base}/other.sh`),
       `cmd.script: Cannot fetch ${base}/other.sh: the server answered 404 Not Found`,

@@ -26,15 +26,15 @@ const DIFFERENT: Readonly<Record<string, string>> = {
 };
 
 function part(name: string, of: Value): ValueMap {
-  const found = isMap(of) ? of.get(name) ?? null : null;
-  assert(isMap(found));
-  return found;
+  const value = isMap(of) ? of.get(name) ?? null : null;
+  assert(isMap(value));
+  return value;
 }
 
 function parts(name: string, of: Value): Value[] {
-  const found = isMap(of) ? of.get(name) ?? null : null;
-  assert(Array.isArray(found));
-  return found;
+  const list = isMap(of) ? of.get(name) ?? null : null;
+  assert(Array.isArray(list));
+  return list;
 }
 
 /** Writes the tree of the corpus below `root`. */
@@ -72,13 +72,13 @@ Deno.test("cp without a master returns the results of Python Salt, call after ca
     for (const step of parts("steps", golden)) {
       assert(isMap(step));
       const name = str(step.get("fun") ?? ""), args = parts("args", step), kwargs = part("kwargs", step);
-      const found = await context.catalogue.get(name);
-      assert(found !== undefined, name);
+      const fun = await context.catalogue.get(name);
+      assert(fun !== undefined, name);
       const error = step.get("error");
       let got: Value;
       try {
         got = map({
-          result: toValue(await invoke(found, { name, args: [...args], kwargs: new Map(kwargs), context })),
+          result: toValue(await invoke(fun, { name, args: [...args], kwargs: new Map(kwargs), context })),
         });
       } catch (thrown) {
         got = map({ error: error === "" ? "" : messageOf(thrown) });

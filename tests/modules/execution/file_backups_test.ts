@@ -16,9 +16,9 @@ Deno.test("a backup is restored and removed; the current file becomes a backup f
     const { call } = testContext({ opts });
     const path = `${root}/f`;
     const locations = async () => {
-      const found = await call("file.list_backups", [path]);
-      assert(found instanceof Map);
-      return [...found.values()].map((one) => one instanceof Map ? String(one.get("Location")) : "");
+      const backups = await call("file.list_backups", [path]);
+      assert(backups instanceof Map);
+      return [...backups.values()].map((one) => one instanceof Map ? String(one.get("Location")) : "");
     };
     Deno.writeTextFileSync(path, "one");
     makeBackup(path, { cachedir: opts.cachedir });

@@ -84,9 +84,9 @@ Deno.test({
 
         const search = async (text: string) =>
           await call("gpg.search_keys", [], map({ gnupghome: other, keyserver, text }));
-        const found = await search("ann@example.com");
-        assert(Array.isArray(found) && found.length === 1 && isMap(found[0]), String(found));
-        assertEquals(["keyid", "uids", "keyLength"].map((field) => (found[0] as ValueMap).get(field)), [
+        const hits = await search("ann@example.com");
+        assert(Array.isArray(hits) && hits.length === 1 && isMap(hits[0]), String(hits));
+        assertEquals(["keyid", "uids", "keyLength"].map((field) => (hits[0] as ValueMap).get(field)), [
           fingerprint,
           ["Ann <ann@example.com>"],
           "2048",

@@ -41,8 +41,8 @@ function minion(answers: Readonly<Record<string, Value>>, calls: [string, Value[
     call: async (name, args = [], kwargs = new Map()) => {
       if (!Object.hasOwn(answers, name)) return await callFunction(name, { args, kwargs, context });
       calls.push([name, args, kwargs]);
-      const found = answers[name];
-      return isMap(found) && name === "user.info" ? found.get(args[0]) ?? new Map() : found;
+      const answer = answers[name];
+      return isMap(answer) && name === "user.info" ? answer.get(args[0]) ?? new Map() : answer;
     },
   });
   return context;

@@ -31,8 +31,8 @@ function mapOf(value: Value): ValueMap {
 
 function grainsOf(text: string | null): ValueMap {
   try {
-    const found = text === null ? null : loadYaml(text);
-    return isMap(found) ? found : new Map();
+    const grains = text === null ? null : loadYaml(text);
+    return isMap(grains) ? grains : new Map();
   } catch (error) {
     if (error instanceof YamlError) return new Map();
     throw error;

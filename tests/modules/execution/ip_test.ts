@@ -80,8 +80,8 @@ Deno.test("the functions of ip return, write and call the same as those of Pytho
   for (const [i, one] of listAt(corpus, "cases").entries()) {
     if (!isMap(one)) throw new TypeError(`Case ${i} is no map`);
     const at = (list: readonly Value[], key: string) => {
-      const found = list[Number(one.get(key))];
-      return isMap(found) ? found : new Map();
+      const interfaces = list[Number(one.get(key))];
+      return isMap(interfaces) ? interfaces : new Map();
     };
     const expected = Object.fromEntries(
       ["result", "error", "calls", "written"].flatMap((key) => one.has(key) ? [[key, one.get(key)]] : []),

@@ -101,8 +101,8 @@ function scripted(stdout: string, { retcode = 0, stderr = "" } = {}) {
 Deno.test("saltutil.cmd and cmd_iter pass their options on to the master", async () => {
   using p = scripted('{"web1": {"ret": true, "retcode": 0}, "web2": {"ret": false, "retcode": 1}}\n');
   const given = { timeout: 5, kwarg: { a: 1 }, more: "x", roster: "flat", ret: "redis" };
-  const found = await p.call("saltutil.cmd", ["web*", "test.ping"], given);
-  assertEquals(found, map({ web1: { ret: true, retcode: 0 }, web2: { ret: false, retcode: 1 } }));
+  const answer = await p.call("saltutil.cmd", ["web*", "test.ping"], given);
+  assertEquals(answer, map({ web1: { ret: true, retcode: 0 }, web2: { ret: false, retcode: 1 } }));
   assertEquals(p.commandArgs(), [
     ...[
       "salt.returns",

@@ -25,9 +25,9 @@ Deno.test("cmd.shell_info returns the version of a shell, or the reason why it i
   programs.answer("zsh", [{ args: "*", stdout: "zsh 6\n" }]);
   programs.answer("php", [{ args: "*", stdout: "odd\n" }]);
   const info = async (shell: string) => {
-    const found = await testContext().call("cmd.shell_info", [shell]);
-    assert(isMap(found));
-    return [found.get("installed"), found.get("version") ?? found.get("error")];
+    const info = await testContext().call("cmd.shell_info", [shell]);
+    assert(isMap(info));
+    return [info.get("installed"), info.get("version") ?? info.get("error")];
   };
   assertEquals(await info("bash"), [true, "5.2.15"]);
   assertEquals(await info("zsh"), [true, "6.0"]);

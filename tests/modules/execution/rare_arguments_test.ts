@@ -94,12 +94,12 @@ Deno.test("debconf logs what it does not take, and takes no template that cannot
     const { set_template } = await import("#modules/execution/debconfmod.ts");
     const rest = { args: [], kwargs: new Map<Value, Value>() };
     const given = { path: "salt://x", template: "jinja", context: null, defaults: map({ a: 1 }), saltenv: "base" };
-    for (const [found, returned] of [[false, false], [rendered, true]] as const) {
-      const context = minion({ "cp.get_template": found }, debian);
+    for (const [template, returned] of [[false, false], [rendered, true]] as const) {
+      const context = minion({ "cp.get_template": template }, debian);
       assertEquals(await set_template.run(given, context, rest), returned);
       assertEquals(
         context.logged.filter((line) => line.startsWith("error: debconf-set-selections")).length,
-        found === false ? 0 : 1,
+        template === false ? 0 : 1,
       );
     }
   });

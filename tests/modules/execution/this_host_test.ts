@@ -123,12 +123,12 @@ Deno.test("network shows the names of this host and its connections", onLinux, a
   using client = await Deno.connect({ hostname: "127.0.0.1", port: (listener.addr as Deno.NetAddr).port });
   using server = await listener.accept();
   const [{ port: ours }, { port: theirs }] = [client.localAddr, server.localAddr] as Deno.NetAddr[];
-  const found = [...(await mapOf("network.active_tcp")).values()].map(asMap).find((one) =>
+  const connection = [...(await mapOf("network.active_tcp")).values()].map(asMap).find((one) =>
     one.get("local_port") === ours
   );
   const address = "127.0.0.1";
   const expected = { local_addr: address, local_port: ours, remote_addr: address, remote_port: theirs };
-  assertEquals(found, map(expected));
+  assertEquals(connection, map(expected));
 });
 
 Deno.test("network.wol sends sixteen times the hardware address", async () => {

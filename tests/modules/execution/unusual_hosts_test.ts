@@ -63,8 +63,8 @@ Deno.test("ps.proc_info shows a process's I/O class, as ionice reports it", asyn
   using programs = new RecordedPrograms();
   const ioClass = async (stdout: string) => {
     programs.answer("ionice", [{ args: "*", stdout }]);
-    const found = await resultOrError(minion(), "ps.proc_info", [Deno.pid], { attrs: ["ionice"] });
-    return isMap(found) ? found.get("ionice") : found;
+    const info = await resultOrError(minion(), "ps.proc_info", [Deno.pid], { attrs: ["ionice"] });
+    return isMap(info) ? info.get("ionice") : info;
   };
   assertEquals(await ioClass("best-effort: prio 4\n"), [2, 4]);
   assertEquals(await ioClass("idle\n"), [3, 0]);
@@ -190,11 +190,11 @@ Deno.test("pkg.list_downloaded finds the files of apt below a directory", async 
         }),
     });
     const { list_downloaded } = await import("#modules/execution/aptpkg/queries.ts");
-    const found = await list_downloaded.run({ root: `${root}/` }, given, { args: [], kwargs: new Map() });
+    const packages = await list_downloaded.run({ root: `${root}/` }, given, { args: [], kwargs: new Map() });
     const seconds = Math.floor((Deno.statSync(path).ctime?.getTime() ?? 0) / 1000);
     const creation_date_time = new Date(seconds * 1000).toISOString().slice(0, 19);
     assertEquals(
-      found,
+      packages,
       map({ hello: { "2.10-3": { path, size: 5, creation_date_time_t: seconds, creation_date_time } } }),
     );
   });

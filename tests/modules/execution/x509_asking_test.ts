@@ -38,8 +38,8 @@ Deno.test("x509.sign_remote_certificate asks the master about compound expressio
   const query = { signing_policy: "nodes", kwargs: {}, get_signing_policy_only: true, __pub_id: "web2" };
   const signingOutcome = async (match: Value, given = query) => {
     const context = minion({ "publish.runner": match }, policies);
-    const found = await resultOrError(context, "x509.sign_remote_certificate", [], given);
-    const errors = found instanceof Map ? found.get("errors") ?? null : found;
+    const answer = await resultOrError(context, "x509.sign_remote_certificate", [], given);
+    const errors = answer instanceof Map ? answer.get("errors") ?? null : answer;
     return { errors, logged: context.logged.filter((line) => line.startsWith("error")) };
   };
   const failed = ["Failed building the signing policy. See CA server log for details."];

@@ -54,9 +54,9 @@ function resolved(raw: unknown, folder: string): Value {
 }
 
 function resolvedMap(raw: unknown, folder: string): ValueMap {
-  const found = resolved(raw, folder);
-  assert(isMap(found));
-  return found;
+  const value = resolved(raw, folder);
+  assert(isMap(value));
+  return value;
 }
 
 /** A minion with the policies of the corpus; other minions answer as in the corpus. */
@@ -98,13 +98,13 @@ for (const { name, calls, files } of corpus.situations) {
           assertEquals(answer, expected, JSON.stringify(args));
         });
       }
-      const found = new Map<string, string>();
+      const contents = new Map<string, string>();
       for await (const { name: file } of Deno.readDir(folder)) {
         if (file.endsWith(".any")) continue;
         const path = `${folder}/${file}`;
-        found.set(file, (await Deno.readFile(path)).toBase64());
+        contents.set(file, (await Deno.readFile(path)).toBase64());
       }
-      assertEquals(Object.fromEntries([...found].sort()), files);
+      assertEquals(Object.fromEntries([...contents].sort()), files);
     } finally {
       await Deno.remove(folder, { recursive: true });
     }

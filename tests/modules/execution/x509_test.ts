@@ -194,8 +194,8 @@ Deno.test("x509.expired, expires and will_expire report the end of a certificate
 Deno.test("x509.get_pem_entry reformats a block that is on one line", async () => {
   const text = str(corpus.certificates[0].made.value as string);
   const folded = text.replaceAll("\n", "");
-  const found = await call("get_pem_entry", { text: folded, pem_type: "CERTIFICATE" });
-  assertEquals(new TextDecoder().decode(found as Uint8Array), text);
+  const entry = await call("get_pem_entry", { text: folded, pem_type: "CERTIFICATE" });
+  assertEquals(new TextDecoder().decode(entry as Uint8Array), text);
   const wrong = await answer("get_pem_entry", { text, pem_type: "X509 CRL" });
   assertEquals(wrong.error, `PEM does not contain a single entry of type X509 CRL:\n${text}`);
 });

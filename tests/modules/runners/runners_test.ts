@@ -118,8 +118,8 @@ for (const [name, ...typed] of await readCorpus<[string, Typed, Typed, Typed]>("
 Deno.test("jobs.list_jobs finds a job of several functions by any of them, where Salt fails", () =>
   withFixture(async ({ call }) => {
     for (const search_function of ["test.ech*", ["nothing", "test.echo"], "x, test.echo"]) {
-      const found = await call("jobs.list_jobs", [], { search_function }) as ValueMap;
-      assertEquals([...found.keys()], ["20240102030405000003"]);
+      const jobs = await call("jobs.list_jobs", [], { search_function }) as ValueMap;
+      assertEquals([...jobs.keys()], ["20240102030405000003"]);
     }
   }));
 

@@ -52,8 +52,8 @@ Deno.test("state.graph and graph_highstate draw the states of the master's own h
       assertStringIncludes(dot, "host_master-webs");
     }
     answers.set("web1", { return: "digraph {}", retcode: 0 });
-    const found = await call("state.graph", ["web"], { tgt: "web*", pillar: { a: 1 } });
-    assertEquals(repr(found), "{'web1': 'digraph {}'}");
+    const graph = await call("state.graph", ["web"], { tgt: "web*", pillar: { a: 1 } });
+    assertEquals(repr(graph), "{'web1': 'digraph {}'}");
     await call("state.graph_highstate", [], { tgt: "db1", tgt_type: "list" });
     assertEquals(done, [
       "state.graph['web']{'pillar': {'a': 1}, 'saltenv': 'base'} on 'web*' (glob)",
@@ -96,8 +96,8 @@ Deno.test("a runner that an orchestration calls is recorded as a job of the user
     assert(done.endsWith("'outputter': 'highstate', 'retcode': 0}"), done);
     const jobs = await call("jobs.list_jobs");
     assert(isMap(jobs));
-    const found = [...jobs.values()].map((job) => isMap(job) ? [job.get("Function"), job.get("User")] : job);
-    assertEquals(found.sort(), [["runner.salt.wheel", "ann"], ["runner.test.arg", "ann"]]);
+    const jobsOfUsers = [...jobs.values()].map((job) => isMap(job) ? [job.get("Function"), job.get("User")] : job);
+    assertEquals(jobsOfUsers.sort(), [["runner.salt.wheel", "ann"], ["runner.test.arg", "ann"]]);
   }));
 
 Deno.test("state.orchestrate_single and orchestrate_high run the given states, and show them", () =>

@@ -31,8 +31,8 @@ Deno.test("jobs.last_run requires metadata as a dictionary; otherwise it finds n
   withRunnerFixture(async (fixture) => {
     addJob(fixture, JID, "test.ping");
     assertEquals(await fixture.call("jobs.last_run", [], { metadata: "text" }), false);
-    const found = await fixture.call("jobs.last_run") as ValueMap;
-    assertEquals([...found.keys()], [JID]);
+    const jobs = await fixture.call("jobs.last_run") as ValueMap;
+    assertEquals([...jobs.keys()], [JID]);
     assertEquals(await fixture.call("jobs.last_run", [], { metadata: { none: "x" } }), false);
   }));
 

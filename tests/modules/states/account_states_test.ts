@@ -30,8 +30,8 @@ class Accounts implements Disposable {
     if (!/^file\.(gid_to_group|group_to_gid)$/.test(name)) return await this.#run(name, args, kwargs);
     const groups = await this.#run("group.getent", [], map({ root: this.#root.path }));
     const [key, resultKey] = name === "file.gid_to_group" ? ["gid", "name"] : ["name", "gid"];
-    const found = (Array.isArray(groups) ? groups : []).find((one) => isMap(one) && one.get(key) === args[0]);
-    return isMap(found) ? found.get(resultKey) ?? null : args[0];
+    const entry = (Array.isArray(groups) ? groups : []).find((one) => isMap(one) && one.get(key) === args[0]);
+    return isMap(entry) ? entry.get(resultKey) ?? null : args[0];
   };
 
   #run(name: string, args: Value[], kwargs: ValueMap): Promise<Value> {

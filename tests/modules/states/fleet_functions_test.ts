@@ -25,14 +25,14 @@ const states = loadFamily<StateContext>(STATE_MODULES);
 
 for (const { fun, fleets, args, more } of ROWS) {
   Deno.test(`${fun}, which ${fleets} of 12 fleets use, has Salt's arguments`, async () => {
-    const found = await states.get(fun);
-    assert(found !== undefined, `there is no ${fun}`);
+    const state = await states.get(fun);
+    assert(state !== undefined, `there is no ${fun}`);
     const shown = (name: string, value: Value | undefined) => value === undefined ? name : `${name}=${repr(value)}`;
     assertEquals(
-      Object.entries(found.params).map(([name, parameter]) => shown(name, parameter.default)),
+      Object.entries(state.params).map(([name, parameter]) => shown(name, parameter.default)),
       args.map((one) => shown(one.name, "default" in one ? toValue(one.default) : undefined)),
     );
-    assertEquals(found.varKwargs !== undefined, more && fun !== REFUSES_MORE);
+    assertEquals(state.varKwargs !== undefined, more && fun !== REFUSES_MORE);
   });
 }
 

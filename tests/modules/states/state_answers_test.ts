@@ -41,9 +41,9 @@ class Signatures {
   #params(fun: string): Readonly<Record<string, Parameter>> {
     const [module, name] = fun.split(".");
     const functions = this.#modules.get(module) ?? {};
-    const found = functions[name] ?? functions[`${name}_`];
-    return typeof found === "object" && found !== null && "params" in found
-      ? found.params as Readonly<Record<string, Parameter>>
+    const declared = functions[name] ?? functions[`${name}_`];
+    return typeof declared === "object" && declared !== null && "params" in declared
+      ? declared.params as Readonly<Record<string, Parameter>>
       : {};
   }
 
@@ -137,8 +137,8 @@ class Answers {
     if (isMap(by)) return this.#answer(name, callArgs, by.get(str(callArgs.first)) ?? answer.get("else") ?? null);
     const byKeyword = answer.get("keyword");
     if (isMap(byKeyword)) {
-      const found = [...byKeyword].find(([key]) => callArgs.kwargs.get(key) === true);
-      return this.#answer(name, callArgs, found?.[1] ?? answer.get("else") ?? null);
+      const entry = [...byKeyword].find(([key]) => callArgs.kwargs.get(key) === true);
+      return this.#answer(name, callArgs, entry?.[1] ?? answer.get("else") ?? null);
     }
     if (answer.get("echo") === true) return callArgs.first;
     const text = answer.get("raises");

@@ -77,10 +77,10 @@ async function answer(row: Case, route: StageRoute, what: "high" | "chunks"): Pr
 }
 
 /** An exception in Python is no result to compare; ours are errors or a result. */
-function check(found: Value | readonly string[], expected: Answer | undefined): void {
+function check(answer: Value | readonly string[], expected: Answer | undefined): void {
   if (expected === undefined || "raises" in expected) return;
-  if ("errors" in expected) assertEquals(found, expected.errors);
-  else assertEquals(repr(found as Value), repr(fromTyped(expected.data)));
+  if ("errors" in expected) assertEquals(answer, expected.errors);
+  else assertEquals(repr(answer as Value), repr(fromTyped(expected.data)));
 }
 
 for (const row of await readCorpus<Case>("states.json")) {

@@ -42,9 +42,9 @@ function positionsOf(text: string, data: Value, file: string): Positions {
   const offsets = new Map<Value, Map<Value, number>>(), holders = new Map<Value, number>();
   let at = 0;
   const find = (word: string): number => {
-    const found = text.indexOf(word, at);
-    at = found + word.length;
-    return found;
+    const start = text.indexOf(word, at);
+    at = start + word.length;
+    return start;
   };
   /** @returns The position where it begins. */
   const visit = (value: Value): number | undefined => {

@@ -61,8 +61,8 @@ Deno.test("a run is resumed before one state, or before all", () =>
     };
     const opts = { ...testContext().opts, cachedir };
     const known = async (jids: Value = null) => {
-      const found = (await knownPauses(jids, { opts, jobs })).get(JID);
-      return isMap(found ?? null) ? [...(found as Map<Value, Value>).keys()] : found;
+      const pauses = (await knownPauses(jids, { opts, jobs })).get(JID);
+      return isMap(pauses ?? null) ? [...(pauses as Map<Value, Value>).keys()] : pauses;
     };
     assertEquals(await known(), undefined);
     pauseRun(cachedir, JID, { id: "a" });
@@ -164,8 +164,8 @@ Deno.test("the outcome of a command that continued is known, or lost", async () 
       return Promise.resolve({ pid: 7, retcode: 0, stdout: none, stderr: none, timedOut: false, dropped });
     },
   });
-  const found = await survivingCommands(context);
-  assertEquals(found.map(({ words, outcome }) => [words, typeof outcome === "string" ? outcome : outcome.retcode]), [
+  const commands = await survivingCommands(context);
+  assertEquals(commands.map(({ words, outcome }) => [words, typeof outcome === "string" ? outcome : outcome.retcode]), [
     [["a"], "no one knows"],
     [["b"], 0],
   ]);

@@ -1,4 +1,4 @@
-import { succeeded, terse } from "#lib/states/run/outcome.ts";
+import { hasSucceeded, terse } from "#lib/states/run/outcome.ts";
 import { findCycle, GraphNode } from "#lib/states/compiler/graph.ts";
 import { map, repr } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
@@ -20,7 +20,7 @@ Deno.test("succeeded() judges results, and results inside results, as Salt's che
     [{ __extend__: [1], a: good }, true],
     [{ __extend__: 5 }, false],
   ];
-  for (const [results, expected] of rows) assertEquals(succeeded(map(results)), expected, repr(map(results)));
+  for (const [results, expected] of rows) assertEquals(hasSucceeded(map(results)), expected, repr(map(results)));
 });
 
 Deno.test("terse() keeps what failed, what changed, and what is no result", () => {

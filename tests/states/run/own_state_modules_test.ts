@@ -36,9 +36,9 @@ async function apply(sls: string, own: OwnStates, opts: Readonly<Record<string, 
 /** The fields of the result of an ID. */
 function resultOf({ returned }: Called, id: string): Record<string, Value> {
   assert(isMap(returned), str(returned));
-  const found = [...returned].find(([tag]) => str(tag).split("_|-")[1] === id)?.[1];
-  assert(found !== undefined && isMap(found), `no result of ${id} in ${[...returned.keys()].map(str)}`);
-  return Object.fromEntries([...found].map(([key, value]) => [str(key), value]));
+  const state = [...returned].find(([tag]) => str(tag).split("_|-")[1] === id)?.[1];
+  assert(state !== undefined && isMap(state), `no result of ${id} in ${[...returned.keys()].map(str)}`);
+  return Object.fromEntries([...state].map(([key, value]) => [str(key), value]));
 }
 
 const state = (id: string, fun: string, ...lines: string[]) =>

@@ -78,10 +78,10 @@ Deno.test(`neither a plan nor test mode changes a byte, in ${TREES} trees of ran
     const states = Array.from({ length: STATES }, () => randomState(random, place));
     await Deno.writeTextFile(`${tree.root}/srv/t${i}.sls`, slsOf(states));
     const facts = () => [place.host, hosts, `${tree.root}/etc`, repository].flatMap(treeFacts);
-    const found = facts();
+    const before = facts();
     for (const [fun, kwargs] of [["state.plan", {}], ["state.sls", { test: true }]] as const) {
       const { returned } = await tree.call(fun, [`t${i}`], kwargs);
-      assertEquals(facts(), found, `${fun} of seed "${SEED} ${i}": ${JSON.stringify(states, null, 1)}`);
+      assertEquals(facts(), before, `${fun} of seed "${SEED} ${i}": ${JSON.stringify(states, null, 1)}`);
       for (const result of resultsOf(returned, states)) {
         called++;
         if (result === null) wouldChange++;
@@ -138,11 +138,11 @@ Deno.test(`a second run of the same state changes nothing, in ${TREES} random st
     // git updates its own files when it reads a repository.
     const facts = () =>
       [...state.fun.startsWith("git.") ? [] : [place.host], hosts, `${tree.root}/etc`].flatMap(treeFacts);
-    const found = facts();
+    const before = facts();
     const second = await apply();
     const what = `seed "${SEED} again ${i}": ${JSON.stringify(state, null, 1)}`;
     assertEquals([second.get("result"), second.get("changes")], [true, new Map()], what);
-    assertEquals(facts(), found, what);
+    assertEquals(facts(), before, what);
     await Deno.remove(place.host, { recursive: true });
   }
   // Otherwise the test would prove nothing.

@@ -174,9 +174,9 @@ function filesBelow(directory: string, prefix = ""): [string, Value][] {
 /** The files of the case's directory and of the replaced directories, by name. */
 function filesThere(root: string, places: readonly string[]): ValueMap {
   const there = places.flatMap((place) => filesBelow(place).map(([name, text]) => [`${place}/${name}`, text] as const));
-  const found: ValueMap = new Map([...filesBelow(root), ...there]);
-  for (const name of places.includes("/etc") ? Object.keys(ACCOUNTS) : []) found.delete(name);
-  return new Map([...found].map(([name, contents]) => [name, without(contents, root)]));
+  const files: ValueMap = new Map([...filesBelow(root), ...there]);
+  for (const name of places.includes("/etc") ? Object.keys(ACCOUNTS) : []) files.delete(name);
+  return new Map([...files].map(([name, contents]) => [name, without(contents, root)]));
 }
 
 function sorted(files: ValueMap): ValueMap {

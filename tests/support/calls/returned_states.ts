@@ -12,9 +12,9 @@ import { assert } from "#tests/support/assert.ts";
  */
 export function resultOf(returned: Value, id: string): ValueMap {
   assert(isMap(returned), repr(returned));
-  const found = [...returned].find(([tag]) => String(tag).split("_|-")[1] === id)?.[1];
-  assert(isMap(found), `${id} has no result: ${repr(returned)}`);
-  return found;
+  const state = [...returned].find(([tag]) => String(tag).split("_|-")[1] === id)?.[1];
+  assert(isMap(state), `${id} has no result: ${repr(returned)}`);
+  return state;
 }
 
 /** One field of the result of each of these states. */

@@ -7,7 +7,7 @@ import { ThreadReplacedError } from "#lib/errors.ts";
 import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import { serveThread } from "#lib/runtime/thread.ts";
-import { leased } from "#lib/runtime/thread_lease.ts";
+import { withLease } from "#lib/runtime/thread_lease.ts";
 import { countStep, heedStopWord } from "#lib/values/stop_word.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
 
@@ -40,7 +40,7 @@ serveThread<KeptServiceInit>((init) => {
     }
   })();
   const hang = () => {
-    leased(() => {
+    withLease(() => {
       say("hangs");
       Atomics.wait(new Int32Array(init.release), 0, 0);
       say("released");
