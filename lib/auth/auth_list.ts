@@ -13,16 +13,16 @@ import type { Value, ValueMap } from "#lib/values/value.ts";
  */
 export function authList(provider: ValueMap, user: string, groups: readonly string[]): Value[] {
   const rules: Value[] = [];
-  let named = false;
-  for (const [name, listed] of provider) {
-    if (typeof name !== "string" || name === "*" || !Array.isArray(listed)) continue;
+  let hasUser = false;
+  for (const [name, entries] of provider) {
+    if (typeof name !== "string" || name === "*" || !Array.isArray(entries)) continue;
     const isGroup = name.endsWith("%");
     // Salt takes the user's name for a pattern here; names are compared.
     if (isGroup ? !groups.includes(name.replace(/%+$/, "")) : name !== user) continue;
-    rules.push(...listed);
-    named ||= !isGroup;
+    rules.push(...entries);
+    hasUser ||= !isGroup;
   }
   const everybody = provider.get("*");
-  if (!named && Array.isArray(everybody)) rules.push(...everybody);
+  if (!hasUser && Array.isArray(everybody)) rules.push(...everybody);
   return rules;
 }

@@ -71,8 +71,8 @@ export class Callers {
    */
   async forMasterCall(load: ValueMap, call: MasterCall): Promise<Caller> {
     // Salt takes a key without a user for one of the master's own user. Here that must be an operator's key.
-    const named: ValueMap = load.has("user") ? load : new Map(load).set("user", this.access.owner);
-    const caller = await this.authenticate(named);
+    const userLoad: ValueMap = load.has("user") ? load : new Map(load).set("user", this.access.owner);
+    const caller = await this.authenticate(userLoad);
     const { user, rules } = caller;
     if (rules === undefined) {
       this.access.authorizeMasterCall(user, call);

@@ -68,10 +68,10 @@ export function authenticateByPam(
     if (count < 1 || count > MAX_MESSAGES || messages === null || response === null) return PAM_CONV_ERR;
     const answers = libc.symbols.calloc(BigInt(count), BigInt(RESPONSE_BYTES));
     if (answers === null) return PAM_BUF_ERR;
-    const listed = new Deno.UnsafePointerView(messages);
+    const pointers = new Deno.UnsafePointerView(messages);
     const written = new DataView(Deno.UnsafePointerView.getArrayBuffer(answers, count * RESPONSE_BYTES));
     for (let i = 0; i < count; i++) {
-      const message = listed.getPointer(i * 8);
+      const message = pointers.getPointer(i * 8);
       const style = message === null ? 0 : new Deno.UnsafePointerView(message).getInt32();
       // PAM's texts (errors, information) need no answer.
       const text = style === PAM_PROMPT_ECHO_OFF

@@ -126,10 +126,10 @@ function meetsOne(conditions: Value, call: Call): boolean {
 /** Whether the call has every argument that `wanted` names, with a value that its pattern allows; None allows any. */
 function meetsArguments(wanted: ValueMap, { args, kwargs }: Call): boolean {
   const positional = wanted.get("args") ?? [];
-  const named = wanted.get("kwargs") ?? new Map();
-  if (!Array.isArray(positional) || !isMap(named)) return false;
+  const kwargsWanted = wanted.get("kwargs") ?? new Map();
+  if (!Array.isArray(positional) || !isMap(kwargsWanted)) return false;
   return positional.every((pattern, i) => i < args.length && allowsValue(pattern, args[i])) &&
-    [...named].every(([name, pattern]) => kwargs.has(name) && allowsValue(pattern, kwargs.get(name) ?? null));
+    [...kwargsWanted].every(([name, pattern]) => kwargs.has(name) && allowsValue(pattern, kwargs.get(name) ?? null));
 }
 
 function allowsValue(pattern: Value, value: Value): boolean {

@@ -244,12 +244,12 @@ class PythonSubscriber {
       size += this.#queue[count++].bytes.length;
     }
     if (count === 0) return undefined;
-    const taken = this.#queue.splice(0, count);
+    const batch = this.#queue.splice(0, count);
     this.#queued -= size;
-    if (count === 1) return this.#writing = taken[0];
-    const joined = { bytes: joinBytes(taken.map(({ bytes }) => bytes)), holders: 0 };
+    if (count === 1) return this.#writing = batch[0];
+    const joined = { bytes: joinBytes(batch.map(({ bytes }) => bytes)), holders: 0 };
     this.#all.hold(joined);
-    for (const one of taken) this.#all.release(one);
+    for (const one of batch) this.#all.release(one);
     return this.#writing = joined;
   }
 

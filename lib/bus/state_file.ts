@@ -19,10 +19,10 @@ export function busStatePath({ pub }: BusPaths): string {
  * @throws What writing throws.
  */
 export function writeBusState(paths: BusPaths, subscribers: readonly Subscriber[]): void {
-  const listed = subscribers.map(({ name: { pid, prefixes }, dropped, stuck }) =>
+  const rows = subscribers.map(({ name: { pid, prefixes }, dropped, stuck }) =>
     map({ pid, tags: [...prefixes], dropped, reads: !stuck })
   );
-  writeFileAtomic(busStatePath(paths), dumpJson(listed), { mode: 0o600 });
+  writeFileAtomic(busStatePath(paths), dumpJson(rows), { mode: 0o600 });
 }
 
 /** The list of subscribers; empty if there is no file. */

@@ -68,9 +68,9 @@ export class EventSubscriber {
     const early: Frames[] = [];
     let first = await inbox.receive(CONNECT_MS);
     if (first !== undefined && announcesNote(first[0])) {
-      const named = new TextEncoder().encode(subscriberTopic(name));
+      const topic = new TextEncoder().encode(subscriberTopic(name));
       first = await inbox.receive(CONNECT_MS);
-      while (first !== undefined && !startsWith(first[0], named)) {
+      while (first !== undefined && !startsWith(first[0], topic)) {
         early.push(first);
         first = await inbox.receive(CONNECT_MS);
       }

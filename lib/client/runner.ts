@@ -58,8 +58,8 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
   const fun = await familyOf(call.kind, host).get(call.fun);
   if (fun === undefined) return await unavailable(call, host);
 
-  const named = call.kwargs.size > 0 ? [new Map(call.kwargs)] : [];
-  const fun_args = fun.secret ? [MASK] : [...call.args, ...named];
+  const kwargs = call.kwargs.size > 0 ? [new Map(call.kwargs)] : [];
+  const fun_args = fun.secret ? [MASK] : [...call.args, ...kwargs];
   const data = map({ fun: `${call.kind}.${call.fun}`, jid, user, fun_args });
   await host.fire(functionEvent(call.kind, jid, "new"), new Map(data));
   const forget = noteRunner(host.opts.cachedir, data);

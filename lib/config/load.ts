@@ -293,8 +293,8 @@ function deriveId(draft: Draft, suffix: string, cache = false): void {
   const values = draft.values;
   values.root_dir = absolutePathIn(textOf(draft, "root_dir"), draft.environment.cwd).replace(/(?<=.)\/+$/, "");
   let id = values.id === null ? "" : textOf(draft, "id");
-  const made = id === "";
-  if (made) {
+  const isDerived = id === "";
+  if (isDerived) {
     const file = underRoot(textOf(draft, "root_dir"), `${DEFAULT_CONFIG_DIR}/minion_id`);
     const derived = findMinionId({
       minion_id_caching: values.minion_id_caching === true,
@@ -309,7 +309,7 @@ function deriveId(draft: Draft, suffix: string, cache = false): void {
     id = `${id}.${domain}`;
   }
   if (/[/\\\0]/.test(id) || id === "." || id === "..") fail(draft, "id", `${JSON.stringify(id)} cannot name a node`);
-  values.id = made ? id + suffix : id;
+  values.id = isDerived ? id + suffix : id;
 }
 
 function keepId(draft: Draft, id: string, file: string): void {

@@ -40,9 +40,9 @@ export function userName(uid: number): string {
 /** The main configuration file of `role`, whether it is there or not. */
 export function configFile(role: Role, configDir: string | undefined, { env, cwd }: ProcessEnvironment): string {
   const directory = absolutePathIn(configDir ?? (env("SALT_CONFIG_DIR") || DEFAULT_CONFIG_DIR), cwd);
-  const named = absolutePathIn(env(`SALT_${role.toUpperCase()}_CONFIG`) ?? "", cwd);
+  const path = absolutePathIn(env(`SALT_${role.toUpperCase()}_CONFIG`) ?? "", cwd);
   // As in Salt, the variable counts only if the command line does not set the directory.
-  if (directory === DEFAULT_CONFIG_DIR && isFile(named)) return named;
+  if (directory === DEFAULT_CONFIG_DIR && isFile(path)) return path;
   return `${directory.replace(/\/+$/, "")}/${role}`;
 }
 
@@ -50,7 +50,7 @@ export function configFile(role: Role, configDir: string | undefined, { env, cwd
 export function clientFile({ env, cwd }: ProcessEnvironment): string {
   const home = env("HOME") ?? "/";
   const xdg = `${env("XDG_CONFIG_HOME") || `${home}/.config`}/salt`;
-  const named = absolutePathIn(env("SALT_CLIENT_CONFIG") ?? "", cwd);
-  if (isFile(named)) return named;
+  const path = absolutePathIn(env("SALT_CLIENT_CONFIG") ?? "", cwd);
+  if (isFile(path)) return path;
   return isDirectory(xdg) ? `${xdg}/saltrc` : `${home}/.saltrc`;
 }

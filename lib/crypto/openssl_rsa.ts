@@ -166,12 +166,12 @@ export async function opensslKey(bits: number): Promise<Uint8Array | undefined> 
   if (ssl === null) return undefined;
   const context = ssl.EVP_PKEY_CTX_new_id(RSA, null);
   const place = new BigUint64Array(1);
-  const made = ssl.EVP_PKEY_keygen_init(context) === 1 &&
+  const ok = ssl.EVP_PKEY_keygen_init(context) === 1 &&
     ssl.EVP_PKEY_CTX_ctrl_str(context, cString("rsa_keygen_bits"), cString(String(bits))) === 1 &&
     await ssl.EVP_PKEY_keygen(context, place) === 1;
   ssl.EVP_PKEY_CTX_free(context);
   const key = Deno.UnsafePointer.create(place[0]);
-  const size = made ? ssl.i2d_PrivateKey(key, null) : -1;
+  const size = ok ? ssl.i2d_PrivateKey(key, null) : -1;
   const der = new Uint8Array(Math.max(0, size));
   if (size > 0) {
     // It moves the pointer that it is given to the end of what it writes.
@@ -198,11 +198,11 @@ function sign(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefined 
   const context = ssl.EVP_MD_CTX_new();
   const signature = new Uint8Array(MAX_BYTES);
   const length = BigUint64Array.of(BigInt(MAX_BYTES));
-  const made = ssl.EVP_DigestSignInit(context, null, digest, null, key) === 1 &&
+  const ok = ssl.EVP_DigestSignInit(context, null, digest, null, key) === 1 &&
     ssl.EVP_DigestSign(context, signature, length, ownBytes(bytes), BigInt(bytes.length)) === 1;
   ssl.EVP_MD_CTX_free(context);
   ssl.ERR_clear_error();
-  return made ? signature.slice(0, Number(length[0])) : undefined;
+  return ok ? signature.slice(0, Number(length[0])) : undefined;
 }
 
 function decrypt(ssl: Library, { key, hash, bytes }: Work): Uint8Array | undefined {

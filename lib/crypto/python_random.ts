@@ -91,11 +91,11 @@ export class PythonRandom {
         return chosen;
       });
     }
-    const taken = new Set<number>();
+    const indexes = new Set<number>();
     return Array.from({ length: count }, () => {
       let at = below(items.length);
-      while (taken.has(at)) at = below(items.length);
-      taken.add(at);
+      while (indexes.has(at)) at = below(items.length);
+      indexes.add(at);
       return items[at];
     });
   }

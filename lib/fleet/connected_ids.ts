@@ -32,7 +32,7 @@ export function minionsAt(data: DataCache, address: string): string[] {
 function addressesOf(data: DataCache, id: string): Value[] {
   const grains = data.get(id)?.grains;
   return ["ipv4", "ipv6"].flatMap((key) => {
-    const listed = grains?.get(key);
-    return Array.isArray(listed) ? listed : [];
+    const addresses = grains?.get(key);
+    return Array.isArray(addresses) ? addresses : [];
   });
 }

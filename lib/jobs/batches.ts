@@ -36,9 +36,9 @@ export class JobBatches implements BatchStore {
     if (active.has(state.jid) === isActive) return;
     if (isActive) active.add(state.jid);
     else active.delete(state.jid);
-    const listed = [...active].sort(compareStrings);
+    const ids = [...active].sort(compareStrings);
     storing("list the batch jobs", this.#index, () => {
-      writeFileAtomic(this.#index, encode(listed, "disk"), { mode: 0o600 });
+      writeFileAtomic(this.#index, encode(ids, "disk"), { mode: 0o600 });
     });
   }
 

@@ -50,17 +50,17 @@ export function formatJob(load: ValueMap | undefined): ValueMap {
     return new Map([["Error", "Cannot contact returner or no job with this jid"]]);
   }
   const arg = load.get("arg") ?? [];
-  const shown: ValueMap = new Map<Value, Value>()
+  const fields: ValueMap = new Map<Value, Value>()
     .set("Function", load.get("fun") ?? "unknown-function")
     .set("Arguments", Array.isArray(arg) ? arg : [arg])
     .set("Target", load.get("tgt") ?? "unknown-target")
     .set("Target-type", load.get("tgt_type") ?? "list")
     .set("User", load.get("user") ?? "root");
   const metadata = metadataOf(load);
-  if (metadata !== undefined) shown.set("Metadata", metadata);
+  if (metadata !== undefined) fields.set("Metadata", metadata);
   const minions = load.get("Minions");
-  if (minions !== undefined) shown.set("Minions", minions);
-  return shown;
+  if (minions !== undefined) fields.set("Minions", minions);
+  return fields;
 }
 
 /** One job under Salt's headings, with `StartTime` at the end. */

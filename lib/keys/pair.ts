@@ -35,11 +35,11 @@ export async function loadOrCreateKeyPair(
   const key = loadPrivateKeyFile(path, access) ?? await create(path, keysize);
   const publicPath = `${dir}/${name}.pub`;
   const { pem } = key.publicKey;
-  const written = readTextFileIfExists(publicPath);
+  const publicPem = readTextFileIfExists(publicPath);
   // A power failure may leave an empty file that was not synced; an empty file contradicts no key.
-  if (written === undefined || written.trim() === "") {
+  if (publicPem === undefined || publicPem.trim() === "") {
     writeFileAtomic(publicPath, `${pem}\n`, { mode: PUBLIC_MODE, sync: true });
-  } else if (!samePem(written, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
+  } else if (!samePem(publicPem, pem)) throw new KeyError(`${publicPath}: not the public half of ${path}`);
   return key;
 }
 

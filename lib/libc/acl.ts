@@ -43,9 +43,9 @@ export function setAclUsers(path: string, users: readonly number[], bits: number
   const { setxattr } = libc();
   if (!setxattr) throw new LibcError("setxattr");
   const mode = Deno.statSync(path).mode ?? 0;
-  const listed = groupBits(path);
-  if (listed === undefined && users.length === 0) return;
-  const group = listed ?? (mode >> 3) & 7;
+  const groupPermissions = groupBits(path);
+  if (groupPermissions === undefined && users.length === 0) return;
+  const group = groupPermissions ?? (mode >> 3) & 7;
   const ids = [...new Set(users)].sort((a, b) => a - b);
   const entries: [tag: number, bits: number, id: number][] = [
     [USER_OBJ, (mode >> 6) & 7, NO_ID],

@@ -82,8 +82,8 @@ export type DeviceNode =
 export function makeNode(path: string, node: DeviceNode, mode: number): void {
   const type = node.kind === "fifo" ? S_IFIFO : node.kind === "char" ? S_IFCHR : S_IFBLK;
   const device = node.kind === "fifo" ? 0n : makeDevice(node.major, node.minor);
-  const made = libc().syscall?.(MKNODAT, BigInt(AT_FDCWD), cString(path), BigInt(mode | type), device) ?? -1n;
-  if (made !== 0n) throw new LibcError("mknod");
+  const status = libc().syscall?.(MKNODAT, BigInt(AT_FDCWD), cString(path), BigInt(mode | type), device) ?? -1n;
+  if (status !== 0n) throw new LibcError("mknod");
 }
 
 /** The device number of `major` and `minor`: glibc's makedev. */

@@ -132,13 +132,13 @@ export class HeldDirectory extends Held {
    * @throws What Deno throws if there is none.
    */
   enter(name: string): HeldDirectory {
-    const shown = `${this.#shown === "/" ? "" : this.#shown}/${name}`;
+    const path = `${this.#shown === "/" ? "" : this.#shown}/${name}`;
     const entry = this.hold(name);
     const { isSymlink, isDirectory } = entry.status();
-    if (isDirectory) return new HeldDirectory(this.#fd === undefined ? entry.path : numberOf(entry.path), shown);
+    if (isDirectory) return new HeldDirectory(this.#fd === undefined ? entry.path : numberOf(entry.path), path);
     entry[Symbol.dispose]();
-    if (isSymlink) throw new CommandError(`'${shown}' is a symbolic link, which is not followed here`);
-    throw new Deno.errors.NotADirectory(`Not a directory (os error 20): open '${shown}'`);
+    if (isSymlink) throw new CommandError(`'${path}' is a symbolic link, which is not followed here`);
+    throw new Deno.errors.NotADirectory(`Not a directory (os error 20): open '${path}'`);
   }
 
   /** Runs `act`; the errors of its calls name this directory's entries as it was called. */

@@ -43,8 +43,8 @@ function createIn(directory: HeldDirectory, name: string, mode: number): void {
   const bits = mode & ~(ownUmask() ?? 0);
   Deno.mkdirSync(directory.at(name), { mode: bits });
   if (takenBits(bits) === 0) return;
-  using made = directory.enter(name.replace(/\/+$/, ""));
-  Deno.chmodSync(made.path, bits);
+  using child = directory.enter(name.replace(/\/+$/, ""));
+  Deno.chmodSync(child.path, bits);
 }
 
 /** How a file is opened to be written. */

@@ -41,8 +41,8 @@ export function findGroup(which: string | number, files: AccountFiles = {}): Gro
 
 /** The ids of all groups of `user` in the group file, the primary one first. */
 export function groupIdsOf(user: User, files: AccountFiles = {}): number[] {
-  const listed = groups.read(files.group ?? "/etc/group").filter((group) => group.members.includes(user.name));
-  return [...new Set([user.gid, ...listed.map((group) => group.gid)])];
+  const memberships = groups.read(files.group ?? "/etc/group").filter((group) => group.members.includes(user.name));
+  return [...new Set([user.gid, ...memberships.map((group) => group.gid)])];
 }
 
 /**

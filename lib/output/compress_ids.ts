@@ -71,13 +71,13 @@ function join(first: ValueMap, next: ValueMap): ValueMap | undefined {
   const starts = [next, first].map((info) => info.get("start_time"));
   const numbers = [next, first].map((info) => info.get("__run_num__"));
   if ([...durations, ...starts, ...numbers].includes(undefined)) return undefined;
-  const joined = mapOf([...first]);
-  joined.set("__run_num__", smallest(numbers));
-  joined.set("duration", float(roundHalfEven(Number(durations[0]) + Number(durations[1]), 3)));
-  joined.set("start_time", smallest(starts));
+  const chunk = mapOf([...first]);
+  chunk.set("__run_num__", smallest(numbers));
+  chunk.set("duration", float(roundHalfEven(Number(durations[0]) + Number(durations[1]), 3)));
+  chunk.set("start_time", smallest(starts));
   const changes = joinChanges(first, next);
-  if (changes !== undefined) joined.set("changes", changes);
-  return joined;
+  if (changes !== undefined) chunk.set("changes", changes);
+  return chunk;
 }
 
 function smallest(values: readonly (Value | undefined)[]): Value {

@@ -130,9 +130,9 @@ class Highstate {
     if (!isMap(hosts) || [...hosts.keys()].some((host) => typeof host !== "string")) return undefined;
     const texts: string[] = [];
     for (const [host, run] of this.#show.compressIds ? compressIds(hosts) : hosts) {
-      const shown = this.#host(host, run, depth);
-      if (shown === undefined) return undefined;
-      texts.push(shown.text);
+      const text = this.#host(host, run, depth);
+      if (text === undefined) return undefined;
+      texts.push(text.text);
     }
     return texts.join("\n");
   }
@@ -155,9 +155,9 @@ class Highstate {
     if (!isMap(run)) return hostText("GREEN", [], false);
     const past = readPastRun(run);
     const read = readStateRun(past?.results ?? run);
-    const shown = read === undefined ? undefined : this.#run(read, { host, depth, named: hostText });
-    if (past === undefined || shown === undefined) return shown;
-    return { ...shown, text: [shown.text, ...this.#pastRun(past)].join("\n") };
+    const text = read === undefined ? undefined : this.#run(read, { host, depth, named: hostText });
+    if (past === undefined || text === undefined) return text;
+    return { ...text, text: [text.text, ...this.#pastRun(past)].join("\n") };
   }
 
   /** How a run of `state.last_run` ended. */

@@ -91,7 +91,7 @@ export class LiveLines implements Disposable {
     for (const stream of streams.values()) this.#endLine(stream);
     const above = new Set<string>();
     for (const command of new Set([...streams.values()].map(({ command }) => command))) {
-      for (const shown of command.isWhole ? returnsOf(command) : []) above.add(shown).add(rstrip(shown));
+      for (const lines of command.isWhole ? returnsOf(command) : []) above.add(lines).add(rstrip(lines));
       this.#forget(command);
     }
     return this.#options.omitShown ? withoutShown(value, above) : value;

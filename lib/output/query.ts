@@ -49,15 +49,15 @@ const PROTOTYPE: object = Object.create(null, { hasOwnProperty: { value: Object.
 type Originals = Map<unknown, Value>;
 
 function plain(value: Value, originals: Originals): unknown {
-  let made: unknown;
-  if (Array.isArray(value)) made = value.map((item) => plain(item, originals));
+  let plainValue: unknown;
+  if (Array.isArray(value)) plainValue = value.map((item) => plain(item, originals));
   else if (isMap(value)) {
     const object: Record<string, unknown> = Object.create(PROTOTYPE);
     for (const [key, item] of value) object[str(key)] = plain(item, originals);
-    made = object;
+    plainValue = object;
   } else return isFloat(value) ? toNumber(value) : value;
-  originals.set(made, value);
-  return made;
+  originals.set(plainValue, value);
+  return plainValue;
 }
 
 /** A result without the functions that an expression may have named. */

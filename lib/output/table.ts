@@ -109,10 +109,10 @@ class Tables {
         out.push(this.#line(indent, this.#color.DARK_GRAY, sanitizeLine(str(key))) + ":");
         out.push(this.#line(indent, this.#color.DARK_GRAY, "----------"));
       }
-      const shown = here && Array.isArray(item)
+      const rows = here && Array.isArray(item)
         ? this.#rows(item, labelsKey === "" ? undefined : data.get(labelsKey), indent, out)
         : this.#show(item, here ? indent + 4 : indent, out);
-      if (!shown) return false;
+      if (!rows) return false;
     }
     return true;
   }

@@ -40,11 +40,11 @@ const BELOW = " ".repeat(8);
 
 function formatLine(state: ReturnedState, { name, colour, color, profile, tabular }: TerseOptions): string {
   const [module, , , fun] = state.comps;
-  const shown = { name: sanitizeLine(name), module: sanitizeLine(module), fun: sanitizeLine(fun) };
+  const names = { name: sanitizeLine(name), module: sanitizeLine(module), fun: sanitizeLine(fun) };
   const start = color[colour];
   if (typeof tabular === "string") {
     const fields = new Map([...state.fields].map(([key, value]) => [key, safe(value)]));
-    const args = [start, shown.name, shown.module, shown.fun, resultWord(state), color.ENDC, fields];
+    const args = [start, names.name, names.module, names.fun, resultWord(state), color.ENDC, fields];
     const line = formatPython(tabular, args);
     if (line !== undefined) return line;
   }
@@ -53,12 +53,12 @@ function formatLine(state: ReturnedState, { name, colour, color, profile, tabula
     : undefined;
   if (tabular === false) {
     const times = time === undefined ? "" : ` - Started: ${time.started} - Duration: ${time.duration} ms`;
-    const { name, module, fun } = shown;
+    const { name, module, fun } = names;
     return ` ${start} Name: ${name} - Function: ${module}.${fun} - Result: ${resultWord(state)}${times}${color.ENDC}`;
   }
   const times = time === undefined ? "" : `${time.started} [${padStart(time.duration, 7)} ms] `;
-  const fullName = `${padStart(shown.module, 10)}.${padEnd(shown.fun, 10)}`;
-  return `${start}${times}${fullName} ${resultWord(state).padEnd(7)}   Name: ${shown.name}${color.ENDC}`;
+  const fullName = `${padStart(names.module, 10)}.${padEnd(names.fun, 10)}`;
+  return `${start}${times}${fullName} ${resultWord(state).padEnd(7)}   Name: ${names.name}${color.ENDC}`;
 }
 
 /** The result of a state in one word. Source: Salt's highstate outputter. */

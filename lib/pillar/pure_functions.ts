@@ -43,8 +43,8 @@ const RENDERERS = new Set(["jinja", "yaml", "json", "json5", "toml", "text", "pl
 
 /** The reason why the result of a text must not be cached; `undefined` if it may be cached. */
 export function changingReason(text: string, renderer: string): string | undefined {
-  const named = /^#!(?!\/)(.*)/.exec(text)?.[1] ?? renderer;
-  const others = named.split("|").map((part) => part.trim().split(/\s/, 1)[0]).filter((part) =>
+  const renderers = /^#!(?!\/)(.*)/.exec(text)?.[1] ?? renderer;
+  const others = renderers.split("|").map((part) => part.trim().split(/\s/, 1)[0]).filter((part) =>
     !RENDERERS.has(part) && !part.split("_").every((name) => RENDERERS.has(name))
   );
   if (others.length > 0) return `the renderer ${others[0]}`;

@@ -112,9 +112,9 @@ export class PillarRoots {
     const names: string[] = [];
     const left = { entries: MAX_ENTRIES };
     for (const root of this.directories(saltenv)) this.#list(root, "", names, { left, depth: 0 });
-    const listed = new Set(names.sort(compareStrings));
-    this.#listed.set(saltenv, listed);
-    return listed;
+    const slsNames = new Set(names.sort(compareStrings));
+    this.#listed.set(saltenv, slsNames);
+    return slsNames;
   }
 
   #list(root: string, below: string, names: string[], at: { readonly left: { entries: number }; depth: number }): void {

@@ -90,8 +90,8 @@ function splitKwargs(fun: FunctionSignature, kwargs: ValueMap): ValueMap {
     if (fun.varKwargs !== undefined || !isPublication(key)) left.set(key, item);
   }
   if (left.size > 0 && fun.varKwargs === undefined) {
-    const listed = [...left].map(([key, item]) => `${str(key)}=${str(item)}`);
-    throw new InvocationError(`The following keyword arguments are not valid: ${listed.join(", ")}`);
+    const words = [...left].map(([key, item]) => `${str(key)}=${str(item)}`);
+    throw new InvocationError(`The following keyword arguments are not valid: ${words.join(", ")}`);
   }
   return left;
 }

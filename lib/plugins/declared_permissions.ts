@@ -216,9 +216,9 @@ class DeclarationReader {
     while (this.#text(i) !== (isList ? "]" : "}")) {
       let key = String(entries.length);
       if (!isList) {
-        const named = this.#tokens[i];
-        if (named === undefined || named.kind === "other" || this.#text(i + 1) !== ":") return undefined;
-        key = named.text;
+        const token = this.#tokens[i];
+        if (token === undefined || token.kind === "other" || this.#text(i + 1) !== ":") return undefined;
+        key = token.text;
         i += 2;
       }
       const item = this.#literal(i, depth - 1);

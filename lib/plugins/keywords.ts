@@ -18,8 +18,8 @@ export function ownKeywords(kwargs: ValueMap): ValueMap {
 export function refuseOtherKeywords(kwargs: ValueMap, known: readonly string[] = []): void {
   const others = [...ownKeywords(kwargs)].filter(([key]) => !known.includes(str(key)));
   if (others.length === 0) return;
-  const listed = others.map(([key, value]) => `${str(key)}=${str(value)}`).join(", ");
-  throw new InvocationError(`The following keyword arguments are not valid: ${listed}`);
+  const words = others.map(([key, value]) => `${str(key)}=${str(value)}`).join(", ");
+  throw new InvocationError(`The following keyword arguments are not valid: ${words}`);
 }
 
 /**

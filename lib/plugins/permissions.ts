@@ -42,8 +42,8 @@ export function parsePermissions(given: unknown, place: string): Permissions {
   for (const [name, what] of Object.entries(given)) {
     if (!isPermissionName(name)) throw new TypeError(`${place}.${name} is none of ${NAMES.join(", ")}`);
     if (what === undefined || what === false) continue;
-    const listed = Array.isArray(what) && what.every((item) => typeof item === "string");
-    if (what !== true && !listed) throw new TypeError(`${place}.${name} is neither true nor a list of strings`);
+    const isList = Array.isArray(what) && what.every((item) => typeof item === "string");
+    if (what !== true && !isList) throw new TypeError(`${place}.${name} is neither true nor a list of strings`);
     set[name] = what;
   }
   return set;
@@ -72,15 +72,15 @@ export function permissionKey(permissions: Permissions): string {
 /** The union of several functions' permissions. */
 export function joinPermissions(all: readonly Permissions[]): Permissions {
   if (all.includes("all")) return "all";
-  const joined: Partial<Record<PermissionName, true | readonly string[]>> = {};
+  const permissions: Partial<Record<PermissionName, true | readonly string[]>> = {};
   for (const set of all) {
     if (typeof set === "string") continue;
     for (const name of NAMES) {
-      const [have, more] = [joined[name], set[name]];
-      if (more !== undefined) joined[name] = have === true || more === true ? true : [...have ?? [], ...more];
+      const [have, more] = [permissions[name], set[name]];
+      if (more !== undefined) permissions[name] = have === true || more === true ? true : [...have ?? [], ...more];
     }
   }
-  return joined;
+  return permissions;
 }
 
 /**

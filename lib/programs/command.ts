@@ -258,8 +258,8 @@ function outcomeOf(
         `Failed to decode ${name} from command ${firstWord(cmd)}, non-decodable characters have been replaced`,
       );
     }
-    const shown = request.rstrip === false ? text : rstrip(text);
-    return dropped === 0 ? shown : `${shown}\n${cutNotice(name, dropped, outputMax)}`;
+    const output = request.rstrip === false ? text : rstrip(text);
+    return dropped === 0 ? output : `${output}\n${cutNotice(name, dropped, outputMax)}`;
   });
   const cut = outcome.dropped.stdout + outcome.dropped.stderr > 0;
   if (cut) {

@@ -119,8 +119,8 @@ export function needPrograms(...names: readonly string[]): void {
 export function needOneOf(...names: readonly string[]): string {
   const program = names.find((name) => which(name) !== undefined);
   if (program !== undefined) return program;
-  const shown = names.map((name) => `"'${name}'"`).join(", ");
-  throw new CommandNotFoundError(`None of provided binaries([${shown}]) were found in $PATH.`);
+  const list = names.map((name) => `"'${name}'"`).join(", ");
+  throw new CommandNotFoundError(`None of provided binaries([${list}]) were found in $PATH.`);
 }
 
 /**

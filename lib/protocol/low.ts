@@ -44,7 +44,7 @@ export function requestArguments(load: ValueMap, kind: FunctionKind): ReadArgs {
 }
 
 function argumentsIn(low: ValueMap): ReadArgs {
-  const args = low.get("arg"), named = low.get("kwarg");
+  const args = low.get("arg"), kwarg = low.get("kwarg");
   const fields: ValueMap = new Map([...low].filter(([name]) => !REQUEST_FIELDS.has(name)));
-  return fromNamedArgs(Array.isArray(args) ? args : [], isMap(named) ? [fields, named] : [fields]);
+  return fromNamedArgs(Array.isArray(args) ? args : [], isMap(kwarg) ? [fields, kwarg] : [fields]);
 }

@@ -74,8 +74,8 @@ function parseSpec(spec: string, type: string): Spec {
 }
 
 function unknownCode(code: string, type: string): Error {
-  const shown = /^[!-\x7f]$/.test(code) ? code : `\\x${(code.codePointAt(0) ?? 0).toString(16)}`;
-  return pythonError("ValueError", `Unknown format code '${shown}' for object of type '${type}'`);
+  const codeText = /^[!-\x7f]$/.test(code) ? code : `\\x${(code.codePointAt(0) ?? 0).toString(16)}`;
+  return pythonError("ValueError", `Unknown format code '${codeText}' for object of type '${type}'`);
 }
 
 function formatText(text: string, spec: Spec): string {

@@ -33,10 +33,10 @@ export type NativeArguments = readonly Obj[];
  * @param type The built-in type whose method it is: its messages count without the object.
  */
 export function native(name: string, params: readonly Param[], body: Body, type?: string): Run {
-  const named = params.filter((param) => typeof param !== "string" || !param.startsWith("*"));
-  const names = named.map((param) => typeof param === "string" ? param : param[0]);
-  const fallbacks = named.map((param) => typeof param === "string" ? undefined : param[1]);
-  const required = named.filter((param) => typeof param === "string").length;
+  const positional = params.filter((param) => typeof param !== "string" || !param.startsWith("*"));
+  const names = positional.map((param) => typeof param === "string" ? param : param[0]);
+  const fallbacks = positional.map((param) => typeof param === "string" ? undefined : param[1]);
+  const required = positional.filter((param) => typeof param === "string").length;
   const takesRest = params.includes("*args");
   const takesKwargs = params.includes("**kwargs");
   return (args, kwargs, context) => {

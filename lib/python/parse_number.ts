@@ -26,10 +26,10 @@ export function parseInteger(text: string, base: number): number | bigint | unde
   const [, sign, prefix, rest] = match;
   const prefixed = prefix === undefined ? undefined : BASES[prefix.toLowerCase()];
   // `0b1` is the number 177 of base 16, where the prefix is none.
-  const taken = prefixed !== undefined && (base === 0 || base === prefixed);
+  const isPrefixed = prefixed !== undefined && (base === 0 || base === prefixed);
   const used = base === 0 ? prefixed ?? 10 : base;
-  const all = taken ? rest : prefix === undefined ? rest : `0${prefix}${rest}`;
-  if (!taken && all.startsWith("_")) return undefined;
+  const all = isPrefixed ? rest : prefix === undefined ? rest : `0${prefix}${rest}`;
+  if (!isPrefixed && all.startsWith("_")) return undefined;
   const digits = all.replaceAll("_", "").toLowerCase();
   if (base === 0 && prefixed === undefined && /^0+[1-9]/.test(digits)) return undefined;
   const isBinary = (used & (used - 1)) === 0;

@@ -90,9 +90,9 @@ export const LIST_METHODS: ReadonlyMap<string, Run> = new Map([
     native("sort", ["self", ["key", null], ["reverse", false]], ([self, key, reverse], { context }): Result => {
       const list = self as Obj[];
       const keyed = list.map((item) => {
-        const made = key === null ? item : key instanceof PyObject ? key.call([item], NO_KWARGS, context) : item;
-        if (made instanceof Promise) throw pythonError("TypeError", "the key of sort cannot wait for a function");
-        return { key: made, item };
+        const value = key === null ? item : key instanceof PyObject ? key.call([item], NO_KWARGS, context) : item;
+        if (value instanceof Promise) throw pythonError("TypeError", "the key of sort cannot wait for a function");
+        return { key: value, item };
       });
       const sorted = sortBy(keyed, isTruthy(reverse));
       list.length = 0;

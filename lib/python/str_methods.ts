@@ -209,14 +209,14 @@ function encode(text: string, encoding: string, errors: string): Uint8Array {
   const at = codes.findIndex((code) => code >= limit);
   if (at >= 0) {
     const code = codes[at].toString(16);
-    const shown = codes[at] < 0x100
+    const escape = codes[at] < 0x100
       ? `\\x${code}`
       : codes[at] < 0x10000
       ? `\\u${code.padStart(4, "0")}`
       : `\\U${code.padStart(8, "0")}`;
     throw pythonError(
       "UnicodeEncodeError",
-      `'${name}' codec can't encode character '${shown}' in position ${at}: ordinal not in range(${limit})`,
+      `'${name}' codec can't encode character '${escape}' in position ${at}: ordinal not in range(${limit})`,
     );
   }
   return new Uint8Array(codes);

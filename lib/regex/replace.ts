@@ -188,7 +188,7 @@ function readTemplate(template: string, regex: PythonRegex): (string | number)[]
     const rest = template.slice(i + 1);
     const octal = /^(?:0[0-7]{0,2}|[0-3][0-7]{2})/.exec(rest);
     const number = /^[1-9][0-9]?/.exec(rest);
-    const named = /^g<([^>]*)>/.exec(rest);
+    const reference = /^g<([^>]*)>/.exec(rest);
     if (rest === "") throw refuse("bad escape (end of pattern)");
     if (octal !== null) {
       text += String.fromCharCode(parseInt(octal[0], 8));
@@ -197,11 +197,11 @@ function readTemplate(template: string, regex: PythonRegex): (string | number)[]
       group(Number(number[0]), i + 1);
       i += number[0].length;
     } else if (rest[0] === "g") {
-      if (named === null) throw refuse(`missing < at position ${i + 2}`);
-      const number = /^\d+$/.test(named[1]) ? Number(named[1]) : regex.names.get(named[1]);
-      if (number === undefined) throw refuse(`unknown group name '${named[1]}'`);
+      if (reference === null) throw refuse(`missing < at position ${i + 2}`);
+      const number = /^\d+$/.test(reference[1]) ? Number(reference[1]) : regex.names.get(reference[1]);
+      if (number === undefined) throw refuse(`unknown group name '${reference[1]}'`);
       group(number, i + 3);
-      i += named[0].length;
+      i += reference[0].length;
     } else if (Object.hasOwn(CONTROL_ESCAPES, rest[0])) {
       text += CONTROL_ESCAPES[rest[0]];
       i++;

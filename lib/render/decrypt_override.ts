@@ -26,8 +26,8 @@ export async function decryptOverride(pillar: Value, renderer: string, context: 
   }
   try {
     const host = jobRenderHost(context, { cacheFile: () => undefined });
-    const made = await renderValue(renderer, pillar, host, { translateNewlines: true });
-    return typeof made === "string" ? loadYaml(made) : made;
+    const pillarValue = await renderValue(renderer, pillar, host, { translateNewlines: true });
+    return typeof pillarValue === "string" ? loadYaml(pillarValue) : pillarValue;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     // Decrypted data must not appear in messages.

@@ -41,10 +41,10 @@ export async function renderSls(requested: RenderRequest, host: RenderHost): Pro
   let origin = TextOrigin.ofFile(text, nameOf(request));
   let positions = NOWHERE;
   for (const { argline, render } of steps) {
-    const made = await render({ data, origin, argline, request, host });
-    ({ data } = made);
-    origin = made.origin ?? origin;
-    positions = made.positions ?? positions;
+    const result = await render({ data, origin, argline, request, host });
+    ({ data } = result);
+    origin = result.origin ?? origin;
+    positions = result.positions ?? positions;
   }
   // The line ends of the file, which templates write as "\n".
   if (typeof data === "string" && text.includes("\r\n") && !data.includes("\r\n")) data = data.replaceAll("\n", "\r\n");

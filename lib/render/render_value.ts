@@ -30,6 +30,6 @@ export async function renderValue(
   }
   const text = typeof data === "string" ? data : "";
   const kwargs = new Map<Value, Value>([["translate_newlines", translateNewlines]]);
-  const made = await render({ data, origin: TextOrigin.ofFile(text), argline: "", request: { text, kwargs }, host });
-  return made.data;
+  const result = await render({ data, origin: TextOrigin.ofFile(text), argline: "", request: { text, kwargs }, host });
+  return result.data;
 }

@@ -37,10 +37,11 @@ export class HeldMistakes {
 
   /** Whether each line of a message was printed, the first one perhaps without the words before the mistake itself. */
   #isPrinted(message: string): boolean {
-    const shown = new Set(linesOf(withoutColours(this.#printed)));
+    const printed = new Set(linesOf(withoutColours(this.#printed)));
     const [first, ...rest] = linesOf(message);
     return first === undefined ||
-      rest.every((line) => shown.has(line)) && (shown.has(first) || [...shown].some((line) => first.endsWith(line)));
+      rest.every((line) => printed.has(line)) &&
+        (printed.has(first) || [...printed].some((line) => first.endsWith(line)));
   }
 }
 

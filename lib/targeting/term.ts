@@ -56,8 +56,8 @@ export const TERMS = {
   glob: (tgt) => idTerm(typeof tgt === "string" ? compileGlob(tgt) : () => false),
   pcre: (tgt) => idTerm(typeof tgt === "string" ? regexTest(tgt) : () => false),
   list: (tgt) => {
-    const listed = new Set(listedIds(tgt));
-    return { ...idTerm((id) => listed.has(id)), listed: [...listed] };
+    const ids = new Set(listedIds(tgt));
+    return { ...idTerm((id) => ids.has(id)), listed: [...ids] };
   },
   grain: (tgt, options) => dataTerm("grains", tgt, { ...options, comparison: "glob" }),
   grain_pcre: (tgt, options) => dataTerm("grains", tgt, { ...options, comparison: "pcre" }),

@@ -78,10 +78,10 @@ export function textDecoder(name: string | null): (bytes: Uint8Array) => Decoded
 }
 
 /** @param wide What {@linkcode WIDE} found: the width and the byte order. */
-function decodeWide(bytes: Uint8Array, [, width, named]: RegExpExecArray): Decoded {
-  const marked = named !== undefined ? undefined : width === "32" ? utf32Mark(bytes) : utf16Mark(bytes);
+function decodeWide(bytes: Uint8Array, [, width, encoding]: RegExpExecArray): Decoded {
+  const marked = encoding !== undefined ? undefined : width === "32" ? utf32Mark(bytes) : utf16Mark(bytes);
   const own = marked === undefined ? bytes : bytes.subarray(Number(width) / 8);
-  const order = (named ?? marked) === "be" ? "be" : "le";
+  const order = (encoding ?? marked) === "be" ? "be" : "le";
   if (width === "32") {
     const text = decodeUtf32(own, order);
     return { text, exact: !text.includes("\ufffd") };

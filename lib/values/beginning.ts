@@ -9,9 +9,9 @@ import { isMap, repr, type Value } from "./value.ts";
 /** The first `max` bytes (UTF-8) of a value's text; a few bytes less where a character would be cut. */
 export function beginningOf(value: Value, max: number): string {
   if (typeof value === "string") return cut(value, max);
-  const written = new Beginning(max);
-  written.add(value);
-  return cut(written.text, max);
+  const beginning = new Beginning(max);
+  beginning.add(value);
+  return cut(beginning.text, max);
 }
 
 /** Collects text until there is enough. Each character counts as at least one byte. */

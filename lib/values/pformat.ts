@@ -117,8 +117,8 @@ function formatText(text: string, place: Place, layout: Layout): string {
     if (current !== "") chunks.push(repr(current));
   });
   if (chunks.length === 1) return chunks[0];
-  const joined = chunks.join(`\n${" ".repeat(indent)}`);
-  return place.top ? `(${joined})` : joined;
+  const body = chunks.join(`\n${" ".repeat(indent)}`);
+  return place.top ? `(${body})` : body;
 }
 
 function parts(text: string, pattern: RegExp): string[] {
@@ -142,8 +142,8 @@ function formatBytes(bytes: Uint8Array, place: Place, layout: Layout): string {
     }
   }
   chunks.push(repr(bytes.subarray(start)));
-  const joined = chunks.join(`\n${" ".repeat(indent)}`);
-  return place.top ? `(${joined})` : joined;
+  const body = chunks.join(`\n${" ".repeat(indent)}`);
+  return place.top ? `(${body})` : body;
 }
 
 /** A copy of `value` with every map sorted by key. */

@@ -68,17 +68,17 @@ export function toWireArgs(args: readonly Value[], kwargs: ValueMap): Value[] {
  */
 export function fromWireArgs(arg: readonly Value[]): ReadArgs {
   const args: Value[] = [];
-  const named = new NamedArgs();
+  const wireArgs = new NamedArgs();
   for (const item of arg) {
     const keyword = typeof item === "string" ? keywordIn(item) : null;
-    if (keyword !== null) named.set(keyword[1], yamlifyArg(keyword[2]));
+    if (keyword !== null) wireArgs.set(keyword[1], yamlifyArg(keyword[2]));
     else if (isMap(item) && item.has(KWARG_MARK)) {
-      if (item.get(KWARG_MARK) === true) named.setMarked(item);
-      else args.push(named.withoutMark(item));
+      if (item.get(KWARG_MARK) === true) wireArgs.setMarked(item);
+      else args.push(wireArgs.withoutMark(item));
     } else args.push(item);
   }
-  for (const name of [...named.kwargs.keys()]) if (isPublication(name)) named.kwargs.delete(name);
-  return named.read(args);
+  for (const name of [...wireArgs.kwargs.keys()]) if (isPublication(name)) wireArgs.kwargs.delete(name);
+  return wireArgs.read(args);
 }
 
 /**
@@ -86,9 +86,9 @@ export function fromWireArgs(arg: readonly Value[]): ReadArgs {
  * which may have the mark.
  */
 export function fromNamedArgs(args: readonly Value[], maps: readonly ValueMap[]): ReadArgs {
-  const named = new NamedArgs();
-  for (const item of maps) named.setMarked(item);
-  return named.read([...args]);
+  const wireArgs = new NamedArgs();
+  for (const item of maps) wireArgs.setMarked(item);
+  return wireArgs.read([...args]);
 }
 
 /** Keyword arguments that are being read. The last value of a name counts. */

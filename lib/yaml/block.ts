@@ -240,16 +240,16 @@ class BlockReader {
     const line = /^(?:\{ *\}|\[ *\]|\[([^\n]*)\])(?: *| +#.*)$/.exec(text.slice(at, this.#end));
     if (line === null) throw new Unusual();
     const [, inside] = line;
-    const made: Value = text.charCodeAt(at) === BRACE ? new Map() : [];
-    this.#containers.push(made);
-    if (inside === undefined || !Array.isArray(made)) return made;
+    const container: Value = text.charCodeAt(at) === BRACE ? new Map() : [];
+    this.#containers.push(container);
+    if (inside === undefined || !Array.isArray(container)) return container;
     const items = FLOW_ITEMS.exec(inside) === null ? undefined : inside.split(",").map((item) => item.trim());
     if (items === undefined) throw new Unusual();
     for (const item of items) {
       const quoted = /^(['"])(.*)\1$/.exec(item);
-      made.push(quoted === null ? this.#plainText(item) : quoted[2]);
+      container.push(quoted === null ? this.#plainText(item) : quoted[2]);
     }
-    return made;
+    return container;
   }
 
   /** The position of the colon of a key that begins at `at`; negative if there is none on its line. */

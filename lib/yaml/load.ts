@@ -194,8 +194,8 @@ class Constructor {
   }
 
   value(node: YamlNode): Value {
-    const made = this.#made.get(node);
-    if (made !== undefined) return made;
+    const value = this.#made.get(node);
+    if (value !== undefined) return value;
     const type = node.tag.startsWith(YAML_TAG) ? node.tag.slice(YAML_TAG.length) : "";
     switch (type) {
       case "map":

@@ -74,19 +74,19 @@ export function applying(restart: (context: JobContext) => Promise<Value>): Modu
     params: {},
     varKwargs: "settings",
     async run(_bound, context, { kwargs: settings }) {
-      let named: Value = true;
+      let isNamed: Value = true;
       if (isYes(settings.get("apply_hostname"))) {
         const hostname = settings.get("hostname");
         if (hostname === undefined) {
           context.log("warning", "The name of the host is to be applied, and there is none: `hostname` is missing.");
         }
-        named = hostname === undefined ? false : await context.call("network.mod_hostname", [hostname]);
+        isNamed = hostname === undefined ? false : await context.call("network.mod_hostname", [hostname]);
       }
       let restarted: Value = true;
       if (isYes(settings.get("require_reboot"))) {
         context.log("warning", "The settings of the network are in force after a restart of the host.");
       } else restarted = await restart(context);
-      return truthy(named) ? restarted : named;
+      return truthy(isNamed) ? restarted : isNamed;
     },
   });
 }

@@ -90,8 +90,8 @@ export const at: ModuleFunction<JobContext> = fn({
       ...runas !== undefined && { runas: str(runas) },
     });
     if (stdout.endsWith("Garbled time")) return { jobs: [], error: "invalid timespec" };
-    const made = parseMade(stdout);
-    return made === undefined ? { jobs: [], error: stdout } : { jobs: await jobs(context, made) };
+    const job = parseMade(stdout);
+    return job === undefined ? { jobs: [], error: stdout } : { jobs: await jobs(context, job) };
   },
 });
 
@@ -121,8 +121,8 @@ function isWanted(job: AtJob, conditions: ValueMap): boolean {
     if (name === "runas") return job.user === value;
     if (name === "tag") return job.tag === value;
     if (!Object.hasOwn(PARTS, name)) return true;
-    const shown = str(value).padStart(2, "0");
-    return PARTS[name](job) === (name === "year" && shown.length === 2 ? `20${shown}` : shown);
+    const text = str(value).padStart(2, "0");
+    return PARTS[name](job) === (name === "year" && text.length === 2 ? `20${text}` : text);
   });
 }
 

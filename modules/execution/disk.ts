@@ -159,8 +159,8 @@ export const tune: ModuleFunction<JobContext> = fn({
       return option === undefined || (option.isSwitch && !isTrue(value));
     });
     if (invalid.length > 0) {
-      const shown = invalid.map(([key, value]) => `${key}=${str(value)}`).join(", ");
-      throw new InvocationError(`Invalid keyword arguments: ${shown}`);
+      const words = invalid.map(([key, value]) => `${key}=${str(value)}`).join(", ");
+      throw new InvocationError(`Invalid keyword arguments: ${words}`);
     }
     const chosen = given.flatMap(([key, value]) => {
       const option = TUNED.get(key);
@@ -226,9 +226,9 @@ export const format_: ModuleFunction<JobContext> = fn({
     if ([12, 16, 32].includes(toNumber(fat) ?? 0) && fs_type.endsWith("fat")) words.push("-F", str(fat));
     if (force && isExt) words.push("-F");
     if (force && isXfs) words.push("-f");
-    const made = await runTool(context, [...words, checkedWord(device, "device")], { ignoreRetcode: true });
+    const result = await runTool(context, [...words, checkedWord(device, "device")], { ignoreRetcode: true });
     const synced = await runTool(context, ["sync"], { ignoreRetcode: true });
-    return made.retcode === 0 && synced.retcode === 0;
+    return result.retcode === 0 && synced.retcode === 0;
   },
 });
 
@@ -364,10 +364,10 @@ export const iostat: ModuleFunction<JobContext> = fn({
   params: { interval: p.int(1), count: p.int(5), disks: p.any(null) },
   async run({ interval, count, disks }, context) {
     needPrograms("iostat");
-    const named = disks === null
+    const names = disks === null
       ? []
       : (Array.isArray(disks) ? disks : [disks]).map((disk) => checkedWord(str(disk), "disk"));
-    const words = ["iostat", disks === null ? "-x" : "-xd", String(interval), String(count), ...named];
+    const words = ["iostat", disks === null ? "-x" : "-xd", String(interval), String(count), ...names];
     return parseIostat((await runTool(context, words)).stdout);
   },
 });

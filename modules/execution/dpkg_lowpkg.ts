@@ -122,16 +122,16 @@ export const info: ModuleFunction<JobContext> = fn({
   async run(_bound, context, { args, kwargs }) {
     refuseOtherKeywords(kwargs, ["failhard"]);
     const available = await availablePackages(context);
-    const shown: ValueMap = new Map();
+    const packages: ValueMap = new Map();
     for (const info of await dpkg.packageInfo(args.map(str), context, isTrue(kwargs.get("failhard") ?? true))) {
       const name = str(info.get("package") ?? "");
       for (const [key, value] of available.get(name) ?? []) if (!info.has(key)) info.set(key, value);
       for (const key of NOT_SHOWN) info.delete(key);
       const licence = dpkg.licenceOf(name);
       if (licence !== "") info.set("license", licence);
-      shown.set(name, info);
+      packages.set(name, info);
     }
-    return shown;
+    return packages;
   },
 });
 

@@ -188,8 +188,8 @@ export const filter_by: ModuleFunction<JobContext> = fn({
 /** What stands in for the grains that tell who the host is. */
 const SANITIZERS: Readonly<Record<string, (value: string) => string>> = {
   serialnumber: (value) => {
-    const shown = Math.floor(value.length * 0.75);
-    return value.slice(0, shown) + "X".repeat(value.length - shown);
+    const hiddenCount = Math.floor(value.length * 0.75);
+    return value.slice(0, hiddenCount) + "X".repeat(value.length - hiddenCount);
   },
   domain: () => "DOMAINNAME",
   fqdn: () => "MINION.DOMAINNAME",

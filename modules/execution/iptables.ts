@@ -240,8 +240,8 @@ async function hasRule({ table, chain, rule, family }: Rule, context: JobContext
   const saved = (await iptables([], { family, context, suffix: "-save" })).stdout.split("\n");
   await run("-F", CHECK_CHAIN);
   await run("-X", CHECK_CHAIN);
-  const shown = saved.filter((line) => line.startsWith(`-A ${CHECK_CHAIN}`));
-  return shown.some((line) => saved.includes(line.replaceAll(CHECK_CHAIN, () => chain)));
+  const rules = saved.filter((line) => line.startsWith(`-A ${CHECK_CHAIN}`));
+  return rules.some((line) => saved.includes(line.replaceAll(CHECK_CHAIN, () => chain)));
 }
 
 export const check: ModuleFunction<JobContext> = fn({
@@ -347,8 +347,8 @@ export const delete_: ModuleFunction<JobContext> = fn({
   params: { table: p.str(), chain: p.str(null), position: p.str(null), rule: p.str(null), ...FAMILY },
   async run({ table, chain, position, rule, family }, context) {
     if (position && rule) return "Error: Only specify a position or a rule, not both";
-    const named = position ? [checkedWord(position, "position")] : shlexSplit(rule ?? "");
-    return await change(table, ["-D", checkedWord(chain ?? "", "chain"), ...named], { family, context });
+    const words = position ? [checkedWord(position, "position")] : shlexSplit(rule ?? "");
+    return await change(table, ["-D", checkedWord(chain ?? "", "chain"), ...words], { family, context });
   },
 });
 

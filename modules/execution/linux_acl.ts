@@ -48,16 +48,16 @@ async function setAcls(
   context: JobContext,
 ): Promise<ProgramResult> {
   using held = new DisposableStack();
-  const shown = new Map<string, string>();
+  const acls = new Map<string, string>();
   const given = paths(args);
   const safe = Deno.uid() !== 0 ? given : given.map((path) => {
     const place = pathOfHeld(path.startsWith("/") ? path : `/${path}`, held);
-    shown.set(place, path);
+    acls.set(place, path);
     return place;
   });
   const all = ["setfacl", ...words, ...safe];
   const ran = await runProgram(all, context, { joined: true, setsRetcode: true });
-  return { ...ran, stdout: ran.stdout.replaceAll(/\/proc\/[^:\n]+/g, (path) => shown.get(path) ?? path) };
+  return { ...ran, stdout: ran.stdout.replaceAll(/\/proc\/[^:\n]+/g, (path) => acls.get(path) ?? path) };
 }
 
 /** The path of what is at `path`, which is held; one of nothing if there is nothing. */

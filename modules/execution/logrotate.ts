@@ -110,26 +110,26 @@ export const set_: ModuleFunction<JobContext> = fn({
         [path, pattern, repl],
         map({ backup: false, show_changes: false, ...more }),
       );
-    const known = conf.get(key) ?? false;
+    const section = conf.get(key) ?? false;
     if (given === null) {
-      if (known instanceof Map) {
+      if (section instanceof Map) {
         throw new InvocationError(
           `Error: ${key} includes a dict, and a specific setting inside the dict was not declared`,
         );
       }
-      if (value === known) return true;
+      if (value === section) return true;
       const line = value === true ? key : truthy(value) ? `${key} ${str(value)}` : "";
       return await replace(`^${escapeRegex(key)}.*`, line.replaceAll("\\", "\\\\"), {
         flags: MULTILINE,
         prepend_if_not_found: true,
       });
     }
-    if (known !== false && !(known instanceof Map)) {
+    if (section !== false && !(section instanceof Map)) {
       throw new InvocationError(
         "Error: A setting for a dict was declared, but the configuration line given is not a dict",
       );
     }
-    const stanza: LogrotateStanza = new Map(known === false ? [] : [...known] as [string, LogrotateSetting][]);
+    const stanza: LogrotateStanza = new Map(section === false ? [] : [...section] as [string, LogrotateSetting][]);
     if (given === (stanza.get(str(value)) ?? false)) return true;
     if (truthy(given)) stanza.set(str(value), setting(given));
     else stanza.delete(str(value));

@@ -332,14 +332,14 @@ export const delete_: ModuleFunction<JobContext> = fn({
     if (position && rule) return failedOutcome("Only specify a position or a rule, not both");
     const missing = await nftables.missingPlace(place, context);
     if (missing !== undefined) return missing;
-    const shown = rule ?? "None";
+    const ruleText = rule ?? "None";
     const handle = position || (rule && await nftables.handleOf(place, rule, context));
     if (!handle) {
-      return failedOutcome(`Rule ${shown} chain ${chain} in table ${table} in family ${family} does not exist`);
+      return failedOutcome(`Rule ${ruleText} chain ${chain} in table ${table} in family ${family} does not exist`);
     }
     const names = [nftables.nftFamily(family), nftables.nameWord(table), nftables.nameWord(chain ?? "")];
     const words = ["delete", "rule", ...names, "handle", nftables.nameWord(handle)];
-    const what = `"${shown}" in chain ${chain}`;
+    const what = `"${ruleText}" in chain ${chain}`;
     return await runChange(words, {
       done: `Deleted rule ${what} in table ${table} in family ${family}.`,
       not: `Failed to delete rule ${what}  table ${table} in family ${family}`,

@@ -68,8 +68,8 @@ async function refresh(root: Value, context: JobContext): Promise<ValueMap> {
 async function latest(names: readonly string[], kwargs: ValueMap, context: JobContext): Promise<Value> {
   if (names.length === 0) return "";
   if (isTrue(kwargs.get("refresh"))) await refresh(null, context);
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const words = ["-Sp", "--needed", "--print-format", "%n %v", ...checked, ...rootWords(kwargs.get("root"))];
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
+  const words = ["-Sp", "--needed", "--print-format", "%n %v", ...checkedNames, ...rootWords(kwargs.get("root"))];
   const printed = output.parsePrinted((await pacman(words, context)).stdout);
   if (names.length === 1) return printed.get(names[0]) ?? "";
   return new Map(names.map((name) => [name, printed.get(name) ?? ""]));
@@ -191,10 +191,10 @@ async function targetWords(
       continue;
     }
     const [operator, version] = splitComparison(wanted);
-    const shown = operator || "=";
-    if (!version.includes("*")) words.push(`${name}${shown}${version}`);
-    else if (shown === "=") globs.push([name, version]);
-    else errors.push(`Invalid wildcard for ${name}${shown}${version}`);
+    const sign = operator || "=";
+    if (!version.includes("*")) words.push(`${name}${sign}${version}`);
+    else if (sign === "=") globs.push([name, version]);
+    else errors.push(`Invalid wildcard for ${name}${sign}${version}`);
   }
   if (globs.length === 0) return { words, errors, hasGlobs: false };
   if (refreshes) await refresh(null, context);
@@ -205,8 +205,8 @@ async function targetWords(
     const match = candidates.find(compileGlob(glob));
     if (match !== undefined) words.push(`${name}=${match}`);
     else {
-      const listed = candidates.length === 0 ? "none" : candidates.join(", ");
-      errors.push(`No version matching '${glob}' found for package '${name}' (available: ${listed})`);
+      const choices = candidates.length === 0 ? "none" : candidates.join(", ");
+      errors.push(`No version matching '${glob}' found for package '${name}' (available: ${choices})`);
     }
   }
   return { words, errors, hasGlobs: true };

@@ -204,9 +204,9 @@ newline
     newline: p.bool(false),
   },
   run: ({ title, text, newline, ...form }) => {
-    const made = bannerText({ ...form, title: title ?? TITLE, text: text ?? NOTICE });
-    if (made === undefined) throw new InvocationError("Width is too small to render banner");
-    return newline ? `${made}\n` : made;
+    const banner = bannerText({ ...form, title: title ?? TITLE, text: text ?? NOTICE });
+    if (banner === undefined) throw new InvocationError("Width is too small to render banner");
+    return newline ? `${banner}\n` : banner;
   },
 });
 

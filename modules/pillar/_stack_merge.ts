@@ -37,9 +37,9 @@ function mergeValues(old: Value, value: Value): Value {
 
 function mergeLists(stack: readonly Value[], file: readonly Value[]): Value[] {
   const [first] = file;
-  const named = isMap(first) ? first.get(STRATEGY_KEY) : undefined;
-  const items = named === undefined ? file : file.slice(1);
-  switch (requireKnown(named ?? "merge-last")) {
+  const strategy = isMap(first) ? first.get(STRATEGY_KEY) : undefined;
+  const items = strategy === undefined ? file : file.slice(1);
+  switch (requireKnown(strategy ?? "merge-last")) {
     case "overwrite":
       return [...items];
     case "remove":

@@ -81,12 +81,12 @@ function directories(root: string, { opts, log }: PillarContext): string[] {
   if (root.startsWith("/")) return [root];
   const pillarenv = opts.get("pillarenv") ?? null;
   const roots = opts.get("pillar_roots");
-  const listed = isMap(roots) && pillarenv !== null ? roots.get(pillarenv) : undefined;
-  if (!Array.isArray(listed)) {
+  const directoryNames = isMap(roots) && pillarenv !== null ? roots.get(pillarenv) : undefined;
+  if (!Array.isArray(directoryNames)) {
     log("error", `file_tree: root_dir is relative but there are no pillar_roots for pillarenv ${repr(pillarenv)}`);
     return [];
   }
-  return [...new Set(listed.map((directory) => `${str(directory)}/${root}`))];
+  return [...new Set(directoryNames.map((directory) => `${str(directory)}/${root}`))];
 }
 
 async function treeOf(root: string, options: Options, context: PillarContext): Promise<ValueMap> {

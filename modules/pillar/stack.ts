@@ -42,8 +42,8 @@ export const ext_pillar: PillarSource = pillarSource({
 
 /** The configuration files that keywords choose. */
 function chosenEnvironment(kwargs: ValueMap, { pillar, grains, opts, log, notes }: PillarContext): string[] {
-  const named = opts.get("pillarenv") || opts.get("saltenv") || "base";
-  const pillarenv = str(named);
+  const environment = opts.get("pillarenv") || opts.get("saltenv") || "base";
+  const pillarenv = str(environment);
   const sources = new Map([["pillar", pillar], ["grains", grains], ["opts", opts]]);
   return [...kwargs].flatMap(([keyword, table]) => {
     const [kind, ...path] = str(keyword).split(":");
@@ -77,12 +77,12 @@ async function mergeConfiguration(config: string, stack: ValueMap, context: Pill
   const directory = dirName(config);
   let merged = stack;
   const source = read(config, notes);
-  const listed = await template({ path: config, source, own: new Map([["stack", merged]]), directory }, context);
-  const written = writtenItems(source);
-  for (const item of filesOf(listed)) {
+  const text = await template({ path: config, source, own: new Map([["stack", merged]]), directory }, context);
+  const items = writtenItems(source);
+  for (const item of filesOf(text)) {
     if (strip(item) === "") continue;
     const pattern = item.startsWith("/") ? item : `${directory}/${item}`;
-    if (!written.has(strip(item)) && !staysBelow(directory, pattern)) {
+    if (!items.has(strip(item)) && !staysBelow(directory, pattern)) {
       log("error", `The item ${repr(item.slice(0, 100))} of ${config} is not used: it leads elsewhere`);
       continue;
     }

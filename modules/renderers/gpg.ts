@@ -32,10 +32,10 @@ export async function render(input: RenderInput): Promise<RenderOutput> {
     decrypted.set(message, plain);
     return plain;
   };
-  const made = await decryptValue(data, open, newlinesAreWritten(input));
-  return typeof made === "string"
-    ? { data: made, origin: made === data ? origin : TextOrigin.ofFile(made) }
-    : { data: made };
+  const answer = await decryptValue(data, open, newlinesAreWritten(input));
+  return typeof answer === "string"
+    ? { data: answer, origin: answer === data ? origin : TextOrigin.ofFile(answer) }
+    : { data: answer };
 }
 
 /** Whether `\n` in the data is two characters, as in data from a command line. */
@@ -46,8 +46,8 @@ function newlinesAreWritten({ request }: RenderInput): boolean {
 /** `config.get gpg_keydir`, the option, or `gpgkeys` beside the configuration. */
 async function keyDirectoryOf({ opts, salt }: RenderHost): Promise<string> {
   const get = await salt.get("config.get");
-  const named = await get?.(["gpg_keydir"], new Map());
-  if (named !== undefined && truthy(named)) return str(named);
+  const directory = await get?.(["gpg_keydir"], new Map());
+  if (directory !== undefined && truthy(directory)) return str(directory);
   return str(opts.get("gpg_keydir") ?? `${str(opts.get("config_dir") ?? "/etc/salt")}/gpgkeys`);
 }
 

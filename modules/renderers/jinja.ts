@@ -17,6 +17,6 @@ export async function render(input: RenderInput): Promise<RenderOutput> {
   const { argline, origin } = input;
   // What `-s` says in Salt is so here in any case: the data is the text.
   if (argline !== "" && argline !== "-s") throw new RenderError(`Unknown renderer option: ${argline}`);
-  const made = await renderJinja(needRenderText(input, "jinja"), origin, input);
-  return { data: made.text, origin: made };
+  const text = await renderJinja(needRenderText(input, "jinja"), origin, input);
+  return { data: text.text, origin: text };
 }

@@ -86,9 +86,9 @@ start_time, end_time
     }, filter_find_job);
     const max = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
     const last = (count: number) => {
-      const listed = new Map(count > 0 ? [...jobs].slice(-count) : jobs);
-      if (truthy(search.search_function)) addOutcomes(listed, context);
-      return withOutputter(listed, outputter);
+      const lastJobs = new Map(count > 0 ? [...jobs].slice(-count) : jobs);
+      if (truthy(search.search_function)) addOutcomes(lastJobs, context);
+      return withOutputter(lastJobs, outputter);
     };
     if (max <= 0 || jobs.size <= max) return last(0);
     if (limit === null) context.print(`The newest ${max} of ${jobs.size} jobs; limit=0 shows all.`);
@@ -324,9 +324,9 @@ outcome of each minion. Not in Salt.`,
     const attached = context.local.attach(jid, (id, parts) => live.show(id, parts));
     for await (const { id, returned, outcome, out } of attached) {
       outcomes.set(id, outcome);
-      const shown = live.end(id, returned ?? null);
+      const shownReturn = live.end(id, returned ?? null);
       if (returned !== undefined) {
-        context.print(formatOutput(new Map([[id, shown]]), { out: out ?? "nested", color: false }));
+        context.print(formatOutput(new Map([[id, shownReturn]]), { out: out ?? "nested", color: false }));
       }
     }
     if ([...outcomes.values()].some((outcome) => outcome !== "returned")) context.setRetcode(1);

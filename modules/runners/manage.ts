@@ -111,15 +111,15 @@ function notConnected(name: string): RunnerFunction {
 }
 
 function idsIn(subset: Value): string[] {
-  const listed = typeof subset === "string" ? subset.split(",") : Array.isArray(subset) ? subset : [];
-  return listed.map((id) => str(id).trim()).filter((id) => id !== "");
+  const ids = typeof subset === "string" ? subset.split(",") : Array.isArray(subset) ? subset : [];
+  return ids.map((id) => str(id).trim()).filter((id) => id !== "");
 }
 
 export const list_state: RunnerFunction = connectedFunction("list_state");
 export const list_not_state: RunnerFunction = notConnected("list_not_state");
 export const present: RunnerFunction = connectedFunction("present");
 export const not_present: RunnerFunction = notConnected("not_present");
-export const joined: RunnerFunction = connectedFunction("joined");
+export const joinedFunction: RunnerFunction = connectedFunction("joined");
 export const not_joined: RunnerFunction = notConnected("not_joined");
 export const allowed: RunnerFunction = connectedFunction("allowed");
 export const not_allowed: RunnerFunction = notConnected("not_allowed");

@@ -114,7 +114,7 @@ export async function forwardArguments(
 ): Promise<{ readonly kwargs: ValueMap; readonly warnings: string[] }> {
   const params = await Promise.all(["cmd.run", fun].map(async (name) => (await context.catalogue.get(name))?.params));
   const names = [...UNDECLARED, ...params.flatMap((each) => Object.keys(each ?? {}))];
-  const taken: ValueMap = new Map();
+  const keywords: ValueMap = new Map();
   const warnings: string[] = [];
   for (const [key, value] of kwargs) {
     const name = str(key);
@@ -123,10 +123,10 @@ export async function forwardArguments(
       const called = `salt.loaded.int.module.cmdmod.${fun.slice("cmd.".length)}()`;
       throw new InvocationError(`${called} got multiple values for keyword argument '${name}'`);
     }
-    if (names.includes(name)) taken.set(name, value);
+    if (names.includes(name)) keywords.set(name, value);
     else warnings.push(`${fun} takes no argument '${name}', so it has no effect${didYouMean(name, names)}`);
   }
-  return { kwargs: taken, warnings };
+  return { kwargs: keywords, warnings };
 }
 
 /** The user's shell as the grains tell it; `null` lets the command take its own default. */

@@ -101,8 +101,8 @@ function asList(value: Value): Value[] {
 
 async function install(path: string, managed: StateResult, user: string, context: StateContext): Promise<StateResult> {
   if (managed.changes.has("diff")) {
-    const written = await context.call("cron.write_cron_file_verbose", [user, path]);
-    const result: ValueMap = isMap(written) ? written : new Map();
+    const answer = await context.call("cron.write_cron_file_verbose", [user, path]);
+    const result: ValueMap = isMap(answer) ? answer : new Map();
     if (result.get("retcode") === 0) {
       return { ...managed, result: true, comment: `Crontab for user ${user} was updated` };
     }

@@ -40,20 +40,20 @@ export function listedArguments(fun: Function, given: Value): CallArguments {
   const needed = requiredNames(fun);
   const kwargs = defaults(fun);
   const args: Value[] = [];
-  const named: ValueMap = new Map();
+  const keywords: ValueMap = new Map();
   for (const one of elements(given).reverse()) {
     if (!isMap(one)) {
       args.push(one);
       continue;
     }
     for (const [key, value] of one) {
-      if (needed.includes(str(key))) named.set(key, value);
+      if (needed.includes(str(key))) keywords.set(key, value);
       // Salt takes the whole map as soon as one of its keys is no required parameter.
       else for (const [each, item] of one) kwargs.set(each, item);
     }
   }
   args.reverse();
-  for (const name of needed) if (named.has(name)) args.push(named.get(name) ?? null);
+  for (const name of needed) if (keywords.has(name)) args.push(keywords.get(name) ?? null);
   const missing = Object.keys(fun.params).slice(args.length).filter((name) => !kwargs.has(name));
   if (needed.length > args.length && missing.length > 0) {
     throw new InvocationError(`Missing arguments: ${missing.join(", ")}`);

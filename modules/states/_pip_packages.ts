@@ -106,7 +106,7 @@ async function newestVersion(
     index_url,
     extra_index_url,
   });
-  const listed = await context.call("pip.list_all_versions", [name], pipOptions);
-  const versions = Array.isArray(listed) ? listed.map(str) : [];
+  const versionList = await context.call("pip.list_all_versions", [name], pipOptions);
+  const versions = Array.isArray(versionList) ? versionList.map(str) : [];
   return specs.length === 0 ? versions.at(-1) : versions.findLast((version) => fulfills(version, specs));
 }

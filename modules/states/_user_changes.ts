@@ -112,8 +112,8 @@ function refuseIds(changes: ValueMap, user: ValueMap, allowed: AllowedChanges): 
       "Note that this will not change file ownership.";
   });
   if (errors.length === 0) return;
-  const shown = formatNested(errors, { color: false }).trimEnd();
-  throw new CommandError(`Encountered error checking for needed changes. Additional info follows:\n\n${shown}`);
+  const text = formatNested(errors, { color: false }).trimEnd();
+  throw new CommandError(`Encountered error checking for needed changes. Additional info follows:\n\n${text}`);
 }
 
 /** The requested supplementary groups of the user; `undefined`: no change is needed. */

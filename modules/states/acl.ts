@@ -213,14 +213,14 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
     const entries = entriesOf(lists.get(name), kind);
     if (entries === undefined && !kind.isDefault) return failState(name, NO_TYPE);
     const names = namesOf(acl_names);
-    const listed = names.join(", ");
-    const shown = str([...names]);
+    const nameList = names.join(", ");
+    const nameText = str([...names]);
     const wanted: Wanted = { path: name, acl_type, names, perms, recurse, force };
     const adding: Change = {
-      changes: map({ new: { acl_name: listed, acl_type, perms } }),
-      planned: `New permissions will be applied for ${shown}: ${perms}`,
-      done: `Applied new permissions for ${listed}`,
-      whom: shown,
+      changes: map({ new: { acl_name: nameList, acl_type, perms } }),
+      planned: `New permissions will be applied for ${nameText}: ${perms}`,
+      done: `Applied new permissions for ${nameList}`,
+      whom: nameText,
     };
     if (!names.some((one) => entries?.has(one) === true)) return await applyEntries(wanted, adding, context);
     let result = startResult(name);
@@ -233,12 +233,12 @@ export const list_present: ModuleFunction<StateContext> = stateFn({
       const old = String(octalOf(entry));
       const updating: Change = {
         changes: map({
-          new: { acl_name: listed, acl_type, perms: octal(perms) },
-          old: { acl_name: listed, acl_type, perms: old },
+          new: { acl_name: nameList, acl_type, perms: octal(perms) },
+          old: { acl_name: nameList, acl_type, perms: old },
         }),
-        planned: `Updated permissions will be applied for ${shown}: ${old} -> ${perms}`,
-        done: `Updated permissions for ${shown}`,
-        whom: shown,
+        planned: `Updated permissions will be applied for ${nameText}: ${old} -> ${perms}`,
+        done: `Updated permissions for ${nameText}`,
+        whom: nameText,
       };
       result = await applyEntries(wanted, entry === undefined ? adding : updating, context);
       if (context.test) return result;

@@ -22,12 +22,12 @@ target
     if (truthy(await context.call("aliases.has_target", [name, target]))) {
       return { ...startResult(name), comment: `Alias ${name} already present` };
     }
-    const shown = `${name} -> ${str(target)}`;
-    if (context.test) return { ...startResult(name, null), comment: `Alias ${shown} is set to be added` };
+    const text = `${name} -> ${str(target)}`;
+    if (context.test) return { ...startResult(name, null), comment: `Alias ${text} is set to be added` };
     if (!truthy(await context.call("aliases.set_target", [name, target]))) {
-      return { ...startResult(name, false), comment: `Failed to set alias ${shown}` };
+      return { ...startResult(name, false), comment: `Failed to set alias ${text}` };
     }
-    return { name, result: true, comment: `Set email alias ${shown}`, changes: map({ alias: name }) };
+    return { name, result: true, comment: `Set email alias ${text}`, changes: map({ alias: name }) };
   },
 });
 

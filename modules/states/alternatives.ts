@@ -68,9 +68,9 @@ export const remove: ModuleFunction<StateContext> = stateFn({
     const fields = { path };
     const ret: StateResult = { ...startResult(name), ...fields };
     if (!await is("check_exists", [name, path], context)) {
-      const shown = await current(name, context);
-      if (!truthy(shown)) return { ...ret, result: false, comment: `Alternative for ${name} doesn't exist` };
-      return { ...ret, comment: `Alternative for ${name} is set to it's default path ${str(shown)}` };
+      const target = await current(name, context);
+      if (!truthy(target)) return { ...ret, result: false, comment: `Alternative for ${name} doesn't exist` };
+      return { ...ret, comment: `Alternative for ${name} is set to it's default path ${str(target)}` };
     }
     if (context.test) return { ...ret, result: null, comment: `Alternative for ${name} will be removed` };
     await context.call("alternatives.remove", [name, path]);

@@ -41,8 +41,8 @@ function changedFlags(given: ValueMap, before: ValueMap, after: ValueMap): Value
     const both = [before.get(attribute) ?? null, after.get(attribute) ?? null];
     if (equals(both[0], both[1])) continue;
     const [old, now] = both.map((one): Value => {
-      const shown = typeof value === "boolean" ? one === "1" : one;
-      return key === "read-write" ? !truthy(shown) : shown;
+      const flag = typeof value === "boolean" ? one === "1" : one;
+      return key === "read-write" ? !truthy(flag) : flag;
     }).map((one) => typeof one === "string" ? one : repr(one));
     changes.set(key, `Changed from ${old} to ${now}`);
   }

@@ -255,8 +255,8 @@ export const present: ModuleFunction<StateContext> = stateFn({
     const { name } = zone;
     const done = await attemptChange(name, (changes) => bringZone(zone, changes, context));
     if (context.test && done.result === true && done.changes.size > 0) {
-      const shown = formatNested(done.changes, { color: false }).trimEnd();
-      return { ...startResult(name, null), comment: `Configuration for '${name}' will change:\n${shown}` };
+      const text = formatNested(done.changes, { color: false }).trimEnd();
+      return { ...startResult(name, null), comment: `Configuration for '${name}' will change:\n${text}` };
     }
     if (done.changes.size > 0 && !context.test) await context.call("firewalld.reload_rules");
     if (done.result !== true) return done;

@@ -209,23 +209,23 @@ convert : False
     const grain = grainAt(path, context) ?? null;
     const added = { name: path, changes: map({ added: value }) };
     if (!truthy(grain) && !context.grains.has(path)) return failState(path, `Grain ${path} does not exist`);
-    const shown = str(value);
+    const text = str(value);
     if (Array.isArray(grain)) {
       if (includes(grain, value)) {
-        return { ...startResult(path), comment: `Value ${shown} is already in the list for grain ${path}` };
+        return { ...startResult(path), comment: `Value ${text} is already in the list for grain ${path}` };
       }
       if (context.test) {
-        return { ...added, result: null, comment: `Value ${shown} in grain ${path} is set to be added` };
+        return { ...added, result: null, comment: `Value ${text} in grain ${path} is set to be added` };
       }
       await context.call("grains.append", [path, value]);
     } else {
       if (!convert) return failState(path, `Grain ${path} is not a valid list`);
       if (context.test) {
-        const comment = `Grain ${path} is set to be converted to list and value ${shown} will be added`;
+        const comment = `Grain ${path} is set to be converted to list and value ${text} will be added`;
         return { ...added, result: null, comment };
       }
       await context.call("grains.setval", [path, grain === null ? [value] : [grain, value]]);
     }
-    return { ...added, result: true, comment: `Value ${shown} was added to grain ${path}` };
+    return { ...added, result: true, comment: `Value ${text} was added to grain ${path}` };
   },
 });

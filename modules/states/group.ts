@@ -108,8 +108,8 @@ async function addGroup(
       isMap(one) && toNumber(one.get("gid")) === toNumber(gid)
     );
     if (isMap(owner)) {
-      const taken = `gid ${str(gid)} is already taken by group ${str(owner.get("name") ?? null)}`;
-      return failState(name, `Group ${name} is not present but ${taken}`);
+      const problem = `gid ${str(gid)} is already taken by group ${str(owner.get("name") ?? null)}`;
+      return failState(name, `Group ${name} is not present but ${problem}`);
     }
   }
   const own = keywords({ gid, system, non_unique: nonUnique, local });

@@ -37,16 +37,16 @@ function planFor(name: string, addresses: readonly string[], comment: string, ho
   for (const [key, entry] of hosts) {
     const address = str(key);
     const aliases = isMap(entry) ? entry.get("aliases") : undefined;
-    const named = Array.isArray(aliases) && aliases.includes(name);
+    const isListed = Array.isArray(aliases) && aliases.includes(name);
     if (!addresses.includes(address)) {
-      if (named && clean) plan.remove.push(address);
-      else if (named) {
+      if (isListed && clean) plan.remove.push(address);
+      else if (isListed) {
         plan.warnings.push(
           `Host ${name} present for IP address ${address}. To get rid of this warning, either run this state with ` +
             `'clean' set to True to remove ${name} from ${address}, or add ${address} to the 'ip' argument.`,
         );
       }
-    } else if (named) {
+    } else if (isListed) {
       const stale = comment !== "" && isMap(entry) && entry.get("comment") !== comment;
       if (stale) plan.comment.push(address);
       else plan.comments.push(`Host ${name} (${address}) already present`);

@@ -69,8 +69,8 @@ function judge(data: ValueMap, { match, match_type, status, status_type }: Expec
     judgement.say(holds, `Match pattern "${str(match)}" was ${holds ? "" : "not "}found.`);
   }
   if (status !== null && status_type === "list") {
-    const listed = Array.isArray(status) ? status.map(str) : [...str(status)];
-    for (const one of listed) if (one === code) judgement.say(true, `Status ${one} was found.`);
+    const statuses = Array.isArray(status) ? status.map(str) : [...str(status)];
+    for (const one of statuses) if (one === code) judgement.say(true, `Status ${one} was found.`);
     if (judgement.result !== true) judgement.say(false, `Statuses ${str(status)} were not found.`);
   } else if (status !== null && status_type === "pcre") {
     const holds = matches(status, code);

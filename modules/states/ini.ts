@@ -185,8 +185,8 @@ ${FILE_DOC}`,
 });
 
 function outcome(name: string, changes: ValueMap, otherwise: string): StateResult {
-  const made: ValueMap = new Map([...changes].filter(([, body]) => truthy(body)));
-  return { name, result: true, comment: made.size > 0 ? "Changes take effect" : otherwise, changes: made };
+  const nonEmpty: ValueMap = new Map([...changes].filter(([, body]) => truthy(body)));
+  return { name, result: true, comment: nonEmpty.size > 0 ? "Changes take effect" : otherwise, changes: nonEmpty };
 }
 
 export const options_absent: ModuleFunction<StateContext> = stateFn({

@@ -27,8 +27,8 @@ function namesOf(name: string, mods: Value): string[] {
 }
 
 async function modules(context: StateContext, fun: string, args: Value[] = []): Promise<string[]> {
-  const listed = await context.call(fun, args);
-  return Array.isArray(listed) ? listed.map(str) : [];
+  const answer = await context.call(fun, args);
+  return Array.isArray(answer) ? answer.map(str) : [];
 }
 
 /** The line for one module, or that for several; none without modules. */

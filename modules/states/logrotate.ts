@@ -16,8 +16,8 @@ export const virtual: Virtual = {
 
 /** Converts a text that is an int to the int. */
 function asInt(value: Value): Value {
-  const shown = str(value).trim();
-  return /^[+-]?\d+$/.test(shown) ? Number(shown) : value;
+  const text = str(value).trim();
+  return /^[+-]?\d+$/.test(text) ? Number(text) : value;
 }
 
 export const set_: ModuleFunction<StateContext> = stateFn({

@@ -161,8 +161,8 @@ args, kwargs
       try {
         answer = await context.call(name, [...listOf(args)], new Map(mapOf(kwargs)));
       } catch (error) {
-        const shown = `${errorClass(error)}:${messageOf(error)}`;
-        return failState(name, `Exception occurred while executing ${name}: ${shown}`);
+        const text = `${errorClass(error)}:${messageOf(error)}`;
+        return failState(name, `Exception occurred while executing ${name}: ${text}`);
       }
       if (await compared(answer, expected)) {
         return { ...startResult(name), comment: `Call provided the expected results in ${attempts} attempts` };

@@ -67,8 +67,8 @@ async function runListed(kwargs: ValueMap, context: StateContext): Promise<State
   const changes: ValueMap = new Map();
   for (const { key, fun } of functions) {
     try {
-      const { args, kwargs: named } = listedArguments(fun, kwargs.get(key) ?? null);
-      const returned = await context.call(functionOf(key), args, named);
+      const { args, kwargs: keywords } = listedArguments(fun, kwargs.get(key) ?? null);
+      const returned = await context.call(functionOf(key), args, keywords);
       if (isSuccess(returned)) {
         successes.push(`${key}: ${str(isMap(returned) ? returned.get("comment") ?? "Success" : returned)}`);
         changes.set(key, returned);

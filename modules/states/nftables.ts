@@ -50,14 +50,14 @@ export const chain_present: ModuleFunction<StateContext> = stateFn({
     if (context.test) {
       return stateOutcome(name, null, `nftables chain ${name} would be created in table ${table} for family ${family}`);
     }
-    const made = await ask(context, "new_chain", [table, name], map({ table_type, hook, priority, family }));
-    if (made.result === true) {
+    const outcome = await ask(context, "new_chain", [table, name], map({ table_type, hook, priority, family }));
+    if (outcome.result === true) {
       return changeResult(name, `nftables ${name} chain in ${table} table create success for ${family}`);
     }
     return stateOutcome(
       name,
       false,
-      `Failed to create ${name} chain in ${table} table: ${made.comment.trim()} for ${family}`,
+      `Failed to create ${name} chain in ${table} table: ${outcome.comment.trim()} for ${family}`,
     );
   },
 });
@@ -149,8 +149,8 @@ async function changeRule(
   const isThere = truthy((await ask(context, "check", [...place, built.rule, family])).result);
   if (isThere !== (change.fun === "delete")) return stateOutcome(name, true, change.nothing(rule));
   if (context.test) return stateOutcome(name, null, change.planned(rule));
-  const made = await makeChange(change, { place, rule: built.rule, family, own }, context);
-  if (!truthy(made.result)) return stateOutcome(name, false, change.failed({ ...rule, why: made.comment }));
+  const outcome = await makeChange(change, { place, rule: built.rule, family, own }, context);
+  if (!truthy(outcome.result)) return stateOutcome(name, false, change.failed({ ...rule, why: outcome.comment }));
   if (!truthy(own.get("save"))) return changeResult(name, change.done(rule));
   await context.call("nftables.save", [], map({ filename: null, family }));
   return changeResult(name, change.saved(rule));

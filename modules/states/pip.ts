@@ -343,14 +343,14 @@ use_vt : False
   params: REMOVED,
   async run({ name, ...given }, context) {
     const { bin_env, user, cwd } = given;
-    let listed: Value;
+    let packages: Value;
     try {
-      listed = await context.call("pip.list", [], map({ bin_env, user, cwd }));
+      packages = await context.call("pip.list", [], map({ bin_env, user, cwd }));
     } catch (error) {
       if (!(error instanceof CommandError || error instanceof CommandNotFoundError)) throw error;
       return failState(name, `Error uninstalling '${str(name)}': ${error.message}`);
     }
-    if (!isMap(listed) || !listed.has(name)) return { ...startResult(name), comment: "Package is not installed." };
+    if (!isMap(packages) || !packages.has(name)) return { ...startResult(name), comment: "Package is not installed." };
     if (context.test) return { ...startResult(name, null), comment: `Package ${str(name)} is set to be removed` };
     if (!truthy(await context.call("pip.uninstall", [], map({ pkgs: name, ...given })))) {
       return failState(name, "Could not remove package.");

@@ -313,8 +313,8 @@ More arguments are passed on to pkg.del_repo and pkg.del_repo_key.`,
 /** Whether a repository has the architectures of a definition. A personal archive has none. */
 function hasArchitectures(there: ValueMap, definition: string): boolean {
   const wanted = new Set(parseSourceLine(definition)?.architectures ?? []);
-  const listed = there.get("architectures");
-  const own = new Set((Array.isArray(listed) ? listed : []).map(str));
+  const architectures = there.get("architectures");
+  const own = new Set((Array.isArray(architectures) ? architectures : []).map(str));
   return wanted.size === own.size && [...wanted].every((one) => own.has(one));
 }
 

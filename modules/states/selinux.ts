@@ -168,12 +168,14 @@ export const module: ModuleFunction<StateContext> = stateFn({
     if (moduleSwitch(module.get("Enabled") ?? null) === wanted) {
       return { ...result, comment: `Module ${name} is in the desired state` };
     }
-    const shown = str(module_state);
-    if (context.test) return { ...result, result: null, comment: `Module ${name} is set to be toggled to ${shown}` };
-    if (truthy(await context.call("selinux.setsemod", [name, wanted]))) {
-      return { ...result, comment: `Module ${name} has been set to ${shown}` };
+    const stateText = str(module_state);
+    if (context.test) {
+      return { ...result, result: null, comment: `Module ${name} is set to be toggled to ${stateText}` };
     }
-    return { ...result, result: false, comment: `Failed to set the Module ${name} to ${shown}` };
+    if (truthy(await context.call("selinux.setsemod", [name, wanted]))) {
+      return { ...result, comment: `Module ${name} has been set to ${stateText}` };
+    }
+    return { ...result, result: false, comment: `Failed to set the Module ${name} to ${stateText}` };
   },
 });
 
@@ -231,9 +233,9 @@ export const fcontext_policy_absent: ModuleFunction<StateContext> = stateFn({
     const entry = map({ name, filetype, sel_type, sel_user, sel_level });
     const current = await context.call("selinux.fcontext_get_policy", [], entry);
     if (!isMap(current)) {
-      const shown = sel_type ?? "None";
+      const typeText = sel_type ?? "None";
       const comment =
-        `SELinux policy for "${name}" already absent with specified filetype "${filetype}" and sel_type "${shown}".`;
+        `SELinux policy for "${name}" already absent with specified filetype "${filetype}" and sel_type "${typeText}".`;
       return { ...startResult(name), comment };
     }
     const changes = map({ old: { [name]: current }, new: {} });

@@ -173,14 +173,14 @@ async function presentKey(name: string, given: Given, context: StateContext): Pr
     return { ...startResult(name, result), comment };
   }
   const ret = startResult(name);
-  const shown = `The authorized host key ${key.key}`;
+  const keyText = `The authorized host key ${key.key}`;
   switch (await setKey(key, context)) {
     case "replace":
-      return { ...ret, changes: map({ [key.key]: "Updated" }), comment: `${shown} for user ${key.user} was updated` };
+      return { ...ret, changes: map({ [key.key]: "Updated" }), comment: `${keyText} for user ${key.user} was updated` };
     case "no change":
-      return { ...ret, comment: `${shown} is already present for user ${key.user}` };
+      return { ...ret, comment: `${keyText} is already present for user ${key.user}` };
     case "new":
-      return { ...ret, changes: map({ [key.key]: "New" }), comment: `${shown} for user ${key.user} was added` };
+      return { ...ret, changes: map({ [key.key]: "New" }), comment: `${keyText} for user ${key.user} was added` };
     case "no key":
       return { ...ret, result: false, comment: `Failed to add the ssh key. Source file ${key.source} is missing` };
     case "fail":

@@ -36,12 +36,12 @@ maximum, minimum
       return { ...ret, comment: "Min must be less than max" };
     }
     const now = numberOf(load);
-    const shown = str(float(now));
+    const text = str(float(now));
     if (truthy(minimum) && now < numberOf(minimum)) {
-      return { ...ret, data: load, comment: `Load avg is below minimum of ${str(minimum)} at ${shown}` };
+      return { ...ret, data: load, comment: `Load avg is below minimum of ${str(minimum)} at ${text}` };
     }
     if (truthy(maximum) && now > numberOf(maximum)) {
-      return { ...ret, data: load, comment: `Load avg above maximum of ${str(maximum)} at ${shown}` };
+      return { ...ret, data: load, comment: `Load avg above maximum of ${str(maximum)} at ${text}` };
     }
     return { ...ret, result: true, data: load, comment: "Load avg in acceptable range" };
   },

@@ -244,8 +244,8 @@ ${LOCAL}`,
       return { ...startResult(name), comment: `User ${name} is not present` };
     }
     if (context.test) return { ...startResult(name, null), comment: `User ${name} set for removal` };
-    const listed = await context.call("user.list_groups", [name]);
-    const before = (Array.isArray(listed) ? listed : []).map(str);
+    const groupList = await context.call("user.list_groups", [name]);
+    const before = (Array.isArray(groupList) ? groupList : []).map(str);
     const isDeleted = truthy(await context.call("user.delete", [name, purge, force], map({ local })));
     if (!isDeleted) return failState(name, `Failed to remove user ${name}`);
     const { missing } = await sortedGroups(before.sort(compareStrings), context);

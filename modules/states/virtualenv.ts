@@ -153,15 +153,15 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
   const { prompt, user, use_vt } = given;
   const own = { venv_bin, system_site_packages, distribute, clear, python, extra_search_dir, never_download };
   const options = new Map([...map({ ...own, prompt, user, use_vt }), ...more]);
-  let made: Value;
+  let answer: Value;
   try {
-    made = await context.call("virtualenv.create", [name], options);
+    answer = await context.call("virtualenv.create", [name], options);
   } catch (error) {
     if (!(error instanceof CommandNotFoundError)) throw error;
     throw new Refused(`Failed to create virtualenv: ${error.message}`, { changes });
   }
-  if (isMap(made) && made.get("retcode") === 0) return;
-  const text = (key: string) => isMap(made) ? str(made.get(key) ?? "") : "";
+  if (isMap(answer) && answer.get("retcode") === 0) return;
+  const text = (key: string) => isMap(answer) ? str(answer.get(key) ?? "") : "";
   throw new Refused(text("stdout") + text("stderr"), { changes });
 }
 
@@ -172,8 +172,8 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
 async function populate(given: Given, { context, more, changes }: Work): Promise<ValueMap> {
   const { name, user, use_vt, requirements } = given;
   const freeze = async (options: Readonly<Record<string, unknown>>): Promise<string[]> => {
-    const listed = await context.call("pip.freeze", [], map({ bin_env: name, ...options }));
-    return Array.isArray(listed) ? listed.map(str) : [];
+    const answer = await context.call("pip.freeze", [], map({ bin_env: name, ...options }));
+    return Array.isArray(answer) ? answer.map(str) : [];
   };
   const before = await freeze({ user, use_vt }).catch((error) => {
     if (error instanceof CommandError) throw new Refused(error.message, { changes });

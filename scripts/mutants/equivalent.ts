@@ -127,7 +127,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/auth/auth_list.ts",
-    code: 'if (typeof name !== "string" || name === "*" || !Array.isArray(listed)) continue;',
+    code: 'if (typeof name !== "string" || name === "*" || !Array.isArray(entries)) continue;',
     change: 'typeof name !== "string" || name === "*" → typeof name !== "string"',
     why: "the entry is taken for a user of that name alone, who has its rules either way",
   },
@@ -248,7 +248,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/files/backends/walk_roots.ts",
-    code: "else if (listed) return;",
+    code: "else if (isListed) return;",
     change: "return; → {}",
     why: "nothing follows it",
   },

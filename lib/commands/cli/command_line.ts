@@ -253,8 +253,8 @@ class Parser {
   #argumentHint(word: string): string | undefined {
     const [name, ...value] = word.slice(2).split("=");
     if (!FUNCTION_ARGUMENTS.has(name) || !this.#byFlag.has("--no-parse")) return undefined;
-    const shown = value.length > 0 ? value.join("=") : name === "test" ? "True" : "…";
-    return `; did you mean the argument ${name}=${shown}?`;
+    const hint = value.length > 0 ? value.join("=") : name === "test" ? "True" : "…";
+    return `; did you mean the argument ${name}=${hint}?`;
   }
 
   /**

@@ -32,10 +32,10 @@ export interface FoundSaltfile {
  * @throws {UsageError} If one was named and is not there.
  */
 export function findSaltfile(typed: string | null, { env, cwd }: ProcessEnvironment): FoundSaltfile {
-  const named = typed ?? env("SALT_SALTFILE");
-  if (named) {
-    if (!isFile(absolutePathIn(named, cwd))) throw new UsageError(`'${named}' file does not exist.`);
-    return { path: absolutePathIn(named, cwd), warnings: [] };
+  const path = typed ?? env("SALT_SALTFILE");
+  if (path) {
+    if (!isFile(absolutePathIn(path, cwd))) throw new UsageError(`'${path}' file does not exist.`);
+    return { path: absolutePathIn(path, cwd), warnings: [] };
   }
   const here = `${cwd}/Saltfile`, own = `${env("HOME") ?? ""}/.salt/Saltfile`;
   const isIgnored = isFile(here) && Deno.uid() === 0 && !isTrustedFile(here);

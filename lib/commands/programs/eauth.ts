@@ -67,9 +67,9 @@ export async function eauthCredentials(options: EauthOptions, run: EauthRun): Pr
 export async function credentialsBy(eauth: string, options: EauthOptions, run: EauthRun): Promise<ValueMap> {
   const { opts, log } = run;
   const path = tokenFile(opts);
-  const named = options.username !== null || options.password !== null;
+  const hasCredentials = options.username !== null || options.password !== null;
   // The stored token is used, unless the command names another user.
-  const cached = named || options.mktoken ? undefined : cachedToken(path, opts);
+  const cached = hasCredentials || options.mktoken ? undefined : cachedToken(path, opts);
   if (cached !== undefined) return cached;
   const caller = callingUser();
   const username = options.username ?? (await question(run, `${eauth} username [${caller}]: `, false) || caller);

@@ -232,11 +232,11 @@ class BatchPrinter {
     }
     // Between the states of two minions, as people read them, blocks for the job and the return code tell nothing.
     const forPeople = out === "highstate" && !MACHINE_OUTPUTTERS.includes(this.#session.opts.output ?? "");
-    const shown = new Map<Value, Value>([...forPeople ? [] : [["jid", jid], ["retcode", retcode]] as const, [
+    const answer = new Map<Value, Value>([...forPeople ? [] : [["jid", jid], ["retcode", retcode]] as const, [
       id,
       value,
     ]]);
-    this.#session.print(shown, { out, retcode });
+    this.#session.print(answer, { out, retcode });
   }
 }
 

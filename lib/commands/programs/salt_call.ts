@@ -201,7 +201,7 @@ async function perform(
     watchState: showLiveStates?.(LOCAL, output, io),
   });
   if (io.signal.aborted) return interruptedRun(io);
-  const shown = live === undefined ? outcome.return : live.end(LOCAL, outcome.return);
+  const shownReturn = live === undefined ? outcome.return : live.end(LOCAL, outcome.return);
   const failed = callFailure(fun, outcome);
   if (failed !== undefined) {
     io.writeError(sanitize(failed.err));
@@ -218,7 +218,7 @@ async function perform(
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
   else {
     const { out, retcode, errorDetails } = outcome;
-    print(new Map([[LOCAL, shown]]), { out, retcode, errorDetails });
+    print(new Map([[LOCAL, shownReturn]]), { out, retcode, errorDetails });
   }
   if (options.retcode_passthrough) return outcome.retcode & 0xff;
   return outcome.retcode === 0 ? 0 : 1;

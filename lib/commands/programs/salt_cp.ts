@@ -152,8 +152,8 @@ class Copy {
     for (const part of await this.#run(this.#target, "cp.recv", { files, dest })) {
       const { id, well, result } = part;
       this.results.set(id, result);
-      const written = isMap(result) && [...result.values()].every((one) => one === true);
-      if (!well || !written) this.#fail(part);
+      const isWritten = isMap(result) && [...result.values()].every((one) => one === true);
+      if (!well || !isWritten) this.#fail(part);
     }
   }
 

@@ -68,8 +68,8 @@ export function noSuchDataHint(
   if (!names.has(key)) return sanitize(`No minion has the ${what} ${truncate(key)}${didYouMean(key, names) || "."}\n`);
   if (bank === "pillar" || values.size === 0) return "";
   const sorted = [...values].sort(([a, m], [b, n]) => n - m || compareStrings(a, b)).map(([value]) => value);
-  const shown = truncateList(sorted.map((value) => `${sanitizeLine(truncate(value))} (${values.get(value)})`));
-  return `The grain ${sanitizeLine(key)} is ${shown}${sanitizeLine(didYouMean(rest.join(":"), sorted) || ".")}\n`;
+  const list = truncateList(sorted.map((value) => `${sanitizeLine(truncate(value))} (${values.get(value)})`));
+  return `The grain ${sanitizeLine(key)} is ${list}${sanitizeLine(didYouMean(rest.join(":"), sorted) || ".")}\n`;
 }
 
 /**

@@ -42,12 +42,12 @@ export function driftText(
   if (runs.length < 2) return "";
   const palette = colours(color);
   const lines = KINDS.flatMap(({ words, colour, counts }) => {
-    const named = runs.flatMap(({ id, states }) => {
+    const drifts = runs.flatMap(({ id, states }) => {
       const count = states.filter(counts).length;
       return count === 0 ? [] : [`${sanitizeLine(id)} (${count === 1 ? "1 state" : `${count} states`})`];
     });
-    if (named.length === 0) return [];
-    const text = `${named.length} of ${runs.length} ${words}: ${truncateList(named.sort(), NAMED)}`;
+    if (drifts.length === 0) return [];
+    const text = `${drifts.length} of ${runs.length} ${words}: ${truncateList(drifts.sort(), NAMED)}`;
     return [`${palette[colour]}${text}${palette.ENDC}\n`];
   });
   return lines.length > 0 ? lines.join("") : `${palette.GREEN}None of ${runs.length} changed${palette.ENDC}\n`;

@@ -36,12 +36,12 @@ export function formatStateLine(id: string, { ret, len }: StateDone, { color }: 
   const result = field("result");
   const changes = field("changes");
   const [stateId, name] = [field("__id__"), field("name")].map((value) => sanitizeLine(str(value)));
-  const shown = stateId === name || field("__id__") === null ? name : `${stateId} (${name})`;
+  const label = stateId === name || field("__id__") === null ? name : `${stateId} (${name})`;
   const number = Number(field("__run_num__") ?? 0) + 1;
   const time = ret.has("duration") ? `, ${sanitizeLine(str(field("duration")))} ms` : "";
   const why = result === false ? `: ${sanitizeLine(str(field("comment")).split("\n")[0].slice(0, LONGEST))}` : "";
   const own = palette[colourOf(result, changes)];
-  return `${palette.CYAN}${sanitizeLine(id)}:${palette.ENDC} ${number}/${len} ${own}${shown}: ${
+  return `${palette.CYAN}${sanitizeLine(id)}:${palette.ENDC} ${number}/${len} ${own}${label}: ${
     resultWord({ result, changes })
   }${palette.ENDC}${time}${why}\n`;
 }

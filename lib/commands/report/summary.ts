@@ -38,7 +38,7 @@ export function summaryText(answers: readonly Answer[], { verbose, color }: Summ
   const ids = (chosen: (answer: Answer) => boolean) => answers.filter(chosen).map(({ id }) => sanitizeLine(id));
   const returned = ids(({ outcome }) => hasReturned(outcome));
   const failed = ids(({ outcome, retcode }) => hasReturned(outcome) && retcode !== 0);
-  const named: readonly (readonly [heading: string, ids: string[]])[] = [
+  const groups: readonly (readonly [heading: string, ids: string[]])[] = [
     ["Minions not connected", ids(({ outcome }) => outcome === "not connected")],
     ["Minions not responding", ids(({ outcome }) => !hasReturned(outcome) && outcome !== "not connected")],
     ["Minions with failures", failed],
@@ -55,7 +55,7 @@ export function summaryText(answers: readonly Answer[], { verbose, color }: Summ
     `# of minions with errors: ${failed.length}`,
     ...outcomeTable(answers, { verbose, color }),
     ...responseTimes(answers),
-    ...(verbose ? named : []).flatMap(([heading, those]) =>
+    ...(verbose ? groups : []).flatMap(([heading, those]) =>
       those.length === 0 ? [] : [`${heading}: ${those.join(" ")}`]
     ),
     RULE,

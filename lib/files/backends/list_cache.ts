@@ -82,8 +82,8 @@ export class ListCache {
     }
     const lists = await make();
     await this.#write(path, lists);
-    const written = await this.#youngVersion(path);
-    if (written !== undefined) this.#cache.set(saltenv, { identity: written.identity, lists });
+    const youngest = await this.#youngVersion(path);
+    if (youngest !== undefined) this.#cache.set(saltenv, { identity: youngest.identity, lists });
     return lists;
   }
 

@@ -85,8 +85,8 @@ async function takeEntry(entry: Deno.DirEntry, place: Place, walk: Walk): Promis
   const rel = place.rel === "" ? entry.name : `${place.rel}/${entry.name}`;
   const full = `${root}/${rel}`;
   const directory = entry.isDirectory || (entry.isSymlink && await leadsToDirectory(full));
-  const listed = !(entry.isSymlink && rules.withoutLinks) && !rules.ignores(rel);
-  if (listed) {
+  const isListed = !(entry.isSymlink && rules.withoutLinks) && !rules.ignores(rel);
+  if (isListed) {
     (directory ? found.dirs : found.files).add(rel);
     if (entry.isSymlink) await takeLink(rel, full, walk);
   }
@@ -97,8 +97,8 @@ async function takeEntry(entry: Deno.DirEntry, place: Place, walk: Walk): Promis
     const real = await followLinks(full);
     // A link to a directory that it is in would never end; Salt follows it 40 times.
     if (!isAbove(real, place)) walk.waiting.push({ rel, real, above: place });
-    else if (listed) return;
-  } else if (listed && (await entriesOf(full))?.length === 0) {
+    else if (isListed) return;
+  } else if (isListed && (await entriesOf(full))?.length === 0) {
     found.emptyDirs.add(rel);
   }
 }

@@ -20,8 +20,8 @@ export function pathChooser(include: Patterns, exclude: Patterns): (path: string
 }
 
 function anyOf(patterns: Patterns): ((path: string) => boolean) | undefined {
-  const listed = typeof patterns === "string" ? [patterns] : patterns ?? [];
-  const tests = listed.filter((pattern) => pattern !== "").map((pattern) => {
+  const list = typeof patterns === "string" ? [patterns] : patterns ?? [];
+  const tests = list.filter((pattern) => pattern !== "").map((pattern) => {
     if (!pattern.startsWith("E@")) return compileGlob(pattern);
     const regex = pythonRegex(pattern.slice(2), { search: true });
     return (path: string) => regex.test(path);

@@ -31,18 +31,20 @@ export interface CommitPlace {
 export async function commitFiles(commit: string, { repository, directory }: CommitPlace): Promise<string> {
   const path = `${directory}/${commit}`;
   if (await isUsedAgain(path)) return path;
-  const made = `${directory}/.${commit.slice(0, 12)}.${crypto.randomUUID().slice(0, 8)}`;
-  await Deno.mkdir(`${made}/files`, { recursive: true, mode: 0o700 });
+  const temporary = `${directory}/.${commit.slice(0, 12)}.${crypto.randomUUID().slice(0, 8)}`;
+  await Deno.mkdir(`${temporary}/files`, { recursive: true, mode: 0o700 });
   try {
-    const run = { directory: repository, indexFile: `${made}/index` };
-    for (const args of [["read-tree", commit], [`--work-tree=${made}/files`, "checkout-index", "--all", "--force"]]) {
+    const run = { directory: repository, indexFile: `${temporary}/index` };
+    for (
+      const args of [["read-tree", commit], [`--work-tree=${temporary}/files`, "checkout-index", "--all", "--force"]]
+    ) {
       const { ok, stderr } = await runGitProgram(args, run);
       if (!ok) throw new StoreError(`git does not give the files of ${commit}: ${stderr}`, repository);
     }
-    await placeDirectory(`${made}/files`, path);
+    await placeDirectory(`${temporary}/files`, path);
     return path;
   } finally {
-    await Deno.remove(made, { recursive: true });
+    await Deno.remove(temporary, { recursive: true });
   }
 }
 
@@ -52,11 +54,11 @@ export async function mountedDirectory(target: string, mountPoint: string, direc
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", name)).toHex();
   const path = `${directory}/${digest}`;
   if (await isUsedAgain(path)) return path;
-  const made = `${directory}/.${digest.slice(0, 12)}.${crypto.randomUUID().slice(0, 8)}`;
-  const link = `${made}/${mountPoint}`;
+  const temporary = `${directory}/.${digest.slice(0, 12)}.${crypto.randomUUID().slice(0, 8)}`;
+  const link = `${temporary}/${mountPoint}`;
   await Deno.mkdir(dirName(link), { recursive: true, mode: 0o700 });
   await Deno.symlink(target, link);
-  await placeDirectory(made, path);
+  await placeDirectory(temporary, path);
   return path;
 }
 

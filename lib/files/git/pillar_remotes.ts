@@ -68,8 +68,8 @@ export function pillarRemotes(
 /** The lists of repositories of the option `ext_pillar`, one for each of its entries `git`. */
 export function pillarRemoteLists(extPillar: readonly Value[]): Value[][] {
   return extPillar.flatMap((entry) => {
-    const listed = entry instanceof Map ? entry.get("git") : undefined;
-    return Array.isArray(listed) ? [listed] : typeof listed === "string" ? [[listed]] : [];
+    const remotes = entry instanceof Map ? entry.get("git") : undefined;
+    return Array.isArray(remotes) ? [remotes] : typeof remotes === "string" ? [[remotes]] : [];
   });
 }
 

@@ -96,8 +96,11 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
         signal,
       });
       if (!fetched.ok) {
-        const shown = hideCredentials(url);
-        throw new StoreError(`git fetch of ${shown} failed: ${withoutPassword(fetched.stderr, this.options)}`, shown);
+        const safeUrl = hideCredentials(url);
+        throw new StoreError(
+          `git fetch of ${safeUrl} failed: ${withoutPassword(fetched.stderr, this.options)}`,
+          safeUrl,
+        );
       }
       const before = await this.refs();
       const now = await this.#readRefs();
@@ -112,18 +115,18 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   async #init(): Promise<void> {
     await Deno.mkdir(this.#repository, { recursive: true, mode: 0o700 });
     if (lexistsOrThrow(`${this.#repository}/HEAD`)) return;
-    const made = await runGitProgram(["init", "--bare", "--quiet", "."], { directory: this.#repository });
-    if (!made.ok) throw new StoreError(`git init of ${this.#repository} failed: ${made.stderr}`, this.#repository);
+    const result = await runGitProgram(["init", "--bare", "--quiet", "."], { directory: this.#repository });
+    if (!result.ok) throw new StoreError(`git init of ${this.#repository} failed: ${result.stderr}`, this.#repository);
   }
 
   /** The branches and tags as git has them. */
   async #readRefs(): Promise<Refs> {
     const format = "--format=%(refname) %(objectname) %(*objectname)";
-    const listed = await runGitProgram(["for-each-ref", format, "refs/remotes/origin/", "refs/tags/"], {
+    const refs = await runGitProgram(["for-each-ref", format, "refs/remotes/origin/", "refs/tags/"], {
       directory: this.#repository,
     });
-    if (!listed.ok) throw new StoreError(`git for-each-ref failed: ${listed.stderr}`, this.#repository);
-    const lines = new TextDecoder().decode(listed.stdout).split("\n").filter((line) => line !== "");
+    if (!refs.ok) throw new StoreError(`git for-each-ref failed: ${refs.stderr}`, this.#repository);
+    const lines = new TextDecoder().decode(refs.stdout).split("\n").filter((line) => line !== "");
     return new Map(lines.map((line): [string, string] => {
       const [name, oid, peeled] = line.split(" ");
       return [name, peeled || oid];
@@ -185,9 +188,9 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
   }
 
   async #readTree(commit: string): Promise<Tree> {
-    const listed = await this.#read(["ls-tree", "-r", "-t", "-z", "--full-tree", commit]);
-    if (!listed.ok) throw new StoreError(`git ls-tree of ${commit} failed: ${listed.stderr}`, this.#repository);
-    const { files, dirs } = parseTree(new TextDecoder().decode(listed.stdout));
+    const tree = await this.#read(["ls-tree", "-r", "-t", "-z", "--full-tree", commit]);
+    if (!tree.ok) throw new StoreError(`git ls-tree of ${commit} failed: ${tree.stderr}`, this.#repository);
+    const { files, dirs } = parseTree(new TextDecoder().decode(tree.stdout));
     const linked = [...files].filter(([, { mode }]) => mode === LINK_MODE);
     const texts = await this.#linkTexts(linked.map(([, { oid }]) => oid));
     const links = new Map(linked.map(([path, { oid }]): [string, string] => [path, texts.get(oid) ?? ""]));
@@ -272,10 +275,10 @@ function sameRefs(a: Refs, b: Refs): boolean {
 
 /** git's text without the password that may be in a URL. */
 function withoutPassword(text: string, { password, passphrase }: RepositoryOptions): string {
-  const shown = text.replace(/(\w+:\/\/)[^/\s@]*@/g, "$1");
+  const safeText = text.replace(/(\w+:\/\/)[^/\s@]*@/g, "$1");
   return [password, passphrase].filter((secret) => secret !== "").reduce(
     (text, secret) => text.replaceAll(secret, "***"),
-    shown,
+    safeText,
   );
 }
 

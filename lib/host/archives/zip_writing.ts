@@ -118,14 +118,14 @@ function writeEnd(archive: Deno.FsFile, { count, length, start, zip64, sizeLimit
     );
     writeAll(archive, fields([[LOCATOR64, 4], [0, 4], [start + length, 8], [1, 4]]));
   }
-  const shown = Math.min(count, COUNT_LIMIT);
+  const entryCount = Math.min(count, COUNT_LIMIT);
   writeAll(
     archive,
     fields([
       [END, 4],
       [0, 4],
-      [shown, 2],
-      [shown, 2],
+      [entryCount, 2],
+      [entryCount, 2],
       [Math.min(length, IN_EXTRA), 4],
       [Math.min(start, IN_EXTRA), 4],
       [0, 2],

@@ -328,8 +328,8 @@ async function planInstall(
       const how = { order: compareDebianVersions, ignoreEpoch: options.ignoreEpoch };
       version = matchingVersion(version, candidates, how);
       if (version === undefined) {
-        const listed = candidates.length === 0 ? "None" : candidates.join(", ");
-        plan.errors.push(`No version matching '${name}${wanted}' could be found (available: ${listed})`);
+        const choices = candidates.length === 0 ? "None" : candidates.join(", ");
+        plan.errors.push(`No version matching '${name}${wanted}' could be found (available: ${choices})`);
         continue;
       }
     }

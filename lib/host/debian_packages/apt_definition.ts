@@ -69,10 +69,10 @@ export function definedRepository(repo: string, kwargs: ValueMap, context: JobCo
       if (Array.isArray(list) && list.length > 0) source[key] = list.map(str);
     }
   }
-  const [shown] = shownSources(source);
-  shown.delete("enabled");
-  shown.set("signedby", source.signedby);
-  return shown;
+  const [info] = shownSources(source);
+  info.delete("enabled");
+  info.set("signedby", source.signedby);
+  return info;
 }
 
 /** The file that a personal archive is written to. */

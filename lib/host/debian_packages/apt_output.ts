@@ -121,7 +121,7 @@ export function parseRepositoryPackages(text: string): ValueMap {
  * @param wanted In lower case; empty: all.
  */
 export function parseShow(text: string, wanted: readonly string[]): ValueMap {
-  const shown = new Map<string, Map<string, ValueMap>>();
+  const packages = new Map<string, Map<string, ValueMap>>();
   for (const paragraph of text.split(/\n[ \t]*\n/)) {
     const fields: ValueMap = new Map();
     for (const line of paragraph.split("\n")) {
@@ -133,10 +133,10 @@ export function parseShow(text: string, wanted: readonly string[]): ValueMap {
     const selected = [...fields].filter(([key]) =>
       key !== "Package" && key !== "Version" && (wanted.length === 0 || wanted.includes(String(key).toLowerCase()))
     );
-    const versions = shown.get(name) ?? new Map<string, ValueMap>();
-    shown.set(name, versions.set(version, new Map([...versions.get(version) ?? [], ...selected])));
+    const versions = packages.get(name) ?? new Map<string, ValueMap>();
+    packages.set(name, versions.set(version, new Map([...versions.get(version) ?? [], ...selected])));
   }
-  return new Map([...shown].map(([name, versions]): [Value, Value] => [name, new Map(versions)]));
+  return new Map([...packages].map(([name, versions]): [Value, Value] => [name, new Map(versions)]));
 }
 
 /** The separator of packages in {@linkcode INFO_FORMAT}. */

@@ -29,11 +29,11 @@ export function getAptRepository(repo: string, root?: string): ValueMap {
   for (const source of new AptSourceFiles(root).sources) {
     if (!isSame(source, wanted)) continue;
     if (wanted.comps.length > 0 && !wanted.comps.some((comp) => source.comps.includes(comp))) continue;
-    const shown = shownSources(source).find((one) =>
+    const info = shownSources(source).find((one) =>
       one.get("type") === wanted.types[0] && bare(str(one.get("uri") ?? "")) === bare(wanted.uris[0]) &&
       one.get("dist") === wanted.suites[0]
     );
-    if (shown !== undefined) return shown;
+    if (info !== undefined) return info;
   }
   return new Map();
 }

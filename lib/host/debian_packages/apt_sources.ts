@@ -87,11 +87,11 @@ export function sourceLine(source: AptSource): string {
   if (source.signedby !== "") options.set("signed-by", source.signedby);
   if (source.trusted === true) options.set("trusted", "yes");
   else options.delete("trusted");
-  const listed = [...options].map(([name, value]) => `${name}=${value}`).join(" ");
+  const optionText = [...options].map(([name, value]) => `${name}=${value}`).join(" ");
   const words = [
     ...source.disabled ? ["#"] : [],
     source.types[0] ?? "deb",
-    ...listed === "" ? [] : [`[${listed}]`],
+    ...optionText === "" ? [] : [`[${optionText}]`],
     source.uris[0] ?? "",
     source.suites[0] ?? "",
     source.comps.join(" "),
@@ -115,9 +115,9 @@ function parseSourceParagraph(paragraph: string, file: string): AptSource | unde
     else if (last !== undefined && line !== "") fields.set(last, `${fields.get(last)}\n${line}`);
   }
   if (fields.size === 0) return undefined;
-  const named = new Map([...fields].map(([name, value]) => [name.toLowerCase(), value.trim()]));
-  const words = (name: string) => named.get(name)?.split(/\s+/).filter((word) => word !== "") ?? [];
-  const [trusted, enabled] = [named.get("trusted"), named.get("enabled")];
+  const byName = new Map([...fields].map(([name, value]) => [name.toLowerCase(), value.trim()]));
+  const words = (name: string) => byName.get(name)?.split(/\s+/).filter((word) => word !== "") ?? [];
+  const [trusted, enabled] = [byName.get("trusted"), byName.get("enabled")];
   return {
     file,
     disabled: enabled !== undefined && !isYes(enabled),
@@ -126,7 +126,7 @@ function parseSourceParagraph(paragraph: string, file: string): AptSource | unde
     suites: words("suites"),
     comps: words("components"),
     architectures: words("architectures"),
-    signedby: named.get("signed-by") ?? "",
+    signedby: byName.get("signed-by") ?? "",
     trusted: trusted === undefined ? null : isYes(trusted),
     comment: comments.join("\n"),
     options: new Map([...fields].filter(([name]) => !FIELDS.includes(name.toLowerCase()))),

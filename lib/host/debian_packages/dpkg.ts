@@ -80,9 +80,9 @@ export async function packageInfo(
   context: JobContext,
   failhard: boolean,
 ): Promise<ValueMap[]> {
-  const checked = names.map((name) => checkedWord(name, "package name"));
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
   const { retcode, stdout, stderr } = await runProgram(
-    ["dpkg-query", "-W", `-f=${output.INFO_FORMAT}`, ...checked],
+    ["dpkg-query", "-W", `-f=${output.INFO_FORMAT}`, ...checkedNames],
     context,
   );
   if (retcode === 0) return output.parseAptInfo(stdout);
@@ -95,8 +95,8 @@ export async function packageFiles(
   names: readonly string[],
   context: JobContext,
 ): Promise<Map<string, string[]> | string> {
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const query = ["dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W", ...checked];
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
+  const query = ["dpkg-query", "-f=${db:Status-Status}\t${binary:Package}\n", "-W", ...checkedNames];
   const { retcode, stdout, stderr } = await runProgram(query, context);
   if (retcode !== 0) {
     context.log("error", `Error:  ${stderr}`);

@@ -90,8 +90,8 @@ export class IniSection {
     const changes: ValueMap = new Map();
     for (const [key, value] of values) {
       const name = str(key);
-      const made = isMap(value) ? this.#section(name, value) : str(value);
-      const change = this.#put(name, made);
+      const section = isMap(value) ? this.#section(name, value) : str(value);
+      const change = this.#put(name, section);
       if (change instanceof Map ? change.size > 0 : change !== undefined) {
         changes.set(name, change instanceof Map ? change : new Map(Object.entries(change ?? {})));
       }

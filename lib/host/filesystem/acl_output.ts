@@ -68,8 +68,8 @@ function addEntry(file: ValueMap, { isDefault, kind, name, permissions }: Entry)
   const [read, write, execute] = ["r", "w", "x"].map((letter) => permissions.includes(letter));
   const octal = (read ? 4 : 0) + (write ? 2 : 0) + (execute ? 1 : 0);
   const isOwners = kind === "user" || kind === "group";
-  const shown = map({ [isOwners ? name : ""]: { permissions: { read, write, execute }, octal } });
-  const known = place.get(kind);
-  if (isOwners && Array.isArray(known)) known.push(shown);
-  else place.set(kind, [shown]);
+  const entry = map({ [isOwners ? name : ""]: { permissions: { read, write, execute }, octal } });
+  const entries = place.get(kind);
+  if (isOwners && Array.isArray(entries)) entries.push(entry);
+  else place.set(kind, [entry]);
 }

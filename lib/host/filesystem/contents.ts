@@ -204,8 +204,8 @@ export function putBeside(
 ): void {
   const temporary = directory.at(`${prefix}${crypto.randomUUID().slice(0, 8)}`);
   try {
-    using made = createHeld(directory, baseName(temporary), fill);
-    finish(made);
+    using file = createHeld(directory, baseName(temporary), fill);
+    finish(file);
     Deno.renameSync(temporary, directory.at(name));
   } catch (error) {
     removeQuietly(temporary);
@@ -262,8 +262,8 @@ export function sameFileBytes(one: string, other: string): boolean {
   if (size !== second.statSync().size) return false;
   const [a, b] = [0, 1].map(() => new Uint8Array(Math.min(COPY_BLOCK, size + 1)));
   for (;;) {
-    const [read, got] = [readFull(first, a), readFull(second, b)];
-    if (read !== got || differ(a, b, read)) return false;
+    const [read, bytesOfB] = [readFull(first, a), readFull(second, b)];
+    if (read !== bytesOfB || differ(a, b, read)) return false;
     if (read === 0) return true;
   }
 }

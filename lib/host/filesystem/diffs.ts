@@ -66,8 +66,8 @@ export function diffFiles(from: Compared, to: Compared, options: DiffOptions = {
     return { text: `Replace a file of ${size} bytes with one of ${other} bytes, too large for a diff`, counts: true };
   }
   const [old, now] = [from, to].map((each) => linesWithEnds(lenientText(bytesOf(each))));
-  const named = options.names !== false && typeof from === "string" && typeof to === "string";
-  const lines = unifiedDiff(old, now, named ? { from, to } : undefined);
+  const hasNames = options.names !== false && typeof from === "string" && typeof to === "string";
+  const lines = unifiedDiff(old, now, hasNames ? { from, to } : undefined);
   // The same characters in another encoding.
   if (lines.length === 0) return { text: "Replace binary file", counts: true };
   return { text: lines.join(""), counts: differs(lines, options.ignoring ?? {}) };

@@ -125,8 +125,8 @@ function editLine(line: Line, { edit, left }: Editing): Omit<EditedKeyValues, "d
       diff.push(`- ${text}`);
       text = count === 0 ? "" : `${line.key}${edit.separator}${str(wanted)}\n`;
       if (count !== 0) {
-        const shown = typeof wanted === "string" ? text : `${text.trimEnd()} (from ${typeName(wanted)} type)\n`;
-        diff.push(`+ ${shown}`);
+        const comment = typeof wanted === "string" ? text : `${text.trimEnd()} (from ${typeName(wanted)} type)\n`;
+        diff.push(`+ ${comment}`);
       }
     }
     if (count > 0) left.set(key, count - 1);

@@ -124,6 +124,6 @@ function matchWords(take: (key: string) => Value | undefined, isPolicy: boolean)
 
 function targetOption(name: string, value: Value): string {
   if (value === null || value === "") return `--${name}`;
-  const shown = str(value);
-  return /\s/.test(shown) ? `--${name} "${shown}"` : `--${name} ${shown}`;
+  const text = str(value);
+  return /\s/.test(text) ? `--${name} "${text}"` : `--${name} ${text}`;
 }

@@ -75,8 +75,8 @@ const NUMERIC = ["--numeric", "--numeric", "--numeric"];
 
 /** The tables of a family: maps with `family`, `name`, `handle`. */
 export async function tablesOf(family: string, context: JobContext): Promise<ValueMap[]> {
-  const listed = await nftJson(["--json", ...NUMERIC, "list", "tables", nftFamily(family)], context);
-  return listed.map((one) => one.get("table") ?? null).filter(isMap);
+  const tables = await nftJson(["--json", ...NUMERIC, "list", "tables", nftFamily(family)], context);
+  return tables.map((one) => one.get("table") ?? null).filter(isMap);
 }
 
 /** The texts of all tables of a family. */

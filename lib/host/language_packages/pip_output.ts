@@ -62,10 +62,10 @@ export function parsePipOutdated(text: string, { isOldest }: { readonly isOldest
  */
 export function parseVersions(text: string, isWanted: (version: string) => boolean): string[] {
   for (const line of splitLines(text)) {
-    const [, listed] = /\s*(?:Available versions: (.*)|Could not find a version.* \(from versions: (.*)\))/.exec(line)
+    const [, versions] = /\s*(?:Available versions: (.*)|Could not find a version.* \(from versions: (.*)\))/.exec(line)
       ?.filter((part) => part !== undefined) ?? [];
-    if (listed === undefined) continue;
-    return listed.split(", ").filter((version) => version !== "" && isWanted(version)).sort(comparePythonVersions);
+    if (versions === undefined) continue;
+    return versions.split(", ").filter((version) => version !== "" && isWanted(version)).sort(comparePythonVersions);
   }
   return [];
 }

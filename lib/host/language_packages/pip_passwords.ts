@@ -35,8 +35,8 @@ export function withoutPasswords(words: readonly string[]): PipCall {
   for (let i = 0; i < words.length; i++) {
     const [word, value] = [words[i], words[i + 1]];
     if (Object.hasOwn(VARIABLES, word) && value !== undefined && hasPassword(value)) {
-      const known = environment.get(VARIABLES[word]);
-      environment.set(VARIABLES[word], known === undefined ? value : `${known} ${value}`);
+      const password = environment.get(VARIABLES[word]);
+      environment.set(VARIABLES[word], password === undefined ? value : `${password} ${value}`);
       i++;
     } else if (word === "--editable" && value !== undefined && hasPassword(value)) {
       requirements.push(`--editable ${value}`);

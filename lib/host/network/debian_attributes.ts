@@ -47,15 +47,15 @@ const integerBelow = (max: number) => (value: Value): Checked => {
 };
 
 const netmask4: Check = (value) => {
-  const checked = integerBelow(32)(value);
-  return checked.valid ? checked : { valid: isNetmask(checked.value), value: checked.value };
+  const check = integerBelow(32)(value);
+  return check.valid ? check : { valid: isNetmask(check.value), value: check.value };
 };
 
 const word = (...words: string[]): Check => (value) => ({ valid: words.includes(str(value)), value: str(value) });
 const oneOf = (...values: Value[]): Check => such((value) => isAmong(value, values));
 const number = (...numbers: number[]): Check => (value) => {
-  const taken = integerOf(value);
-  return { valid: taken !== undefined && isAmong(taken, numbers), value: taken ?? value };
+  const number = integerOf(value);
+  return { valid: number !== undefined && isAmong(number, numbers), value: number ?? value };
 };
 
 const words: Check = (value) => {

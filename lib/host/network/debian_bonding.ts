@@ -35,9 +35,9 @@ function setNumber(bond: ValueMap, name: string, settings: ValueMap, iface: stri
 
 function setCarrier(bond: ValueMap, settings: ValueMap, iface: string): void {
   const given = settings.get("use_carrier");
-  const taken = given === undefined ? "on" : chooseByFlag(given, ["1", "0"]);
-  if (taken === undefined) throw wrongSetting(iface, "use_carrier", SWITCH_WORDS);
-  bond.set("use_carrier", taken);
+  const carrier = given === undefined ? "on" : chooseByFlag(given, ["1", "0"]);
+  if (carrier === undefined) throw wrongSetting(iface, "use_carrier", SWITCH_WORDS);
+  bond.set("use_carrier", carrier);
 }
 
 function setArp(bond: ValueMap, settings: ValueMap, iface: string): void {

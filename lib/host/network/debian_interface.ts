@@ -45,9 +45,9 @@ function bridgeOptions(settings: ValueMap, iface: string): ValueMap {
   const put = (name: string, expected: string, take: (value: Value) => Value | undefined) => {
     const given = settings.get(name);
     if (given === undefined) return;
-    const taken = take(given);
-    if (taken === undefined) throw wrongSetting(iface, name, [expected]);
-    options.set(name, taken);
+    const settingValue = take(given);
+    if (settingValue === undefined) throw wrongSetting(iface, name, [expected]);
+    options.set(name, settingValue);
   };
   const ports = settings.get("ports");
   if (ports !== undefined) options.set("ports", Array.isArray(ports) ? ports.map(str).join(" ") : ports);
@@ -109,9 +109,9 @@ function pppOptions(settings: ValueMap, iface: string): ValueMap {
   for (const name of PPP_SWITCHES) {
     const given = settings.get(name);
     if (given === undefined) continue;
-    const taken = chooseByFlag(given, ["True", "False"]);
-    if (taken === undefined) throw wrongSetting(iface, name, SWITCH_WORDS);
-    options.set(name, taken);
+    const choice = chooseByFlag(given, ["True", "False"]);
+    if (choice === undefined) throw wrongSetting(iface, name, SWITCH_WORDS);
+    options.set(name, choice);
   }
   return options;
 }
@@ -161,8 +161,8 @@ function putSetting(blocks: ReadonlyMap<string, ValueMap>, setting: string, valu
   const attribute = ATTRIBUTE_OF.get(name) ?? name;
   const key = attribute.replaceAll("-", "_");
   for (const [each, block] of blocks) {
-    const checked = checkAttribute(attribute, value, each);
-    if (checked.valid && (family === each || (family === undefined && !block.has(key)))) block.set(key, checked.value);
+    const check = checkAttribute(attribute, value, each);
+    if (check.valid && (family === each || (family === undefined && !block.has(key)))) block.set(key, check.value);
   }
 }
 

@@ -134,10 +134,10 @@ export function splitHostName(settings: ValueMap, current: ValueMap): Names {
   const before = { domain: current.get("domainname") ?? "", search: current.get("searchdomain") ?? "" };
   const domain = dot < 0 ? before.domain : hostname.slice(dot + 1);
   const search = settings.get("search") ?? before.search;
-  const shown: ValueMap = new Map(settings);
-  shown.set("hostname", dot < 0 ? hostname : hostname.slice(0, dot)).set("domainname", domain).set(
+  const shownSettings: ValueMap = new Map(settings);
+  shownSettings.set("hostname", dot < 0 ? hostname : hostname.slice(0, dot)).set("domainname", domain).set(
     "searchdomain",
     search,
   );
-  return { settings: shown, moved: !equals(domain, before.domain) || !equals(search, before.search) };
+  return { settings: shownSettings, moved: !equals(domain, before.domain) || !equals(search, before.search) };
 }

@@ -141,7 +141,7 @@ function addRecord(zone: Zone, record: string[], line: string): void {
 function section(zone: Zone, name: string): Map<Value, Value> {
   const entry = zone.get(name);
   if (entry instanceof Map) return entry;
-  const made = new Map<Value, Value>();
-  zone.set(name, made);
-  return made;
+  const records = new Map<Value, Value>();
+  zone.set(name, records);
+  return records;
 }

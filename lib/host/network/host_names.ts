@@ -35,8 +35,8 @@ export async function findFullName(name: string, { files, resolver }: {
   const own = aliasesOf(({ aliases }) => aliases.includes(name));
   try {
     const address = own?.address ?? await resolver.address(name);
-    const known = aliasesOf((entry) => entry.address === address);
-    const names = known?.aliases ?? [await resolver.name(address)];
+    const host = aliasesOf((entry) => entry.address === address);
+    const names = host?.aliases ?? [await resolver.name(address)];
     return names.find((one) => one.includes(".")) ?? names[0] ?? name;
   } catch {
     // The resolver finds no name, which is not a failure.

@@ -145,8 +145,8 @@ function partLines(part: string, block: ValueMap): string {
   if (!isMap(options) || options.size === 0 || !Array.isArray(names)) return "";
   return names.map((name) => {
     const value = options.get(name) ?? null;
-    const shown = typeof value === "string" ? value : itemsOf(value)?.map(str).join(" ");
-    return shown === undefined ? "" : `    ${PARTS.get(part)}${str(name)} ${shown}\n`;
+    const text = typeof value === "string" ? value : itemsOf(value)?.map(str).join(" ");
+    return text === undefined ? "" : `    ${PARTS.get(part)}${str(name)} ${text}\n`;
   }).join("");
 }
 

@@ -14,9 +14,9 @@ const OFFLOADS: readonly string[] = ["rx", "tx", "sg", "tso", "ufo", "gso", "gro
 export function putSwitch(options: ValueMap, name: string, settings: ValueMap, iface: string): void {
   const value = settings.get(name);
   if (value === undefined) return;
-  const taken = chooseByFlag(value, ["on", "off"]);
-  if (taken === undefined) throw wrongSetting(iface, name, SWITCH_WORDS);
-  options.set(name, taken);
+  const choice = chooseByFlag(value, ["on", "off"]);
+  if (choice === undefined) throw wrongSetting(iface, name, SWITCH_WORDS);
+  options.set(name, choice);
 }
 
 /** `autoneg`, `duplex` and `speed`, as far as they are set. */

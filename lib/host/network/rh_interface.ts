@@ -175,9 +175,9 @@ function putSwitches(result: ValueMap, settings: ValueMap, request: RhInterfaceO
   const put = (name: string) => {
     const given = settings.get(name);
     if (given === undefined) return;
-    const taken = chooseByFlag(given, ["yes", "no"]);
-    if (taken === undefined) throw wrongSetting(request.name, given, SWITCH_WORDS);
-    result.set(name, taken);
+    const choice = chooseByFlag(given, ["yes", "no"]);
+    if (choice === undefined) throw wrongSetting(request.name, given, SWITCH_WORDS);
+    result.set(name, choice);
   };
   SWITCHES.forEach(put);
   result.set("onboot", truthy(request.enabled) ? "yes" : "no");
@@ -195,9 +195,9 @@ function putSwitches(result: ValueMap, settings: ValueMap, request: RhInterfaceO
 /** Whether packets over a bridge bypass the host's firewall. */
 function bypassesFirewall(settings: ValueMap, iface: string): boolean {
   const given = settings.get("bypassfirewall");
-  const taken = given === undefined ? true : chooseByFlag(given, [true, false]);
-  if (taken === undefined) throw wrongSetting(iface, given ?? null, SWITCH_WORDS);
-  return taken;
+  const choice = given === undefined ? true : chooseByFlag(given, [true, false]);
+  if (choice === undefined) throw wrongSetting(iface, given ?? null, SWITCH_WORDS);
+  return choice;
 }
 
 /**

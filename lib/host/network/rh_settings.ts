@@ -69,9 +69,9 @@ export function checkedNetwork(given: ValueMap, inForce: ValueMap): ValueMap {
   const quote = settings.has("enabled") ? "" : quoteOf(started);
   settings.set("networking", started);
   const word = (name: string, value: Value) => {
-    const taken = chooseByFlag(unquote(value), ["yes", "no"]);
-    if (taken === undefined) throw wrongNetworkSetting(name, SWITCH_WORDS);
-    result.set(name, quote + taken + quote);
+    const choice = chooseByFlag(unquote(value), ["yes", "no"]);
+    if (choice === undefined) throw wrongNetworkSetting(name, SWITCH_WORDS);
+    result.set(name, quote + choice + quote);
   };
   const text = (name: string, value: Value) => result.set(name, quote + str(unquote(value)) + quote);
   word("networking", started);

@@ -21,8 +21,8 @@ export function changesBetween(before: ValueMap, after: ValueMap): ValueMap {
 /** The error of a failed change, with its details: `errors`, `changes`, `result`. */
 export function changeFailure(message: string, info: Readonly<Record<string, Value>>): CommandError {
   const describe = (known: ValueMap) => {
-    const shown = formatNested(known, { color: false }).trimEnd();
-    return `${/[.?!]$/.test(message) ? message : `${message}.`} Additional info follows:\n\n${shown}`;
+    const text = formatNested(known, { color: false }).trimEnd();
+    return `${/[.?!]$/.test(message) ? message : `${message}.`} Additional info follows:\n\n${text}`;
   };
   const { changes, ...more } = info;
   const withoutChanges = Object.keys(more).length === 0 ? message : describe(map(more));

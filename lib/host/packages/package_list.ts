@@ -39,15 +39,15 @@ export function asVersions(packages: PackageVersions, asList: boolean): ValueMap
  * not installed; for several a map.
  */
 export function showVersions(packages: PackageVersions, names: readonly string[], asList: boolean): Value {
-  const found = new Map<string, readonly string[]>();
+  const shownVersions = new Map<string, readonly string[]>();
   for (const name of names) {
-    if (!name.includes("*")) found.set(name, packages.get(name) ?? []);
+    if (!name.includes("*")) shownVersions.set(name, packages.get(name) ?? []);
     else {
       const matches = compileGlob(name);
-      for (const [one, versions] of packages) if (matches(one)) found.set(one, versions);
+      for (const [one, versions] of packages) if (matches(one)) shownVersions.set(one, versions);
     }
   }
-  const values = asVersions(found, asList);
+  const values = asVersions(shownVersions, asList);
   const only = names.some((name) => name.includes("*"))
     ? undefined
     : values.size === 1

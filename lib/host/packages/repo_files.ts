@@ -85,8 +85,8 @@ function commentLines(given: Value): string {
 
 function optionLines(repository: ValueMap): string[] {
   return [...repository].filter(([key]) => key !== "comments").map(([key, value]) => {
-    const shown = typeof value === "boolean" ? (value ? "1" : "0") : str(value).replaceAll("\n", "\n ");
-    return `${str(key)}=${shown}`;
+    const text = typeof value === "boolean" ? (value ? "1" : "0") : str(value).replaceAll("\n", "\n ");
+    return `${str(key)}=${text}`;
   });
 }
 

@@ -72,7 +72,7 @@ function withAttributes(packages: RpmPackages, attr: Value): ValueMap {
   const wanted = ATTRIBUTES.filter((name) =>
     attr === "all" || name === "version" || name === "arch" || splitInput(attr).includes(name)
   );
-  const shown = new Map<Value, Value[]>();
+  const attributes = new Map<Value, Value[]>();
   for (const [full, all] of packages) {
     const { name, arch } = splitArchitecture(full);
     const entries = all.map((one) => {
@@ -81,9 +81,9 @@ function withAttributes(packages: RpmPackages, attr: Value): ValueMap {
     });
     const isNamed = entries.some((one) => (one.get("arch") ?? null) === arch);
     const key = isNamed ? name : full;
-    shown.set(key, [...shown.get(key) ?? [], ...entries]);
+    attributes.set(key, [...attributes.get(key) ?? [], ...entries]);
   }
-  return new Map(shown);
+  return new Map(attributes);
 }
 
 /**
@@ -126,8 +126,8 @@ export async function filesOf(
   root: Value | undefined,
   context: JobContext,
 ): Promise<ValueMap> {
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const words = rpmWords(root, names.length > 0 ? "-ql" : "-qla", ...checked);
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
+  const words = rpmWords(root, names.length > 0 ? "-ql" : "-qla", ...checkedNames);
   const { stdout } = await runRpm(words, context, { joined: true, setsRetcode: true });
   return map({ errors: [], files: stdout === "" ? [] : stdout.split("\n") });
 }
@@ -138,8 +138,14 @@ export async function queryPackageNames(
   root: Value | undefined,
   context: JobContext,
 ): Promise<ReturnType<typeof output.parseNames>> {
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const words = rpmWords(root, names.length > 0 ? "-q" : "-qa", "--queryformat", "%{NAME} %{VERSION}\\n", ...checked);
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
+  const words = rpmWords(
+    root,
+    names.length > 0 ? "-q" : "-qa",
+    "--queryformat",
+    "%{NAME} %{VERSION}\\n",
+    ...checkedNames,
+  );
   return output.parseNames((await runRpm(words, context, { joined: true, setsRetcode: true })).stdout);
 }
 
@@ -168,8 +174,8 @@ export async function infoOf(
   const attributes = truthy(attr) ? str(attr ?? "").split(",") : undefined;
   const format = output.infoFormat(attributes, tags.includes("LONGSIZE"));
   if (format === undefined) throw new CommandError("No valid attributes found.");
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const words = rpmWords(root, ...names.length > 0 ? ["-q", ...checked] : ["-qa"], "--queryformat", format);
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
+  const words = rpmWords(root, ...names.length > 0 ? ["-q", ...checkedNames] : ["-qa"], "--queryformat", format);
   const { stdout } = await runRpm(words, context, { env: { TZ: "UTC" } });
   return output.parseRpmInfo(stdout, { hasDescription: attributes?.includes("description") ?? true });
 }
@@ -190,11 +196,11 @@ export async function verifyPackages(
     throw new InvocationError(`${key} must be a list or a comma-separated string`);
   };
   const [ignored, options] = [list("ignore_types"), list("verify_options")];
-  const checked = names.map((name) => checkedWord(name, "package name"));
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
   const words = rpmWords(
     kwargs.get("root"),
     ...options.map((one) => `--${one}`),
-    ...names.length > 0 ? ["-V", ...checked] : ["-Va"],
+    ...names.length > 0 ? ["-V", ...checkedNames] : ["-Va"],
   );
   const { stdout, stderr, retcode } = await runRpm(words, context);
   if (stdout.trim() === "" && retcode !== 0) {
@@ -212,8 +218,8 @@ export async function modifiedFiles(
   flags: ValueMap,
   context: JobContext,
 ): Promise<ValueMap> {
-  const checked = names.map((name) => checkedWord(name, "package name"));
-  const result = await runRpm(rpmWords(flags.get("root"), "-Va", ...checked), context, { setsRetcode: true });
+  const checkedNames = names.map((name) => checkedWord(name, "package name"));
+  const result = await runRpm(rpmWords(flags.get("root"), "-Va", ...checkedNames), context, { setsRetcode: true });
   if (result.retcode > 1) return map({ pid: result.pid, retcode: result.retcode, stderr: result.stderr });
   if (result.retcode === 0) return new Map();
   const wanted = [...flags].map(([key, value]): [string, Value] => [str(key), value]).filter(([key]) =>

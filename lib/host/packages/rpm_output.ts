@@ -243,7 +243,7 @@ function setField(info: ValueMap, key: string, value: string): void {
   if (!isDate && !key.endsWith("_date_time_t")) {
     if (value !== "") info.set(key, value);
   } else if (/^\d+$/.test(value)) {
-    const shown: Value = isDate ? `${isoSeconds(Number(value))}Z` : Number(value);
-    info.set(key, shown);
+    const shownValue: Value = isDate ? `${isoSeconds(Number(value))}Z` : Number(value);
+    info.set(key, shownValue);
   }
 }

@@ -118,8 +118,8 @@ async function planInstall(
     else {
       const { bare, ending } = splitName(name, options.kwargs, context);
       const version = choice.version;
-      const shown = options.ignoreEpoch ? version : version.replace(/^[^:]*:/, "");
-      const one = { name: bare, word: `${bare}-${shown}${ending}`, version };
+      const shownVersion = options.ignoreEpoch ? version : version.replace(/^[^:]*:/, "");
+      const one = { name: bare, word: `${bare}-${shownVersion}${ending}`, version };
       sortTarget(one, plan, { installed: versions(bare), options });
     }
   }
@@ -288,9 +288,9 @@ async function withoutHolds(
 export async function removeYumPackages(targets: Targets, kwargs: ValueMap, context: JobContext): Promise<ValueMap> {
   const packages = await installedRpms(context);
   const before = formatRpms(packages, { asList: false });
-  const named = targets.kind === "repository" ? targets.packages : new Map<string, string | null>();
-  const plain = [...named].filter(([name]) => !name.includes("*"));
-  const globs = [...named].filter(([name]) => name.includes("*"));
+  const packageNames = targets.kind === "repository" ? targets.packages : new Map<string, string | null>();
+  const plain = [...packageNames].filter(([name]) => !name.includes("*"));
+  const globs = [...packageNames].filter(([name]) => name.includes("*"));
   const matched = globs.flatMap(([glob, version]) =>
     [...packages.keys()].filter(compileGlob(glob)).map((name): [string, string | null] => [name, version])
   );

@@ -95,8 +95,8 @@ export async function downloadPackages(packages: readonly string[], context: Job
   const files = () => [...Deno.readDirSync(directory)].map(({ name }) => name);
   const isOf = (file: string) => packages.find((name) => file.startsWith(`${name}-`));
   for (const file of files().filter(isOf)) Deno.removeSync(`${directory}/${file}`);
-  const checked = packages.map((name) => checkedWord(name, "package name"));
-  await runProgram(["yumdownloader", "-q", `--destdir=${directory}`, ...checked], context, { setsRetcode: true });
+  const checkedNames = packages.map((name) => checkedWord(name, "package name"));
+  await runProgram(["yumdownloader", "-q", `--destdir=${directory}`, ...checkedNames], context, { setsRetcode: true });
   const downloads: ValueMap = new Map();
   for (const file of files().filter((name) => name.endsWith(".rpm"))) {
     const name = isOf(file);

@@ -62,8 +62,8 @@ export function checkPrivileges(kind: string, privileges: string | null): void {
     if (privileges) throw new InvocationError("The privileges option should not be set for object_type group");
     return;
   }
-  const known = [...all(kind), "ALL"];
-  if (privilegeWords(privileges).every((word) => known.includes(word))) return;
+  const words = [...all(kind), "ALL"];
+  if (privilegeWords(privileges).every((word) => words.includes(word))) return;
   throw new InvocationError(`Invalid privilege(s): ${privileges ?? ""} provided for object ${kind}`);
 }
 

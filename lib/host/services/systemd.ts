@@ -227,8 +227,8 @@ export async function isEnabled(name: string, context: JobContext, root: string 
   const { retcode, stdout } = await systemctl(["is-enabled", unit], context, { root });
   if (retcode === 0 && stdout !== "alias") return true;
   if (stdout === "alias") {
-    const named = (await systemctl(["show", unit, "-P", "Id"], context, { root })).stdout;
-    return (await systemctl(["is-enabled", output.unitName(serviceName(named))], context, { root })).retcode === 0;
+    const id = (await systemctl(["show", unit, "-P", "Id"], context, { root })).stdout;
+    return (await systemctl(["is-enabled", output.unitName(serviceName(id))], context, { root })).retcode === 0;
   }
   // The link of an instance of a template unit.
   if (name.includes("@")) return hasLink(LOCAL_UNITS, name);

@@ -46,17 +46,17 @@ function hdparmValue(text: string): Value | undefined {
     return [Number(number), word.replace(/^[()]+|[()]+$/g, "")];
   }
   const values: Value[] = [];
-  const named = new Map<Value, Value>();
+  const fields = new Map<Value, Value>();
   for (const part of text.split(/[/,]/).map((one) => one.trim())) {
     const number = integer(part);
     const equals = part.indexOf("=");
     if (number !== undefined) values.push(number);
     else if (equals >= 0) {
       const value = part.slice(equals + 1).trim();
-      if (value !== "") named.set(part.slice(0, equals).trim(), value);
+      if (value !== "") fields.set(part.slice(0, equals).trim(), value);
     } else if (part !== "") values.push(part);
   }
-  if (named.size > 0) values.push(named);
+  if (fields.size > 0) values.push(fields);
   return values.length === 0 ? undefined : values.length === 1 ? values[0] : values;
 }
 

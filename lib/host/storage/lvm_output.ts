@@ -66,8 +66,8 @@ function parseColumns(text: string, columns: readonly string[]): Map<string, Val
 
 /** The physical volumes of `pvdisplay -c`, by device. */
 export function parsePhysicalVolumes(text: string): Map<string, ValueMap> {
-  const known = text.split("\n").filter((line) => !line.includes("is a new physical volume"));
-  return parseColumns(known.join("\n"), PHYSICAL);
+  const lines = text.split("\n").filter((line) => !line.includes("is a new physical volume"));
+  return parseColumns(lines.join("\n"), PHYSICAL);
 }
 
 /** The volume groups of `vgdisplay -c`, by name. */

@@ -168,8 +168,11 @@ export function policies(argument: Value): ExtensionValue {
   }
   if (!isMap(argument)) throw new InvocationError("certificatePolicies must be a str or a dict");
   const parsed = [...argument].filter(([id]) => id !== "critical").map(([id, qualifiers]) => {
-    const made = (Array.isArray(qualifiers) ? qualifiers : []).flatMap(qualifier);
-    return encodeSequence(encodeOid(checkedOid(str(id))), ...made.length > 0 ? [encodeSequence(...made)] : []);
+    const encodedPolicies = (Array.isArray(qualifiers) ? qualifiers : []).flatMap(qualifier);
+    return encodeSequence(
+      encodeOid(checkedOid(str(id))),
+      ...encodedPolicies.length > 0 ? [encodeSequence(...encodedPolicies)] : [],
+    );
   });
   return { value: encodeSequence(...parsed), critical: truthy(argument.get("critical") ?? false) };
 }

@@ -196,12 +196,12 @@ const authorityInfoAccess: Maker = (argument) => {
         ? [...one].filter(([way]) => way !== "critical").map(([way, place]) => [str(way), str(place)] as const)
         : []
     );
-  const made = pairs.map(([way, place]) => {
+  const descriptions = pairs.map(([way, place]) => {
     const oid = Object.hasOwn(ACCESS_OIDS, way) ? ACCESS_OIDS[way] : way;
     if (!/^[012](?:\.\d+)+$/.test(oid)) throw new CommandError(`Unknown access OID: ${way}`);
     return encodeSequence(encodeOid(oid), generalName(splitName(place)));
   });
-  return { value: encodeSequence(...made), critical: false };
+  return { value: encodeSequence(...descriptions), critical: false };
 };
 
 const tlsfeature: Maker = (argument) => {

@@ -62,8 +62,8 @@ function addressOf(bytes: Uint8Array, whole: boolean): string {
   const address = bytes.subarray(0, half);
   const mask = [...bytes.subarray(half)].map((byte) => byte.toString(2).padStart(8, "0")).join("");
   const words = address.toHex().match(/.{4}/g) ?? [];
-  const shown = half === 4 ? address.join(".") : whole ? words.join(":") : addressText(address.toHex());
-  return bytes.length === half ? shown : `${shown}/${mask.replace(/0+$/, "").length}`;
+  const text = half === 4 ? address.join(".") : whole ? words.join(":") : addressText(address.toHex());
+  return bytes.length === half ? text : `${text}/${mask.replace(/0+$/, "").length}`;
 }
 
 /** A domain in ASCII. */
@@ -155,12 +155,12 @@ function asciiName(name: string, kind: string): string {
 }
 
 function uri(argument: string): string {
-  const made = argument.replace(
+  const url = argument.replace(
     /^([A-Za-z][A-Za-z0-9+.-]*:)?\/\/([^/?#]*)/,
     (whole, scheme: string | undefined, host: string) =>
       host === "" ? whole : `${(scheme ?? "").toLowerCase()}//${asciiDomain(host)}`,
   );
-  return asciiName(made, "URI");
+  return asciiName(url, "URI");
 }
 
 /**

@@ -36,10 +36,15 @@ function compileArguments({ args, kwargs, dynArgs, dynKwargs }: Arguments, scope
         : { args: values, kwargs: NO_KWARGS };
     };
   }
-  const named = kwargs.map(({ value }) => scope.expression(value));
+  const keywords = kwargs.map(({ value }) => scope.expression(value));
   const more = [dynArgs, dynKwargs].map((node) => node === null ? undefined : scope.expression(node));
   const [rest, others] = more;
-  const evals = [...positional, ...rest === undefined ? [] : [rest], ...named, ...others === undefined ? [] : [others]];
+  const evals = [
+    ...positional,
+    ...rest === undefined ? [] : [rest],
+    ...keywords,
+    ...others === undefined ? [] : [others],
+  ];
   return (frame) =>
     then(evaluateAll(evals, frame), (values) => {
       const given: { args: Obj[]; kwargs: Map<string, Obj> } = {

@@ -145,7 +145,7 @@ function relativeDate(text: string, now: Date): Date | undefined {
     return addDays(today, text.startsWith("next ") && ahead === 0 ? 7 : ahead);
   }
   if (step === null) return undefined;
-  const named: Readonly<Record<string, number>> = { next: 1, last: -1, previous: -1 };
-  const amount = Object.hasOwn(named, step[1]) ? named[step[1]] : Number(step[1].replace(/\s/g, ""));
+  const days: Readonly<Record<string, number>> = { next: 1, last: -1, previous: -1 };
+  const amount = Object.hasOwn(days, step[1]) ? days[step[1]] : Number(step[1].replace(/\s/g, ""));
   return moveDate(now, step[3] === undefined ? amount : -amount, step[2]);
 }

@@ -41,8 +41,8 @@ function traverse(data: Obj, key: Obj, delimiter: string): Obj | undefined {
 }
 
 function stepIntoList(list: readonly Obj[], step: Obj): Obj | undefined {
-  const written = textOf(step);
-  const index = written === undefined ? intOf(step) : /^\s*[+-]?\d+\s*$/.test(written) ? Number(written) : undefined;
+  const word = textOf(step);
+  const index = word === undefined ? intOf(step) : /^\s*[+-]?\d+\s*$/.test(word) ? Number(word) : undefined;
   const key = index ?? step;
   for (const item of list) if (item instanceof Map && dictHas(item, key)) return dictGet(item, key);
   return index === undefined ? undefined : list.at(Number(index));
@@ -52,8 +52,8 @@ function stepInto(at: Obj, step: Obj): Obj | undefined {
   if (at instanceof Map) {
     if (dictHas(at, step)) return dictGet(at, step);
     // Salt tries the text as YAML: `1` finds the key 1.
-    const written = textOf(step);
-    return written === undefined ? undefined : dictGet(at, yamlifyArg(written));
+    const word = textOf(step);
+    return word === undefined ? undefined : dictGet(at, yamlifyArg(word));
   }
   refuseUndefined(at);
   const index = intOf(step);

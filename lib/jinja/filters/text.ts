@@ -58,10 +58,10 @@ function numberOf(text: string): Value | undefined {
   const plain = trimmed.replace(/(?<=\d)_(?=\d)/g, "");
   if (/^[+-]?\d+$/.test(plain)) return int(BigInt(plain.replace("+", "")));
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return float(Number(plain));
-  const named = /^([+-]?)(inf|infinity|nan)$/i.exec(trimmed);
-  if (named === null) return undefined;
-  const size = named[2].toLowerCase() === "nan" ? NaN : Infinity;
-  return float(named[1] === "-" ? -size : size);
+  const special = /^([+-]?)(inf|infinity|nan)$/i.exec(trimmed);
+  if (special === null) return undefined;
+  const size = special[2].toLowerCase() === "nan" ? NaN : Infinity;
+  return float(special[1] === "-" ? -size : size);
 }
 
 const toNum: Run = native("to_num", ["text"], ([value]) => {
@@ -82,10 +82,10 @@ const UNITS = "bkmgtpezy";
 
 /** Salt's `human_to_bytes`: 0 for what is no size. */
 export function humanToBytes(size: string, defaultUnit: string, metric: boolean): Value {
-  const [, digits, written] = /^([0-9.]*)\s*(.*)$/s.exec(strip(size)) ?? ["", "", ""];
+  const [, digits, unitText] = /^([0-9.]*)\s*(.*)$/s.exec(strip(size)) ?? ["", "", ""];
   const value = numberOf(digits);
-  const unit = (written || defaultUnit).toLowerCase();
-  if (value === undefined || written.includes("\n")) return 0;
+  const unit = (unitText || defaultUnit).toLowerCase();
+  if (value === undefined || unitText.includes("\n")) return 0;
   const decimal = /^[kmgtpezy]b$/.test(unit);
   if (!decimal && !/^(?:b|[kmgtpezy](?:ib)?)$/.test(unit)) return 0;
   const power = UNITS.indexOf(unit[0]);

@@ -110,8 +110,8 @@ function tokenMarks(
   const before = { line: error.line, column: error.column - 1 };
   if (context.endsWith("an alias")) return { contextAt: before, scanner: true };
   if (context.endsWith("a simple key")) {
-    const written = text.slice(0, offset).trimEnd();
-    return { contextAt: markOf(written.lastIndexOf("\n") + 1, text), scanner: true };
+    const head = text.slice(0, offset).trimEnd();
+    return { contextAt: markOf(head.lastIndexOf("\n") + 1, text), scanner: true };
   }
   if (!context.endsWith("scalar")) return { scanner: true };
   const contextAt = markOf(lastScalarStart(text, offset), text);

@@ -15,8 +15,8 @@ export function excerptOf(text: string, line: number): string {
   const lines = splitLines(text);
   if (line > lines.length) return text;
   const start = Math.max(0, line - AROUND - 1), end = Math.min(lines.length, line + AROUND);
-  const shown = lines.slice(start, end).map((each, i) => start + i === line - 1 ? each + MARK : each);
-  if (start > 0) shown.unshift("[...]");
-  if (end < lines.length) shown.push("[...]");
-  return ["---", ...shown, "---"].join("\n");
+  const excerpt = lines.slice(start, end).map((each, i) => start + i === line - 1 ? each + MARK : each);
+  if (start > 0) excerpt.unshift("[...]");
+  if (end < lines.length) excerpt.push("[...]");
+  return ["---", ...excerpt, "---"].join("\n");
 }

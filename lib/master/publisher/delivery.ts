@@ -75,8 +75,8 @@ export class JobDelivery {
     for (const delivery of expired) {
       const missing = missingIn(delivery);
       if (missing.length === 0) continue;
-      const named = missing.slice(0, NAMED_IDS).join(", ") + (missing.length > NAMED_IDS ? ", …" : "");
-      log.warning(`Job ${delivery.jid} ended before ${missing.length} minions had it, while no master ran: ${named}`);
+      const idList = missing.slice(0, NAMED_IDS).join(", ") + (missing.length > NAMED_IDS ? ", …" : "");
+      log.warning(`Job ${delivery.jid} ended before ${missing.length} minions had it, while no master ran: ${idList}`);
     }
     this.#lookSoon();
     this.#sweep();
@@ -142,8 +142,8 @@ export class JobDelivery {
    * forgotten it by now, and a newly accepted minion is not a target.
    */
   async #deliverAgain({ delivery: { load, live }, ids }: Missed): Promise<void> {
-    const named = loadFor(load, ids);
-    await this.#parts.publish(live ? withLive(named) : named, ids);
+    const idsLoad = loadFor(load, ids);
+    await this.#parts.publish(live ? withLive(idsLoad) : idsLoad, ids);
   }
 
   /** Minions `ids` have just connected: the jobs that they missed are published again. */

@@ -16,9 +16,9 @@ import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.t
  */
 export function jobText(load: ValueMap): string {
   const kwargs = load.get("kwargs");
-  const shown = isNoLog(load) || (isMap(kwargs) && isNoLog(kwargs)) ? hideArguments(load) : load;
+  const shownLoad = isNoLog(load) || (isMap(kwargs) && isNoLog(kwargs)) ? hideArguments(load) : load;
   const text = (value: Value) => truncate(repr(value));
-  const args = shown.get("arg") ?? null;
+  const args = shownLoad.get("arg") ?? null;
   const given = Array.isArray(args) && args.length === 0 ? "" : ` ${text(args)}`;
   const target = `${text(load.get("tgt") ?? null)} (${truncate(str(load.get("tgt_type") ?? "glob"))})`;
   return `${truncate(str(load.get("fun") ?? null))}${given} on ${target}`;

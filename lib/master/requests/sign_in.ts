@@ -246,8 +246,8 @@ function signatureOfMasterKey(
   algorithm: SigningAlgorithm,
 ): string {
   if (opts.master_use_pubkey_signature) {
-    const made = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature ?? SIGNATURE_NAME}`);
-    if (made !== undefined) return made;
+    const signature = readTextFileIfExists(`${opts.pki_dir}/${opts.master_pubkey_signature ?? SIGNATURE_NAME}`);
+    if (signature !== undefined) return signature;
   }
   const path = `${opts.pki_dir}/${opts.master_sign_key_name}.pem`;
   const pem = readTextFileIfExists(path);

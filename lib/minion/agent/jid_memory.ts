@@ -168,12 +168,12 @@ interface Generation {
 }
 
 function read(path: string | undefined): Generation {
-  const written = path === undefined ? undefined : readTextFileIfExists(path);
-  const text = written ?? "";
+  const content = path === undefined ? undefined : readTextFileIfExists(path);
+  const text = content ?? "";
   const jids = new Set<string>();
   let mark: PublishMark | undefined;
-  for (const written of text.split("\n")) {
-    const [jid, serial, key] = written.split(" ");
+  for (const line of text.split("\n")) {
+    const [jid, serial, key] = line.split(" ");
     if (!isJid(jid)) continue;
     jids.add(jid);
     if (MARK.test(`${serial} ${key}`)) mark = { serial: Number(serial), key };
@@ -184,6 +184,6 @@ function read(path: string | undefined): Generation {
     jids,
     mark,
     whole: text.endsWith("\n"),
-    cut: written !== undefined && since === undefined,
+    cut: content !== undefined && since === undefined,
   };
 }

@@ -65,11 +65,11 @@ export function moduleDirectories(
   { extensionModules, moduleDirs = [] }: Places,
   family: CustomFamily = "modules",
 ): string[] {
-  const named = moduleDirs.map((root) => {
+  const directories = moduleDirs.map((root) => {
     const plain = `${root}/${family}`;
     return isDirectory(plain) ? plain : `${root}/_${family}`;
   });
-  return extensionModules === undefined ? named : [`${extensionModules}/${family}`, ...named];
+  return extensionModules === undefined ? directories : [`${extensionModules}/${family}`, ...directories];
 }
 
 /** Prefix of custom state modules in the list of custom modules: `states/NAME`. */

@@ -81,10 +81,10 @@ export class CustomModules {
       this.#declarations.set(name, text);
     }
     const others = [["states", STATES_PREFIX], ["renderers", RENDERERS_PREFIX]] as const;
-    const named = others.flatMap(([family, prefix]) =>
+    const customModules = others.flatMap(([family, prefix]) =>
       [...filesOf(opts, family)].map(([file, path]) => [prefix + file, path] as const)
     );
-    for (const [name, path] of named) {
+    for (const [name, path] of customModules) {
       const text = new FileDeclarations(path);
       const reason = grains && refusal(text.virtual, { grains, hasPath, hasProgram });
       if (reason !== undefined) {

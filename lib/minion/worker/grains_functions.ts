@@ -36,11 +36,11 @@ export async function runGrains({ path, permissions, declared }: GrainsRequest):
   for (const { name, fun } of await family.all()) {
     const actual = permissionKey(fun.permissions ?? "none");
     const own = name.slice(module.length + 1);
-    const written = Object.hasOwn(declared, own) ? declared[own] : "none";
-    if (written !== permissions) continue;
-    if (actual !== written) {
+    const permission = Object.hasOwn(declared, own) ? declared[own] : "none";
+    if (permission !== permissions) continue;
+    if (actual !== permission) {
       problems.push(
-        `The grains of '${name}' are missing: it has the permissions ${actual} when it runs, and ${written} in the ` +
+        `The grains of '${name}' are missing: it has the permissions ${actual} when it runs, and ${permission} in the ` +
           "text of its file, which is what counts",
       );
       continue;

@@ -138,8 +138,8 @@ export class JobRunner {
     const { post, log } = this.#parts;
     const load = asMap(unpackValue(message.load));
     const fun = load.get("fun") ?? null;
-    const listed = load.get("arg");
-    const arg = message.call === undefined ? Array.isArray(listed) ? listed : [] : exactArguments(message.call);
+    const args = load.get("arg");
+    const arg = message.call === undefined ? Array.isArray(args) ? args : [] : exactArguments(message.call);
     this.#abort = new AbortController(); // before the first wait: from now on the job may be ended
     const names = (Array.isArray(fun) ? fun : [fun]).map(str);
     const functions = await Promise.all(names.map((name) => this.#parts.catalogue.get(name)));

@@ -157,9 +157,9 @@ export class LiveOutput {
         for (let ms = this.#pauseMs(); ms > 0; ms = this.#pauseMs()) await sleep(ms, signal);
         this.#unsent ??= this.#take(Math.min(this.#allowance, BATCH_BYTES), false);
         if (this.#unsent === undefined) continue;
-        const taken = await this.#options.send(this.#unsent);
-        if (taken) this.#unsent = undefined;
-        await sleep(taken ? BATCH_MS : RETRY_MS, signal);
+        const isTaken = await this.#options.send(this.#unsent);
+        if (isTaken) this.#unsent = undefined;
+        await sleep(isTaken ? BATCH_MS : RETRY_MS, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -182,16 +182,16 @@ export class LiveOutput {
     const parts: LivePart[] = [];
     if (this.#leftOut > 0) parts.push({ leftOut: this.#leftOut });
     this.#leftOut = 0;
-    let taken = 0;
-    for (let size = 0; taken < max && size < this.#roomBytes;) {
+    let count = 0;
+    for (let size = 0; count < max && size < this.#roomBytes;) {
       const piece = this.#pieces.shift();
       if (piece === undefined) break;
-      taken += piece.bytes.length;
+      count += piece.bytes.length;
       size += piece.bytes.length + PART_BYTES;
       add(parts, piece, this.#decode(piece));
     }
-    this.#held -= taken;
-    this.#allowance -= taken;
+    this.#held -= count;
+    this.#allowance -= count;
     if (ended && this.#pieces.length === 0) {
       for (const decoder of this.#decoders.values()) add(parts, decoder, decoder.decode(new Uint8Array(), true));
       this.#decoders.clear();

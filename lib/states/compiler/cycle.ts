@@ -14,12 +14,12 @@ import { repr, type ValueMap } from "#lib/values/value.ts";
 /** The error for the first cycle among `nodes`; there must be one. */
 export function cycleError(nodes: Iterable<StateNode>, places: Places): CompileError {
   const steps = findCycle(nodes).map(step);
-  const shown = steps.map(({ chunk, kind, required }) =>
+  const stepTexts = steps.map(({ chunk, kind, required }) =>
     `(${formatChunk(chunk)}, '${kind}', ${formatChunk(required)})`
   );
   const start = steps.at(-1)?.chunk;
   return {
-    text: `Recursive requisites were found: ${shown.join(", ")}`,
+    text: `Recursive requisites were found: ${stepTexts.join(", ")}`,
     place: start && places.of(start),
     hint: chain(steps, places),
   };
@@ -38,9 +38,9 @@ function step({ from, to, kind }: Edge<ChunkNode, Requisite>): Step {
 }
 
 function formatChunk(chunk: Chunk): string {
-  const shown: ValueMap = new Map([["SLS", chunk.get("__sls__") ?? null], ["ID", chunk.get("__id__") ?? null]]);
-  if (chunk.get("__id__") !== chunk.get("name")) shown.set("NAME", chunk.get("name") ?? null);
-  return repr(shown);
+  const fields: ValueMap = new Map([["SLS", chunk.get("__sls__") ?? null], ["ID", chunk.get("__id__") ?? null]]);
+  if (chunk.get("__id__") !== chunk.get("name")) fields.set("NAME", chunk.get("name") ?? null);
+  return repr(fields);
 }
 
 /** The cycle, from the requiring state to the required one, a line each. */

@@ -103,15 +103,15 @@ export class RequisiteGraph {
     const { bySls, byModule } = this.#index;
     const names = module === "sls" ? bySls : byModule.get(module);
     if (!isGlob(value) && !value.includes("]")) {
-      const named = names?.get(value);
-      return named === undefined ? undefined : nodesOf(named);
+      const nodes = names?.get(value);
+      return nodes === undefined ? undefined : nodesOf(nodes);
     }
     const matches = compileGlob(value);
-    const found = new Set<StateNode>();
+    const matchingNodes = new Set<StateNode>();
     for (const [name, nodes] of names ?? []) {
-      if (typeof name === "string" && matches(name)) { for (const node of nodesOf(nodes)) found.add(node); }
+      if (typeof name === "string" && matches(name)) { for (const node of nodesOf(nodes)) matchingNodes.add(node); }
     }
-    return module === "sls" || found.size > 0 ? found : undefined;
+    return module === "sls" || matchingNodes.size > 0 ? matchingNodes : undefined;
   }
 
   #connect(chunk: Chunk, kind: Requisite, required: StateNode): void {

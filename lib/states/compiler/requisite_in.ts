@@ -123,16 +123,16 @@ class Extensions {
     body.set("__env__", from.body.get("__env__") ?? "base");
     body.set("__sls__", from.body.get("__sls__") ?? "base");
     this.#places.note(body, place);
-    const made: ValueMap = new Map([[from.state, from.id]]);
-    this.#places.note(made, place);
+    const requirement: ValueMap = new Map([[from.state, from.id]]);
+    this.#places.note(requirement, place);
     let isAdded = false;
     for (const argument of run) {
       if (firstKey(argument) !== requisite || !isMap(argument)) continue;
       const list = argument.get(requisite);
-      if (Array.isArray(list)) list.push(made);
+      if (Array.isArray(list)) list.push(requirement);
       isAdded = true;
     }
-    if (!isAdded) run.push(new Map([[requisite, [made]]]));
+    if (!isAdded) run.push(new Map([[requisite, [requirement]]]));
   }
 
   #body(id: Value): ValueMap {

@@ -62,8 +62,8 @@ export const STAGES = {
   },
   chunks: (draft, options) => {
     const disabled = options.disabledStates.map(compileGlob);
-    const made = makeChunks(draft.high, draft.places);
-    draft.chunks = made.filter((chunk) => !disabled.some((matches) => matches(functionOf(chunk))));
+    const chunks = makeChunks(draft.high, draft.places);
+    draft.chunks = chunks.filter((chunk) => !disabled.some((matches) => matches(functionOf(chunk))));
     for (const chunk of draft.chunks) draft.graph.add(chunk, mayAggregate(chunk, options.aggregate, options.modules));
     return [];
   },

@@ -117,8 +117,8 @@ export async function matchTop(top: Top, source: TopSource, options: TopOptions)
 function matcherOf(items: readonly Value[]): string {
   let matcher = "compound";
   for (const item of items) {
-    const named = isMap(item) ? item.get("match") : undefined;
-    if (typeof named === "string") matcher = named;
+    const matchName = isMap(item) ? item.get("match") : undefined;
+    if (typeof matchName === "string") matcher = matchName;
   }
   return matcher;
 }

@@ -174,11 +174,11 @@ export function readPlan(cachedir: string, name: string): RunPlan | undefined {
     const stored = parts.get(kind);
     return new Map([...isMap(stored) ? stored : []].map(([key, hash]) => [str(key), str(hash)]));
   };
-  const shown = plan.get("shown");
+  const shownValues = plan.get("shown");
   return {
     mods: plan.get("mods") ?? null,
     kwargs,
-    shown: isMap(shown) ? shown : new Map(),
+    shown: isMap(shownValues) ? shownValues : new Map(),
     parts: { low: hashes("low"), pillar: hashes("pillar"), files: hashes("files"), host: hashes("host") },
   };
 }
@@ -210,8 +210,8 @@ function shownValue(label: string, value: Value): string[] {
   const lines = linesOf(value);
   if (lines.length === 1) return [`  ${label}: ${lines[0]}`];
   const more = lines.length - MOST_LINES;
-  const shown = more > 0 ? [...lines.slice(0, MOST_LINES), `… ${more} more lines`] : lines;
-  return [`  ${label}:`, ...shown.map((line) => `    ${line}`)];
+  const shortened = more > 0 ? [...lines.slice(0, MOST_LINES), `… ${more} more lines`] : lines;
+  return [`  ${label}:`, ...shortened.map((line) => `    ${line}`)];
 }
 
 function linesOf(value: Value): string[] {

@@ -84,8 +84,8 @@ async function hashesOf(urls: ReadonlyMap<string, string>, job: JobContext): Pro
   };
   for (const [url, saltenv] of urls) {
     if (await add(url, saltenv)) continue;
-    const listed = await job.call("cp.list_master", [saltenv, url.replace(/^salt:\/\//, "")]);
-    for (const path of Array.isArray(listed) ? listed : []) await add(`salt://${str(path)}`, saltenv);
+    const files = await job.call("cp.list_master", [saltenv, url.replace(/^salt:\/\//, "")]);
+    for (const path of Array.isArray(files) ? files : []) await add(`salt://${str(path)}`, saltenv);
   }
   return hashes;
 }

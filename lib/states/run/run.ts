@@ -336,10 +336,10 @@ export class StateRun {
     if (fun === undefined) return chunk;
     chunk.set("__agg__", true);
     const bound = { low: chunk, chunks: group, running: new Map<Value, Value>(this.results) };
-    const joined = await callHook(fun, this.#runContext.contextOf(chunk), bound);
-    const made = isMap(joined) ? joined : chunk;
-    this.#aggregated.set(chunk, made);
-    return made;
+    const aggregate = await callHook(fun, this.#runContext.contextOf(chunk), bound);
+    const merged = isMap(aggregate) ? aggregate : chunk;
+    this.#aggregated.set(chunk, merged);
+    return merged;
   }
 
   /** Calls a module's `mod_init` before its first state, and again until it says that it is done. */

@@ -43,27 +43,27 @@ async function inText(value: Value, host: SlotHost): Promise<Value> {
 }
 
 async function inValues(given: ValueMap, fill: (value: Value) => Promise<Value>): Promise<ValueMap> {
-  let made = given;
+  let result = given;
   for (const [key, value] of given) {
     if (!mayHoldSlot(value)) continue;
     const filled = await fill(value);
     if (filled === value) continue;
-    if (made === given) made = new Map(given);
-    made.set(key, filled);
+    if (result === given) result = new Map(given);
+    result.set(key, filled);
   }
-  return made;
+  return result;
 }
 
 async function inItems(given: Value[], fill: (value: Value) => Promise<Value>): Promise<Value[]> {
-  let made = given;
+  let result = given;
   for (const [i, value] of given.entries()) {
     if (!mayHoldSlot(value)) continue;
     const filled = await fill(value);
     if (filled === value) continue;
-    if (made === given) made = [...given];
-    made[i] = filled;
+    if (result === given) result = [...given];
+    result[i] = filled;
   }
-  return made;
+  return result;
 }
 
 /** Almost no argument has a slot: waiting for each would take longer than many states. */

@@ -187,16 +187,16 @@ export const info_installed: ModuleFunction<JobContext> = fn({
   async run(_bound, context, { args, kwargs }) {
     refuseOtherKeywords(kwargs, ["failhard"]);
     const failhard = isTrue(kwargs.get("failhard") ?? true);
-    const shown: ValueMap = new Map();
+    const packages: ValueMap = new Map();
     for (const info of await dpkg.packageInfo(args.map(str), context, failhard)) {
       const name = str(info.get("package") ?? "");
       if (str(info.get("status") ?? "ii")[1] !== "i") continue;
       const fields = [...info].filter(([key]) => !NOT_SHOWN.includes(str(key)));
       const licence = dpkg.licenceOf(name);
       if (licence !== "") fields.push(["license", licence]);
-      shown.set(name, new Map(fields.map(([key, value]) => [INFO_NAMES[str(key)] ?? key, value])));
+      packages.set(name, new Map(fields.map(([key, value]) => [INFO_NAMES[str(key)] ?? key, value])));
     }
-    return shown;
+    return packages;
   },
 });
 

@@ -74,8 +74,8 @@ async function renderedSources(sources: Value, engine: string | null, context: J
 /** Sources as they are given, a list or text with commas, with globs made paths. */
 function expandSources(sources: Value): string[] {
   if (sources === null) return [];
-  const listed = Array.isArray(sources) ? sources.map(str) : str(sources).split(",").map((one) => one.trim());
-  return listed.flatMap((source) => /[*?[]/.test(source) ? globAny(source) : [source]);
+  const paths = Array.isArray(sources) ? sources.map(str) : str(sources).split(",").map((one) => one.trim());
+  return paths.flatMap((source) => /[*?[]/.test(source) ? globAny(source) : [source]);
 }
 
 function namesOf(excludes: Value): string[] | undefined {

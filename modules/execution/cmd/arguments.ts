@@ -150,8 +150,8 @@ async function renderGiven(given: CmdGiven, engine: string, context: JobContext)
   const { renderNames } = await import("#modules/execution/_templates.ts");
   const saltenv = given.saltenv || context.opts.saltenv || "base";
   const render = async (each: Value): Promise<Value> => {
-    const [made] = await renderNames([str(each)], { engine, saltenv, variables: new Map() }, context);
-    return made;
+    const [names] = await renderNames([str(each)], { engine, saltenv, variables: new Map() }, context);
+    return names;
   };
   const cmd = Array.isArray(given.cmd) ? await Promise.all(given.cmd.map(render)) : await render(given.cmd);
   const cwd = given.cwd ? str(await render(given.cwd)) : given.cwd;

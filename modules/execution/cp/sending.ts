@@ -33,18 +33,18 @@ dest
   permissions: { read: true, write: true },
   params: { files: p.dict(), dest: p.str() },
   run({ files, dest }) {
-    const written = new Map<Value, Value>();
+    const results = new Map<Value, Value>();
     for (const [path, data] of files) {
       const final = destination(str(path), dest);
       if (final === undefined) return UNAVAILABLE;
       try {
         writeWithUmask(final, data instanceof Uint8Array ? data : new TextEncoder().encode(str(data)));
-        written.set(final, true);
+        results.set(final, true);
       } catch {
-        written.set(final, false);
+        results.set(final, false);
       }
     }
-    return written;
+    return results;
   },
 });
 

@@ -191,9 +191,9 @@ export const check_managed: ModuleFunction<JobContext> = fn({
   },
   varKwargs: "kwargs",
   run: async (given, context, { kwargs }) => {
-    const checked = await checkManaged({ ...given, ignoring: {}, newFileDiff: false }, context, kwargs);
-    if ("problem" in checked) return [false, checked.problem];
-    const { changes } = checked;
+    const check = await checkManaged({ ...given, ignoring: {}, newFileDiff: false }, context, kwargs);
+    if ("problem" in check) return [false, check.problem];
+    const { changes } = check;
     // Salt does not compare owners and modes in the directory for temporary files.
     const temporary = Deno.env.get("TMPDIR") ?? "/tmp";
     if (given.name.startsWith(temporary)) { for (const key of ["user", "group", "mode"]) changes.delete(key); }
@@ -224,9 +224,9 @@ export const check_managed_changes: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run: async (given, context, { kwargs }) => {
     const ignoring = ignoringOf(given);
-    const checked = await checkManaged({ ...given, ignoring, newFileDiff: given.new_file_diff }, context, kwargs);
-    if ("problem" in checked) return [false, checked.problem];
-    return ignoresSomething(ignoring) ? [checked.counts, checked.changes] : checked.changes;
+    const check = await checkManaged({ ...given, ignoring, newFileDiff: given.new_file_diff }, context, kwargs);
+    if ("problem" in check) return [false, check.problem];
+    return ignoresSomething(ignoring) ? [check.counts, check.changes] : check.changes;
   },
 });
 

@@ -265,9 +265,9 @@ export const seek_write: ModuleFunction<JobContext> = fn({
     using file = openThere(expandHome(path), { write: true });
     file.seekSync(offset, Deno.SeekMode.Start);
     const bytes = data instanceof Uint8Array ? data : new TextEncoder().encode(str(data));
-    const written = file.writeSync(bytes);
+    const count = file.writeSync(bytes);
     file.syncSync();
-    return written;
+    return count;
   },
 });
 

@@ -66,12 +66,12 @@ export const worktree_add: ModuleFunction<JobContext> = fn({
   async run(bound, context, { kwargs }) {
     await requireWorktrees(context);
     refuseOtherKeywords(kwargs, ["branch"]);
-    const named = kwargs.get("branch") ?? null;
-    if (truthy(named) && bound.detach) throw new InvocationError("Only one of 'branch' and 'detach' is allowed");
+    const branch = kwargs.get("branch") ?? null;
+    if (truthy(branch) && bound.detach) throw new InvocationError("Only one of 'branch' and 'detach' is allowed");
     if (bound.detach && truthy(bound.force)) {
       context.log("warning", "'force' argument to git.worktree_add is ignored when detach=True");
     }
-    const branchName = truthy(named) ? str(named) : baseName(bound.worktree_path);
+    const branchName = truthy(branch) ? str(branch) : baseName(bound.worktree_path);
     const how = bound.detach ? ["--detach"] : [
       truthy(bound.reset_branch) ? "-B" : "-b",
       revisionWord(branchName, "branch"),

@@ -190,10 +190,10 @@ use_passphrase : False
       if (use_passphrase && passphrase === undefined) {
         return { res: false, fingerprint: "", message: "gpg_passphrase not available in pillar." };
       }
-      const made = madeKey((await gpg.run(["--gen-key"], { input: keyRequest(given, passphrase) })).status);
-      return made === undefined
+      const key = madeKey((await gpg.run(["--gen-key"], { input: keyRequest(given, passphrase) })).status);
+      return key === undefined
         ? { res: false, fingerprint: "", message: "Unable to generate GPG key pair." }
-        : { res: true, fingerprint: made, message: "GPG key pair successfully generated." };
+        : { res: true, fingerprint: key, message: "GPG key pair successfully generated." };
     }),
 });
 

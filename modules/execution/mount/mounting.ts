@@ -39,8 +39,8 @@ async function numberOwners(opts: readonly string[], { call }: JobContext): Prom
 }
 
 async function activeMounts(extended: boolean, context: JobContext): Promise<Map<string, Record<string, unknown>>> {
-  const listed = parseMountList((await runTool(context, ["mount", "-l"])).stdout);
-  const alt = (place: string) => listed.get(place) ?? null;
+  const mountList = parseMountList((await runTool(context, ["mount", "-l"])).stdout);
+  const alt = (place: string) => mountList.get(place) ?? null;
   const mounts = new Map<string, Record<string, unknown>>();
   if (!extended) {
     for (const [place, { device, fstype, opts }] of parseActiveMounts(Deno.readTextFileSync("/proc/self/mounts"))) {
@@ -50,8 +50,8 @@ async function activeMounts(extended: boolean, context: JobContext): Promise<Map
   }
   const devices = await context.call("disk.blkid");
   for (const [place, info] of parseMountInfo(Deno.readTextFileSync("/proc/self/mountinfo"))) {
-    const known = isMap(devices) ? devices.get(info.device) ?? null : null;
-    const label = (name: string) => isMap(known) ? known.get(name) ?? null : null;
+    const names = isMap(devices) ? devices.get(info.device) ?? null : null;
+    const label = (name: string) => isMap(names) ? names.get(name) ?? null : null;
     const uuid = label("UUID");
     mounts.set(place, {
       ...info,
@@ -120,10 +120,10 @@ function mountCall(
   const place = checkedWord(name, "name");
   if (!truthy(device)) return { words: ["mount", place] };
   const secret = WITH_PASSWORD.includes(fstype) ? opts?.find((opt) => /^(password|pass)=./.test(opt)) : undefined;
-  const shown = opts?.filter((opt) => opt !== secret);
+  const shownOpts = opts?.filter((opt) => opt !== secret);
   const words = [
     "mount",
-    ...shown === undefined || shown.length === 0 ? [] : ["-o", checkedWord(shown.join(","), "options")],
+    ...shownOpts === undefined || shownOpts.length === 0 ? [] : ["-o", checkedWord(shownOpts.join(","), "options")],
     ...fstype === "" ? [] : ["-t", checkedWord(fstype, "type")],
     checkedWord(str(device), "device"),
     place,
@@ -150,8 +150,8 @@ export const mount: ModuleFunction<JobContext> = fn({
   async run({ util, ...given }, context) {
     if (util === "guestfs") return await context.call("guestfs.mount", [given.name], map({ root: given.device }));
     if (util === "qemu_nbd") {
-      const made = await context.call("qemu_nbd.init", [given.name, given.device]);
-      return isMap(made) && made.size > 0 ? [...made.keys()][0] : false;
+      const device = await context.call("qemu_nbd.init", [given.name, given.device]);
+      return isMap(device) && device.size > 0 ? [...device.keys()][0] : false;
     }
     return util === "mount" ? await mountNow(given, context) : false;
   },

@@ -265,11 +265,11 @@ export const uninstall: ModuleFunction<JobContext> = fn({
     using requirements = new Requirements();
     const missing = await addRequirements(requirements, bound.requirements, bound, context);
     if (missing !== undefined) return missing;
-    const named = new Set(splitWords(bound.pkgs));
-    if (named.size > 0 && truthy(bound.requirements)) {
+    const packages = new Set(splitWords(bound.pkgs));
+    if (packages.size > 0 && truthy(bound.requirements)) {
       // A package that a file names with its version need not be named again.
       for (const path of splitWords(bound.requirements).filter((one) => one.startsWith("/"))) {
-        for (const line of splitLines(Deno.readTextFileSync(path))) named.delete(line.split("==")[0]);
+        for (const line of splitLines(Deno.readTextFileSync(path))) packages.delete(line.split("==")[0]);
       }
     }
     const words = [
@@ -279,7 +279,7 @@ export const uninstall: ModuleFunction<JobContext> = fn({
       ...optionWithValue("--log", bound.log),
       ...proxyWords(bound.proxy, (name) => context.opts.extra.get(name)),
       ...timeoutWords(bound.timeout),
-      ...named,
+      ...packages,
       ...extraWords(bound.extra_args),
     ];
     return await runPip(words, bound, { context });

@@ -49,11 +49,11 @@ export async function packagesOf(
   if (isPipOlderThan(await versionOf(pip, context), "9.0")) return await listFrozen(prefix, pip, more, context);
   const words = ["list", "--format=json", "--disable-pip-version-check"];
   const all = await readPip(words, pip, { context, more, read: parsePipList });
-  const named = all.map((one): [string, string] => [
+  const pairs = all.map((one): [string, string] => [
     normalizePipName(str(one.get("name") ?? "")),
     str(one.get("version") ?? ""),
   ]);
-  return beginning(new Map(named), prefix);
+  return beginning(new Map(pairs), prefix);
 }
 
 /** The versions of the packages that there is a newer version of, by name. */
@@ -65,10 +65,10 @@ export async function upgradesOf(pip: Pip, context: JobContext): Promise<ValueMa
     const isOldest = isPipOlderThan(version, "8.0.0");
     return await readPip(words, pip, { context, read: (listed) => parsePipOutdated(listed, { isOldest }) });
   }
-  const listed = await readPip(words, pip, { context, read: parsePipList });
+  const upgrades = await readPip(words, pip, { context, read: parsePipList });
   const field = (one: ValueMap, name: string) => str(one.get(name) ?? null);
   return new Map(
-    listed.map((one) => [
+    upgrades.map((one) => [
       field(one, "name"),
       `${field(one, "latest_version")} [${field(one, "latest_filetype")}]`,
     ]),

@@ -77,11 +77,11 @@ const VERSIONS = new WeakMap<JobContext, Map<string | null, string | null>>();
 
 /** @throws {CommandNotFoundError} If there is no pip. */
 export async function versionOf(pip: Pip, context: JobContext): Promise<string | null> {
-  const known = VERSIONS.getOrInsertComputed(context, () => new Map());
-  const version = known.get(pip.bin_env);
+  const byPip = VERSIONS.getOrInsertComputed(context, () => new Map());
+  const version = byPip.get(pip.bin_env);
   if (version !== undefined) return version;
   const answer = await askVersion(pip, context);
-  known.set(pip.bin_env, answer);
+  byPip.set(pip.bin_env, answer);
   return answer;
 }
 

@@ -97,10 +97,10 @@ async function situation(
   connection: PsqlConnection,
   context: JobContext,
 ): Promise<string[]> {
-  const known = (await listInstalled(connection, context)).get(name);
-  if (known === undefined) return [MISSING];
-  const isOld = ext_version !== null && compareLooseVersions(known.extversion, ext_version) < 0;
-  const isElsewhere = schema !== null && known.extrelocatable === "t" && known.schema_name !== schema;
+  const extension = (await listInstalled(connection, context)).get(name);
+  if (extension === undefined) return [MISSING];
+  const isOld = ext_version !== null && compareLooseVersions(extension.extversion, ext_version) < 0;
+  const isElsewhere = schema !== null && extension.extrelocatable === "t" && extension.schema_name !== schema;
   return [INSTALLED, ...isOld ? [OLD] : [], ...isElsewhere ? [ELSEWHERE] : []];
 }
 

@@ -62,8 +62,8 @@ export function makeUsersDirectory(path: string, user: User | undefined): void {
   if (user === undefined) return;
   inDirectoryOf(path, (directory, name) => {
     // What the user may have put there meanwhile is not followed.
-    using made = directory.enter(name);
-    if (Deno.uid() === 0) Deno.chownSync(made.path, user.uid, user.gid);
-    Deno.chmodSync(made.path, 0o700);
+    using child = directory.enter(name);
+    if (Deno.uid() === 0) Deno.chownSync(child.path, user.uid, user.gid);
+    Deno.chmodSync(child.path, 0o700);
   });
 }

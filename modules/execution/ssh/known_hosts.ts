@@ -245,8 +245,8 @@ export const set_known_host: ModuleFunction<JobContext> = fn({
       fresh = scanned;
     }
     await addKnown(path, { ...given, fresh, hostname }, context);
-    const shown = fresh.map((host) => isBare(String(host.hostname), { hash, port }) ? host : { ...host, port });
-    return map({ status: "updated", old: hostMaps(stored), new: hostMaps(shown) });
+    const hosts = fresh.map((host) => isBare(String(host.hostname), { hash, port }) ? host : { ...host, port });
+    return map({ status: "updated", old: hostMaps(stored), new: hostMaps(hosts) });
   },
 });
 

@@ -178,11 +178,11 @@ export function formatOf({ archive_format: given }: ExtractedArguments, name: st
         FORMATS.join(", "),
     );
   }
-  const named = str(given).toLowerCase();
-  const format = FORMATS.find((one) => one === named);
+  const word = str(given).toLowerCase();
+  const format = FORMATS.find((one) => one === word);
   if (format !== undefined) return format;
   throw new Refused(
-    `Invalid archive_format '${named}'. Either set it to a supported value (${
+    `Invalid archive_format '${word}'. Either set it to a supported value (${
       FORMATS.join(", ")
     }) or remove this argument and the ` +
       "archive format will be guessed based on file extension.",
@@ -253,6 +253,6 @@ export function explainUnlisted(given: ExtractedArguments, format: ArchiveFormat
       "the 'list_options' argument may allow the contents to be listed. Otherwise, if Salt is unable to determine the files/directories in " +
       "the archive, the following workaround(s) would need to be used for this state to proceed"
     : "The following workarounds must be used for this state to proceed";
-  const listed = errors.map((error) => `\n- ${error}`).join("");
-  return `\n\n${advice} (assuming the source file is a valid ${format} archive):\n${listed}`;
+  const list = errors.map((error) => `\n- ${error}`).join("");
+  return `\n\n${advice} (assuming the source file is a valid ${format} archive):\n${list}`;
 }

@@ -108,8 +108,8 @@ async function runTar({ archive, directory, options, max }: Extraction, context:
   if (ran.get("retcode") !== 0) throw new Refused("", { changes: ran });
   const version = str(await context.call("cmd.run", [["tar", "--version"]], map({ python_shell: false })));
   const lines = splitLines(str(ran.get(version.includes("bsdtar") ? "stderr" : "stdout") ?? ""));
-  const listed = max === 0 ? lines : lines.slice(0, max);
-  return listed.length > 0 ? listed : "no tar output so far";
+  const head = max === 0 ? lines : lines.slice(0, max);
+  return head.length > 0 ? head : "no tar output so far";
 }
 
 /** Runs a program in a directory that is held: its user may exchange it, and root would extract where the user says. */

@@ -143,10 +143,10 @@ function clearWay(
 ): boolean {
   const problem = `The below paths (relative to ${directory}) exist, but are the incorrect type (file instead of ` +
     "directory, symlink instead of file, etc.).";
-  const listed = `\n${bullets(incorrect)}`;
+  const list = `\n${bullets(incorrect)}`;
   if (context.test && truthy(given.clean)) {
     throw new Refused(
-      `${problem} Since the 'clean' option is enabled, the destination paths would be cleared and the archive would be extracted.${listed}`,
+      `${problem} Since the 'clean' option is enabled, the destination paths would be cleared and the archive would be extracted.${list}`,
       { result: null },
     );
   }
@@ -160,7 +160,7 @@ function clearWay(
   if (truthy(given.clean)) return false;
   if (!truthy(given.force)) {
     throw new Refused(
-      `${problem} To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.${listed}`,
+      `${problem} To proceed with extraction, set 'force' to True. Note that this will remove these paths before extracting.${list}`,
     );
   }
   const [removed, errors] = removeAll(incorrect.map((name) => findMemberPlace(name, directory)));
@@ -233,7 +233,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
   const { test } = context;
   const max = linesWanted(given.trim_output);
   let files: Value = null;
-  let made = false;
+  let isDone = false;
   if (need.needed) {
     const hash = str(sum.get("hsum") ?? "");
     if (source.local && hash !== "" && !truthy(given.skip_verify)) {
@@ -251,7 +251,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
     cleanUp(subject, changes);
     if (!isDirectory(directory)) {
       await context.state("file.directory", map({ name: directory, user: given.user, makedirs: true }));
-      made = true;
+      isDone = true;
     }
     try {
       files = await extractArchive({
@@ -266,7 +266,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
         more,
       }, context);
     } catch (error) {
-      if (made && format === "tar" && method.options === null) removeIfEmpty(directory);
+      if (isDone && format === "tar" && method.options === null) removeIfEmpty(directory);
       throw error;
     }
   }
@@ -286,7 +286,7 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
   if (!truthy(files)) {
     return { name: given.name, changes, result: false, comment: `No files were extracted from ${shown}${troubles}` };
   }
-  if (made) changes.set("directories_created", [directory]);
+  if (isDone) changes.set("directories_created", [directory]);
   changes.set("extracted_files", files);
   const trimmed = max > 0 ? `. Output was trimmed to ${max} number of lines` : "";
   const comment = `${shown} extracted to ${directory}${because(need)}${trimmed}${troubles}`;

@@ -46,9 +46,9 @@ text
       const [sls, id] = ["__sls__", "__id__"].map((key) => str(low.get(key) ?? null));
       return failState(name, `Orphaned accumulator ${name} in ${sls}:${id}`);
     }
-    const { texts, dependents: known } = accumulators(context);
-    const named = entry(entry(known, filename, () => new Map<string, Value[]>()), name, (): Value[] => []);
-    named.push(...dependents.flatMap((one) => isMap(one) ? [...one.values()] : [one]));
+    const { texts, dependents: filenames } = accumulators(context);
+    const entries = entry(entry(filenames, filename, () => new Map<string, Value[]>()), name, (): Value[] => []);
+    entries.push(...dependents.flatMap((one) => isMap(one) ? [...one.values()] : [one]));
     const chunks = listOf(entry(texts, filename, (): ValueMap => new Map()), name);
     const ret = startResult(name);
     for (const chunk of Array.isArray(given) ? given : [given]) {
@@ -73,7 +73,7 @@ function entry<T>(from: Map<string, T>, key: string, make: () => T): T {
 function listOf(lists: ValueMap, name: string): Value[] {
   const items = lists.get(name);
   if (Array.isArray(items)) return items;
-  const made: Value[] = [];
-  lists.set(name, made);
-  return made;
+  const list: Value[] = [];
+  lists.set(name, list);
+  return list;
 }

@@ -34,12 +34,12 @@ function wholeTree(top: string): string[] {
 
 /** The low chunks of this module that `require` names, by name or id. */
 function requiredChunks(require: Value, chunks: readonly ValueMap[]): ValueMap[] {
-  const named = (Array.isArray(require) ? require : []).filter(isMap).flatMap((one) => {
+  const names = (Array.isArray(require) ? require : []).filter(isMap).flatMap((one) => {
     const name = one.get("file");
     return name === undefined ? [] : [str(name)];
   });
   return chunks.filter((low) =>
-    named.some((name) => ["name", "__id__"].some((key) => str(low.get(key) ?? "") === name))
+    names.some((name) => ["name", "__id__"].some((key) => str(low.get(key) ?? "") === name))
   );
 }
 

@@ -106,15 +106,15 @@ function joinParts(parts: readonly string[], newline: boolean): string {
 
 async function renderContents(contents: Value, given: ContentsArguments, context: StateContext): Promise<Contents> {
   const { template, context: variables, defaults } = given;
-  const made = await context.call(
+  const answer = await context.call(
     "file.apply_template_on_contents",
     [contents, template, variables, defaults, saltenvOf(context)],
   );
-  if (!isMap(made)) return { contents: bytesOrText(made) };
-  const comment = made.get("comment");
+  if (!isMap(answer)) return { contents: bytesOrText(answer) };
+  const comment = answer.get("comment");
   return {
     problem: comment === undefined ? "Error while applying template on contents" : str(comment),
-    result: truthy(made.get("result")),
+    result: truthy(answer.get("result")),
   };
 }
 

@@ -169,8 +169,8 @@ async function change(wanted: DirectoryOptions, start: StateResult, context: Sta
     ret = { ...ret, comment: `Directory ${name} is in the correct state${more}` };
   }
   if (errors.length === 0) return ret;
-  const listed = errors.map((error) => `\n- ${error}`).join("");
-  return { ...ret, result: false, comment: `${ret.comment}\n\nThe following errors were encountered:\n${listed}` };
+  const list = errors.map((error) => `\n- ${error}`).join("");
+  return { ...ret, result: false, comment: `${ret.comment}\n\nThe following errors were encountered:\n${list}` };
 }
 
 export const directory: ModuleFunction<StateContext> = stateFn({

@@ -94,11 +94,11 @@ subdir : False
   keywords: ["owner"],
   run: async ({ name: givenName, source: givenSource, ...given }, context, { kwargs }) => {
     let name = home(givenName);
-    const shown = name;
+    const path = name;
     const source = home(givenSource);
-    if (name === "") return failState(shown, "Must provide name to file.copy");
-    if (!isAbsolute(name)) return failState(shown, notAbsolute(name));
-    if (!existsOrThrow(source)) return failState(shown, `Source file "${source}" is not present`);
+    if (name === "") return failState(path, "Must provide name to file.copy");
+    if (!isAbsolute(name)) return failState(path, notAbsolute(name));
+    if (!existsOrThrow(source)) return failState(path, `Source file "${source}" is not present`);
     let { user, group, mode } = given;
     if (given.preserve) {
       [user, group, mode] = [
@@ -109,39 +109,39 @@ subdir : False
     } else {
       ({ user, group } = defaultOwners(ownerOf(user, kwargs, context), group, context));
       const unknown = await unknownOwners(user, group, context);
-      if (unknown !== "") return failState(shown, unknown);
+      if (unknown !== "") return failState(path, unknown);
       mode ??= await context.call("file.get_mode", [source]);
     }
     if (isDirectory(name) && given.subdir) name = joinPath(name, baseName(source));
-    let comment = `Copied "${source}" to "${shown}"`;
+    let comment = `Copied "${source}" to "${path}"`;
     const there = lexists(name);
     if (there && given.force && isFile(name) && isFile(source) && same(name, source)) {
       comment += " - files are identical but force flag is set";
     }
     if (context.test) {
       return there && !given.force
-        ? { ...startResult(shown), comment: `The target file "${name}" exists and will not be overwritten` }
-        : { ...startResult(shown, null), comment: `File "${source}" is set to be copied to "${name}"` };
+        ? { ...startResult(path), comment: `The target file "${name}" exists and will not be overwritten` }
+        : { ...startResult(path, null), comment: `File "${source}" is set to be copied to "${name}"` };
     }
     if (there && !given.force) {
-      return { ...startResult(shown), comment: `The target file "${name}" exists and will not be overwritten` };
+      return { ...startResult(path), comment: `The target file "${name}" exists and will not be overwritten` };
     }
     if (there) await context.call("file.remove", [name], map({ force: true }));
     const directory = dirName(name);
     if (!isDirectory(directory)) {
-      if (!given.makedirs) return noDirectory(shown, directory);
+      if (!given.makedirs) return noDirectory(path, directory);
       const dirMode = given.dir_mode ?? (mode === null ? null : directoryMode(mode));
       await makeDirectoriesAbove(name, { user, group, mode: dirMode }, context);
     }
     const request: Copy = { name, source, user, group, mode, preserve: given.preserve };
     try {
       await copyInto(request, context);
-      const ret: StateResult = { ...startResult(shown), comment, changes: map({ [name]: source }) };
+      const ret: StateResult = { ...startResult(path), comment, changes: map({ [name]: source }) };
       if (request.preserve) return ret;
       return (await permissionResult(ret, { path: name, wanted: { user, group, mode } }, context)).ret;
     } catch (error) {
       if (!isHostError(error)) throw error;
-      return failState(shown, `Failed to copy "${source}" to "${name}"`);
+      return failState(path, `Failed to copy "${source}" to "${name}"`);
     }
   },
 });

@@ -140,10 +140,10 @@ async function tryPatch(patching: Patching, context: StateContext): Promise<Outc
     const hint = keepsRejects
       ? ""
       : " Run state again using the reject_file option to save rejects to a persistent file.";
-    const shown = formatNested(outcome, { color: false, nestedIndent: 14 });
+    const text = formatNested(outcome, { color: false, nestedIndent: 14 });
     return failState(
       name,
-      `Patch would not apply cleanly, no changes made. Results of dry-run are below.${hint}\n\n${shown}`,
+      `Patch would not apply cleanly, no changes made. Results of dry-run are below.${hint}\n\n${text}`,
     );
   } finally {
     await removeIfExists(output);
@@ -222,12 +222,12 @@ saltenv
     const file = await Deno.makeTempFile({ prefix: "__salt.tmp." });
     const rejects = reject_file ?? await Deno.makeTempFile({ prefix: "__salt.tmp." });
     try {
-      const made = await fetchPatch(
+      const patch = await fetchPatch(
         map({ ...download, name: file, source: url, ...env === null ? {} : { saltenv: env } }),
         context,
       );
       // Salt continues in test mode, with an empty patch, and says that it would be applied.
-      if (made.result === false) return withWarnings({ ...made, name });
+      if (patch.result === false) return withWarnings({ ...patch, name });
       return withWarnings(
         await applyPatch({
           name,

@@ -35,13 +35,13 @@ export async function permissionResult(
   context: StateContext,
 ): Promise<{ readonly ret: StateResult; readonly before: ValueMap }> {
   const { user, group, mode, attrs = null, follow = false, selinux = new Map() } = wanted;
-  const checked = await context.call(
+  const answer = await context.call(
     "file.check_perms",
     [path, resultMap(ret), user, group, mode, attrs, follow],
     new Map(selinux),
   );
-  if (!Array.isArray(checked) || !isMap(checked[1])) throw new TypeError("file.check_perms returns two dicts");
-  return { ret: stateResult(checked[0]), before: checked[1] };
+  if (!Array.isArray(answer) || !isMap(answer[1])) throw new TypeError("file.check_perms returns two dicts");
+  return { ret: stateResult(answer[0]), before: answer[1] };
 }
 
 /** Sets the permissions of a file, in a separate state. */

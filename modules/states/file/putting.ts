@@ -95,19 +95,19 @@ export async function planPutting(
         ...ignoring(given),
       ]),
     );
-  let checked: Value;
+  let difference: Value;
   try {
-    checked = await check(new_file_diff);
-    if (context.isPlan === true && changesIn(checked).has("newfile") && !isForFew(file)) {
+    difference = await check(new_file_diff);
+    if (context.isPlan === true && changesIn(difference).has("newfile") && !isForFew(file)) {
       const diff = changesIn(await check(true)).get("diff");
-      if (diff !== undefined) changesIn(checked).set("diff", diff);
+      if (diff !== undefined) changesIn(difference).set("diff", diff);
     }
   } catch (error) {
     if (!isHostError(error)) throw error;
     return { ...ret, result: false, comment: `Unable to manage file: ${reasonOf(error)}` };
   }
   // A list is a result and a comment, or with something to ignore, whether the changes count, and the changes.
-  const [counts, changes] = Array.isArray(checked) ? checked : [true, checked];
+  const [counts, changes] = Array.isArray(difference) ? difference : [true, difference];
   if (!isMap(changes)) return { ...ret, result: truthy(counts), comment: str(changes) };
   if (changes.size === 0) return { ...ret, comment: `The file ${name} is in the correct state` };
   if (changes.has("diff") && !truthy(given.show_changes)) changes.set("diff", "<show_changes=False>");

@@ -39,8 +39,8 @@ export async function sourcesThere(sources: Value, context: StateContext): Promi
 }
 
 async function listing(fun: string, saltenv: string, prefix: string, context: StateContext): Promise<string[]> {
-  const listed = await context.call(fun, [saltenv, prefix]);
-  return Array.isArray(listed) ? listed.map(str) : [];
+  const files = await context.call(fun, [saltenv, prefix]);
+  return Array.isArray(files) ? files.map(str) : [];
 }
 
 /** The requested files. */

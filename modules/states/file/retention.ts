@@ -126,9 +126,9 @@ timezone
     const name = home(givenName);
     if (name === "") return failState(name, "Must provide name to file.retention_schedule");
     if (!isDirectory(name)) return failState(name, "Name provided to file.retention must be a directory");
-    const listed = await context.call("file.readdir", [name]);
+    const files = await context.call("file.readdir", [name]);
     const times = new Map<string, ClockTime>(), ignored: string[] = [];
-    for (const file of (Array.isArray(listed) ? listed : []).map(str)) {
+    for (const file of (Array.isArray(files) ? files : []).map(str)) {
       const time = format
         ? strptime(file, format)
         : file === "." || file === ".."

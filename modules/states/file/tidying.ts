@@ -64,9 +64,9 @@ function isJunk({ name, path }: { readonly name: string; readonly path: string }
   const time = info[criteria.time] ?? new Date(0);
   const old = Math.abs(dayOf(new Date()) - dayOf(time)) >= criteria.age, large = size >= criteria.size;
   const meets = { AND: old && large, OR: old || large, age: old, size: large }[criteria.rule];
-  const shown = criteria.fullPath ? path : name;
-  const chosen = criteria.matches.some((regex) => regex.test(shown)) &&
-    !criteria.exclude.some((regex) => regex.test(shown));
+  const subject = criteria.fullPath ? path : name;
+  const chosen = criteria.matches.some((regex) => regex.test(subject)) &&
+    !criteria.exclude.some((regex) => regex.test(subject));
   return meets && chosen && allowed;
 }
 

@@ -179,12 +179,12 @@ async function set(given: Bound<typeof CONFIG_SET>, context: StateContext): Prom
     : str(given.multivar).split(",");
   const desired = multivar ?? (value === null ? undefined : [value]);
   if (desired === undefined) throw new Refused("One of 'value' and 'multivar' is required");
-  const shown = multivar === null ? `'${value}'` : repr(multivar);
+  const valueText = multivar === null ? `'${value}'` : repr(multivar);
   const label = (word: string) => `${global ? word : ""}'${name}'`;
   const before = await configuration.call("config_get", { key: name, ignore_retcode: true, all: true });
   const start = startResult(given.name);
-  if (equals(before, desired)) return { ...start, comment: `${label("Global key ")} is already set to ${shown}` };
-  const how = `${before === null ? "added as" : "set to"} ${shown}`;
+  if (equals(before, desired)) return { ...start, comment: `${label("Global key ")} is already set to ${valueText}` };
+  const how = `${before === null ? "added as" : "set to"} ${valueText}`;
   if (context.test) {
     const changes = new Map<Value, Value>([["old", before], ["new", desired]]);
     return { ...start, result: null, changes, comment: `${label("Global key ")} would be ${how}` };
@@ -194,10 +194,10 @@ async function set(given: Bound<typeof CONFIG_SET>, context: StateContext): Prom
     after = await configuration.call("config_set", { key: name, value, multivar });
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    throw new Refused(`Failed to set ${label("global key ")} to ${shown}: ${gitReasonOf(error)}`);
+    throw new Refused(`Failed to set ${label("global key ")} to ${valueText}: ${gitReasonOf(error)}`);
   }
   const changes: ValueMap = new Map();
   if (!equals(before, after)) changes.set(name, new Map<Value, Value>([["old", before], ["new", after]]));
-  if (!equals(after, desired)) throw new Refused(`Failed to set ${label("global key ")} to ${shown}`, { changes });
+  if (!equals(after, desired)) throw new Refused(`Failed to set ${label("global key ")} to ${valueText}`, { changes });
   return { ...start, changes, comment: `${label("Global key ")} was ${how}` };
 }

@@ -21,8 +21,8 @@ interface Position {
 /** The comment if HEAD stays although the remote has another revision. */
 export function staysBehind({ rev, location }: WantedRevision, local: string | null): string {
   const there = location ?? "";
-  const shown = rev === "HEAD" ? there.slice(0, 1).toUpperCase() + there.slice(1).toLowerCase() : there;
-  return `${shown} is already present and local HEAD (${
+  const word = rev === "HEAD" ? there.slice(0, 1).toUpperCase() + there.slice(1).toLowerCase() : there;
+  return `${word} is already present and local HEAD (${
     shortSha(local)
   }) does not match, but update_head=False. HEAD has not been ` +
     "updated locally.";

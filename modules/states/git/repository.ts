@@ -90,8 +90,8 @@ export class Repository {
 
   /** Names that a function lists. */
   async names(fun: "list_branches" | "list_tags"): Promise<string[]> {
-    const listed = await this.call(fun);
-    return Array.isArray(listed) ? listed.map(str) : [];
+    const answer = await this.call(fun);
+    return Array.isArray(answer) ? answer.map(str) : [];
   }
 
   /** The URLs of the remotes, with passwords: `{name: {fetch, push}}`. */
@@ -186,9 +186,9 @@ export async function orFailure(report: Report, run: () => Promise<StateResult>)
  */
 export function identitiesOf(identity: Value, word: string): Value {
   if (identity === null) return null;
-  const listed = typeof identity === "string" ? [identity] : identity;
-  if (!Array.isArray(listed)) throw new Refused(`${word} must be either a list or a string`);
-  const paths = listed.map((one) => expandUser(str(one)));
+  const identities = typeof identity === "string" ? [identity] : identity;
+  if (!Array.isArray(identities)) throw new Refused(`${word} must be either a list or a string`);
+  const paths = identities.map((one) => expandUser(str(one)));
   for (const path of paths) {
     if (!path.includes("salt://") && !path.startsWith("/")) {
       throw new Refused(`${word} '${path}' is not an absolute path`);

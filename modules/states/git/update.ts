@@ -172,8 +172,8 @@ async function syncTags(wanted: WantedRevision, checkout: Checkout, { repository
   const { remote, access } = wanted;
   const cwd = repository.path;
   const options = { cwd, remote, opts: "--tags", ...access, ignore_retcode: true };
-  const listed = await repository.anywhere("ls_remote", options, []);
-  const there = [...isMap(listed) ? listed.keys() : []].map(str).filter((name) => !name.includes("^{}"))
+  const tags = await repository.anywhere("ls_remote", options, []);
+  const there = [...isMap(tags) ? tags.keys() : []].map(str).filter((name) => !name.includes("^{}"))
     .map((name) => name.replaceAll("refs/tags/", ""));
   const added = there.filter((tag) => !checkout.tags.includes(tag)).sort(compareStrings);
   const deleted = checkout.tags.filter((tag) => !there.includes(tag)).sort(compareStrings);

@@ -14,8 +14,8 @@ class Wanted {
   readonly #versions = new Map<string, Set<string | null>>();
 
   add(name: string, version: Value): void {
-    const known = this.#versions.get(name) ?? new Set();
-    this.#versions.set(name, known.add(version === null ? null : str(version)));
+    const versions = this.#versions.get(name) ?? new Set();
+    this.#versions.set(name, versions.add(version === null ? null : str(version)));
   }
 
   /** Adds the entries of a state's `pkgs` or `sources`. */

@@ -57,15 +57,15 @@ export async function runDownloaded(
   } catch (error) {
     return failedChange(name, FAILED, error);
   }
-  const made: ValueMap = isMap(changes) ? changes : new Map();
+  const packages: ValueMap = isMap(changes) ? changes : new Map();
   const now = asInstalled(await context.call("pkg.list_downloaded", [], keywords({}, kwargs)));
   const { failed: missing } = await verifiedPackages(targets, { installed: now, ignoreEpoch: ignore_epoch }, context);
   if (missing.length > 0) {
     const names = missing.map((one) => shownPackage(one, targets)).join(", ");
-    return failState(name, `The following packages failed to download: ${names}`, made);
+    return failState(name, `The following packages failed to download: ${names}`, packages);
   }
-  const comment = made.size === 0 ? `Packages downloaded: ${[...targets.keys()].join(", ")}` : "";
-  return { name, result: true, comment, changes: made };
+  const comment = packages.size === 0 ? `Packages downloaded: ${[...targets.keys()].join(", ")}` : "";
+  return { name, result: true, comment, changes: packages };
 }
 
 /**
@@ -149,10 +149,10 @@ export async function runPatches(
   try {
     const own = keywords({ name, advisory_ids, downloadonly }, kwargs);
     const changes = await context.call("pkg.install", [], own);
-    const made: ValueMap = isMap(changes) ? changes : new Map();
+    const patches: ValueMap = isMap(changes) ? changes : new Map();
     const done = downloadonly ? "downloaded" : "installed";
-    const comment = made.size === 0 ? `Advisory patch is not needed or related packages are already ${done}` : "";
-    return { name, result: true, comment, changes: made };
+    const comment = patches.size === 0 ? `Advisory patch is not needed or related packages are already ${done}` : "";
+    return { name, result: true, comment, changes: patches };
   } catch (error) {
     return failedChange(name, FAILED, error);
   }

@@ -151,11 +151,11 @@ export async function runHeld(args: HeldArguments, context: StateContext): Promi
     const lock = locks.locks.get(one);
     if (lock !== undefined && !(locks.haveVersions && (lock.version ?? null) !== wantedVersion)) continue;
     if (context.test) {
-      const shown = `${one}${wantedVersion ? ` (version = ${wantedVersion})` : ""}`;
+      const lockText = `${one}${wantedVersion ? ` (version = ${wantedVersion})` : ""}`;
       report.comments.push(
         lock === undefined
-          ? `The following package would be held: ${shown}`
-          : `The following package's hold rule would be updated: ${shown}`,
+          ? `The following package would be held: ${lockText}`
+          : `The following package's hold rule would be updated: ${lockText}`,
       );
       continue;
     }
@@ -204,8 +204,8 @@ export async function runUnheld(args: UnheldArguments, context: StateContext): P
     const isMeant = versions.has(one) && (!lockVersion || lockVersion === versions.get(one));
     if (!all && !isMeant) continue;
     if (context.test) {
-      const shown = versions.get(one) ? ` (version = ${lockVersion ?? "None"})` : "";
-      report.comments.push(`The following package would be unheld: ${one}${shown}`);
+      const lockText = versions.get(one) ? ` (version = ${lockVersion ?? "None"})` : "";
+      report.comments.push(`The following package would be unheld: ${one}${lockText}`);
     } else await report.release(one, context);
   }
   return report.done();

@@ -40,9 +40,9 @@ export async function plannedInstallation(
     comments.push(`The following packages would be installed/updated: ${[...targets.keys()].join(", ")}`);
   }
   if (unpurge.length > 0) {
-    const listed = unpurge.join(", ");
+    const packages = unpurge.join(", ");
     comments.push(
-      `The following packages would have their selection status changed from 'purge' to 'install': ${listed}`,
+      `The following packages would have their selection status changed from 'purge' to 'install': ${packages}`,
     );
     for (const one of unpurge) changes.set(one, isNew);
   }

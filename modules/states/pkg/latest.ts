@@ -126,9 +126,9 @@ async function upgrade(
     return failState(name, `An error was encountered while installing package(s): ${error.message}`);
   }
   if (!isMap(changes) || changes.size === 0) return failState(name, noChanges(targets, upToDate));
-  const made = changes;
+  const answer = changes;
   const isDone = ([one, version]: [string, string]) => {
-    const change = made.get(one);
+    const change = answer.get(one);
     if (!isMap(change) || change.size === 0) return false;
     const now = change.get("new") ?? null;
     return now === null || version === "latest" || str(now).split(",").includes(version);
@@ -147,7 +147,7 @@ async function upgrade(
         : `${upToDate.length} packages were already up-to-date `,
     );
   }
-  return { name, result: unsuccessful.length === 0, comment: comments.join(" "), changes: made };
+  return { name, result: unsuccessful.length === 0, comment: comments.join(" "), changes: answer };
 }
 
 function noChanges(targets: ReadonlyMap<string, string>, upToDate: readonly string[]): string {

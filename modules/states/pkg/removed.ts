@@ -68,7 +68,7 @@ async function remove(
   context: StateContext,
 ): Promise<StateResult> {
   const { name } = args;
-  const named = await namedPackages(args, context);
+  const packages = await namedPackages(args, context);
   const targetsOrResult = await installedTargets(args, kwargs, context);
   let targets: string[];
   if (Array.isArray(targetsOrResult)) targets = targetsOrResult;
@@ -76,7 +76,7 @@ async function remove(
   else targets = [];
   if (action === "purge") {
     const leftovers = await removedPackages(kwargs, context);
-    targets.push(...[...named.keys()].filter((one) => leftovers.has(one)));
+    targets.push(...[...packages.keys()].filter((one) => leftovers.has(one)));
   }
   targets.sort(compareStrings);
   const past = `${action}d`;
@@ -91,16 +91,16 @@ async function remove(
   const own = keywords({ pkgs: args.pkgs, version: args.version, split_arch: false }, kwargs);
   const answer = await context.call(`pkg.${action}`, [name], own);
   const changes: ValueMap = isMap(answer) ? answer : new Map();
-  const left = stillInstalled(named, await listInstalledVersions(context, kwargs), context);
+  const left = stillInstalled(packages, await listInstalledVersions(context, kwargs), context);
   if (action === "purge") {
     const leftovers = await removedPackages(kwargs, context);
-    left.push(...[...named.keys()].filter((one) => leftovers.has(one)));
+    left.push(...[...packages.keys()].filter((one) => leftovers.has(one)));
   }
   if (left.length > 0) {
     const listedNames = left.sort(compareStrings).join(", ");
     return failState(name, `The following packages failed to ${action}: ${listedNames}.`, changes);
   }
-  const others = [...named.keys()].filter((one) => !targets.includes(one)).sort(compareStrings);
+  const others = [...packages.keys()].filter((one) => !targets.includes(one)).sort(compareStrings);
   const comment = others.length === 0
     ? `All targeted packages were ${past}.`
     : `The following packages were not installed: ${others.join(", ")} ` +

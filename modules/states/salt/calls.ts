@@ -129,8 +129,8 @@ function judgeStates(
   if (failures.size > allowed) {
     result.result = false;
     const details = [...failures].sort(([a], [b]) => a < b ? -1 : 1).map(([, detail]) => detail);
-    const shown = details.filter((detail) => detail !== "");
-    result.comment = [`Run failed on minions: ${[...failures.keys()].join(", ")}`, ...shown].join("\n");
+    const lines = details.filter((detail) => detail !== "");
+    result.comment = [`Run failed on minions: ${[...failures.keys()].join(", ")}`, ...lines].join("\n");
     return;
   }
   const updated = changes.size > 0 ? ` Updating ${[...changes.keys()].map(str).join(", ")}.` : "";

@@ -188,16 +188,16 @@ async function managing(
     addInner(ret, trial, context);
     return ret;
   }
-  const made = changes.size > 0 ? textOf(await make(changes)) : undefined;
-  if (made !== undefined) ret.comment = `The ${what} has been ${verb}`;
+  const content = changes.size > 0 ? textOf(await make(changes)) : undefined;
+  if (content !== undefined) ret.comment = `The ${what} has been ${verb}`;
   const isText = encoding === "pem" || encoding === "pkcs7_pem";
-  const contents: ValueMap = isText && made !== undefined
-    ? map({ contents: made, replace: true })
+  const contents: ValueMap = isText && content !== undefined
+    ? map({ contents: content, replace: true })
     : map({ replace: false });
   const done = await fileManaged(name, new Map([...file, ...contents]), context);
   addInner(ret, done, context);
   if (hasFailed(ret, done, current)) return ret;
-  if (made !== undefined && !isText) await writeBytes(place.path, Uint8Array.fromBase64(made), file, context);
+  if (content !== undefined && !isText) await writeBytes(place.path, Uint8Array.fromBase64(content), file, context);
   return ret;
 }
 
