@@ -30,7 +30,7 @@ export interface LdapSettings {
   readonly personType: string;
 }
 
-/** The settings of these options. */
+/** The settings of the directory that the options `auth.ldap.*` describe. */
 export function ldapSettings(opts: MasterOpts): LdapSettings {
   const tls = opts["auth.ldap.tls"];
   const url = opts["auth.ldap.uri"] ||

@@ -27,7 +27,7 @@ export function fieldsOf(value: unknown, mostText = Infinity): Fields {
 }
 
 /**
- * A field that has fields.
+ * The value of a field that is an object, whose own fields are read in turn.
  * @throws {WireError}
  */
 export function readPart(fields: Fields, field: string): Fields {

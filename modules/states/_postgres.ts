@@ -69,7 +69,7 @@ export async function succeeds(
 /** An object to remove. */
 export interface Unwanted {
   readonly name: string;
-  /** The beginning of texts: `Database db`. */
+  /** The subject of the texts about the object, such as `Database db`. */
   readonly what: string;
   /** The text after `is not present`. */
   readonly place?: string;

@@ -52,7 +52,7 @@ export interface GpgInput {
   readonly passphrase?: string;
 }
 
-/** The place of the keys. */
+/** Where gpg looks for keys. */
 export interface GpgPlace {
   /** The home directory, which must be there. */
   readonly home: string;

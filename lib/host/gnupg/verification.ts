@@ -29,9 +29,9 @@ export interface VerifiedSignature {
 
 /** The result of a verification. */
 export interface Verification {
-  /** Of the last signature. */
+  /** The user id of the last signature's key; `null`: gpg has not named it. */
   username: string | null;
-  /** Of the last signature. */
+  /** The key id of the last signature; `null`: gpg has not named it. */
   keyId: string | null;
   /** The last signature for which gpg reported the key's trust; `null`: there is none, and nothing is verified. */
   trustLevel: string | null;

@@ -27,7 +27,7 @@ export interface PipCall {
   readonly requirements: readonly string[];
 }
 
-/** `words` without URLs that have a password. */
+/** The call of pip with `words`, with the passwords of URLs moved to its environment and its requirements. */
 export function withoutPasswords(words: readonly string[]): PipCall {
   const left: string[] = [];
   const environment: ValueMap = new Map();

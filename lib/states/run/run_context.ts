@@ -10,7 +10,7 @@ import type { Chunk } from "#lib/states/compiler/chunks.ts";
 import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { stateContext, type StateFunction } from "./state_context.ts";
 
-/** What a run needs. */
+/** What a run of states is made from: its job, its mode and its helpers. */
 export interface RunContextParts {
   /** The job; its options are those of the run, but for `test`. */
   readonly context: JobContext;

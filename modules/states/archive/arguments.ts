@@ -49,7 +49,7 @@ export const EXTRACTED = {
 /** What the state gets. */
 export type ExtractedArguments = Bound<typeof EXTRACTED>;
 
-/** Its documentation. */
+/** The docstring of `archive.extracted`. */
 export const EXTRACTED_DOC = `Extract an archive, unless everything in it is there already.
 
 name
