@@ -9,7 +9,6 @@ import { invoke } from "#lib/plugins/call.ts";
 import { type MergeHow, mergeMaps } from "#lib/values/dict_merge.ts";
 import { deepCopy } from "./sls_cache.ts";
 import type { PillarContext, PillarRendering, PillarSource } from "#lib/plugins/pillar_source.ts";
-import { PILLAR_SOURCES, PILLARS_NOT_BUILT } from "#modules/pillar/_built_in.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import type { PillarHost, PillarScope, PillarText } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
@@ -78,11 +77,12 @@ export class ExternalPillar {
   }
 
   #reason(name: string): string {
-    const problem = this.#host.sources.problems().get(name) ?? this.#host.sources.refusals().get(name);
+    const { sources } = this.#host;
+    const problem = sources.problems().get(name) ?? sources.refusals().get(name);
     if (problem !== undefined) return `: ${problem}`;
-    return PILLARS_NOT_BUILT.has(name)
+    return sources.notBuilt.has(name)
       ? ": Salt's source of that name is not built; a custom source is a file in <extension_modules>/pillar, see docs/pillar.md"
-      : didYouMean(name, Object.keys(PILLAR_SOURCES));
+      : didYouMean(name, Object.keys(sources.table));
   }
 
   async #run(name: string, source: PillarSource, value: Value, pillar: ValueMap): Promise<Value> {

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Family } from "#lib/plugins/loader.ts";
+import type { BuiltInModules, Family } from "#lib/plugins/loader.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { PillarContext, PillarNotes } from "#lib/plugins/pillar_source.ts";
 import type { TopContext } from "#lib/plugins/top_source.ts";
@@ -66,15 +66,18 @@ export interface PillarText {
   readonly options?: ValueMap;
 }
 
+/** A family of sources, and which of them are built in. */
+interface SourceFamily<C> extends Family<C>, BuiltInModules {}
+
 /** The parts of a node. */
 export interface PillarHost {
   readonly opts: PillarOpts;
   /** All options as Salt's `__opts__`. */
   readonly values: ValueMap;
   /** Sources of external pillar. */
-  readonly sources: Family<PillarContext>;
+  readonly sources: SourceFamily<PillarContext>;
   /** Sources of `master_tops`. */
-  readonly tops: Family<TopContext>;
+  readonly tops: SourceFamily<TopContext>;
   readonly signal: AbortSignal;
   /** Whether a directory is left out of lists of files. */
   ignores?(name: string): boolean;

@@ -8,7 +8,6 @@ import { messageOf } from "#lib/errors.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { PillarHost } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
-import { TOPS_NOT_BUILT } from "#modules/tops/_built_in.ts";
 import { isMap, str, typeName, type ValueMap } from "#lib/values/value.ts";
 
 /** SLS files by environment. A source that fails is logged; the others are used. */
@@ -20,7 +19,7 @@ export async function masterTops({ id, grains }: PillarRequest, host: PillarHost
     const source = await tops.get(`${str(name)}.top`);
     if (source === undefined) {
       const why = tops.problems().get(str(name)) ??
-        (TOPS_NOT_BUILT.has(str(name)) ? "Salt's source of that name is not built" : "there is no such source");
+        (tops.notBuilt.has(str(name)) ? "Salt's source of that name is not built" : "there is no such source");
       log("error", `master_tops ${str(name)}: ${why}`);
       continue;
     }

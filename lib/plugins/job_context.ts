@@ -7,7 +7,9 @@
 
 import type { ChildRunner } from "#lib/programs/child_process.ts";
 import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
+import type { BackendTable } from "./file_backend.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
+import type { BuiltInRenderers } from "./renderer.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
@@ -100,7 +102,7 @@ export interface Functions<C> {
   refusals(): ReadonlyMap<string, string>;
 }
 
-/** The functions of the execution modules, those of the state modules, and the user's own renderers. */
+/** The plugins of a minion that its jobs use. */
 export interface Catalogue extends Functions<JobContext> {
   /** The file that provides each module, without `.ts`, by the module's name; loads every module. */
   providers(): Promise<ReadonlyMap<string, string>>;
@@ -108,6 +110,9 @@ export interface Catalogue extends Functions<JobContext> {
   readonly states: Functions<StateContext>;
   /** The user's own renderers: `upper.render`. Absent: there are none. */
   readonly renderers?: Pick<Functions<JobContext>, "get">;
+  readonly builtInRenderers: BuiltInRenderers;
+  /** The backends of the file server, for a minion without a master. */
+  readonly fileBackends: BackendTable;
 }
 
 /** Called with a command's output as it is read. */

@@ -42,6 +42,13 @@ export interface Family<C> {
  */
 export type ModuleTable = Readonly<Record<string, () => Promise<object>>>;
 
+/** The built-in modules of a family, and Salt's that are not built. */
+export interface BuiltInModules {
+  readonly table: ModuleTable;
+  /** The names of Salt's modules that are not built. */
+  readonly notBuilt: ReadonlySet<string>;
+}
+
 /** The files of a family with a virtual name, by that name, in the order in which they are tried. */
 export type VirtualNames = Readonly<Record<string, readonly string[]>>;
 

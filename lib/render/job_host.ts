@@ -8,7 +8,7 @@ import { ownRenderer } from "./own_renderer.ts";
 import { bind } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
-import type { RenderHost, SaltFunction, SaltFunctions, TemplateFiles } from "#lib/jinja/salt/host.ts";
+import type { RenderHost, SaltFunction, SaltFunctions, TemplateFiles } from "#lib/plugins/renderer.ts";
 import { toValue } from "#lib/values/value.ts";
 
 /**
@@ -51,6 +51,7 @@ export function jobRenderHost(context: JobContext, files: TemplateFiles): Render
     // Salt masks pillar for operators, not for templates.
     salt: saltFunctionsOf({ ...context, showsPillar: true }),
     files,
+    builtInRenderers: context.catalogue.builtInRenderers,
     renderer: (name) => ownRenderer(name, { ...context, showsPillar: true }),
     signal: context.signal,
     log: (level, message) => context.log(level, message),

@@ -10,7 +10,7 @@ import { messageOf, RenderError } from "#lib/errors.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
-import type { OwnRenderer } from "#lib/jinja/salt/host.ts";
+import type { OwnRenderer } from "#lib/plugins/renderer.ts";
 import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The renderer `name` of the user, if there is one. */

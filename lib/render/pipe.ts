@@ -5,9 +5,7 @@
  */
 
 import { RenderError } from "#lib/errors.ts";
-import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
-import type { RenderHost } from "#lib/jinja/salt/host.ts";
-import type { Renderer, RenderRequest } from "#lib/jinja/salt/renderer.ts";
+import type { Renderer, RenderHost, RenderRequest } from "#lib/plugins/renderer.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { str, type Value } from "#lib/values/value.ts";
 
@@ -32,6 +30,7 @@ const TEMPLATES: ReadonlySet<string> = new Set(["jinja", "mako", "wempy"]);
  */
 export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<Step[]> {
   const pipe = pipeText(request, host);
+  const { table, notBuilt } = host.builtInRenderers;
   const steps: Step[] = [];
   for (const part of partsOf(pipe)) {
     const [name, ...words] = part.split(" ");
@@ -50,14 +49,14 @@ export async function pipeOf(request: RenderRequest, host: RenderHost): Promise<
       });
       continue;
     }
-    if (Object.hasOwn(RENDERERS_NOT_BUILT, name)) {
-      throw new RenderError(`There is no renderer ${name} here. ${RENDERERS_NOT_BUILT[name]}`);
+    if (Object.hasOwn(notBuilt, name)) {
+      throw new RenderError(`There is no renderer ${name} here. ${notBuilt[name]}`);
     }
-    if (!Object.hasOwn(RENDERERS, name)) {
-      host.log("error", `The renderer "${pipe}" is not available${didYouMean(name, Object.keys(RENDERERS))}`);
+    if (!Object.hasOwn(table, name)) {
+      host.log("error", `The renderer "${pipe}" is not available${didYouMean(name, Object.keys(table))}`);
       return [];
     }
-    const { render } = await RENDERERS[name]();
+    const { render } = await table[name]();
     steps.push({ name, argline, render });
   }
   return steps;

@@ -5,12 +5,10 @@
  */
 
 import { RenderError, type RenderPlace } from "#lib/errors.ts";
-import type { RenderHost } from "#lib/jinja/salt/host.ts";
+import type { RenderHost, RenderRequest } from "#lib/plugins/renderer.ts";
 import type { Positions } from "#lib/values/positions.ts";
-import type { RenderRequest } from "#lib/jinja/salt/renderer.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import type { Value } from "#lib/values/value.ts";
-import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
 import { pipeOf } from "./pipe.ts";
 
 export type { Positions, RenderHost, RenderPlace, RenderRequest };
@@ -66,11 +64,12 @@ function nameOf({ path, name, sls = "" }: RenderRequest): string | undefined {
  */
 export async function renderTemplate(engine: string, request: RenderRequest, host: RenderHost): Promise<string> {
   const { text } = request;
-  if (Object.hasOwn(RENDERERS_NOT_BUILT, engine)) {
-    throw new RenderError(`There is no renderer ${engine} here. ${RENDERERS_NOT_BUILT[engine]}`);
+  const { table, notBuilt } = host.builtInRenderers;
+  if (Object.hasOwn(notBuilt, engine)) {
+    throw new RenderError(`There is no renderer ${engine} here. ${notBuilt[engine]}`);
   }
-  if (!Object.hasOwn(RENDERERS, engine)) throw new RenderError(`There is no template engine ${engine}`);
-  const { render } = await RENDERERS[engine]();
+  if (!Object.hasOwn(table, engine)) throw new RenderError(`There is no template engine ${engine}`);
+  const { render } = await table[engine]();
   const origin = TextOrigin.ofFile(text, nameOf(request));
   const { data } = await render({ data: text, origin, argline: "", request, host });
   if (typeof data === "string") return data;

@@ -5,9 +5,8 @@
 
 import { RenderError } from "#lib/errors.ts";
 import { typeNameOf } from "#lib/python/kinds.ts";
-import { RENDERERS } from "#modules/renderers/_built_in.ts";
-import type { RenderHost } from "#lib/jinja/salt/host.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import type { RenderHost } from "#lib/plugins/renderer.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /**
@@ -22,8 +21,9 @@ export async function renderValue(
   host: RenderHost,
   { translateNewlines = false }: { readonly translateNewlines?: boolean } = {},
 ): Promise<Value> {
-  if (!Object.hasOwn(RENDERERS, renderer)) throw new RenderError(`The renderer "${renderer}" is not available`);
-  const { render } = await RENDERERS[renderer]();
+  const { table } = host.builtInRenderers;
+  if (!Object.hasOwn(table, renderer)) throw new RenderError(`The renderer "${renderer}" is not available`);
+  const { render } = await table[renderer]();
   // Only gpg accepts maps and lists; the others read a text, and other types give Python's error.
   if (renderer !== "gpg" && typeof data !== "string") {
     throw new RenderError(`'${typeNameOf(data)}' object has no attribute 'read'`);

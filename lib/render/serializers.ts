@@ -124,7 +124,7 @@ export const SERIALIZERS: Readonly<Record<string, Serializer>> = {
       return writeToml(value);
     },
     deserialize: async (source) => {
-      const { readToml } = await import("#modules/renderers/_toml.ts");
+      const { readToml } = await import("./toml_reader.ts");
       const read = await readToml(sourceText(source));
       if ("value" in read) return read.value;
       throw new CommandError(`${read.problem.message}; line ${read.problem.line}`);

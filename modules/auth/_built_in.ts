@@ -3,12 +3,13 @@
  * @module
  */
 
+import { type EauthName, isEauthName } from "#lib/auth/eauth_names.ts";
 import type { EauthContext, EauthModule } from "#lib/auth/eauth_module.ts";
 
 /** Makes a system. */
 type EauthLoader = (context: EauthContext) => Promise<EauthModule>;
 
-const MODULES: Readonly<Record<string, EauthLoader>> = {
+const MODULES: Readonly<Record<EauthName, EauthLoader>> = {
   file: async (context) => (await import("./file.ts")).fileEauth(context),
   ldap: async (context) => (await import("./ldap.ts")).ldapEauth(context),
   pam: async (context) => (await import("./pam.ts")).pamEauth(context),
@@ -16,10 +17,7 @@ const MODULES: Readonly<Record<string, EauthLoader>> = {
   sharedsecret: async (context) => (await import("./sharedsecret.ts")).sharedSecretEauth(context),
 };
 
-/** The available systems, sorted. */
-export const EAUTH_NAMES: readonly string[] = Object.keys(MODULES);
-
 /** Makes the system `name`; `undefined` if there is none. */
 export async function loadEauth(name: string, context: EauthContext): Promise<EauthModule | undefined> {
-  return Object.hasOwn(MODULES, name) ? await MODULES[name](context) : undefined;
+  return isEauthName(name) ? await MODULES[name](context) : undefined;
 }

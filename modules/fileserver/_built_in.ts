@@ -3,17 +3,10 @@
  * @module
  */
 
-import type { BackendName } from "#lib/files/backends/backend_names.ts";
-import type { BackendHost, FileBackend, FileServerOpts } from "#lib/files/backends/backend.ts";
-
-/** What a backend's file exports. */
-export interface BackendModule {
-  /** Opens it with the options of this master or minion; `undefined` if they leave it without a purpose. */
-  open(opts: FileServerOpts, host: BackendHost): FileBackend | undefined;
-}
+import type { BackendTable } from "#lib/plugins/file_backend.ts";
 
 /** What `fileserver_backend` chooses from. */
-export const BACKENDS: Readonly<Record<BackendName, () => Promise<BackendModule>>> = {
+export const BACKENDS: BackendTable = {
   gitfs: () => import("./gitfs.ts"),
   minionfs: () => import("./minionfs.ts"),
   roots: () => import("./roots.ts"),

@@ -17,7 +17,7 @@ import {
   NO_LISTS,
   type UpdateOptions,
   type UpdateTarget,
-} from "#lib/files/backends/backend.ts";
+} from "#lib/plugins/file_backend.ts";
 import { isExposed } from "#lib/files/backends/exposed.ts";
 import { digestFile } from "#lib/files/backends/pieces.ts";
 import { messageOf } from "#lib/errors.ts";

@@ -15,7 +15,7 @@ import {
   type FoundFile,
   NO_LISTS,
   type UpdateTarget,
-} from "#lib/files/backends/backend.ts";
+} from "#lib/plugins/file_backend.ts";
 import { isExposed } from "#lib/files/backends/exposed.ts";
 import { findBelow } from "#lib/files/backends/find_below.ts";
 import { HashCache } from "#lib/files/backends/hash_cache.ts";

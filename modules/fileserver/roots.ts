@@ -14,7 +14,7 @@ import {
   NO_LISTS,
   type UpdateOptions,
   type UpdateTarget,
-} from "#lib/files/backends/backend.ts";
+} from "#lib/plugins/file_backend.ts";
 import { ANY_ENV, environmentDirectories } from "#lib/files/backends/env_directories.ts";
 import { findBelow } from "#lib/files/backends/find_below.ts";
 import { HashCache } from "#lib/files/backends/hash_cache.ts";

@@ -3,10 +3,10 @@
  * @module
  */
 
-import type { Renderer } from "#lib/jinja/salt/renderer.ts";
+import type { BuiltInRenderers } from "#lib/plugins/renderer.ts";
 
 /** How each renderer is loaded. */
-export const RENDERERS: Readonly<Record<string, () => Promise<{ readonly render: Renderer }>>> = {
+export const RENDERERS: BuiltInRenderers["table"] = {
   gpg: () => import("./gpg.ts"),
   jinja: () => import("./jinja.ts"),
   json: () => import("./json.ts"),
@@ -20,7 +20,7 @@ export const RENDERERS: Readonly<Record<string, () => Promise<{ readonly render:
 };
 
 /** Salt's renderers that are not here, and what does their work. */
-export const RENDERERS_NOT_BUILT: Readonly<Record<string, string>> = {
+export const RENDERERS_NOT_BUILT: BuiltInRenderers["notBuilt"] = {
   aws_kms: "Keep the secret in an ext_pillar, or use the renderer gpg.",
   cheetah: "Write the file for jinja.",
   dson: "Write the file as json or yaml.",

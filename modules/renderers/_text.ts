@@ -5,8 +5,8 @@
 
 import { RenderError } from "#lib/errors.ts";
 import type { Positions } from "#lib/values/positions.ts";
-import type { RenderInput } from "#lib/jinja/salt/renderer.ts";
-import type { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import type { RenderInput } from "#lib/plugins/renderer.ts";
+import type { TextOrigin } from "#lib/plugins/text_origin.ts";
 import { typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { TextPlace, YamlPlaces } from "#lib/yaml/load.ts";
 

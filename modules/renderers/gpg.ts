@@ -6,9 +6,8 @@
 
 import { RenderError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
-import type { RenderHost } from "#lib/jinja/salt/host.ts";
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import type { RenderHost, RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import { strictUtf8 } from "#lib/text/strict_utf8.ts";
 import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 import { decrypt } from "./_gpg.ts";

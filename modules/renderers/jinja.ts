@@ -6,7 +6,7 @@
 
 import { RenderError } from "#lib/errors.ts";
 import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
 import { needRenderText } from "./_text.ts";
 
 /**

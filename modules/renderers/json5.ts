@@ -6,7 +6,7 @@
 
 import { messageOf, RenderError } from "#lib/errors.ts";
 import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 import { readJson5 } from "./_json5.ts";
 

@@ -5,7 +5,7 @@
  */
 
 import { MsgpackError, RenderError } from "#lib/errors.ts";
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { needRenderText, withoutShebang } from "./_text.ts";
 

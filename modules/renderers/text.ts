@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
 import { needRenderText } from "./_text.ts";
 
 /**

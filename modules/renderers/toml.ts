@@ -6,9 +6,9 @@
 
 import { RenderError } from "#lib/errors.ts";
 import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
 import { needRenderText } from "./_text.ts";
-import { readToml } from "./_toml.ts";
+import { readToml } from "#lib/render/toml_reader.ts";
 
 /**
  * Reads TOML.

@@ -6,7 +6,7 @@
 
 import { RenderError, YamlError } from "#lib/errors.ts";
 import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
 import { yamlRenderText } from "#lib/jinja/filters/yaml_words.ts";
 import { markOrdered } from "#lib/values/ordered.ts";
 import { truthy } from "#lib/values/value.ts";

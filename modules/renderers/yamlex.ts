@@ -7,7 +7,7 @@
 import { RenderError, YamlError } from "#lib/errors.ts";
 import { yamlexText } from "#lib/jinja/filters/yaml_words.ts";
 import { excerptOf } from "#lib/jinja/salt/excerpt.ts";
-import type { RenderInput, RenderOutput } from "#lib/jinja/salt/renderer.ts";
+import type { RenderInput, RenderOutput } from "#lib/plugins/renderer.ts";
 import { truthy } from "#lib/values/value.ts";
 import { loadYamlex } from "#lib/yaml/yamlex.ts";
 import { needRenderText, positionsIn } from "./_text.ts";

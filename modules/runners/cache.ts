@@ -8,12 +8,13 @@ import { CommandError, InvocationError, StoreError } from "#lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
-import type { LockResult } from "#lib/files/backends/backend.ts";
+import type { LockResult } from "#lib/plugins/file_backend.ts";
 import { BankFiles } from "#lib/fleet/bank_files.ts";
 import { p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type MinionsTarget, targetMinions } from "./_targeted.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 const TARGETED = `
 
@@ -131,7 +132,7 @@ type : update
       import("#lib/files/server/file_server.ts"),
       import("#lib/files/server/upkeep.ts"),
     ]);
-    const server = new FileServer(opts, { log });
+    const server = new FileServer(opts, { log, backends: BACKENDS });
     const { done, errors } = await changeLocks(server, "clearLock", {
       backend: ["gitfs"],
       pattern: remote ?? undefined,

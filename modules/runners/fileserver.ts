@@ -5,11 +5,12 @@
  */
 
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import type { LockResult } from "#lib/files/backends/backend.ts";
+import type { LockResult } from "#lib/plugins/file_backend.ts";
 import { type FileListOptions, FileServer } from "#lib/files/server/file_server.ts";
 import { changeLocks, clearCaches, clearFileLists, updateBackends } from "#lib/files/server/upkeep.ts";
 import { p } from "#lib/plugins/module.ts";
 import { compareStrings, map, str, truthy, type Value } from "#lib/values/value.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 const BACKEND = `
 
@@ -156,7 +157,7 @@ export const lock: RunnerFunction = runner({
 });
 
 function serverOf({ opts, log }: RunnerContext): FileServer {
-  return new FileServer(opts, { log });
+  return new FileServer(opts, { log, backends: BACKENDS });
 }
 
 /** The names of backends, `git` and `minion` too. */

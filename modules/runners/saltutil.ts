@@ -11,6 +11,7 @@ import type { FileClient } from "#lib/files/client/file_client.ts";
 import { openLocalServer } from "#lib/files/client/local_server.ts";
 import { p } from "#lib/plugins/module.ts";
 import { str, type Value } from "#lib/values/value.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 const PARAMS = { saltenv: p.any("base"), extmod_whitelist: p.any(null), extmod_blacklist: p.any(null) };
 
@@ -35,7 +36,7 @@ async function masterClient({ opts, signal, log }: RunnerContext): Promise<FileC
     cachedir: opts.cachedir,
     hashType: opts.hash_type,
     id: opts.id ?? "",
-    request: await openLocalServer(opts, { log, signal }),
+    request: await openLocalServer(opts, { log, signal, backends: BACKENDS }),
     signal,
     log: (level, message) => log(level, message),
   });

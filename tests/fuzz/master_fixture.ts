@@ -34,6 +34,7 @@ import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type FunctionJob, packFunctionJob, unpackFunctionJob } from "#lib/master/functions/messages.ts";
 import { hold } from "./target.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 /** Small keys are made faster, and are sufficient here. */
 export const FUZZ_KEY_BITS = 1024;
@@ -134,7 +135,7 @@ export async function openMaster(): Promise<FixtureMaster> {
         return Promise.resolve();
       },
     },
-    files: openFileServices(opts, log),
+    files: openFileServices(opts, { log, backends: BACKENDS }),
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,

@@ -36,8 +36,8 @@ async function withService(options: Readonly<Record<string, Value>>, act: (scope
   const host: PillarHost = {
     opts,
     values: optsValues(opts),
-    sources: loadFamily<PillarContext>(PILLAR_SOURCES),
-    tops: loadFamily<TopContext>({}),
+    sources: { ...loadFamily<PillarContext>(PILLAR_SOURCES), table: PILLAR_SOURCES, notBuilt: new Set() },
+    tops: { ...loadFamily<TopContext>({}), table: {}, notBuilt: new Set() },
     signal: new AbortController().signal,
     render({ text, path }, { grains, opts }) {
       files.push(path.slice(root.length + 1));

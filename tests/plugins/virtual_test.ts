@@ -227,7 +227,7 @@ Deno.test("only modules whose functions may search programs have conditions on p
 
 Deno.test("a call of a function of an unavailable module reports the reason, as in Salt", async () => {
   const catalogue = loadFamily<never>(TABLE, { virtualNames: NAMES, host: host({ os_family: "Arch" }) });
-  const context = testContext({ catalogue: { ...catalogue, states: loadCatalogue().states } });
+  const context = testContext({ catalogue: { ...loadCatalogue(), ...catalogue } });
   const resultOf = async (name: string) => (await run(name, [], context)).return;
   assertEquals(await resultOf("pkg.f"), "'pkg' __virtual__ returned False: no apt; no yum");
   assertEquals(await resultOf("yum.f"), "'yum' __virtual__ returned False: no yum");

@@ -4,7 +4,7 @@ import { renderSls, renderTemplate } from "#lib/render/render.ts";
 import { renderValue } from "#lib/render/render_value.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { render as renderMsgpack } from "#modules/renderers/msgpack.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import { renderFixture } from "#tests/support/files/render_scope.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 

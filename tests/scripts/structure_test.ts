@@ -111,6 +111,22 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
       upwardImports: ["lib/os/a.ts imports lib/keys/b.ts", "lib/os/c.ts imports lib/keys/b.ts"],
     },
   ],
+  [
+    "plugins: an import by a file of lib that puts nothing together, and one that puts nothing together any more",
+    {
+      "lib/minion/worker/a.ts": 'import { TABLE } from "#modules/execution/_built_in.ts";\n',
+      "lib/minion/agent/b.ts": 'const load = () => import("#modules/execution/test.ts");\n',
+      "lib/minion/keeper/c.ts": "",
+      "modules/execution/_built_in.ts": "export const TABLE = {};\n",
+      "modules/execution/test.ts": 'import { TABLE } from "./_built_in.ts";\n',
+      "master.ts": 'import { TABLE } from "./modules/execution/_built_in.ts";\n',
+    },
+    [
+      "plugins: lib/minion/agent/b.ts imports modules/execution/test.ts: take it from a file of COMPOSITION",
+      "known, and no longer so: lib/minion/keeper/c.ts imports from modules",
+    ],
+    { composition: ["lib/minion/worker/a.ts", "lib/minion/keeper/c.ts"] },
+  ],
   ["a file that brings Node's compatibility layer along", {
     "lib/os/a.ts": 'import type { Stats } from "node:fs";\nimport { statfsSync } from "node:fs";\n',
     "modules/execution/b.ts": 'import { lookup } from "node:dns/promises";\n',

@@ -8,7 +8,7 @@
 import { callingUser } from "#lib/commands/cli/calling_user.ts";
 import type { JobIo } from "#lib/commands/cli/run_command.ts";
 import { requestToken } from "#lib/client/token_request.ts";
-import { EAUTH_NAMES } from "#modules/auth/_built_in.ts";
+import { EAUTH_NAMES, isEauthName } from "#lib/auth/eauth_names.ts";
 import { messageOf, RefusedError, UsageError } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
@@ -41,7 +41,7 @@ export interface EauthRun {
 export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
   if (eauth === null || eauth === "") {
     if (mktoken) throw new UsageError("--make-token needs --auth: the system that knows the user");
-  } else if (!EAUTH_NAMES.includes(eauth)) {
+  } else if (!isEauthName(eauth)) {
     throw new UsageError(
       `The specified external authentication system "${eauth}" is not available${
         didYouMean(eauth, EAUTH_NAMES) || "."

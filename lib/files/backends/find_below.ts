@@ -4,7 +4,7 @@
  */
 
 import { absolutePath } from "#lib/os/paths.ts";
-import type { FoundFile } from "./backend.ts";
+import type { FoundFile } from "#lib/plugins/file_backend.ts";
 import { isBelow, isReallyBelow } from "./safe_path.ts";
 
 /**

@@ -13,7 +13,7 @@ import { directoriesIn } from "#lib/os/directory_names.ts";
 import { messageOf } from "#lib/errors.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
-import type { BackendHost } from "./backend.ts";
+import type { BackendHost } from "#lib/plugins/file_backend.ts";
 import { digestFile, digestSmallFile, SMALL } from "./pieces.ts";
 import { environmentOf, fileNameOf } from "./safe_path.ts";
 

@@ -6,7 +6,7 @@
 import { RegexError } from "#lib/errors.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
-import type { BackendHost, FileServerOpts } from "./backend.ts";
+import type { BackendHost, FileServerOpts } from "#lib/plugins/file_backend.ts";
 
 /**
  * A test for paths that are not served. An invalid expression is left out and logged, as in Salt.

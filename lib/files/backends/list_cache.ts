@@ -10,7 +10,7 @@ import { messageOf } from "#lib/errors.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
-import type { BackendHost, FileLists } from "./backend.ts";
+import type { BackendHost, FileLists } from "#lib/plugins/file_backend.ts";
 import { fileNameOf } from "./safe_path.ts";
 
 /** Interval at which the times of directories are looked at, in milliseconds. */

@@ -8,7 +8,7 @@
 import { StoreError } from "#lib/errors.ts";
 import { dirName, relativePath } from "#lib/os/paths.ts";
 import { compareStrings } from "#lib/values/value.ts";
-import type { FileLists } from "./backend.ts";
+import type { FileLists } from "#lib/plugins/file_backend.ts";
 import { followLinks } from "./safe_path.ts";
 
 /** Which files are listed. */

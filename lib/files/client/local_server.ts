@@ -5,9 +5,8 @@
  */
 
 import { fileCommand } from "#lib/files/server/file_commands.ts";
-import { FileServer } from "#lib/files/server/file_server.ts";
+import { FileServer, type FileServerHost } from "#lib/files/server/file_server.ts";
 import { updateBackends } from "#lib/files/server/upkeep.ts";
-import type { BackendHost } from "#lib/files/backends/backend.ts";
 import type { SendFileCommand } from "./server_calls.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
@@ -15,9 +14,9 @@ import { optsValues } from "#lib/config/opts_map.ts";
 /** Opens the file server of a node, with its git repositories as they are now. */
 export async function openLocalServer(
   opts: MinionOpts | MasterOpts,
-  { log, signal }: BackendHost & { readonly signal: AbortSignal },
+  { log, backends, signal }: FileServerHost & { readonly signal: AbortSignal },
 ): Promise<SendFileCommand> {
-  const server = new FileServer(opts, { log });
+  const server = new FileServer(opts, { log, backends });
   if (opts.fileserver_backend.some((name) => ["git", "gitfs"].includes(name))) {
     await updateBackends(server, { changes: false, signal }, { log, fire: () => Promise.resolve() });
   }

@@ -23,7 +23,7 @@ export const FILE_CLIENT: PermissionSet = {
 export const FILE_CLIENT_ANYWHERE: PermissionSet = { ...FILE_CLIENT, write: true };
 
 /** The parts of a job that its file client is made of. */
-export type ClientContext = Pick<JobContext, "opts" | "grains" | "outside" | "signal" | "log">;
+export type ClientContext = Pick<JobContext, "opts" | "grains" | "catalogue" | "outside" | "signal" | "log">;
 
 /** One for each job: contexts of calls within a job share its way to the outside. */
 const clients = new WeakMap<JobContext["outside"], FileClient>();
@@ -58,10 +58,11 @@ export function fetchedByJob({ outside }: Pick<JobContext, "outside">): Map<stri
 }
 
 /** The file server of this host, which is loaded at the first request. */
-function localServer({ opts, signal, log }: ClientContext): SendFileCommand {
+function localServer({ opts, catalogue, signal, log }: ClientContext): SendFileCommand {
+  const host = { log, signal, backends: catalogue.fileBackends };
   let server: Promise<SendFileCommand> | undefined;
   return async (load) => {
-    server ??= import("./local_server.ts").then(({ openLocalServer }) => openLocalServer(opts, { log, signal }));
+    server ??= import("./local_server.ts").then(({ openLocalServer }) => openLocalServer(opts, host));
     return await (await server)(load);
   };
 }

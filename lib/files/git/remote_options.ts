@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { FileServerOpts } from "#lib/files/backends/backend.ts";
+import type { FileServerOpts } from "#lib/plugins/file_backend.ts";
 import { mountPoint } from "#lib/files/backends/salt_url.ts";
 import { str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import {

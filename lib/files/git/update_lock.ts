@@ -6,7 +6,7 @@
 
 import { dirName } from "#lib/os/paths.ts";
 import { messageOf } from "#lib/errors.ts";
-import type { LockResult } from "#lib/files/backends/backend.ts";
+import type { LockResult } from "#lib/plugins/file_backend.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import { exists, lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";

@@ -7,18 +7,18 @@
 
 import {
   type BackendHost,
+  type BackendTable,
   type FileBackend,
   type FileLists,
   type FileServerOpts,
   type FoundFile,
-} from "#lib/files/backends/backend.ts";
+} from "#lib/plugins/file_backend.ts";
 import { readPiece } from "#lib/files/backends/pieces.ts";
 import { safePath } from "#lib/files/backends/safe_path.ts";
 import { splitQuery } from "#lib/files/backends/salt_url.ts";
 import { compareStrings } from "#lib/values/value.ts";
 import { messageOf } from "#lib/errors.ts";
-import { BACKEND_NAMES, type BackendName, backendNames, isBackendName } from "#lib/files/backends/backend_names.ts";
-import { BACKENDS } from "#modules/fileserver/_built_in.ts";
+import { BACKEND_NAMES, type BackendName, backendNames, isBackendName } from "#lib/config/backend_names.ts";
 
 /** A file, and the backend that has it. */
 export interface ServedFile extends FoundFile {
@@ -59,13 +59,19 @@ export interface NamedBackend {
   readonly backend: FileBackend;
 }
 
+/** The services that a file server uses. */
+export interface FileServerHost extends BackendHost {
+  /** What `fileserver_backend` chooses from. */
+  readonly backends: BackendTable;
+}
+
 /** Answers for all backends. */
 export class FileServer {
   readonly #opts: FileServerOpts;
-  readonly #host: BackendHost;
+  readonly #host: FileServerHost;
   #opened: Promise<readonly NamedBackend[]> | undefined;
 
-  constructor(opts: FileServerOpts, host: BackendHost) {
+  constructor(opts: FileServerOpts, host: FileServerHost) {
     this.#opts = opts;
     this.#host = host;
   }
@@ -189,7 +195,7 @@ export class FileServer {
         continue;
       }
       try {
-        const backend = (await BACKENDS[name]()).open(this.#opts, this.#host);
+        const backend = (await this.#host.backends[name]()).open(this.#opts, this.#host);
         if (backend !== undefined) opened.push({ name, backend });
       } catch (error) {
         this.#host.log("error", `The file server backend ${name} cannot be used: ${messageOf(error)}`);

@@ -7,7 +7,7 @@
 import { environmentOf } from "#lib/files/backends/safe_path.ts";
 import { namesIn } from "#lib/os/directory_names.ts";
 import { describeError, messageOf } from "#lib/errors.ts";
-import type { LockResult, UpdateOptions } from "#lib/files/backends/backend.ts";
+import type { LockResult, UpdateOptions } from "#lib/plugins/file_backend.ts";
 import { isGone } from "#lib/os/deno_texts.ts";
 import type { Backends, FileServer } from "./file_server.ts";
 import { compareStrings, type ValueMap } from "#lib/values/value.ts";

@@ -5,7 +5,7 @@
  */
 
 import { type CallContext, PyObject } from "#lib/python/object.ts";
-import type { RenderHost } from "./host.ts";
+import type { RenderHost } from "#lib/plugins/renderer.ts";
 
 /** The name of the variable that holds the host. It begins with a space, so that no template can name it. */
 export const HOST_VARIABLE = " host";

@@ -11,7 +11,7 @@ import type { Loader, TemplateSource } from "#lib/jinja/core/environment.ts";
 import type { Obj } from "#lib/python/object.ts";
 import { textOf } from "#lib/python/kinds.ts";
 import { strictUtf8 } from "#lib/text/strict_utf8.ts";
-import type { RenderHost } from "./host.ts";
+import type { RenderHost } from "#lib/plugins/renderer.ts";
 
 /** The largest file that is read as a template, in bytes. */
 const MAX_BYTES = 64 * 2 ** 20;

@@ -9,16 +9,15 @@ import type { Obj } from "#lib/python/object.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 import { saltGlobals } from "./globals.ts";
 import { HOST_VARIABLE, HostObject } from "./host_object.ts";
-import type { RenderHost } from "./host.ts";
+import type { RenderHost, RenderRequest } from "#lib/plugins/renderer.ts";
 import { saltLanguage } from "./language.ts";
 import { templateLoader } from "./loader.ts";
 import { printable } from "./printing.ts";
-import type { RenderRequest } from "./renderer.ts";
 import { SaltObject } from "./salt_object.ts";
 import { slsContext } from "./sls_context.ts";
 import { syntaxOptions } from "./syntax_options.ts";
 import { renderErrorOf } from "./template_errors.ts";
-import { TextOrigin, type WrittenPiece } from "./text_origin.ts";
+import { TextOrigin, type WrittenPiece } from "#lib/plugins/text_origin.ts";
 
 /** The variables of the template, which are globals of its environment too, so that imported files see them. */
 function variablesOf(

@@ -8,7 +8,7 @@ import { Func, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { toPlain } from "#lib/python/plain.ts";
 import { textOf } from "#lib/python/kinds.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
-import type { SaltFunction, SaltFunctions } from "./host.ts";
+import type { SaltFunction, SaltFunctions } from "#lib/plugins/renderer.ts";
 
 /** Converts a function's result to a value for templates. */
 function callable(name: string, fun: SaltFunction): Func {

@@ -10,7 +10,8 @@
  */
 
 import { describeError, messageOf } from "#lib/errors.ts";
-import { type BackendName, backendNames } from "#lib/files/backends/backend_names.ts";
+import { type BackendName, backendNames } from "#lib/config/backend_names.ts";
+import type { BackendTable } from "#lib/plugins/file_backend.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { pillarRemoteLists } from "#lib/files/git/pillar_remotes.ts";
@@ -21,6 +22,8 @@ import type { ValueMap } from "#lib/values/value.ts";
 /** What the updates need from the master. */
 export interface FileUpdatesParts {
   readonly opts: MasterOpts;
+  /** The backends of the file server. */
+  readonly backends: BackendTable;
   readonly log: Logger;
   /** Stamps an event and fires it. */
   fire(tag: string, data: ValueMap): Promise<void>;
@@ -121,13 +124,18 @@ export class FileUpdates {
 }
 
 /** The file server of this thread, and its updates. */
-async function loadServer({ opts, log, fire }: FileUpdatesParts) {
+async function loadServer({ opts, backends, log, fire }: FileUpdatesParts) {
   const [{ FileServer }, { reapBackends, updateBackends }] = await Promise.all([
     import("#lib/files/server/file_server.ts"),
     import("#lib/files/server/upkeep.ts"),
   ]);
   const write = (level: "error" | "warning" | "info" | "debug", message: string) => log[level](message);
-  return { reapBackends, updateBackends, host: { log: write, fire }, server: new FileServer(opts, { log: write }) };
+  return {
+    reapBackends,
+    updateBackends,
+    host: { log: write, fire },
+    server: new FileServer(opts, { backends, log: write }),
+  };
 }
 
 /** Whether there is something to fetch, or events about changes are configured. */

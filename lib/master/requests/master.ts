@@ -31,7 +31,7 @@ import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } f
 import { loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
-import { checkBackends } from "#lib/files/backends/backend_names.ts";
+import { checkBackends } from "#lib/config/backend_names.ts";
 import { checkPillarRepositories } from "#lib/files/git/pillar_updates.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { Maintenance } from "./maintenance.ts";
@@ -40,6 +40,7 @@ import { portsPath, publishPullPath } from "#lib/config/master_paths.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { type MemoryMessage, parsePublisherReady } from "#lib/master/publisher/publisher_messages.ts";
@@ -320,7 +321,12 @@ export class Master {
       rotate: (reason) => this.#rotating = this.#rotate(reason),
       restoreAccessKeys: () => this.#restoreAccessKeys(),
     });
-    this.#fileUpdates = new FileUpdates({ opts, log: this.#log, fire: (tag, data) => this.#fire(tag, data) });
+    this.#fileUpdates = new FileUpdates({
+      opts,
+      backends: BACKENDS,
+      log: this.#log,
+      fire: (tag, data) => this.#fire(tag, data),
+    });
   }
 
   /** Gives the users in `publisher_acl` access. If that fails, the master continues without them. */

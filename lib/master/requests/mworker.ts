@@ -13,7 +13,7 @@ import { messageOf } from "#lib/errors.ts";
 import { type InFlightRequest, inFlightRequests } from "./in_flight_request.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { type OpenServices, openServices, type ServicesInit } from "./mworker_services.ts";
+import { type OpenServices, openServices, type ServicesInit, type ServicesPlugins } from "./mworker_services.ts";
 import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
@@ -30,6 +30,12 @@ export interface MWorkerParts extends ServicesInit {
   readonly queued: number;
   /** Memory for the routes of current requests. */
   readonly held: SharedArrayBuffer;
+}
+
+/** Where an MWorker runs, and its plugins. */
+interface MWorkerRun {
+  readonly host: ThreadHost;
+  readonly plugins: ServicesPlugins;
 }
 
 /** A worker that must stop answers requests until none has come for this time, in milliseconds. */
@@ -65,9 +71,14 @@ export class MWorker implements ThreadService {
   #stopping = false;
   readonly #host: ThreadHost;
 
-  private constructor(opts: MasterOpts, parts: MWorkerParts, host: ThreadHost) {
+  private constructor(opts: MasterOpts, parts: MWorkerParts, { host, plugins }: MWorkerRun) {
     this.#host = host;
-    this.#open = openServices(opts, parts, { log: host.log, onWait: () => this.#park(), post: host.post });
+    this.#open = openServices(opts, parts, {
+      log: host.log,
+      plugins,
+      onWait: () => this.#park(),
+      post: host.post,
+    });
     this.#handler = new RequestHandler(this.#open.services);
     this.#socket = Duplex.inherited(parts.requests, {
       highWaterMark: 0,
@@ -78,8 +89,8 @@ export class MWorker implements ThreadService {
   }
 
   /** Answers for the requests that the thread before it died of, and takes requests from then on. */
-  static async start(opts: MasterOpts, parts: MWorkerParts, host: ThreadHost): Promise<MWorker> {
-    const worker = new MWorker(opts, parts, host);
+  static async start(opts: MasterOpts, parts: MWorkerParts, run: MWorkerRun): Promise<MWorker> {
+    const worker = new MWorker(opts, parts, run);
     await worker.#answerOrphans();
     worker.#running = worker.#serve().catch((error) => worker.#fail(error));
     return worker;

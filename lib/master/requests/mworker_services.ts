@@ -7,7 +7,7 @@
 import { Access } from "#lib/auth/access.ts";
 import { Callers } from "#lib/auth/callers.ts";
 import type { AttemptRequest } from "#lib/auth/attempts.ts";
-import { loadEauth } from "#modules/auth/_built_in.ts";
+import type { LoadEauth } from "#lib/auth/eauth_module.ts";
 import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
@@ -20,6 +20,7 @@ import { openJobStore } from "#lib/jobs/open_store.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { KeyStore } from "#lib/keys/store.ts";
+import type { BackendTable } from "#lib/plugins/file_backend.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { masterJournal } from "./journal.ts";
 import { openFileServices } from "./master_files.ts";
@@ -67,6 +68,27 @@ export interface ServicesInit {
   readonly owner: string;
 }
 
+/** The plugins that the services use. */
+export interface ServicesPlugins {
+  /** The backends of the file server. */
+  readonly backends: BackendTable;
+  /** Loads the systems of `external_auth`. */
+  readonly loadEauth: LoadEauth;
+}
+
+/** What the services of a thread are made with. */
+interface ServicesParts {
+  readonly log: Logger;
+  readonly plugins: ServicesPlugins;
+  /**
+   * Called when the current request begins to wait.
+   * @returns That request.
+   */
+  onWait(): AttemptRequest;
+  /** Sends a message to the main thread. */
+  post(message: unknown): void;
+}
+
 /** The result of {@linkcode openServices}. */
 export interface OpenServices {
   readonly services: MasterServices;
@@ -84,16 +106,8 @@ const LATE_PILLAR_MS = 600_000;
 /** Number of remembered returns that were published but could not be stored. */
 const MAX_FIRED_RETURNS = 10_000;
 
-/**
- * The services of this thread.
- * @param parts.onWait Called when the current request begins to wait. Returns that request.
- * @param parts.post Sends a message to the main thread.
- */
-export function openServices(
-  opts: MasterOpts,
-  init: ServicesInit,
-  parts: { readonly log: Logger; onWait(): AttemptRequest; post(message: unknown): void },
-): OpenServices {
+/** The services of this thread. */
+export function openServices(opts: MasterOpts, init: ServicesInit, parts: ServicesParts): OpenServices {
   const { log } = parts;
   const bus = new EventSender(init.events);
   const journal = masterJournal(opts, log);
@@ -113,7 +127,7 @@ export function openServices(
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,
       minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
-      files: openFileServices(opts, log),
+      files: openFileServices(opts, { log, backends: parts.plugins.backends }),
       functions,
       pillars,
       park: parts.onWait,
@@ -129,7 +143,7 @@ export function openServices(
 function openAuth(
   opts: MasterOpts,
   init: ServicesInit,
-  { log, onWait }: { readonly log: Logger; onWait(): AttemptRequest },
+  { log, plugins, onWait }: Omit<ServicesParts, "post">,
 ): AuthServices {
   const access = new Access(init.accessKeys, {
     owner: init.owner,
@@ -149,7 +163,7 @@ function openAuth(
     verified: new VerifiedTokens(init.verified),
     callers: new Callers({
       access,
-      external: new ExternalAuth({ opts, log, load: loadEauth, warn: throttledWarnings(log), onWait }),
+      external: new ExternalAuth({ opts, log, load: plugins.loadEauth, warn: throttledWarnings(log), onWait }),
     }),
     autosign: new Autosign(opts, { warn: log.warning }),
     signInLimit: new RateLimit(opts.max_sign_ins, init.signInLimit),

@@ -10,6 +10,8 @@ import { serveThread, surviveErrors } from "#lib/runtime/thread.ts";
 import { shareJids } from "#lib/protocol/jid.ts";
 import { heedStopWord } from "#lib/values/stop_word.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
+import { loadEauth } from "#modules/auth/_built_in.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 /** The data that the thread starts with. */
 export interface MWorkerInit extends MWorkerParts, SupervisedInit {
@@ -26,5 +28,8 @@ serveThread<MWorkerInit>(async (init, host) => {
   heedStopWord(init.stop);
   noteSockets(init.sockets);
   shareJids(init.jids);
-  return await MWorker.start(unpackOpts("master", init.opts), init, host);
+  return await MWorker.start(unpackOpts("master", init.opts), init, {
+    host,
+    plugins: { backends: BACKENDS, loadEauth },
+  });
 });

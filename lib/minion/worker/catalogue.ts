@@ -1,10 +1,12 @@
 /**
- * Loads a minion's execution modules: the built-in ones and the user's own in its directories.
+ * Puts together the plugins of a minion's jobs: the built-in ones and the user's own in its directories.
  * @module
  */
 
 import type { Catalogue, JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
+import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
 import { STATE_MODULES } from "#modules/states/_built_in.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
@@ -119,7 +121,13 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     host,
     warn: options.warn,
   });
-  return { ...execution, states, renderers };
+  return {
+    ...execution,
+    states,
+    renderers,
+    builtInRenderers: { table: RENDERERS, notBuilt: RENDERERS_NOT_BUILT },
+    fileBackends: BACKENDS,
+  };
 }
 
 /** Whether there is something at a path; `undefined` in a thread that may not look. */

@@ -58,6 +58,8 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
       problems: () => problems,
       call: (fun, kwargs) => callRemote(fun, { args: [], kwargs }, remote),
     }),
+    builtInRenderers: builtin.builtInRenderers,
+    fileBackends: builtin.fileBackends,
     renderers: {
       get: (name) => {
         const own = RENDERERS_PREFIX + name;

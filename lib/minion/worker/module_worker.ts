@@ -54,6 +54,8 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
   const others = loadCatalogue({ ...options, disableModules: [...options.disableModules ?? [], ...modules] });
   return {
     states: own.states,
+    builtInRenderers: own.builtInRenderers,
+    fileBackends: own.fileBackends,
     get: async (name) =>
       name.startsWith(STATES_PREFIX)
         ? await calledState(name, own.states)

@@ -13,10 +13,10 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import { NoMasterError, RenderError } from "#lib/errors.ts";
 import type { PillarContext } from "#lib/plugins/pillar_source.ts";
 import type { PillarHost, PillarOpts, PillarScope, PillarText } from "#lib/pillar/host.ts";
-import { PILLAR_SOURCES } from "#modules/pillar/_built_in.ts";
-import { TOP_SOURCES } from "#modules/tops/_built_in.ts";
+import { PILLAR_SOURCES, PILLARS_NOT_BUILT } from "#modules/pillar/_built_in.ts";
+import { TOP_SOURCES, TOPS_NOT_BUILT } from "#modules/tops/_built_in.ts";
 import type { TopContext } from "#lib/plugins/top_source.ts";
-import type { RenderHost, SaltFunctions, TemplateFiles } from "#lib/jinja/salt/host.ts";
+import type { RenderHost, SaltFunctions, TemplateFiles } from "#lib/plugins/renderer.ts";
 import { renderSls } from "#lib/render/render.ts";
 import { renderValue } from "#lib/render/render_value.ts";
 import { jobRenderHost } from "#lib/render/job_host.ts";
@@ -50,8 +50,16 @@ export function pillarHost(parts: PillarHostParts): PillarHost {
     signal,
     ignores,
     log: writeLog,
-    sources: loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning }),
-    tops: loadFamily<TopContext>(TOP_SOURCES, { directories: parts.tops ?? [], warn: log.warning }),
+    sources: {
+      ...loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning }),
+      table: PILLAR_SOURCES,
+      notBuilt: PILLARS_NOT_BUILT,
+    },
+    tops: {
+      ...loadFamily<TopContext>(TOP_SOURCES, { directories: parts.tops ?? [], warn: log.warning }),
+      table: TOP_SOURCES,
+      notBuilt: TOPS_NOT_BUILT,
+    },
     async render(text, scope) {
       const reason = changingReason(text.text, text.renderer);
       if (reason !== undefined) scope.notes.changing(reason);
@@ -86,6 +94,7 @@ function renderHost(parts: PillarHostParts, scope: PillarScope, text?: PillarTex
     grains,
     pillar,
     salt: noting(host.salt, scope),
+    builtInRenderers: host.builtInRenderers,
     async renderer(name) {
       const own = await host.renderer?.(name);
       if (own !== undefined) scope.notes.changing(`the renderer ${name}`);

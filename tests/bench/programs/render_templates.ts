@@ -10,10 +10,11 @@
 import { cpuUsage } from "node:process";
 import { fileClientOf } from "#lib/files/client/open.ts";
 import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
-import type { RenderHost } from "#lib/jinja/salt/host.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
+import type { RenderHost } from "#lib/plugins/renderer.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
 import templates from "./render_templates.json" with { type: "json" };
 
 const [root, seconds] = Deno.args;
@@ -33,6 +34,7 @@ const host: RenderHost = {
   grains: map({ os_family: "Debian" }),
   pillar,
   salt: { get: (name) => functions[name] },
+  builtInRenderers: { table: RENDERERS, notBuilt: RENDERERS_NOT_BUILT },
   files: fileClientOf(testContext({ opts })),
   log: () => {},
 };

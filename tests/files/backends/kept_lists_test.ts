@@ -1,6 +1,6 @@
 /** The data that a backend caches on disk about its files: lists, digests and modification times. */
 
-import type { FileLists } from "#lib/files/backends/backend.ts";
+import type { FileLists } from "#lib/plugins/file_backend.ts";
 import { findBelow } from "#lib/files/backends/find_below.ts";
 import { HashCache } from "#lib/files/backends/hash_cache.ts";
 import { ListCache } from "#lib/files/backends/list_cache.ts";

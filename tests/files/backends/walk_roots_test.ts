@@ -4,7 +4,7 @@
  */
 
 import { PreflightError, StoreError } from "#lib/errors.ts";
-import { checkBackends } from "#lib/files/backends/backend_names.ts";
+import { checkBackends } from "#lib/config/backend_names.ts";
 import { readMtimes } from "#lib/files/backends/mtime_map.ts";
 import { walkRoots } from "#lib/files/backends/walk_roots.ts";
 import { assertEquals, assertRejects, assertThrows } from "#tests/support/assert.ts";

@@ -19,6 +19,7 @@ import { testOpts } from "#tests/support/calls/job_context.ts";
 import { makeRepository } from "#tests/support/files/file_server.ts";
 import { clientOf, ScriptedFileServer } from "#tests/support/files/scripted_file_server.ts";
 import { filesBelow } from "#tests/support/tree.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 /** A directory of the test's own. */
 function scratch(): { readonly root: string } & Disposable {
@@ -246,6 +247,7 @@ Deno.test("without a master the host's own file server gives its options, and fe
   });
   const logged: string[] = [];
   const request = await openLocalServer(opts, {
+    backends: BACKENDS,
     log: (level, message) => void logged.push(`${level} ${message}`),
     signal: new AbortController().signal,
   });

@@ -20,6 +20,7 @@ import {
 } from "#tests/support/files/file_server.ts";
 import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 import { fromTyped } from "#tests/support/typed_values.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 /** Calls a runner of the master of `server`. */
 async function call(server: TestFileServer, name: string, args: readonly Value[], kwargs: ValueMap): Promise<Value> {
@@ -141,7 +142,7 @@ Deno.test("a running update ends when the master ends", async () => {
     gitfs_remotes: [remote, `file://${server.root}/repo`],
   };
   const ending = new AbortController();
-  const files = new FileServer(opts, { log: () => {} });
+  const files = new FileServer(opts, { backends: BACKENDS, log: () => {} });
   await makeRepository(`${server.root}/repo`);
   const updating = updateBackends(files, { changes: false, signal: ending.signal }, {
     log: () => {},

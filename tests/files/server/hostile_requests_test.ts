@@ -1,5 +1,5 @@
 import { minionCommand } from "#lib/master/requests/minion_commands.ts";
-import { checkBackends } from "#lib/files/backends/backend_names.ts";
+import { checkBackends } from "#lib/config/backend_names.ts";
 import { PreflightError } from "#lib/errors.ts";
 import { FileServer } from "#lib/files/server/file_server.ts";
 import { clearFileLists, reapBackends, updateBackends } from "#lib/files/server/upkeep.ts";
@@ -8,6 +8,7 @@ import { eventually } from "#tests/support/eventually.ts";
 import { isMap, map, repr, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { makeFileServer, type TestFileServer } from "#tests/support/files/file_server.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 const NONE = { _file_find: map({ path: "", rel: "" }), _file_hash: "", _serve_file: map({ data: "", dest: "" }) };
 const LISTS = ["_file_list", "_dir_list", "_file_list_emptydirs", "_symlink_list"];
@@ -236,7 +237,7 @@ Deno.test("the digest of a large file is cached on disk until the file is remove
   await eventually(async () => (await ask(server, load), lexistsOrThrow(kept)), { what: "the digest on disk" });
   assert(isMap(digest));
   assertEquals(Deno.readTextFileSync(kept).split(":")[0], digest.get("hsum"));
-  const files = new FileServer(server.services.opts, { log: () => {} });
+  const files = new FileServer(server.services.opts, { backends: BACKENDS, log: () => {} });
   await reapBackends(files, { log: () => {} });
   assertEquals(Deno.statSync(kept).isFile, true);
   Deno.removeSync(path);
@@ -267,7 +268,7 @@ Deno.test("a git remote that could run a program, or looks like an option of git
       fileserver_backend: ["gitfs", "roots"],
       gitfs_remotes: [map({ remote }).get("remote") ?? null],
     };
-    const files = new FileServer(opts, { log: (_level, message) => void logged.push(message) });
+    const files = new FileServer(opts, { backends: BACKENDS, log: (_level, message) => void logged.push(message) });
     // As in Salt, an invalid URL is left out, and an unknown option stops all remotes.
     const backends = await files.backends();
     const remotes = backends.flatMap(({ name, backend }) => name === "gitfs" ? backend.intervals() : []);
@@ -281,6 +282,7 @@ Deno.test("an unknown file server backend is named in the log, and the others ar
   using server = await makeFileServer(map({ fileserver_backend: ["hgfs", "roots"] }));
   const logged: string[] = [];
   const files = new FileServer(server.services.opts, {
+    backends: BACKENDS,
     log: (level, message) => void logged.push(`${level} ${message}`),
   });
   assertEquals((await files.backends()).map(({ name }) => name), ["roots"]);
@@ -296,7 +298,7 @@ Deno.test("a backend that fails is named in the log, and the others are updated 
   const cachedir = server.services.opts.cachedir;
   Deno.mkdirSync(cachedir, { recursive: true });
   Deno.writeTextFileSync(`${cachedir}/roots`, "a file where a directory has to be");
-  const files = new FileServer(server.services.opts, { log: () => {} });
+  const files = new FileServer(server.services.opts, { backends: BACKENDS, log: () => {} });
   const logged: string[] = [];
   const host = { log: (_level: string, message: string) => void logged.push(message), fire: () => Promise.resolve() };
   await updateBackends(files, { changes: true, signal: new AbortController().signal }, host);
@@ -314,7 +316,7 @@ Deno.test("cached lists are removed by environment, also one with a foreign file
   const directory = `${opts.cachedir}/file_lists/roots`;
   Deno.mkdirSync(directory, { recursive: true });
   for (const name of ["base.p", "a%2Fb.p", "%zz.p", "base.w"]) Deno.writeTextFileSync(`${directory}/${name}`, "");
-  const files = new FileServer(opts, { log: () => {} });
+  const files = new FileServer(opts, { backends: BACKENDS, log: () => {} });
   const clear = (saltenvs?: string[]) =>
     clearFileLists(files, { cachedir: opts.cachedir, saltenvs, backend: undefined });
   assertEquals([...await clear(["a/b"])], [["roots", ["a/b"]]]);

@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
 import { CommandError, InvocationError, RenderError } from "#lib/errors.ts";
 import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
-import type { SaltFunction } from "#lib/jinja/salt/host.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import type { SaltFunction } from "#lib/plugins/renderer.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import { FILTERS } from "#lib/jinja/salt/language.ts";
 import corpus from "#tests/corpus/templates.json" with { type: "json" };
 import { renderFixture } from "#tests/support/files/render_scope.ts";

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { CommandError, RenderError } from "#lib/errors.ts";
 import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import { copyDeep } from "#lib/values/dict_update.ts";
 import { mergeMaps } from "#lib/values/dict_merge.ts";
 import { dumpJson } from "#lib/values/json.ts";

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { RenderError } from "#lib/errors.ts";
 import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
-import { TextOrigin } from "#lib/jinja/salt/text_origin.ts";
+import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import { type RenderFixture, renderFixture } from "#tests/support/files/render_scope.ts";
 
 async function failure(text: string, host: RenderFixture = renderFixture()): Promise<string> {

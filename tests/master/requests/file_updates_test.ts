@@ -6,6 +6,7 @@ import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { git, makeFileServer, makeRepository } from "#tests/support/files/file_server.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 Deno.test("backends are updated at once and then at their intervals, each remote separately, until the master ends", async () => {
   // A server that accepts connections and sends nothing.
@@ -21,6 +22,7 @@ Deno.test("backends are updated at once and then at their intervals, each remote
   const opts = { ...server.services.opts, gitfs_remotes: remotes };
   const events: [tag: string, data: ValueMap][] = [];
   const updates = new FileUpdates({
+    backends: BACKENDS,
     opts,
     log: server.services.log,
     fire: (tag, data) => Promise.resolve(void events.push([tag, data])),
@@ -58,6 +60,7 @@ Deno.test("git pillar repositories are fetched at once and then at their interva
   const remotes = [`pillar file://${server.root}/repo`, `pillar file://${server.root}/nowhere`];
   const ext_pillar: Value[] = [map({ git: remotes })];
   const updates = new FileUpdates({
+    backends: BACKENDS,
     opts: { ...opts, ext_pillar, git_pillar_update_interval: 1, fileserver_interval: 1 },
     log,
     fire: () => Promise.reject(new Error("an event")),
@@ -81,6 +84,7 @@ Deno.test("git pillar repositories are fetched at once and then at their interva
 Deno.test("a master whose backends need no updates starts none", async () => {
   using server = await makeFileServer();
   const updates = new FileUpdates({
+    backends: BACKENDS,
     opts: server.services.opts,
     log: server.services.log,
     fire: () => Promise.reject(new Error("an event")),

@@ -17,6 +17,7 @@ import { fleetTest } from "#tests/support/fleet/fleet.ts";
 import { makeFileServer } from "#tests/support/files/file_server.ts";
 import { ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
 import { testServices } from "#tests/support/fleet/services.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 Deno.test("an encrypted request with too many fields is rejected", async () => {
   using services = await testServices();
@@ -110,7 +111,7 @@ Deno.test("a journal that cannot be read stays for the next start", async () => 
 Deno.test("file updates that end while they load their backends set no timers", async () => {
   using server = await makeFileServer(map({ fileserver_backend: ["roots"], fileserver_events: true }));
   const { opts, log, logged } = server.services;
-  const updates = new FileUpdates({ opts, log, fire: () => Promise.resolve() });
+  const updates = new FileUpdates({ backends: BACKENDS, opts, log, fire: () => Promise.resolve() });
   await updates.close();
   assertEquals(logged.filter((line) => line.startsWith("ERROR")), []);
 });

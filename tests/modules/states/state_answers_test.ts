@@ -80,13 +80,17 @@ class Answers {
 
   /** A catalogue with all states, and only these execution functions. */
   catalogue(real: Catalogue): Catalogue {
-    const none: Omit<Catalogue, "get" | "states"> = {
+    const { states, builtInRenderers, fileBackends } = real;
+    return {
+      states,
+      builtInRenderers,
+      fileBackends,
+      get: (name) => Promise.resolve(this.#function(name)),
       all: () => Promise.resolve([]),
       problems: () => new Map(),
       refusals: () => new Map(),
       providers: () => Promise.resolve(new Map()),
     };
-    return { ...none, states: real.states, get: (name) => Promise.resolve(this.#function(name)) };
   }
 
   #function(name: string): ModuleFunction<JobContext> | undefined {

@@ -96,6 +96,8 @@ function sorted(value: ValueMap): ValueMap {
 function lacking(catalogue: Catalogue, absent: readonly Value[], answers: () => Answers): Catalogue {
   return {
     states: catalogue.states,
+    builtInRenderers: catalogue.builtInRenderers,
+    fileBackends: catalogue.fileBackends,
     all: () => catalogue.all(),
     problems: () => catalogue.problems(),
     refusals: () => catalogue.refusals(),

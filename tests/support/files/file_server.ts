@@ -8,6 +8,7 @@ import type { Typed } from "#tests/support/typed_values.ts";
 import { FileServer } from "#lib/files/server/file_server.ts";
 import { updateBackends } from "#lib/files/server/upkeep.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 /** A text for a file, a list for a link, null for a directory. */
 type Tree = Readonly<Record<string, string | readonly [link: string] | null>>;
@@ -65,13 +66,17 @@ export async function makeFileServer(opts: Value = new Map()): Promise<TestFileS
   const services = await testServices({ ...overrides, cachedir: `${root}/cache` });
   if (services.opts.gitfs_remotes.length > 0) {
     await makeRepository(`${root}/repo`);
-    await updateBackends(new FileServer(services.opts, { log: (level, message) => services.log[level](message) }), {
-      changes: false,
-      signal: new AbortController().signal,
-    }, {
-      log: (level, message) => services.log[level](message),
-      fire: () => Promise.resolve(),
-    });
+    await updateBackends(
+      new FileServer(services.opts, { backends: BACKENDS, log: (level, message) => services.log[level](message) }),
+      {
+        changes: false,
+        signal: new AbortController().signal,
+      },
+      {
+        log: (level, message) => services.log[level](message),
+        fire: () => Promise.resolve(),
+      },
+    );
   }
   return {
     root,

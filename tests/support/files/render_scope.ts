@@ -3,8 +3,9 @@
  * @module
  */
 
-import type { RenderHost, SaltFunction } from "#lib/jinja/salt/host.ts";
+import type { RenderHost, SaltFunction } from "#lib/plugins/renderer.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
+import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
 
 /** The parts that a test passes. */
 export interface RenderFixtureParts {
@@ -39,6 +40,7 @@ export function renderFixture(parts: RenderFixtureParts = {}): RenderFixture {
     grains: parts.grains ?? new Map(),
     pillar: parts.pillar ?? new Map(),
     salt: { get: (name) => Object.hasOwn(functions, name) ? functions[name] : undefined },
+    builtInRenderers: { table: RENDERERS, notBuilt: RENDERERS_NOT_BUILT },
     files: {
       cacheFile: (url) => {
         requestedUrls.push(url);

@@ -28,6 +28,7 @@ import { SharedKey } from "#lib/keys/shared_key.ts";
 import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
 /** The services, and records of their use. */
 export interface TestServices extends MasterServices, Disposable {
@@ -104,7 +105,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       data: new DataCache(opts.cachedir, { log: log.error }),
       publishPort: 4505,
     },
-    files: openFileServices(opts, log),
+    files: openFileServices(opts, { log, backends: BACKENDS }),
     functions: {
       start: (job) => Promise.resolve(void functions.push(job)),
       call: (job) => Promise.resolve((functions.push(job), { return: "done", success: true })),

@@ -6,6 +6,7 @@
 
 import type { FILE_SERVER_OPTIONS } from "#lib/config/file_server_options.ts";
 import type { Loaded } from "#lib/config/option_types.ts";
+import type { BackendName } from "#lib/config/backend_names.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
 /** The options that backends read; masters and minions have all of them. */
@@ -119,3 +120,12 @@ export interface LockResult {
   readonly done: readonly string[];
   readonly errors: readonly string[];
 }
+
+/** The exports of a backend's file. */
+export interface BackendModule {
+  /** Opens it with the options of this master or minion; `undefined` if they leave it without a purpose. */
+  open(opts: FileServerOpts, host: BackendHost): FileBackend | undefined;
+}
+
+/** What loads each backend, by its name in `fileserver_backend`. */
+export type BackendTable = Readonly<Record<BackendName, () => Promise<BackendModule>>>;
