@@ -273,44 +273,20 @@ export class SourceError extends Error {
   }
 }
 
-/** One place that an error in a template has passed: innermost a macro or an included file, then what called it. */
-export interface TemplateFrame {
-  /** The template's name as it was loaded; `undefined` for one that was given as text. */
-  readonly name?: string;
-  /** The file it was read from, if any. */
-  readonly path?: string;
-  /** Line and column, from 1, of the part of the expression that failed. */
-  readonly line: number;
-  readonly column: number;
-  /** The line that Python's Jinja names: that of the statement or the printed expression. */
-  readonly statementLine: number;
-}
-
-/** What kind of error of a template: Jinja's classes, and `python` for an exception of Python itself. */
-export type TemplateErrorKind =
-  | "syntax"
-  | "undefined"
-  | "security"
-  | "runtime"
-  | "notFound"
-  | "filterArgument"
-  | "python";
-
-/** A template is wrong, or failed while it was rendered. The message is Jinja's or Python's, without the place. */
-export class TemplateError extends Error {
-  override name = "TemplateError";
-  /** Where it happened, innermost first. */
-  readonly frames: TemplateFrame[] = [];
-  /** For an undefined name: it, and the names that there were. */
-  missing?: { readonly name: string; readonly among: () => string[] };
-  /** @param type Python's name of the class: `UndefinedError`, `TypeError`, `ZeroDivisionError`. */
-  constructor(readonly kind: TemplateErrorKind, readonly type: string, message: string) {
+/**
+ * An exception of Python, as operations on Python's values raise it: in templates, and in functions that behave as
+ * Python's.
+ */
+export class PythonError extends Error {
+  override name = "PythonError";
+  /** @param type Python's name of its class: `TypeError`, `ZeroDivisionError`. */
+  constructor(readonly type: string, message: string) {
     super(message);
   }
 }
 
-/** A place in a file that is rendered; lines and columns count from 1. */
-export interface RenderPlace {
+/** A place in a file; lines and columns count from 1. */
+export interface Place {
   /** The path of the file, as requested: `web/init.sls`. `undefined` for a text that came from no file. */
   readonly file?: string;
   readonly line: number;
@@ -320,11 +296,11 @@ export interface RenderPlace {
 
 /** Details of an error besides its message. */
 export interface RenderErrorDetail {
-  readonly place?: RenderPlace;
+  readonly place?: Place;
   /** The lines around the place, with a mark, as Salt shows them: `---`, lines, `---`. */
   readonly excerpt?: string;
   /** What included or imported the file of the place: the nearest first. */
-  readonly chain?: readonly RenderPlace[];
+  readonly chain?: readonly Place[];
   /** A sentence that helps: `Did you mean 'name'?` */
   readonly hint?: string;
 }
@@ -354,7 +330,7 @@ export class RenderError extends Error {
 }
 
 /** A place as editors and compilers write it: `web/init.sls:12:5`. */
-function placeText({ file = "the text", line, column }: RenderPlace): string {
+export function placeText({ file = "the text", line, column }: Place): string {
   return `${file}:${line}${column === undefined ? "" : `:${column}`}`;
 }
 

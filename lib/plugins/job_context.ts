@@ -8,6 +8,7 @@
 import type { ChildRunner } from "#lib/programs/child_process.ts";
 import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
 import type { BackendTable } from "./file_backend.ts";
+import type { Family, Functions } from "./loader.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { BuiltInRenderers } from "./renderer.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
@@ -81,31 +82,8 @@ export interface Outside {
   refresh(what: Refresh, options?: { readonly waitS?: number }): Promise<boolean>;
 }
 
-/** One function, as `sys` shows it. */
-export interface CatalogueEntry {
-  /** `test.ping`. */
-  readonly name: string;
-  readonly fun: ModuleFunction<JobContext>;
-}
-
-/** The functions of one family of modules for a context `C`; a module is loaded when it is first needed. */
-export interface Functions<C> {
-  /** The function called `name` (`test.ping`), if it exists. */
-  get(name: string): Promise<ModuleFunction<C> | undefined>;
-  /** All functions, sorted by name; loads every module. */
-  all(): Promise<readonly { readonly name: string; readonly fun: ModuleFunction<C> }[]>;
-  /** Whether there is a module of this name that serves this host. Absent: that is not known. */
-  serves?(module: string): Promise<boolean>;
-  /** The modules that failed to load so far, with the reason. */
-  problems(): ReadonlyMap<string, string>;
-  /** The modules that did not load on this host so far, with the reason. */
-  refusals(): ReadonlyMap<string, string>;
-}
-
 /** The plugins of a minion that its jobs use. */
-export interface Catalogue extends Functions<JobContext> {
-  /** The file that provides each module, without `.ts`, by the module's name; loads every module. */
-  providers(): Promise<ReadonlyMap<string, string>>;
+export interface Catalogue extends Family<JobContext> {
   /** The state functions, `file.managed`; a module's `mod_watch`, `mod_aggregate` and so on are among them. */
   readonly states: Functions<StateContext>;
   /** The user's own renderers: `upper.render`. Absent: there are none. */

@@ -21,8 +21,8 @@ export interface FamilyEntry<C> {
   readonly fun: ModuleFunction<C>;
 }
 
-/** The functions of one family of plugins. */
-export interface Family<C> {
+/** The functions of one family of plugins for a context `C`; a module is loaded when it is first needed. */
+export interface Functions<C> {
   /** The function called `name` (`test.ping`), if it exists. */
   get(name: string): Promise<ModuleFunction<C> | undefined>;
   /** All functions, sorted by name; loads every module. */
@@ -33,6 +33,10 @@ export interface Family<C> {
   problems(): ReadonlyMap<string, string>;
   /** The modules that did not load on this host so far, with the reason. */
   refusals(): ReadonlyMap<string, string>;
+}
+
+/** One family of plugins: its functions, and its files. */
+export interface Family<C> extends Functions<C> {
   /** The file that provides each module that serves, without `.ts`, by the module's name; loads every module. */
   providers(): Promise<ReadonlyMap<string, string>>;
 }

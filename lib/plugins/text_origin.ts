@@ -3,13 +3,13 @@
  * @module
  */
 
-import type { RenderPlace } from "#lib/errors.ts";
+import type { Place } from "#lib/errors.ts";
 
 /** A part of a text that a template wrote. */
 export interface WrittenPiece {
   /** Where it begins in the text (UTF-16 units). */
   readonly offset: number;
-  readonly place: RenderPlace;
+  readonly place: Place;
   /** Whether the file contains it unchanged, so that the place advances with its characters. */
   readonly literal: boolean;
 }
@@ -42,7 +42,7 @@ export class TextOrigin {
   }
 
   /** The place that wrote what is at a line and column of the text, both from 1. */
-  place(line: number, column: number): RenderPlace | undefined {
+  place(line: number, column: number): Place | undefined {
     if (this.#pieces === undefined) return { ...this.#file === undefined ? {} : { file: this.#file }, line, column };
     const offset = this.#offset(line, column);
     const piece = this.#pieceAt(this.#pieces, offset);

@@ -31,7 +31,7 @@ export function arithmetic(operator: Operator, a: Obj, b: Obj): Numeric | undefi
 
 /**
  * An int as a float.
- * @throws {TemplateError} OverflowError if it is too large.
+ * @throws {PythonError} OverflowError if it is too large.
  */
 export function toFloat(n: Int): number {
   const result = Number(n);

@@ -107,7 +107,7 @@ export function hasPrivateAttribute(obj: Obj, name: string): boolean {
 
 /**
  * Calls an object.
- * @throws {TemplateError} TypeError if it cannot be called.
+ * @throws {PythonError} TypeError if it cannot be called.
  */
 export function callObject(obj: Obj, args: readonly Obj[], kwargs: Kwargs, context: CallContext): Result {
   if (obj instanceof PyObject) return obj.call(args, kwargs, context);

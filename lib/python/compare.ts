@@ -18,7 +18,7 @@ export type Order = "<" | "<=" | ">" | ">=";
 
 /**
  * Whether `a operator b`.
- * @throws {TemplateError} TypeError if Python has no order for both.
+ * @throws {PythonError} TypeError if Python has no order for both.
  */
 export function compareByOperator(operator: Order, a: Obj, b: Obj): boolean {
   const numberA = intOf(a) ?? floatOf(a), numberB = intOf(b) ?? floatOf(b);
@@ -64,7 +64,7 @@ function setsOrdered(operator: Order, a: PySet, b: PySet): boolean {
 
 /**
  * Python's `item in container`.
- * @throws {TemplateError} TypeError, also for a container that answers only asynchronously.
+ * @throws {PythonError} TypeError, also for a container that answers only asynchronously.
  */
 export function contains(container: Obj, item: Obj): boolean {
   const answer = contained(container, item);
@@ -102,7 +102,7 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
 
 /**
  * Python's `sorted` by precomputed keys; stable.
- * @throws {TemplateError} TypeError if two have no order.
+ * @throws {PythonError} TypeError if two have no order.
  */
 export function sortBy<T>(items: readonly { readonly key: Obj; readonly item: T }[], reverse: boolean): T[] {
   const sorted = [...items].sort((a, b) => {

@@ -10,7 +10,7 @@ import type { Obj, ObjMap } from "./object.ts";
 
 /**
  * The value under `key`; `undefined` if there is none.
- * @throws {TemplateError} TypeError for a key that cannot be one.
+ * @throws {PythonError} TypeError for a key that cannot be one.
  */
 export function dictGet(map: ObjMap, key: Obj): Obj | undefined {
   const value = map.get(key);

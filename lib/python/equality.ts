@@ -13,7 +13,7 @@ import { type Obj, type ObjMap, PyObject } from "./object.ts";
 
 /**
  * Python's `a == b`.
- * @throws {TemplateError} If an operand is a strict undefined value.
+ * @throws {PythonError} If an operand is a strict undefined value.
  */
 export function isEqual(a: Obj, b: Obj): boolean {
   if (a === b && !(a instanceof PyObject)) return true;
@@ -85,7 +85,7 @@ function scan(map: ObjMap, key: Obj): Obj | undefined {
   return undefined;
 }
 
-/** @throws {TemplateError} TypeError if Python refuses `key` as a key. */
+/** @throws {PythonError} TypeError if Python refuses `key` as a key. */
 function checkHashable(key: Obj): void {
   if (key instanceof Tuple) {
     for (const item of key) checkHashable(item);

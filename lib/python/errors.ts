@@ -3,7 +3,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { PythonError } from "#lib/errors.ts";
 
 /** Python's exceptions that operations on values raise. */
 export type PythonErrorType =
@@ -24,13 +24,13 @@ export type PythonErrorType =
   | "AssertionError";
 
 /** The exception, to be thrown. */
-export function pythonError(type: PythonErrorType, message: string): TemplateError {
-  return new TemplateError("python", type, message);
+export function pythonError(type: PythonErrorType, message: string): PythonError {
+  return new PythonError(type, message);
 }
 
 /** Whether `error` is one of Python's exceptions of these types. */
 export function isPythonError(error: unknown, ...types: readonly PythonErrorType[]): boolean {
-  return error instanceof TemplateError && error.kind === "python" && types.some((type) => type === error.type);
+  return error instanceof PythonError && types.some((type) => type === error.type);
 }
 
 /** Operations that would create longer lists, tuples, sets or maps are refused. */
@@ -41,7 +41,7 @@ const MAX_TEXT = 256 * 1024 * 1024;
 
 /**
  * Refuses results that need too much memory.
- * @throws {TemplateError} MemoryError.
+ * @throws {PythonError} MemoryError.
  */
 export function checkItems(count: number): void {
   if (count > MAX_ITEMS) throw pythonError("MemoryError", `more than ${MAX_ITEMS} items`);

@@ -30,7 +30,7 @@ const MAX_WIDTH = 1_000_000;
 
 /**
  * Formats `value` by `spec`.
- * @throws {TemplateError} ValueError or TypeError, as Python.
+ * @throws {PythonError} ValueError or TypeError, as Python.
  */
 export function formatValue(value: Obj, spec: string): string {
   if (spec === "") return strOf(value);

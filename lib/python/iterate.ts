@@ -10,7 +10,7 @@ import { type Obj, type ObjMap, PyObject } from "./object.ts";
 
 /**
  * The items.
- * @throws {TemplateError} TypeError for what cannot be iterated.
+ * @throws {PythonError} TypeError for what cannot be iterated.
  */
 export function iterate(obj: Obj): Iterator<Obj> {
   if (Array.isArray(obj)) return obj[Symbol.iterator]();
@@ -38,7 +38,7 @@ export function toList(obj: Obj): Obj[] {
 
 /**
  * The results of `pick` for each entry.
- * @throws {TemplateError} RuntimeError if the dict changes its size meanwhile.
+ * @throws {PythonError} RuntimeError if the dict changes its size meanwhile.
  */
 export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): Iterator<Obj> {
   const size = map.size;
@@ -51,7 +51,7 @@ export function* mapEntries(map: ObjMap, pick: (key: Obj, value: Obj) => Obj): I
 
 /**
  * The items of a value, of which there must be `count`.
- * @throws {TemplateError} ValueError or TypeError if not.
+ * @throws {PythonError} ValueError or TypeError if not.
  */
 export function unpackItems(value: Obj, count: number): readonly Obj[] {
   if (!isIterable(value)) {

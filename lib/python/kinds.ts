@@ -63,7 +63,7 @@ export function isNumberObject(obj: Obj): boolean {
 
 /**
  * An int that counts or indexes something, as a safe JavaScript number; huge ones are cut.
- * @throws {TemplateError} TypeError if it is none.
+ * @throws {PythonError} TypeError if it is none.
  */
 export function indexOf(obj: Obj, what = "object cannot be interpreted as an integer"): number {
   const int = intOf(obj);

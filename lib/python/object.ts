@@ -79,7 +79,7 @@ export abstract class PyObject {
 
   /**
    * The item; `undefined` if there is none.
-   * @throws {TemplateError} TypeError if it has no items.
+   * @throws {PythonError} TypeError if it has no items.
    */
   getitem(_key: Obj): LookupResult {
     throw pythonError("TypeError", `'${this.typeName}' object is not subscriptable`);
@@ -87,7 +87,7 @@ export abstract class PyObject {
 
   /**
    * A new iterator over its items.
-   * @throws {TemplateError} TypeError if it cannot be iterated.
+   * @throws {PythonError} TypeError if it cannot be iterated.
    */
   iterate(): Iterator<Obj> {
     throw pythonError("TypeError", `'${this.typeName}' object is not iterable`);
@@ -120,7 +120,7 @@ export abstract class PyObject {
 
   /**
    * Calls it with arguments.
-   * @throws {TemplateError} TypeError if it is not callable.
+   * @throws {PythonError} TypeError if it is not callable.
    */
   call(_args: readonly Obj[], _kwargs: Kwargs, _context: CallContext): Result {
     throw pythonError("TypeError", `'${this.typeName}' object is not callable`);
@@ -141,7 +141,7 @@ export abstract class PyObject {
     return undefined;
   }
 
-  /** @throws {TemplateError} TypeError if it cannot be a key. */
+  /** @throws {PythonError} TypeError if it cannot be a key. */
   checkHashable(): void {}
 
   /** Called before an operator takes it as an operand: an undefined value throws here. */

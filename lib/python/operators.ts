@@ -16,7 +16,7 @@ import { sequenceLike, Tuple } from "#lib/values/tuple.ts";
 
 /**
  * The result of `a operator b`.
- * @throws {TemplateError} As Python does.
+ * @throws {PythonError} As Python does.
  */
 export function binary(operator: Operator, a: Obj, b: Obj, context: CallContext): Obj {
   const number = arithmetic(operator, a, b);

@@ -18,7 +18,7 @@ const DEEPEST = 1_000;
 /**
  * The value of `obj`: sets, views and iterators become lists, marked texts become plain ones. If all its parts are
  * values, it is returned itself, not a copy.
- * @throws {TemplateError} For functions, undefined values, and structures that contain themselves.
+ * @throws {PythonError} For functions, undefined values, and structures that contain themselves.
  */
 export function toPlain(obj: Obj): Value {
   return isPlain(obj) ? obj : convert(obj, DEEPEST);

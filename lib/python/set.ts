@@ -30,7 +30,7 @@ export class PySet extends PyObject {
 
   /**
    * Adds an item.
-   * @throws {TemplateError} TypeError if it is not hashable.
+   * @throws {PythonError} TypeError if it is not hashable.
    */
   add(item: Obj): void {
     dictSet(this.#items, item, true);

@@ -48,7 +48,7 @@ const DEEPEST = 2;
 
 /**
  * Formats `template`.
- * @throws {TemplateError} As Python does.
+ * @throws {PythonError} As Python does.
  */
 export function formatString(template: string, given: FormatArguments): string {
   return formatDeep(template, given, new Numbering(), DEEPEST);

@@ -18,7 +18,7 @@ import { Tuple } from "#lib/values/tuple.ts";
 
 /**
  * The text of an argument.
- * @throws {TemplateError} TypeError for anything but a str.
+ * @throws {PythonError} TypeError for anything but a str.
  */
 function textArg(obj: Obj, refuse: (type: string) => string): string {
   const text = textOf(obj);

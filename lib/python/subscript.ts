@@ -13,7 +13,7 @@ import { PyRange } from "./views.ts";
 
 /**
  * The item under `key`; `undefined` if there is none (Python's LookupError).
- * @throws {TemplateError} TypeError if the object has no items, or none of such a key.
+ * @throws {PythonError} TypeError if the object has no items, or none of such a key.
  */
 export function getItem(obj: Obj, key: Obj): LookupResult {
   if (obj instanceof Map) return dictGet(obj, key);

@@ -37,7 +37,7 @@ function saltFunctionsOf(context: JobContext): SaltFunctions {
         return made;
       });
     },
-    serves: (module) => context.catalogue.serves?.(module) ?? Promise.resolve(true),
+    serves: (module) => context.catalogue.serves(module),
     names: async () => (await context.catalogue.all()).map(({ name }) => name),
   };
 }

@@ -4,14 +4,14 @@
  * @module
  */
 
-import { RenderError, type RenderPlace } from "#lib/errors.ts";
+import { RenderError } from "#lib/errors.ts";
 import type { RenderHost, RenderRequest } from "#lib/plugins/renderer.ts";
 import type { Positions } from "#lib/values/positions.ts";
 import { TextOrigin } from "#lib/plugins/text_origin.ts";
 import type { Value } from "#lib/values/value.ts";
 import { pipeOf } from "./pipe.ts";
 
-export type { Positions, RenderHost, RenderPlace, RenderRequest };
+export type { Positions, RenderHost, RenderRequest };
 
 /** A rendered file. */
 export interface Rendered {

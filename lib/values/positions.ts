@@ -3,17 +3,8 @@
  * @module
  */
 
+import type { Place } from "#lib/errors.ts";
 import type { Value, ValueMap } from "./value.ts";
-
-/** A place in a file. */
-export interface Place {
-  /** The file's name; `undefined` for a text that came from no file. */
-  readonly file?: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1; absent if a template made the text. */
-  readonly column?: number;
-}
 
 /** The places within one document, from the renderer. */
 export interface Positions {

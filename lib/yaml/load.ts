@@ -11,7 +11,7 @@
  * @module
  */
 
-import type { YamlError } from "#lib/errors.ts";
+import type { Place, YamlError } from "#lib/errors.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { equals, Float, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { readBlocks } from "./block.ts";
@@ -57,11 +57,8 @@ export function loadYaml(
   return root === undefined ? null : new Constructor(source).value(root);
 }
 
-/** A place in a text: line and column from 1. */
-export interface TextPlace {
-  readonly line: number;
-  readonly column: number;
-}
+/** A place in a text. */
+export type TextPlace = Required<Omit<Place, "file">>;
 
 /** The positions of the keys and items of a document, looked up by the map or list object in the document's value. */
 export class YamlPlaces {

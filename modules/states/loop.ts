@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, CommandNotFoundError, InvocationError, messageOf, TemplateError } from "#lib/errors.ts";
+import { CommandError, CommandNotFoundError, InvocationError, messageOf, PythonError } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -101,7 +101,7 @@ function errorClass(error: unknown): string {
   if (error instanceof CommandNotFoundError) return "<class 'salt.exceptions.CommandNotFoundError'>";
   if (error instanceof CommandError) return "<class 'salt.exceptions.CommandExecutionError'>";
   if (error instanceof InvocationError) return "<class 'salt.exceptions.SaltInvocationError'>";
-  return error instanceof TemplateError ? `<class '${error.type}'>` : "<class 'Exception'>";
+  return error instanceof PythonError ? `<class '${error.type}'>` : "<class 'Exception'>";
 }
 
 export const until_no_eval: ModuleFunction<StateContext> = stateFn({

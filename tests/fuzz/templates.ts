@@ -3,7 +3,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { PythonError } from "#lib/errors.ts";
 import { Environment } from "#lib/jinja/core/environment.ts";
 import { JINJA_FILTERS } from "#lib/jinja/core/filters.ts";
 import { jinjaGlobals } from "#lib/jinja/core/globals.ts";
@@ -67,7 +67,7 @@ interface Corpus {
 export const templates: FuzzTarget = {
   name: "templates",
   share: 15,
-  refusals: [TemplateError],
+  refusals: [PythonError],
   open: () => {
     const corpus: Corpus = JSON.parse(Deno.readTextFileSync(new URL("../corpus/jinja_cases.json", import.meta.url)));
     const valid = corpus.cases.map(({ expression, template }) => template ?? `{{ ${expression} }}`);

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { FIELDS, type Node } from "#lib/jinja/syntax/nodes.ts";
 import { Language } from "#lib/jinja/core/language.ts";
 import type { Obj } from "#lib/python/object.ts";

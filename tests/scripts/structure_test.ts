@@ -95,7 +95,10 @@ const CASES: [what: string, files: Readonly<Record<string, string>>, problems: s
   ["a rule that knows a plugin", {
     "lib/protocol/jid.ts": 'const { ping } = await import("#modules/execution/test.ts");\n',
     "modules/execution/test.ts": "export const ping = 1;\n",
-  }, ["up: lib/protocol/jid.ts imports modules/execution/test.ts"]],
+  }, [
+    "up: lib/protocol/jid.ts imports modules/execution/test.ts",
+    "plugins: lib/protocol/jid.ts imports modules/execution/test.ts: take it from a file of COMPOSITION",
+  ]],
   ["a thread that is started from below", {
     "lib/runtime/a.ts": 'new Worker(new URL("../master/requests/b.ts"' + ", import.meta.url));\n",
     "lib/master/requests/b.ts": "",

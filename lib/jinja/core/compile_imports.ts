@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import type { Obj } from "#lib/python/object.ts";
 import type { Exec, Frame, LoadedTemplate, Maybe } from "./frame.ts";
 import type { StmtOf } from "#lib/jinja/syntax/nodes.ts";

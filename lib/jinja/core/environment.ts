@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { getAttribute, hasPrivateAttribute } from "#lib/python/attributes.ts";
 import { dictGet } from "#lib/python/dict.ts";
 import { isPythonError } from "#lib/python/errors.ts";

@@ -3,7 +3,8 @@
  * @module
  */
 
-import { TemplateError, type TemplateFrame } from "#lib/errors.ts";
+import { TemplateError, type TemplateFrame } from "#lib/jinja/syntax/template_error.ts";
+import type { PythonError } from "#lib/errors.ts";
 import { pythonError } from "#lib/python/errors.ts";
 
 /** Jinja's TemplateRuntimeError. */
@@ -16,15 +17,15 @@ export function filterArgumentError(message: string): TemplateError {
   return new TemplateError("filterArgument", "FilterArgumentError", message);
 }
 
-/** The frames of errors that are objects of other code. */
+/** The frames of errors that are not Jinja's. */
 const FRAMES = new WeakMap<object, TemplateFrame[]>();
 
 /** Maximum number of frames that are kept: an error in a deep recursion has hundreds. */
 const MAX_FRAMES = 50;
 
 /**
- * The places in templates that `error` has passed, innermost first: of errors of templates and of functions of the
- * host.
+ * The places in templates that `error` has passed, innermost first: of errors of Jinja, of Python's operations,
+ * and of functions of the host.
  */
 export function framesOf(error: unknown): readonly TemplateFrame[] {
   if (error instanceof TemplateError) return error.frames;
@@ -45,7 +46,7 @@ export function atFrame(error: unknown, frame: TemplateFrame): unknown {
 }
 
 /** Converts an error of the JavaScript engine: too deep, too long, too large. */
-function fromEngine(error: RangeError): TemplateError {
+function fromEngine(error: RangeError): PythonError {
   return error.message.includes("call stack")
     ? pythonError("RecursionError", "maximum recursion depth exceeded")
     : pythonError("MemoryError", error.message);

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { typeDescription } from "#lib/python/kinds.ts";
 import { type LookupResult, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { reprOf } from "#lib/python/repr.ts";

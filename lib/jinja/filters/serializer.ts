@@ -4,7 +4,8 @@
  * @module
  */
 
-import { JsonError, TemplateError, YamlError } from "#lib/errors.ts";
+import { JsonError, YamlError } from "#lib/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { TemplateModule } from "#lib/jinja/core/template_module.ts";
 import { dictOf } from "./dict_of.ts";
 import { pythonError } from "#lib/python/errors.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 interface Element {

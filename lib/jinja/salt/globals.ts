@@ -4,7 +4,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { PythonError } from "#lib/errors.ts";
 import { jinjaGlobals } from "#lib/jinja/core/globals.ts";
 import { dictOf } from "#lib/jinja/filters/dict_of.ts";
 import { pythonError } from "#lib/python/errors.ts";
@@ -54,7 +54,7 @@ function ifelse(args: readonly Obj[], kwargs: Kwargs, context: CallContext): Res
 export function saltGlobals(): Map<string, Obj> {
   const globals = jinjaGlobals();
   const raise = native("jinja_raise", ["msg"], ([message]) => {
-    throw new TemplateError("python", "TemplateError", strOf(message));
+    throw new PythonError("TemplateError", strOf(message));
   });
   globals.set("raise", new Func("jinja_raise", raise));
   globals.set("ifelse", new Func("ifelse", ifelse));

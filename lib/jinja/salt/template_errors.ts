@@ -9,11 +9,11 @@ import {
   InvocationError,
   JobEndedError,
   messageOf,
+  type Place,
+  PythonError,
   RenderError,
-  type RenderPlace,
-  TemplateError,
-  type TemplateFrame,
 } from "#lib/errors.ts";
+import { TemplateError, type TemplateFrame } from "#lib/jinja/syntax/template_error.ts";
 import { framesOf } from "#lib/jinja/core/errors.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { excerptOf } from "./excerpt.ts";
@@ -51,7 +51,7 @@ export function renderErrorOf(error: unknown, failed: Failed): unknown {
   return new RenderError(`${words}; line ${line}`, { ...detail, excerpt: excerptOf(failed.text, line) }, options);
 }
 
-function placeOf({ path, line, column }: TemplateFrame, { file, names }: Failed): RenderPlace {
+function placeOf({ path, line, column }: TemplateFrame, { file, names }: Failed): Place {
   const name = path === undefined ? file : names.get(path) ?? path;
   return { ...name === undefined ? {} : { file: name }, line, column };
 }
@@ -61,12 +61,12 @@ function salt(error: unknown): string {
   const message = error instanceof RenderError ? error.text : messageOf(error);
   if (error instanceof TemplateError) {
     if (error.kind === "undefined") return `Jinja variable ${message}`;
-    if (error.kind !== "python" && error.kind !== "notFound") return `Jinja syntax error: ${message}`;
+    if (error.kind !== "notFound") return `Jinja syntax error: ${message}`;
   }
   const called = error instanceof CommandError || (error instanceof InvocationError && error.usage === undefined);
   if (called) return `Problem running salt function in Jinja template: ${message}`;
   // An error that the template raised is shown with its class, as in the last line of Salt's traceback.
-  const raised = error instanceof TemplateError && error.type === "TemplateError";
+  const raised = error instanceof PythonError && error.type === "TemplateError";
   return raised ? `Jinja error: ${message}\nTemplateError: ${message}` : `Jinja error: ${message}`;
 }
 

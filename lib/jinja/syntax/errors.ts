@@ -3,7 +3,7 @@
  * @module
  */
 
-import { TemplateError } from "#lib/errors.ts";
+import { TemplateError } from "./template_error.ts";
 
 /**
  * A template that cannot be read.

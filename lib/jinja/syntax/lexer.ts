@@ -5,7 +5,7 @@
  */
 
 import { escapeRegex } from "#lib/regex/escape.ts";
-import type { TemplateError } from "#lib/errors.ts";
+import type { TemplateError } from "./template_error.ts";
 import { rstrip, SPACE } from "#lib/values/python_text.ts";
 import { float, int, repr } from "#lib/values/value.ts";
 import { syntaxError } from "./errors.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { TemplateError } from "#lib/errors.ts";
+import type { TemplateError } from "./template_error.ts";
 import { repr } from "#lib/values/value.ts";
 import { syntaxError } from "./errors.ts";
 import { ExpressionParser, setContext } from "./expression_parser.ts";

@@ -6,9 +6,10 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import type { Catalogue, CatalogueEntry, JobContext } from "#lib/plugins/job_context.ts";
+import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
 import { isExecutionName, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
 import { withCustomStates } from "./custom_states.ts";
+import type { FamilyEntry } from "#lib/plugins/loader.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "#lib/plugins/module.ts";
 import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -46,7 +47,7 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
       const execution = custom.filter(({ name }) => isExecutionName(name));
       return [...own, ...execution].sort((a, b) => compareStrings(a.name, b.name));
     },
-    serves: async (module) => remote.names.has(module) || await builtin.serves?.(module) !== false,
+    serves: async (module) => remote.names.has(module) || await builtin.serves(module),
     problems: () => new Map([...builtin.problems(), ...problems]),
     refusals: () => new Map([...builtin.refusals(), ...remote.refusals]),
     providers: async () =>
@@ -116,7 +117,7 @@ export async function describeFunctions(catalogue: Catalogue): Promise<Value> {
 }
 
 interface Descriptions {
-  readonly functions: CatalogueEntry[];
+  readonly functions: FamilyEntry<JobContext>[];
   readonly problems: ReadonlyMap<string, string>;
 }
 

@@ -7,7 +7,8 @@
 
 import { STATES_PREFIX } from "./catalogue.ts";
 import { invoke } from "#lib/plugins/call.ts";
-import type { Functions, JobContext, StateContext } from "#lib/plugins/job_context.ts";
+import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
+import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { stateContext } from "#lib/states/run/state_context.ts";
 import { compareStrings, isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -54,6 +55,7 @@ export function withCustomStates(builtin: Functions<StateContext>, remote: Remot
       const others = (await builtin.all()).filter(({ name }) => !isOwn(name.split(".", 1)[0]));
       return [...others, ...own].sort((a, b) => compareStrings(a.name, b.name));
     },
+    serves: async (module) => isOwn(module) || await builtin.serves(module),
     problems: () => new Map([...builtin.problems(), ...remote.problems()]),
     refusals: () => new Map([...builtin.refusals(), ...ownRefusals()]),
   };

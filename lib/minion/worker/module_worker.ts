@@ -63,7 +63,7 @@ function processCatalogue(options: CatalogueOptions, modules: readonly string[])
         ? calledRenderer(await own.renderers?.get(name.slice(RENDERERS_PREFIX.length)))
         : await own.get(name) ?? await others.get(name),
     all: () => own.all(),
-    serves: async (module) => await own.serves?.(module) !== false || await others.serves?.(module) !== false,
+    serves: async (module) => await own.serves(module) || await others.serves(module),
     problems: () => new Map([...others.problems(), ...own.problems()]),
     refusals: () => new Map([...others.refusals(), ...own.refusals()]),
     providers: () => own.providers(),

@@ -8,7 +8,7 @@ import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { stateRuns } from "./high.ts";
 import type { Places } from "./place.ts";
-import type { Place } from "#lib/values/positions.ts";
+import type { Place } from "#lib/errors.ts";
 import { COMMON_ARGUMENTS, INTERNAL_KEYWORDS } from "./requisites.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";

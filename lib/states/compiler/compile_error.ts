@@ -3,8 +3,7 @@
  * @module
  */
 
-import { placeText } from "./place.ts";
-import type { Place } from "#lib/values/positions.ts";
+import { type Place, placeText } from "#lib/errors.ts";
 
 /** One error of a compilation. */
 export interface CompileError {

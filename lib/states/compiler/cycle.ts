@@ -6,7 +6,8 @@
 import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { type Edge, findCycle } from "./graph.ts";
-import { type Places, placeText } from "./place.ts";
+import { placeText } from "#lib/errors.ts";
+import type { Places } from "./place.ts";
 import type { ChunkNode, StateNode } from "./requisite_graph.ts";
 import type { Requisite } from "./requisites.ts";
 import { repr, type ValueMap } from "#lib/values/value.ts";

@@ -8,7 +8,7 @@
 
 import type { CompileError } from "./compile_error.ts";
 import { ignoredRequisitesIn } from "./requisite_in.ts";
-import { placeText } from "./place.ts";
+import { placeText } from "#lib/errors.ts";
 import type { SlsSource } from "./source.ts";
 import { compile, type CompileOptions, LINT } from "./stages.ts";
 import { type Matches, type WalkedStates, walkSls } from "./walk.ts";

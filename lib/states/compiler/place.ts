@@ -3,7 +3,8 @@
  * @module
  */
 
-import type { Place, Positions } from "#lib/values/positions.ts";
+import type { Place } from "#lib/errors.ts";
+import type { Positions } from "#lib/values/positions.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Finds a place on demand, because most are never needed. */
@@ -94,9 +95,4 @@ export class Places {
     }
     return undefined;
   }
-}
-
-/** `web/init.sls:12:5` */
-export function placeText({ file = "<text>", line, column }: Place): string {
-  return column === undefined ? `${file}:${line}` : `${file}:${line}:${column}`;
 }

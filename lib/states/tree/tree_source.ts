@@ -4,10 +4,9 @@
  */
 
 import { baseName } from "#lib/os/paths.ts";
-import { RenderError, type RenderErrorDetail } from "#lib/errors.ts";
+import { placeText, RenderError, type RenderErrorDetail } from "#lib/errors.ts";
 import { moduleNameOf } from "#lib/plugins/loader.ts";
 import { type RenderMistake, SlsRenderError } from "#lib/states/compiler/compile_error.ts";
-import { placeText } from "#lib/states/compiler/place.ts";
 import type { RenderedFile, TopSource } from "#lib/states/compiler/source.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { Rendered, RenderRequest } from "#lib/render/render.ts";

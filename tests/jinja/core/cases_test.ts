@@ -1,4 +1,6 @@
-import { TemplateError } from "#lib/errors.ts";
+import { PythonError } from "#lib/errors.ts";
+import { framesOf } from "#lib/jinja/core/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { Environment } from "#lib/jinja/core/environment.ts";
 import { JINJA_FILTERS } from "#lib/jinja/core/filters.ts";
 import { jinjaGlobals } from "#lib/jinja/core/globals.ts";
@@ -67,9 +69,10 @@ function answer({ expression, template, options }: Case): Omit<Case, "options"> 
     const text = environment.fromString(template ?? `{{ ${expression} }}`).render(variables());
     return { text: text instanceof Promise ? "a promise" : text };
   } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    const { line, statementLine } = error.frames[0];
-    return { error: [error.type, error.message], line: error.kind === "syntax" ? line : statementLine };
+    if (!(error instanceof PythonError)) throw error;
+    const { line, statementLine } = framesOf(error)[0];
+    const isSyntax = error instanceof TemplateError && error.kind === "syntax";
+    return { error: [error.type, error.message], line: isSyntax ? line : statementLine };
   }
 }
 

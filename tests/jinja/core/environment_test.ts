@@ -1,4 +1,6 @@
-import { CommandError, TemplateError } from "#lib/errors.ts";
+import { CommandError, PythonError } from "#lib/errors.ts";
+import { framesOf } from "#lib/jinja/core/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { Environment, type EnvironmentSetup } from "#lib/jinja/core/environment.ts";
 import { framesOf } from "#lib/jinja/core/errors.ts";
 import { JINJA_FILTERS } from "#lib/jinja/core/filters.ts";
@@ -143,7 +145,7 @@ for (const [template, message] of REFUSED) {
   Deno.test(`a template fails where something must be known at once, or is not to be had: ${template}`, async () => {
     const wait = new Func("wait", ([value]) => Promise.resolve(value));
     const rendered = () => environment({ loader: files }).fromString(template).render(new Map([["wait", wait]]));
-    const error = await assertRejects(async () => await rendered(), TemplateError);
+    const error = await assertRejects(async () => await rendered(), PythonError);
     assertEquals(error.message, message);
   });
 }
@@ -163,7 +165,7 @@ Deno.test("what a template would make without an end is refused", () => {
   for (let i = 0; i < 600; i++) deep = [deep];
   for (const [expression, type] of BOUNDS) {
     const made = environment().fromString(`{{ ${expression} }}`);
-    assertEquals(assertThrows(() => made.render(new Map([["deep", deep]])), TemplateError, "", expression).type, type);
+    assertEquals(assertThrows(() => made.render(new Map([["deep", deep]])), PythonError, "", expression).type, type);
   }
 });
 
@@ -338,7 +340,7 @@ const ENDLESS: readonly (readonly [template: string, type: string])[] = [
 for (const [template, type] of ENDLESS) {
   Deno.test(`an endless template is stopped with an error: ${template}`, () => {
     const own = environment({ loader: () => ({ text: template }) });
-    const error = assertThrows(() => own.fromString(template).render(new Map()), TemplateError);
+    const error = assertThrows(() => own.fromString(template).render(new Map()), PythonError);
     assertEquals(error.type, type);
     assert(error.message !== "");
   });
@@ -356,9 +358,9 @@ const LOOPS: readonly string[] = [
 Deno.test("the steps of a template are limited, also in what it calls", () => {
   for (const template of LOOPS) {
     const own = environment({ maxSteps: 2_000, loader: (name) => ({ text: name === "self" ? LOOPS[0] : "" }) });
-    const error = assertThrows(() => own.fromString(template, "a.sls").render(new Map()), TemplateError);
+    const error = assertThrows(() => own.fromString(template, "a.sls").render(new Map()), PythonError);
     assertEquals(error.message, "the template takes more than 2000 steps (passes of loops, and calls)");
-    assert(error.frames[0].line > 0);
+    assert(framesOf(error)[0].line > 0);
     // Each rendering begins anew.
     for (let i = 0; i < 3; i++) own.fromString("{% for a in range(1500) %}{% endfor %}").render(new Map());
   }
@@ -380,7 +382,7 @@ Deno.test("too deep nesting is an error of the template, not of the program", ()
   const list = environment().fromString(
     "{% set x = namespace(v=[]) %}{% for i in range(20000) %}{% set x.v = [x.v] %}{% endfor %}{{ x.v }}",
   );
-  assertEquals(assertThrows(() => list.render(new Map()), TemplateError).type, "RecursionError");
+  assertEquals(assertThrows(() => list.render(new Map()), PythonError).type, "RecursionError");
 });
 
 Deno.test("a long chain of operators or filters does not count as nesting", () => {
@@ -388,7 +390,7 @@ Deno.test("a long chain of operators or filters does not count as nesting", () =
   assertEquals(environment().fromString(`{{ 'a'${"|upper".repeat(200)} }}`).render(new Map()), "A");
   const error = assertThrows(
     () => environment().fromString(`{{ ${"1 + ".repeat(50_000)}1 }}`).render(new Map()),
-    TemplateError,
+    PythonError,
   );
   assertEquals(error.type, "RecursionError");
 });
@@ -430,7 +432,7 @@ Deno.test("toPlain() converts a template's objects to values", () => {
     ]
   ) {
     environment().fromString(wrong).render(new Map([["take", take]]));
-    assertThrows(() => toPlain(taken.get("value") ?? null), TemplateError);
+    assertThrows(() => toPlain(taken.get("value") ?? null), PythonError);
   }
 });
 
@@ -440,5 +442,5 @@ Deno.test("a tuple that a function of the host gives is a tuple of the template"
     "{{ p() is sequence }} {{ p()|length }} {{ p()|tojson }} {{ {p(): 1} }} {{ p()|pprint }} {{ p().index('a') }}";
   const out = environment().fromString(text).render(new Map([["p", pair]]));
   assertEquals(out, "(2, 'a') False True (2, 'a', 3) (2,) a True 2 [2, \"a\"] {(2, 'a'): 1} (2, 'a') 1");
-  assertThrows(() => environment().fromString("{{ p().append(1) }}").render(new Map([["p", pair]])), TemplateError);
+  assertThrows(() => environment().fromString("{{ p().append(1) }}").render(new Map([["p", pair]])), PythonError);
 });

@@ -1,4 +1,4 @@
-import { TemplateError } from "#lib/errors.ts";
+import { PythonError } from "#lib/errors.ts";
 import { readDate } from "#lib/jinja/filters/dates.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import corpus from "#tests/corpus/relative_dates.json" with { type: "json" };
@@ -8,7 +8,7 @@ import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 for (const { now, words, time } of corpus) {
   Deno.test(`strftime reads "${words}" at ${now} as Salt's does`, () => {
     const read = () => strftime(readDate(words, new Date(now * 1000)), "%Y-%m-%d %H:%M:%S");
-    if (time === null) assertThrows(read, TemplateError, "Unable to parse");
+    if (time === null) assertThrows(read, PythonError, "Unable to parse");
     else assertEquals(read(), time);
   });
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { JobEndedError, RenderError, TemplateError } from "#lib/errors.ts";
+import { JobEndedError, PythonError, RenderError } from "#lib/errors.ts";
 import { conditionHolds } from "#lib/jinja/salt/condition.ts";
 import { renderJinja } from "#lib/jinja/salt/render_jinja.ts";
 import type { RenderRequest } from "#lib/plugins/renderer.ts";
@@ -133,6 +133,6 @@ Deno.test("Python's expressions of a condition: its functions over containers, a
   ];
   for (const [condition, holds] of cases) assertEquals(await conditionHolds(condition, variables), holds, condition);
   for (const wrong of ["len(5) > 1", "any(1.5)", "all(None)"]) {
-    await assertRejects(() => conditionHolds(wrong, variables), TemplateError, "has no len()");
+    await assertRejects(() => conditionHolds(wrong, variables), PythonError, "has no len()");
   }
 });

@@ -6,7 +6,7 @@
 
 import { debianIp } from "#modules/execution/_debian_ip.ts";
 import { rhIp } from "#modules/execution/_rh_ip.ts";
-import { CommandError, TemplateError } from "#lib/errors.ts";
+import { CommandError, PythonError } from "#lib/errors.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
@@ -37,7 +37,7 @@ function filesBelow(root: string, prefix = ""): [string, string][] {
 
 /** The error in the form of the corpus: the text of the two Python errors that states show, otherwise empty. */
 function errorText(error: unknown): string {
-  const shown = error instanceof TemplateError && ["AttributeError", "KeyError"].includes(error.type);
+  const shown = error instanceof PythonError && ["AttributeError", "KeyError"].includes(error.type);
   return shown ? `${error.type}: ${error.message}` : "";
 }
 

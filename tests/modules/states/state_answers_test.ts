@@ -87,6 +87,7 @@ class Answers {
       fileBackends,
       get: (name) => Promise.resolve(this.#function(name)),
       all: () => Promise.resolve([]),
+      serves: () => Promise.resolve(true),
       problems: () => new Map(),
       refusals: () => new Map(),
       providers: () => Promise.resolve(new Map()),

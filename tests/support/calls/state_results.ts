@@ -99,6 +99,7 @@ function lacking(catalogue: Catalogue, absent: readonly Value[], answers: () => 
     builtInRenderers: catalogue.builtInRenderers,
     fileBackends: catalogue.fileBackends,
     all: () => catalogue.all(),
+    serves: (module) => catalogue.serves(module),
     problems: () => catalogue.problems(),
     refusals: () => catalogue.refusals(),
     providers: () => catalogue.providers(),
