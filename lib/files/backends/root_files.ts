@@ -11,6 +11,7 @@ import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { CommandError } from "#lib/errors.ts";
 import { compareStrings, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isBelow } from "./safe_path.ts";
 
 /** A file that was found. */
 export interface RootFile {
@@ -95,7 +96,7 @@ export function writeBelow(root: string, path: string, data: string): string | u
 function isInside(root: string, path: string): boolean {
   if (path.includes("\0") || root.includes("\0")) return false;
   const [lexicalRoot, lexical] = [normalize(root), normalize(path)];
-  if (!below(lexicalRoot, lexical)) return false;
+  if (!isBelow(lexicalRoot, lexical)) return false;
   let existing = lexical;
   // realPath does not find a dangling link, but a file written to it would be created at its target.
   while (existingPath(existing) === undefined) {
@@ -104,11 +105,7 @@ function isInside(root: string, path: string): boolean {
     existing = dirName(existing);
   }
   const realRoot = existingPath(lexicalRoot);
-  return realRoot !== undefined && below(realRoot, existingPath(existing) ?? "");
-}
-
-function below(root: string, path: string): boolean {
-  return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);
+  return realRoot !== undefined && isBelow(realRoot, existingPath(existing) ?? "");
 }
 
 /** An absolute path without `.`, `..` and empty steps. */

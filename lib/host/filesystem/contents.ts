@@ -16,6 +16,7 @@ import { LINE_ENDS } from "#lib/values/python_text.ts";
 import { createHeld, type Held, type HeldDirectory, inDirectoryOf } from "#lib/os/held_path.ts";
 import { baseName } from "#lib/os/paths.ts";
 import { writeAll } from "#lib/os/write_all.ts";
+import { removeIfExists } from "#lib/os/atomic_file.ts";
 
 /** Bytes that decide whether a file is text. */
 const TEXT_BLOCK = 512;
@@ -208,7 +209,7 @@ export function putBeside(
     finish(file);
     Deno.renameSync(temporary, directory.at(name));
   } catch (error) {
-    removeQuietly(temporary);
+    removeIfExists(temporary);
     throw error;
   }
 }
@@ -289,12 +290,4 @@ function readFull(file: Deno.FsFile, block: Uint8Array): number {
 export function overwriteFile(path: string, bytes: Uint8Array): void {
   using file = openToWrite(path, { truncate: true });
   writeAll(file, bytes);
-}
-
-function removeQuietly(path: string): void {
-  try {
-    Deno.removeSync(path);
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  }
 }

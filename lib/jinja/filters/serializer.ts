@@ -5,7 +5,6 @@
  */
 
 import { JsonError, YamlError } from "#lib/errors.ts";
-import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { TemplateModule } from "#lib/jinja/core/template_module.ts";
 import { dictOf } from "./dict_of.ts";
 import { pythonError } from "#lib/python/errors.ts";
@@ -26,6 +25,7 @@ import { jsonText } from "./json_text.ts";
 import { handlingUndefined } from "./undefined_inside.ts";
 import { xmlText } from "./xml_text.ts";
 import { yamlText } from "./yaml_words.ts";
+import { runtimeError } from "#lib/jinja/core/errors.ts";
 
 /** The characters that may not be in HTML, which `tojson` escapes. */
 const UNSAFE: Readonly<Record<string, string>> = { "<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027" };
@@ -69,10 +69,6 @@ function lengthOfText(text: string): number {
 function sourceText(value: Obj): string | undefined {
   if (value instanceof TemplateModule) return strOf(value);
   return value instanceof Uint8Array ? new TextDecoder().decode(value) : textOf(value);
-}
-
-function runtimeError(message: string): TemplateError {
-  return new TemplateError("runtime", "TemplateRuntimeError", message);
 }
 
 function readYaml(value: Obj): Obj {

@@ -140,3 +140,8 @@ function noStates(comment: string, { context }: ApplyCall): ValueMap {
   const result = { result: false, comment, name: "No States", changes: {}, __run_num__: 0 };
   return map({ "no_|-states_|-states_|-None": result });
 }
+
+/** Applies SLS files, or the highstate if `mods` names none. */
+export function applyBoth(mods: Value, call: ApplyCall): Promise<Value> {
+  return truthy(mods) ? applySls(mods, call) : applyHighstate(call);
+}

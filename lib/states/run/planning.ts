@@ -6,7 +6,7 @@
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Chunk } from "#lib/states/compiler/chunks.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
-import { applyHighstate, applySls } from "./apply.ts";
+import { applyBoth } from "./apply.ts";
 import { PLAN_KEY } from "#lib/output/state_return.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
 import * as plans from "./plan.ts";
@@ -88,10 +88,6 @@ async function hashesOf(urls: ReadonlyMap<string, string>, job: JobContext): Pro
     for (const path of Array.isArray(files) ? files : []) await add(`salt://${str(path)}`, saltenv);
   }
   return hashes;
-}
-
-function applyBoth(mods: Value, call: ApplyCall): Promise<Value> {
-  return truthy(mods) ? applySls(mods, call) : applyHighstate(call);
 }
 
 function refuseTexts(texts: string[], context: JobContext): string[] {

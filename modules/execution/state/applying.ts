@@ -7,7 +7,7 @@
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { applyHigh, applyHighstate, applySls, applyTopFile } from "#lib/states/run/apply.ts";
+import { applyBoth, applyHigh, applyHighstate, applySls, applyTopFile } from "#lib/states/run/apply.ts";
 import { RUN_KEYWORDS } from "#lib/states/run/call_keywords.ts";
 import { survivingCommands } from "#lib/states/control/interrupted_run.ts";
 import type { ApplyCall } from "#lib/states/run/prepared.ts";
@@ -114,10 +114,6 @@ what has changed. Not in Salt.\n\n${MODS}\n${RUN_ARGUMENTS}`,
   run: ({ mods, queue, test: _test, ...more }, context, { kwargs }) =>
     applyStates({ mods, test: true, queue, kwargs: withGiven(kwargs, more) }, context, (call) => makePlan(mods, call)),
 });
-
-function applyBoth(mods: Value, call: ApplyCall): Promise<Value> {
-  return truthy(mods) ? applySls(mods, call) : applyHighstate(call);
-}
 
 export const test: ModuleFunction<JobContext> = fn({
   ...RUNS,

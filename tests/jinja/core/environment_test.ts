@@ -1,5 +1,4 @@
 import { CommandError, PythonError } from "#lib/errors.ts";
-import { framesOf } from "#lib/jinja/core/errors.ts";
 import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { Environment, type EnvironmentSetup } from "#lib/jinja/core/environment.ts";
 import { framesOf } from "#lib/jinja/core/errors.ts";
