@@ -120,7 +120,7 @@ export interface RendererModule {
   readonly render: Renderer;
 }
 
-/** The built-in renderers. */
+/** The renderers of a pipe that are part of the program, and those of Salt that are not. */
 export interface BuiltInRenderers {
   /** What loads each, by its name in a pipe. */
   readonly table: Readonly<Record<string, () => Promise<RendererModule>>>;

@@ -5,7 +5,7 @@
 
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Chunk } from "#lib/states/compiler/chunks.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { applyBoth } from "./apply.ts";
 import { PLAN_KEY } from "#lib/output/state_return.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";

@@ -15,7 +15,7 @@ import { applyPlan, makePlan } from "#lib/states/run/planning.ts";
 import { keepRequest, removeRequest, requestNamed } from "#lib/states/control/requests.ts";
 import { applyId, applyLow, applySingle } from "#lib/states/run/single.ts";
 import { applyTemplate, applyTemplateText } from "#lib/states/run/template.ts";
-import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 import { ARGUMENTS, checkNames, COMMON, RUN_ARGUMENTS, testWord, unlessConflict } from "./arguments.ts";
 
 /** What all of them share. */
