@@ -8,6 +8,7 @@ import { dirName } from "#lib/os/paths.ts";
 import { lstatIfExists, statIfExists } from "#lib/os/atomic_file.ts";
 import { PreflightError } from "#lib/errors.ts";
 import { giveLogFile, openLogFile } from "#lib/runtime/log_file.ts";
+import { makeSharedDirectory } from "#lib/os/shared_parents.ts";
 import { isTrustedPath } from "#lib/os/trusted_path.ts";
 import { findUser, type User } from "#lib/os/users.ts";
 import { orProblem } from "./preflight_problems.ts";
@@ -94,7 +95,7 @@ function makeDirectory(
     const there = statIfExists(path);
     if (there !== undefined && !there.isDirectory) throw new PreflightError(`${option}: ${path} is no directory`);
     if (there === undefined) {
-      makeParents(parent(path));
+      makeSharedDirectory(parent(path));
       Deno.mkdirSync(path, { mode });
       Deno.chmodSync(path, mode); // independent of the umask
     }
@@ -102,14 +103,6 @@ function makeDirectory(
       Deno.chownSync(path, user.uid, user.gid);
     }
   });
-}
-
-/** Makes missing parents of a directory, open to all, so that a service which has become another user can pass. */
-function makeParents(path: string): void {
-  if (path === "/" || statIfExists(path) !== undefined) return;
-  makeParents(parent(path));
-  Deno.mkdirSync(path, { mode: 0o755 });
-  Deno.chmodSync(path, 0o755);
 }
 
 /**

@@ -34,6 +34,7 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import { oversizedFailure, withoutArguments } from "#lib/jobs/oversized_return.ts";
 import type { OutputSettings, PrintResult } from "#lib/output/printer.ts";
 import { absolutePathIn } from "#lib/os/root_path.ts";
+import { openSharedParents } from "#lib/os/shared_parents.ts";
 import { becomeRunUser, userToBecome } from "#lib/programs/run_user.ts";
 import { callFailure, runCall } from "#lib/minion/local_call/job.ts";
 import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
@@ -157,6 +158,7 @@ async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promis
   }
   if (runs) userToBecome(opts.user); // a function runs as that user or not at all
   becomeServiceUser(opts);
+  if (runs) openSharedParents(opts);
   return [];
 }
 

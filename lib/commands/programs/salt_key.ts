@@ -23,6 +23,7 @@ import { KeyStore } from "#lib/keys/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { signMasterKey } from "#lib/keys/master_signature.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { openSharedParents } from "#lib/os/shared_parents.ts";
 import { fingerprint } from "#lib/crypto/pem.ts";
 import {
   booleanOption,
@@ -97,6 +98,7 @@ async function perform(action: SaltKeyAction, options: SaltKeyValues, setting: S
     case "finger":
       return await cli.finger(action.globs);
     case "act":
+      openSharedParents(setting.opts);
       return await cli.act(action.act, action.globs, action.all);
   }
 }

@@ -28,6 +28,7 @@ import { type RunnerEnd, type RunnerOutcome, runRunner } from "#lib/client/runne
 import { loadRunners, runnerHost } from "#lib/master/processes/runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { runProfiled } from "#lib/commands/cli/profiled.ts";
+import { openSharedParents } from "#lib/os/shared_parents.ts";
 import { checkEauthOptions, credentialsBy } from "./eauth.ts";
 import { startingUser } from "#lib/runtime/starting_user.ts";
 import { requestRunner } from "#lib/client/runner_request.ts";
@@ -94,6 +95,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     if (options.async && await catalogue.get(fun) !== undefined) {
       return startInBackground(parsed, { jid, user, log, io });
     }
+    openSharedParents(opts);
     const forProgram = MACHINE_OUTPUTTERS.includes(options.output ?? opts.output ?? "");
     const print: RunnerContext["print"] = (line, { isAskedFor = false } = {}) => {
       const text = `${sanitize(line)}\n`;

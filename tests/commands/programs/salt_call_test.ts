@@ -1,5 +1,8 @@
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { encode } from "#lib/values/msgpack.ts";
+import { findUser } from "#lib/os/users.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { preflightMaster } from "#lib/commands/daemons/preflight.ts";
 import { notedJobs } from "#lib/minion/local_call/proc_jobs.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
@@ -72,6 +75,12 @@ const LOCAL_CASES: Readonly<Record<string, Case>> = {
     out: "",
     err: "The following keyword arguments are not valid: a=1\n",
     code: 1,
+  },
+  "shows the warnings of test.deprecation_warning on standard error": {
+    words: ["test.deprecation_warning"],
+    out: "local:\n    True\n",
+    err: "[WARNING ] DeprecationWarning: This is a test deprecation warning by version.\n" +
+      "[WARNING ] DeprecationWarning: This is a test deprecation warning by date very far into the future (3000-01-01).\n",
   },
   "tells why a function could not": {
     words: ["cmd.run", "true", "cwd=/nonexistent"],
@@ -152,6 +161,29 @@ Deno.test("salt-call --local", async () => {
   const local = isMap(grains) ? grains.get("local") : undefined;
   assertEquals(isMap(local) && local.get("id"), "web1");
   assertEquals([...Deno.readDirSync(`${fleet.root}/web1/var/cache/salt/minion/proc`)], [], "no note is left");
+  const directories = ["var", "var/cache", "var/cache/salt", "var/cache/salt/minion", "var/cache/salt/minion/proc"];
+  assertEquals(directories.map((path) => modeOf(`${fleet.root}/web1/${path}`)), ["755", "755", "755", "700", "700"], "the parents are open to other services");
+});
+
+const asRoot = { ignore: Deno.uid() !== 0 };
+
+Deno.test("a master of another user starts where root's commands have run first", asRoot, async () => {
+  await using fleet = new Fleet({});
+  Deno.chmodSync(fleet.root, 0o755);
+  const umask = Deno.umask(0o077);
+  try {
+    Deno.mkdirSync(fleet.minionConfigDir("web1"));
+    Deno.writeTextFileSync(`${fleet.minionConfigDir("web1")}/minion`, `root_dir: ${fleet.root}/host\nid: web1\n`);
+    assertEquals((await fleet.saltCall("web1", "--local", "test.ping")).code, 0);
+    const overrides = { root_dir: `${fleet.root}/host`, publish_port: 0, ret_port: 0, user: "nobody" };
+    const { opts } = loadMasterConfig({ configDir: `${fleet.root}/none`, overrides });
+    assertEquals(preflightMaster(opts).user?.name, "nobody");
+    // What preflight cannot make as root is made by that user, who must be able to pass.
+    assertEquals(modeOf(`${fleet.root}/host/var/cache/salt`), "755");
+    assertEquals(findUser(Deno.statSync(opts.cachedir).uid ?? -1)?.name, "nobody");
+  } finally {
+    Deno.umask(umask);
+  }
 });
 
 Deno.test("salt-call loads custom modules of the host", async () => {
@@ -164,6 +196,10 @@ Deno.test("salt-call loads custom modules of the host", async () => {
   const run = await fleet.saltCall("web1", "--local", "-m", directory, "greet.hello", "you");
   assertEquals(run, { code: 0, out: "local:\n    hello you\n", err: "" });
 });
+
+function modeOf(path: string): string {
+  return ((Deno.statSync(path).mode ?? 0) & 0o777).toString(8);
+}
 
 function assertText(actual: string, expected: string | RegExp, where: string): void {
   const text = actual.replaceAll(/\b\d{20}\b/g, "JID");
