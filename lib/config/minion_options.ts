@@ -239,7 +239,10 @@ function makeMinionOptions() {
       { min: 1 },
     ),
     multifunc_ordered: boolOption(false, "Whether results of several functions in one job are lists, in order."),
-    cache_jobs: boolOption(false, "Whether jobs are also stored on the minion."),
+    cache_jobs: boolOption(
+      false,
+      "Whether the minion keeps a copy of each return; saltutil.clear_job_cache removes old ones.",
+    ),
     pub_ret: boolOption(true, "Whether the minion returns results to its master."),
     disable_modules: strsOption([], "Execution modules that are not loaded."),
     whitelist_modules: strsOption([], "If set, the only execution modules that are loaded."),

@@ -38,7 +38,11 @@ function* holding(text: string, directory: string): Generator<string> {
 const names = (directory: string) => [...Deno.readDirSync(directory)].map(({ name }) => name);
 
 Deno.test("a no_log job leaves its secret in no log, cache, event and file, and the operator sees the result", async () => {
-  await using fleet = await ProcessFleet.start({ minions: 1, master: TALKATIVE, minion: TALKATIVE });
+  await using fleet = await ProcessFleet.start({
+    minions: 1,
+    master: TALKATIVE,
+    minion: { ...TALKATIVE, cache_jobs: true },
+  });
   const { root, masterOpts } = fleet;
   using events = await EventSubscriber.connect(masterBus(masterOpts.sock_dir).pub, [""]);
 

@@ -10,6 +10,7 @@ import { isDone } from "#lib/protocol/acknowledgement.ts";
 import { toWireArgs, yamlifyArg } from "#lib/yaml/arguments.ts";
 import { type Failure, interruptedRun, type JobIo, runCli } from "#lib/commands/cli/run_command.ts";
 import { helpText } from "#lib/commands/cli/help.ts";
+import { cacheMinionJob } from "#lib/jobs/minion_jobs.ts";
 import { addStdinArgs, type Parsed } from "#lib/commands/cli/command_line.ts";
 import { functionArguments } from "#lib/commands/cli/function_arguments.ts";
 import { becomeServiceUser } from "#lib/commands/cli/command_user.ts";
@@ -214,9 +215,9 @@ async function perform(
   if (outcome.out !== undefined) result.set("out", outcome.out);
   for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
   if (metadata !== undefined) result.set("metadata", metadata);
-  if (!isMasterless(opts) && !options.no_return_event) {
-    await giveBack(options.no_log ? hideResult(result) : result, { master, opts, log });
-  }
+  const given = options.no_log ? hideResult(result) : result;
+  if (opts.cache_jobs) cacheMinionJob(jid, given, { cachedir: opts.cachedir, log });
+  if (!isMasterless(opts) && !options.no_return_event) await giveBack(given, { master, opts, log });
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
   else {
     const { out, retcode, errorDetails } = outcome;

@@ -6,6 +6,7 @@
  */
 
 import { describeError, messageOf } from "#lib/errors.ts";
+import { cacheMinionJob } from "#lib/jobs/minion_jobs.ts";
 import { stampNow } from "#lib/bus/event.ts";
 import { jobAck, jobOutput, jobStart } from "#lib/protocol/tags.ts";
 import { interruptedRunLines, runsStates } from "#lib/states/control/interrupted_run.ts";
@@ -141,7 +142,7 @@ export class MinionJobs {
       );
       const reader = noLogReader(load.get(NO_LOG));
       const returned = this.#returnLoad(load, outcome);
-      this.#parts.spool.add(reader === undefined ? returned : await hideReturn(returned, reader));
+      this.#giveBack(load, reader === undefined ? returned : await hideReturn(returned, reader));
       // The note is removed only when the return is durable: with neither, the job would never end.
       if (this.#parts.journal !== undefined) await this.#durable(load);
       this.#parts.proc.remove(jid);
@@ -190,7 +191,7 @@ export class MinionJobs {
         void this.#run(load, true);
       } else {
         const more = runsStates(load.get("fun")) ? interruptedRunLines(this.#parts.opts.cachedir, jid) : [];
-        this.#parts.spool.add(this.#returnLoad(load, interruptedReturn(state, more)));
+        this.#giveBack(load, this.#returnLoad(load, interruptedReturn(state, more)));
         this.#parts.log.warning(`Job ${jid}, which was ${state} when this minion ended, is returned as interrupted`);
       }
     }
@@ -216,6 +217,13 @@ export class MinionJobs {
       // With a full disk the job runs anyway; it may be the one that frees space.
       this.#parts.log.error(`There is no proc file of job ${jid}: ${messageOf(error)}`);
     }
+  }
+
+  /** Spools the return of a job. With `cache_jobs` this minion keeps a copy. */
+  #giveBack(load: ValueMap, returned: ValueMap): void {
+    const { opts: { cache_jobs, cachedir }, log, spool } = this.#parts;
+    if (cache_jobs) cacheMinionJob(str(load.get("jid") ?? ""), returned, { cachedir, log });
+    spool.add(returned);
   }
 
   #returnLoad(load: ValueMap, outcome: ValueMap): ValueMap {
