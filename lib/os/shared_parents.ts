@@ -29,7 +29,9 @@ export function makeSharedDirectory(path: string): void {
  * Makes what is missing above the own directories of a program, which makes those later, closed to others, and would
  * close what is above them too.
  */
-export function openSharedParents({ cachedir, pki_dir }: { readonly cachedir: string; readonly pki_dir: string }): void {
+export function openSharedParents(
+  { cachedir, pki_dir }: { readonly cachedir: string; readonly pki_dir: string },
+): void {
   for (const path of [cachedir, pki_dir]) {
     try {
       makeSharedDirectory(dirName(path));

@@ -10,23 +10,27 @@ import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const mode = (path: string) => ((Deno.statSync(path).mode ?? 0) & 0o777).toString(8);
 
-fleetTest("with cache_jobs a minion keeps a copy of each return", { minions: ["web1"], minion: { cache_jobs: true } }, async (fleet) => {
-  const { jid, done } = await startJob(fleet, "test.arg", { tgt: "web1", arg: ["one"] });
-  await done;
-  const directory = `${fleet.minionOpts("web1").cachedir}/minion_jobs`;
-  assertEquals([mode(directory), mode(`${directory}/${jid}/return.p`)], ["700", "600"]);
-  const kept = decode(Deno.readFileSync(`${directory}/${jid}/return.p`), "disk");
-  assert(isMap(kept));
-  const fields = ["jid", "fun", "fun_args", "success", "retcode", "cmd", "id"].map((name) => kept.get(name));
-  assertEquals(fields, [jid, "test.arg", ["one"], true, 0, undefined, undefined]);
-  assertEquals(await runOn(fleet, "web1", "saltutil.find_cached_job", jid), kept);
+fleetTest(
+  "with cache_jobs a minion keeps a copy of each return",
+  { minions: ["web1"], minion: { cache_jobs: true } },
+  async (fleet) => {
+    const { jid, done } = await startJob(fleet, "test.arg", { tgt: "web1", arg: ["one"] });
+    await done;
+    const directory = `${fleet.minionOpts("web1").cachedir}/minion_jobs`;
+    assertEquals([mode(directory), mode(`${directory}/${jid}/return.p`)], ["700", "600"]);
+    const kept = decode(Deno.readFileSync(`${directory}/${jid}/return.p`), "disk");
+    assert(isMap(kept));
+    const fields = ["jid", "fun", "fun_args", "success", "retcode", "cmd", "id"].map((name) => kept.get(name));
+    assertEquals(fields, [jid, "test.arg", ["one"], true, 0, undefined, undefined]);
+    assertEquals(await runOn(fleet, "web1", "saltutil.find_cached_job", jid), kept);
 
-  const called = await fleet.saltCall("web1", "--metadata", "--out=json", "test.echo", "two");
-  const shown: { local: { jid: string } } = JSON.parse(called.out);
-  const copy = await runOn(fleet, "web1", "saltutil.find_cached_job", shown.local.jid);
-  assert(isMap(copy), called.out);
-  assertEquals(["return", "fun", "retcode"].map((name) => copy.get(name)), ["two", "test.echo", 0]);
-});
+    const called = await fleet.saltCall("web1", "--metadata", "--out=json", "test.echo", "two");
+    const shown: { local: { jid: string } } = JSON.parse(called.out);
+    const copy = await runOn(fleet, "web1", "saltutil.find_cached_job", shown.local.jid);
+    assert(isMap(copy), called.out);
+    assertEquals(["return", "fun", "retcode"].map((name) => copy.get(name)), ["two", "test.echo", 0]);
+  },
+);
 
 fleetTest("without cache_jobs it keeps none", { minions: ["web1"] }, async (fleet) => {
   await runOn(fleet, "web1", "test.ping");

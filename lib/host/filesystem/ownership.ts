@@ -93,11 +93,11 @@ function changeLink(path: string, { uid, gid }: { readonly uid: number; readonly
 
 /**
  * A user may have given a file of root's a second name in a directory of the user's own, where the system allows that.
- * @throws {CommandError} If root would change such a file.
+ * @throws {CommandError} For such a file, which only root could change.
  */
 function refuseForeignName(path: string, held: Held): void {
   const { nlink, uid, isDirectory } = held.status();
-  if (isDirectory || (nlink ?? 1) < 2 || uid !== 0 || Deno.uid() !== 0) return;
+  if (isDirectory || (nlink ?? 1) < 2 || uid !== 0) return;
   using directory = holdDirectory(dirName(realPath(path)));
   if (directory.status().uid !== 0) {
     throw new CommandError(`${path} is a file of root's that has other names, in a directory of another user`);

@@ -162,7 +162,11 @@ Deno.test("salt-call --local", async () => {
   assertEquals(isMap(local) && local.get("id"), "web1");
   assertEquals([...Deno.readDirSync(`${fleet.root}/web1/var/cache/salt/minion/proc`)], [], "no note is left");
   const directories = ["var", "var/cache", "var/cache/salt", "var/cache/salt/minion", "var/cache/salt/minion/proc"];
-  assertEquals(directories.map((path) => modeOf(`${fleet.root}/web1/${path}`)), ["755", "755", "755", "700", "700"], "the parents are open to other services");
+  assertEquals(
+    directories.map((path) => modeOf(`${fleet.root}/web1/${path}`)),
+    ["755", "755", "755", "700", "700"],
+    "the parents are open to other services",
+  );
 });
 
 const asRoot = { ignore: Deno.uid() !== 0 };

@@ -1,5 +1,10 @@
 import { assertEquals } from "#tests/support/assert.ts";
 import { isNewE2fsprogs, parseLsattr, splitContext } from "#lib/host/filesystem/attributes.ts";
+import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
+import { fileHost } from "#modules/execution/_file_host.ts";
+import { map } from "#lib/values/value.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 Deno.test("the output of lsattr is parsed to letters for each file; error lines are ignored", () => {
   const output =
@@ -30,3 +35,44 @@ Deno.test("a SELinux context has four parts; others are refused", () => {
   });
   assertEquals(splitContext("No selinux context information is available for /x"), undefined);
 });
+
+/** Whether files of this host can have the attribute `A`, and this process may set it. */
+function haveAttributes(): boolean {
+  const path = Deno.makeTempFileSync();
+  try {
+    return new Deno.Command("chattr", { args: ["+A", path], stderr: "null" }).outputSync().success;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  } finally {
+    Deno.removeSync(path);
+  }
+}
+
+Deno.test({
+  name: "the wanted attributes of a file are set; those of a directory are not",
+  ignore: Deno.build.os !== "linux" || !haveAttributes(),
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      const file = `${root}/file`, directory = `${root}/directory`;
+      Deno.writeTextFileSync(file, "");
+      Deno.mkdirSync(directory);
+      const listed = (path: string) => letters(path).includes("A");
+      const changes = async (path: string, test: boolean) => {
+        const wanted = { user: null, group: null, mode: null, attrs: "A" };
+        const host = fileHost(testContext({ opts: { ...testOpts(), test } }));
+        return (await checkPermissions(readResult(path, null), { path, wanted, host })).ret.changes.get("attrs");
+      };
+      const old = /e/.test(letters(file)) ? "e" : "";
+      assertEquals([await changes(file, true), listed(file)], [map({ old, new: "A" }), false]);
+      assertEquals([await changes(file, false), listed(file)], [map({ old, new: "A" }), true]);
+      assertEquals(await changes(file, false), undefined);
+      assertEquals([await changes(directory, false), listed(directory)], [undefined, false]);
+    }),
+});
+
+/** The letters that `lsattr` shows. */
+function letters(path: string): string {
+  const { stdout } = new Deno.Command("lsattr", { args: ["-d", path] }).outputSync();
+  return new TextDecoder().decode(stdout).split(" ")[0];
+}

@@ -20,3 +20,9 @@ Deno.test("a time interval without a number is refused", async () => {
     assertStringIncludes(str(returned), `invalid time interval: '${mtime}'`);
   }
 });
+
+Deno.test("what the runtime adds to the arguments is no criterion of a search, and an unknown one is refused", async () => {
+  const search = (key: string) => run("file.find", ["/etc/hostname", map({ __kwarg__: true, [key]: "0" })]);
+  assertEquals((await search("_other")).return, ["/etc/hostname"]);
+  assertStringIncludes(str((await search("other")).return), `invalid option "other"`);
+});

@@ -5,10 +5,12 @@ import { manageFile, type Management } from "#lib/host/filesystem/managing.ts";
 import { readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileHost } from "#modules/execution/_file_host.ts";
 import { CommandError } from "#lib/errors.ts";
+import { currentUmask } from "#lib/os/umask.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
-import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
+import { run } from "#tests/support/processes.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const modeOf = (path: string) => ((Deno.statSync(path).mode ?? 0) & 0o7777).toString(8);
@@ -160,4 +162,59 @@ Deno.test("a file gets the mode of its source if that is asked for, a new one an
       assertEquals((await manageFile(readResult(name, null), management, fileHost(testContext()))).result, true);
       assertEquals(modeOf(name), mode);
     }
+  }));
+
+Deno.test("a file without a wanted mode has the mode that the umask leaves", () =>
+  withTemporaryDirectory(async (root) => {
+    for (const [name, mode] of [["none", null], ["empty", ""]] as const) {
+      const path = `${root}/${name}`;
+      const management = { ...MANAGEMENT, name: path, contents: TEXT, mode };
+      assertEquals((await manageFile(readResult(path, null), management, fileHost(testContext()))).result, true);
+      assertEquals(modeOf(path), (0o666 & ~currentUmask()).toString(8), name);
+    }
+  }));
+
+Deno.test("a link that leads to no directory is the reason why nothing is put; another error of the system stays itself", () =>
+  withTemporaryDirectory(async (root) => {
+    const link = `${root}/link`, long = `${root}/${"x".repeat(300)}`;
+    Deno.symlinkSync(`${root}/missing/file`, link);
+    const put = (name: string, follow: boolean) =>
+      manageFile(
+        readResult(name, null),
+        { ...MANAGEMENT, name, contents: TEXT, follow },
+        fileHost(testContext()),
+      );
+    const { result, comment } = await put(link, true);
+    assertEquals([result, comment], [
+      false,
+      `Failed to commit change: [Errno 2] No such file or directory: ${root}/missing/file`,
+    ]);
+    const error = await assertRejects(() => put(long, false));
+    assertEquals(error instanceof CommandError, false, String(error));
+    assertStringIncludes(String(error), "File name too long");
+  }));
+
+Deno.test("what a job may not write is said to the runtime, which asks for it, also where there is no directory", () =>
+  withTemporaryDirectory(async (root) => {
+    const text = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
+    Deno.symlinkSync(`${root}/missing/file`, `${root}/link`);
+    Deno.writeTextFileSync(
+      `${root}/job.ts`,
+      `import { manageFile } from ${text("lib/host/filesystem/managing.ts")};
+      import { readResult } from ${text("lib/host/filesystem/permission_check.ts")};
+      import { fileHost } from ${text("modules/execution/_file_host.ts")};
+      import { testContext } from ${text("tests/support/calls/job_context.ts")};
+      const name = ${JSON.stringify(`${root}/link`)};
+      const management = { ...${
+        JSON.stringify({ ...MANAGEMENT, contents: TEXT, follow: true })
+      }, sum: undefined, name };
+      await manageFile(readResult(name, null), management, fileHost(testContext())).then(
+        ({ comment }) => console.log(comment),
+        (error) => console.log(error.name),
+      );`,
+    );
+    const config = new URL("../../../deno.json", import.meta.url).pathname;
+    const allowed = ["--allow-read", "--allow-env", "--allow-sys", `--allow-write=${root}/elsewhere`, "--no-prompt"];
+    const { out, err } = await run([Deno.execPath(), "run", "--config", config, ...allowed, `${root}/job.ts`]);
+    assertEquals(out, "NotCapable\n", err);
   }));
