@@ -9,7 +9,7 @@ import { currentUmask } from "#lib/os/umask.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
-import { testContext } from "#tests/support/calls/job_context.ts";
+import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { run } from "#tests/support/processes.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -166,11 +166,12 @@ Deno.test("a file gets the mode of its source if that is asked for, a new one an
 
 Deno.test("a file without a wanted mode has the mode that the umask leaves", () =>
   withTemporaryDirectory(async (root) => {
-    for (const [name, mode] of [["none", null], ["empty", ""]] as const) {
-      const path = `${root}/${name}`;
-      const management = { ...MANAGEMENT, name: path, contents: TEXT, mode };
-      assertEquals((await manageFile(readResult(path, null), management, fileHost(testContext()))).result, true);
-      assertEquals(modeOf(path), (0o666 & ~currentUmask()).toString(8), name);
+    for (const test of [false, true]) {
+      const name = `${root}/${test}`;
+      // In test mode nobody sets the mode afterwards.
+      const host = fileHost(testContext({ opts: { ...testOpts(), test } }));
+      await manageFile(readResult(name, null), { ...MANAGEMENT, name, contents: TEXT }, host);
+      assertEquals(modeOf(name), (0o666 & ~currentUmask()).toString(8), name);
     }
   }));
 
@@ -203,7 +204,7 @@ Deno.test("what a job may not write is said to the runtime, which asks for it, a
       `import { manageFile } from ${text("lib/host/filesystem/managing.ts")};
       import { readResult } from ${text("lib/host/filesystem/permission_check.ts")};
       import { fileHost } from ${text("modules/execution/_file_host.ts")};
-      import { testContext } from ${text("tests/support/calls/job_context.ts")};
+      import { testContext, testOpts } from ${text("tests/support/calls/job_context.ts")};
       const name = ${JSON.stringify(`${root}/link`)};
       const management = { ...${
         JSON.stringify({ ...MANAGEMENT, contents: TEXT, follow: true })
