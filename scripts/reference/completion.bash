@@ -126,6 +126,40 @@ _salt_functions() {
   fi
 }
 
+# Adds the SLS names of the file roots of this host that continue $cur; after a comma, the next of several. One level at a time: a
+# directory is offered with a dot. A name with other characters is left out: the shell would take it for its own.
+_salt_sls() {
+  local config=${SALT_CONFIG_DIR:-/etc/salt} list= last=$cur root within= path entry files=() known=" "
+  if _salt_option -c --config-dir; then config=${REPLY/#\~/$HOME}; fi
+  if [[ $cur == *,* ]]; then list=${cur%,*}, last=${cur##*,}; fi
+  case $last in *[!A-Za-z0-9._-]* | .* | *..*) return ;; esac
+  if [[ $last == *.* ]]; then within=${last%.*}.; fi
+  files=("$config/master" "$config"/master.d/*.conf)
+  [[ $name == salt_call ]] && files+=("$config/minion" "$config"/minion.d/*.conf)
+  while read -r root; do
+    path=${root%/_modules}/${within//.//}
+    for entry in "$path"*.sls "$path"*/; do
+      [[ -e $entry ]] || continue
+      if [[ $entry == */ ]]; then
+        root=${entry%/} root=${root##*/}.
+        [[ -f ${entry}init.sls ]] && entry=${root%.} || entry=
+      else
+        root= entry=${entry##*/} entry=${entry%.sls}
+        [[ $within$entry == top || $entry == init ]] && continue
+      fi
+      for entry in $entry $root; do
+        case $entry in *[!A-Za-z0-9._-]* | .* | _*. | ?*.?*) continue ;; esac
+        [[ $known == *" $entry "* ]] && continue
+        known+="$entry "
+        _salt_add "$cur" "$list$within$entry"
+      done
+    done
+  done < <(
+    sed -nE '@ROOTS@' "${files[@]}" 2>/dev/null
+    echo /srv/salt/_modules
+  )
+}
+
 # Adds the parameters of the function $2 of the family $1; $3 words stand behind it already.
 _salt_parameters() {
   local parameters parameter word index
@@ -133,10 +167,16 @@ _salt_parameters() {
   "_salt_$1_parameters" "$2"
   read -ra parameters <<<"$REPLY"
   if [[ $cur == *=* ]]; then
-    [[ $cur == jid=* ]] && { cur=${cur#jid=}; _salt_jids; COMPREPLY=("${COMPREPLY[@]/#/jid=}"); cur=jid=$cur; }
+    case $cur in
+      jid=*) cur=${cur#jid=}; _salt_jids; COMPREPLY=("${COMPREPLY[@]/#/jid=}"); cur=jid=$cur ;;
+      mods=*) cur=${cur#mods=}; _salt_sls; COMPREPLY=("${COMPREPLY[@]/#/mods=}"); cur=mods=$cur ;;
+    esac
     return
   fi
-  [[ ${parameters[$3]-} == jid ]] && _salt_jids
+  case ${parameters[$3]-} in
+    jid) _salt_jids ;;
+    mods) _salt_sls ;;
+  esac
   for ((index = $3; index < ${#parameters[@]}; index++)); do
     parameter=${parameters[index]}=
     for word in "${words[@]}"; do [[ $word == "$parameter"* ]] && continue 2; done

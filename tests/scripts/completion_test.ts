@@ -43,7 +43,22 @@ const CASES: readonly (readonly [line: string, words: readonly string[]])[] = [
 ];
 
 /** Bash offers modules before their functions. */
-const BASH_CASES: typeof CASES = [...CASES, ["salt-call disk", ["disk.", "disks."]]];
+const BASH_CASES: typeof CASES = [
+  ...CASES,
+  ["salt-call disk", ["disk.", "disks."]],
+  ["salt web1 state.apply mo", ["mods=", "motd", "motds."]],
+  ["salt web1 state.show_sls apache", ["apache", "apache."]],
+  ["salt web1 state.sls apache.", ["apache.mod", "apache.vhosts."]],
+  ["salt web1 state.sls apache.vhosts.", ["apache.vhosts.main"]],
+  ["salt web1 state.apply motd,apache.m", ["motd,apache.mod"]],
+  ["salt web1 state.apply mods=mot", ["motd", "motds."]],
+  ["salt-call state.apply loc", ["local_only"]],
+  ["salt web1 state.apply to", []],
+  ["salt web1 state.apply ../", []],
+  ["salt web1 state.apply ev", []],
+  ["salt web1 state.apply motd mot", []],
+  ["salt web1 test.ping mot", []],
+];
 
 const OWN = `
 export const virtual = { name: "disks" };
@@ -87,12 +102,18 @@ class Place implements AsyncDisposable {
       ["var/cache/salt/minion/extmods/modules/disks.ts", OWN],
       ["srv/salt/_modules/racks.js", "export async function where() {}\n"],
       ["srv/salt/_modules/notes.txt", "export function nothing() {}\n"],
+      ...["top", "motd", "motds/one", "apache/init", "apache/mod", "apache/vhosts/main", EVIL, "ev;il/x"]
+        .map((name) => [`srv/salt/${name}.sls`, ""] as const),
+      ["local/local_only.sls", ""],
     ];
     for (const [path, text] of own) {
       Deno.mkdirSync(`${place.root}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
       Deno.writeTextFileSync(`${place.root}/${path}`, text);
     }
-    Deno.writeTextFileSync(`${place.root}/etc/salt/minion`, `root_dir: ${place.root}\n`);
+    Deno.writeTextFileSync(
+      `${place.root}/etc/salt/minion`,
+      `root_dir: ${place.root}\nfile_roots:\n  base:\n    - ${place.root}/local\n`,
+    );
     Deno.writeTextFileSync(
       `${place.root}/etc/salt/master.d/roots.conf`,
       `file_roots:\n  base:\n    - "${place.root}/srv/salt/"  # here\n    - /nowhere\nother:\n  - /also\n`,

@@ -286,7 +286,7 @@ class FileWork implements Disposable {
     try {
       installFile(source, path, { cachedir: this.#host.cachedir, backup: this.#file.backup, mode });
     } catch (error) {
-      if (error instanceof Deno.errors.NotCapable || isDirectory(dirName(path))) throw error;
+      if (isDirectory(dirName(path))) throw error;
       throw new CommandError(`[Errno 2] No such file or directory: ${path}`);
     }
   }

@@ -32,6 +32,14 @@ Deno.test("salt sends no call of state with a keyword that the function does not
       "state.highstate takes no argument 'pilar'; did you mean pillar? Nothing was sent.",
     ],
     [["state.sls", "motd", "zzz=1"], "state.sls takes no argument 'zzz'. Nothing was sent."],
+    ...["show_sls", "show_low_sls", "show_highstate", "show_lowstate", "show_top", "show_states", "show_state_usage"]
+      .map(
+        (name) =>
+          [
+            [`state.${name}`, ...name.endsWith("sls") ? ["motd"] : [], "tset=True"],
+            `state.${name} takes no argument 'tset'; did you mean test? Nothing was sent.`,
+          ] as const,
+      ),
     [["state.lint", "sls=src"], "state.lint takes no argument 'sls'"],
     [["test.ping,state.apply", ",", "motd", "tset=True"], "state.apply takes no argument 'tset'"],
     [["-b1", "state.apply", "tset=True"], "state.apply takes no argument 'tset'"],

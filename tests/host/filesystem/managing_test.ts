@@ -10,7 +10,6 @@ import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
-import { run } from "#tests/support/processes.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const modeOf = (path: string) => ((Deno.statSync(path).mode ?? 0) & 0o7777).toString(8);
@@ -193,29 +192,4 @@ Deno.test("a link that leads to no directory is the reason why nothing is put; a
     const error = await assertRejects(() => put(long, false));
     assertEquals(error instanceof CommandError, false, String(error));
     assertStringIncludes(String(error), "File name too long");
-  }));
-
-Deno.test("what a job may not write is said to the runtime, which asks for it, also where there is no directory", () =>
-  withTemporaryDirectory(async (root) => {
-    const text = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).href);
-    Deno.symlinkSync(`${root}/missing/file`, `${root}/link`);
-    Deno.writeTextFileSync(
-      `${root}/job.ts`,
-      `import { manageFile } from ${text("lib/host/filesystem/managing.ts")};
-      import { readResult } from ${text("lib/host/filesystem/permission_check.ts")};
-      import { fileHost } from ${text("modules/execution/_file_host.ts")};
-      import { testContext, testOpts } from ${text("tests/support/calls/job_context.ts")};
-      const name = ${JSON.stringify(`${root}/link`)};
-      const management = { ...${
-        JSON.stringify({ ...MANAGEMENT, contents: TEXT, follow: true })
-      }, sum: undefined, name };
-      await manageFile(readResult(name, null), management, fileHost(testContext())).then(
-        ({ comment }) => console.log(comment),
-        (error) => console.log(error.name),
-      );`,
-    );
-    const config = new URL("../../../deno.json", import.meta.url).pathname;
-    const allowed = ["--allow-read", "--allow-env", "--allow-sys", `--allow-write=${root}/elsewhere`, "--no-prompt"];
-    const { out, err } = await run([Deno.execPath(), "run", "--config", config, ...allowed, `${root}/job.ts`]);
-    assertEquals(out, "NotCapable\n", err);
   }));
