@@ -19,6 +19,7 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ["lib/bus/python_bus.ts", "sock_dir"],
   [
     "lib/commands/daemons/directories.ts",
+    "lib/os/shared_parents.ts",
     "the service's directories, whose parents are looked at first (isTrustedPath)",
   ],
   ["lib/host/debian_packages/apt_keys.ts", "/etc/apt"],

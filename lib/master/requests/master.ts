@@ -42,6 +42,7 @@ import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
+import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { type MemoryMessage, parsePublisherReady } from "#lib/master/publisher/publisher_messages.ts";
 import type { PublisherInit } from "#lib/master/publisher/publisher_thread.ts";
@@ -175,6 +176,7 @@ export class Master {
     await this.#startWorkers({
       ...shared,
       verified: new VerifiedTokens().memory,
+      fired: new FiredReturns().memory,
       jids: jidMemory(),
       signInLimit: rateMemory(),
       signIns: { turns: signInMemory(), others: rateMemory() },

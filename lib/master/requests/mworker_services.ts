@@ -30,10 +30,10 @@ import { isAboutPillar } from "#lib/pillar/messages.ts";
 import { PillarRequests } from "#lib/pillar/requests.ts";
 import { opensslOperations } from "#lib/crypto/openssl_rsa.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import type { Delivery } from "#lib/jobs/redelivery.ts";
 import { RateLimit } from "./rate_limit.ts";
-import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { AuthServices, JobServices, MasterServices } from "./services.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
@@ -50,6 +50,8 @@ export interface ServicesInit {
   readonly sharedKey: SharedArrayBuffer;
   /** The memory of verified tokens. */
   readonly verified: SharedArrayBuffer;
+  /** The memory of returns that were published but could not be stored. */
+  readonly fired: SharedArrayBuffer;
   /** The memory of session keys. */
   readonly sessions: SharedArrayBuffer;
   /** The address for its events. */
@@ -103,15 +105,13 @@ export interface OpenServices {
 
 /** How long a pillar may wait for its turn, in milliseconds: longer than any minion does. */
 const LATE_PILLAR_MS = 600_000;
-/** Number of remembered returns that were published but could not be stored. */
-const MAX_FIRED_RETURNS = 10_000;
 
 /** The services of this thread. */
 export function openServices(opts: MasterOpts, init: ServicesInit, parts: ServicesParts): OpenServices {
   const { log } = parts;
   const bus = new EventSender(init.events);
   const journal = masterJournal(opts, log);
-  const jobs = openJobs(opts, init.masterPem, { ...parts, journal });
+  const jobs = openJobs(opts, init, { ...parts, journal });
   const functions = new FunctionRequests(parts.post, parts.onWait);
   // The process gets its time, and others before it theirs.
   const pillars = new PillarRequests(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
@@ -173,7 +173,7 @@ function openAuth(
 
 function openJobs(
   opts: MasterOpts,
-  masterPem: string,
+  { masterPem, fired }: ServicesInit,
   { log, journal, onWait }: { readonly log: Logger; readonly journal: Journal | undefined; onWait(): void },
 ): { readonly services: JobServices; close(): void } {
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
@@ -191,7 +191,7 @@ function openJobs(
   return {
     services: {
       store: openJobStore(opts, { log: log.error, journal }),
-      fired: new BoundedMap(MAX_FIRED_RETURNS),
+      fired: new FiredReturns(fired),
       async durable() {
         if (journal === undefined) return;
         const committed = journal.commit();

@@ -71,9 +71,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
   if (unkept !== undefined) {
     // It is published now, once, for waiting clients, and stored when the minion sends it again.
     reply = notDone(unkept);
-    const key = `${jid()} ${id}`;
-    if (fired.get(key) !== undefined) return reply;
-    fired.set(key, true);
+    if (!fired.addNew(jid(), id)) return reply;
   }
   warnOfSize(load, id, services);
   log.info(() => `${id} returned ${truncateValue(load.get("fun"))} (jid ${jid()}): ${returnText(load)}`);

@@ -12,11 +12,11 @@ import type { FunctionServices } from "#lib/master/functions/messages.ts";
 import type { KeyStore } from "#lib/keys/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import type { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import type { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import type { PillarServices } from "#lib/pillar/requests.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { RateLimit } from "./rate_limit.ts";
-import type { BoundedMap } from "#lib/values/bounded_map.ts";
 import type { SessionKeys } from "#lib/keys/sessions.ts";
 import type { SharedKey } from "#lib/keys/shared_key.ts";
 import type { SignInTurns } from "./sign_in_turns.ts";
@@ -48,8 +48,8 @@ export interface AuthServices {
 export interface JobServices {
   /** What is kept of them. */
   readonly store: JobStore;
-  /** Returns (`jid id`) that were published but could not be stored: their minions send them again. */
-  readonly fired: BoundedMap<string, true>;
+  /** Returns that were published but could not be stored: their minions send them again. */
+  readonly fired: FiredReturns;
   /**
    * Resolves when everything stored is as durable as `durability` demands; then the client may be answered.
    * @throws {StoreError} If that fails.

@@ -19,10 +19,10 @@ import type { FunctionJob } from "#lib/master/functions/messages.ts";
 import type { MasterServices } from "#lib/master/requests/services.ts";
 import { openJobStore } from "#lib/jobs/open_store.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
-import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
@@ -94,7 +94,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     },
     jobs: {
       store: openJobStore(opts, { log: log.error }),
-      fired: new BoundedMap(100),
+      fired: new FiredReturns(),
       durable: () => Promise.resolve(),
       publish: (load) => {
         published.push(load);
