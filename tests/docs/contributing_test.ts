@@ -1,6 +1,6 @@
 /**
- * CONTRIBUTING.md: its recipes are followed word by word in a copy of the tree. The files are written, the lines are put
- * beside those that are there, and the command in which each recipe ends is run.
+ * CONTRIBUTING.md: its recipes are followed word by word in a copy of the tree. The files are written, the lines are
+ * put beside those that are there, and the command in which each recipe ends is run.
  * @module
  */
 
