@@ -19,7 +19,6 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ["lib/bus/python_bus.ts", "sock_dir"],
   [
     "lib/commands/daemons/directories.ts",
-    "lib/os/shared_parents.ts",
     "the service's directories, whose parents are looked at first (isTrustedPath)",
   ],
   ["lib/host/debian_packages/apt_keys.ts", "/etc/apt"],
@@ -29,6 +28,7 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ["lib/host/git/run_git.ts", "a file of root's in a temporary directory, as in cron.ts"],
   ["lib/programs/script_source.ts", "a file of root's in a temporary directory, as in cron.ts"],
   ["lib/keys/dropfile.ts", "cachedir"],
+  ["lib/os/shared_parents.ts", "what it made itself above the directories of a program, and only where nothing was"],
   ["lib/host/language_packages/pip_passwords.ts", "a directory of root's, made for the call"],
   ["lib/host/language_packages/pip_requirements.ts", "a directory of root's, made for the call"],
   ["lib/os/atomic_file.ts", "the service's own directories"],
