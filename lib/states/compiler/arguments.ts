@@ -132,6 +132,8 @@ export function missingFunctions({ chunks, high, places, known, otherModules }: 
     const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
     const module = moduleOf(fun);
     if (known.has(fun) || otherModules.has(module)) continue;
+    // A name with a blank is an argument without its colon, which is said already, with its own place.
+    if (/\s/.test(fun)) continue;
     const near = nearestName(fun, known);
     const id = field(chunk, "__id__");
     const body = high.get(id);

@@ -190,6 +190,14 @@ Deno.test("a misspelt argument of a state that accepts any is ignored with state
   assertEquals((await call("state.show_low_sls", { args: ["web"], more: wrong, opts })).retcode, 1);
 });
 
+Deno.test("an argument without its colon is not shown as a state function that is missing, too", async () => {
+  const more = { "web/init.sls": "web:\n  file.managed:\n    - name: /x\n    - user root\n" };
+  const { shown } = await call("state.lint", { args: ["web"], more });
+  const found = firstLines(shown).map((line) => line.replace(/ in state .*/, ""));
+  // Salt has these two as well.
+  assertEquals(found, ['The function "user root"', "Too many functions declared"]);
+});
+
 Deno.test("a misspelt matcher of the top file is an error with its place, for every target and in every function", async () => {
   const more = { "top.sls": "base:\n  'web*': [web]\n  'os:Debian':\n    - match: compund\n    - web\n" };
   const text = "There is no matcher 'compund' for the target 'os:Debian' in saltenv 'base'\nDid you mean compound?\n" +
