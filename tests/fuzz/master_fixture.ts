@@ -27,7 +27,7 @@ import { openFileServices } from "#lib/master/requests/master_files.ts";
 import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
-import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { SignInTurns } from "#lib/master/requests/sign_in_turns.ts";
@@ -128,7 +128,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     },
     jobs: {
       store: openJobStore(opts, { log: log.error }),
-      fired: new BoundedMap(100),
+      fired: new FiredReturns(),
       durable: () => Promise.resolve(),
       publish(load) {
         encode(load, "disk");
