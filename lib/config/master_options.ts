@@ -330,7 +330,16 @@ function makeMasterOptions() {
     runner_dirs: strsOption([], "More directories of runners."),
     disable_runners: strsOption([], "Runners that are not loaded."),
     runner_returns: boolOption(true, "Whether results of runners are stored as jobs."),
-    enforce_mine_cache: planOption(boolOption(false, "Whether the mine works without `minion_data_cache`.")),
+    enforce_mine_cache: boolOption(false, "Whether the mine works without `minion_data_cache`."),
+    mine_get: anyOption(
+      null,
+      "The functions that minions may read of the mine, by minion: both are regular expressions, which match from the beginning. Unset: all functions.",
+    ),
+    mine_max_bytes: intOption(
+      4_194_304,
+      "Maximum size of the mine of one minion, in bytes; what would make it larger is refused. Not in Salt.",
+      { min: 1_024, max: 67_108_864 },
+    ),
     worker_pools_enabled: notNeeded(boolOption(
       true,
       "Accepted for compatibility with Salt: there is one pool here.",

@@ -268,7 +268,10 @@ function makeMinionOptions() {
     "return": planOption(anyOption("", "Returner for every job.")),
     mine_enabled: planOption(boolOption(true, "Whether the mine is filled.")),
     mine_interval: planOption(intOption(60, "Minutes between two updates of the mine.")),
-    mine_functions: planOption(anyOption(null, "Functions whose results fill the mine.")),
+    mine_functions: anyOption(
+      null,
+      "Functions whose results fill the mine, and their arguments; those of pillar are added.",
+    ),
     beacons: planOption(anyOption(new Map(), "Beacons: watches on this host.")),
     ...MINION_STATE_OPTIONS,
     startup_states: choiceOption("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),

@@ -120,7 +120,7 @@ export class DataCache {
   remove(id: string): boolean {
     if (!isValidId(id)) return false;
     return this.#storing(`forget the minion ${id}`, () => {
-      const files = ["grains", "pillar", "mine"].map((bank) => `${this.#cachedir}/${bank}/${id}.p`);
+      const files = ["grains", "pillar", "mine", "mine_times"].map((bank) => `${this.#cachedir}/${bank}/${id}.p`);
       const old = `${this.#cachedir}/minions/${id}`;
       // Removes all of them, without stopping at the first.
       const removed = [...files, `${old}/data.p`, `${old}/mine.p`].filter((path) => removeIfExists(path)).length;

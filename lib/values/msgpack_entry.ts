@@ -35,6 +35,15 @@ export class EntryReader {
    * @throws {MsgpackError} If the bytes are no map, or cannot be read up to there.
    */
   get(key: string): Value | undefined {
+    const packed = this.packed(key);
+    return packed === undefined ? undefined : decode(packed, "disk");
+  }
+
+  /**
+   * As {@linkcode get}, but the bytes of the value, which are part of the map's.
+   * @throws {MsgpackError} As `get`; not if the value itself cannot be read.
+   */
+  packed(key: string): Uint8Array | undefined {
     let number = this.#numbers.get(key);
     if (number === undefined) {
       number = this.#keys.push(utf8.encode(key)) - 1;
@@ -43,7 +52,7 @@ export class EntryReader {
     }
     if (!this.#isLocated) this.#locate();
     const start = this.#starts[number];
-    return start === 0 ? undefined : decode(this.#bytes.subarray(start, this.#ends[number]), "disk");
+    return start === 0 ? undefined : this.#bytes.subarray(start, this.#ends[number]);
   }
 
   #locate(): void {

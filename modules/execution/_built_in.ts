@@ -56,6 +56,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   log: () => import("./log.ts"),
   logrotate: () => import("./logrotate.ts"),
   match: () => import("./match.ts"),
+  mine: () => import("./mine.ts"),
   mount: () => import("#modules/execution/mount/mod.ts"),
   network: () => import("#modules/execution/network/mod.ts"),
   nftables: () => import("./nftables.ts"),

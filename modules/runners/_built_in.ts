@@ -20,6 +20,7 @@ export const RUNNERS: ModuleTable = {
   jobs: () => import("./jobs.ts"),
   manage: () => import("./manage.ts"),
   match: () => import("./match.ts"),
+  mine: () => import("./mine.ts"),
   network: () => import("./network.ts"),
   overview: () => import("./overview.ts"),
   pillar: () => import("./pillar.ts"),

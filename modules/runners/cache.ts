@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError, InvocationError, StoreError } from "#lib/errors.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
@@ -13,6 +13,8 @@ import { BankFiles } from "#lib/fleet/bank_files.ts";
 import { p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { keepsMine } from "#lib/fleet/mine_requests.ts";
+import { mineOf, withStore } from "./_mine.ts";
 import { type MinionsTarget, targetMinions } from "./_targeted.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
@@ -55,10 +57,10 @@ export const mine: RunnerFunction = runner({
   ),
   params: { tgt: p.any(null), tgt_type: p.str("glob") },
   run(target, context) {
-    const banks = bankFiles(context);
+    const mines = mineOf(context);
     return ofEach(
       wantedMinions(target, context),
-      (id) => context.opts.minion_data_cache ? banks.fetch("mine", id) : new Map(),
+      (id) => keepsMine(context.opts) ? mines.get(id) ?? new Map() : new Map(),
     );
   },
 });
@@ -73,8 +75,10 @@ function clearing(name: string, what: string, banks: readonly string[]): RunnerF
     params: { tgt: p.any(null), tgt_type: p.str("glob") },
     run(target, context) {
       if (target.tgt === null) return false;
-      const files = bankFiles(context);
-      for (const id of targetMinions(target, context)) for (const bank of banks) files.flush(bank, id);
+      const files = bankFiles(context), mines = mineOf(context);
+      for (const id of targetMinions(target, context)) {
+        for (const bank of banks) withStore(() => bank === "mine" ? mines.flush(id) : files.flush(bank, id));
+      }
       return true;
     },
   });
@@ -96,11 +100,8 @@ clear_mine_func_flag
   params: { tgt: p.any(null), tgt_type: p.str("glob"), clear_mine_func_flag: p.any(null) },
   run({ clear_mine_func_flag: fun, ...target }, context) {
     if (target.tgt === null || fun === null) return false;
-    const files = bankFiles(context);
-    for (const id of targetMinions(target, context)) {
-      const mine = files.fetch("mine", id);
-      if (isMap(mine) && mine.delete(fun)) files.store("mine", id, mine);
-    }
+    const mines = mineOf(context);
+    for (const id of targetMinions(target, context)) withStore(() => mines.delete(id, fun));
     return true;
   },
 });
@@ -171,7 +172,7 @@ export const store: RunnerFunction = runner({
   ),
   params: { bank: p.str(), key: p.str(), data: p.any(), cachedir: p.str(null) },
   run: ({ bank, key, data, cachedir }, context) =>
-    orRefused(() => {
+    withStore(() => {
       bankFiles(context, cachedir).store(bank, key, data);
       return null;
     }),
@@ -180,7 +181,7 @@ export const store: RunnerFunction = runner({
 export const list_: RunnerFunction = runner({
   doc: runnerDoc(`List the keys of a bank, and the banks within it.${BANK}`, "cache.list grains"),
   params: { bank: p.str(), cachedir: p.str(null) },
-  run: ({ bank, cachedir }, context) => orRefused(() => bankFiles(context, cachedir).list(bank)),
+  run: ({ bank, cachedir }, context) => withStore(() => bankFiles(context, cachedir).list(bank)),
 });
 
 export const fetch: RunnerFunction = runner({
@@ -189,7 +190,7 @@ export const fetch: RunnerFunction = runner({
     "cache.fetch grains web1",
   ),
   params: { bank: p.str(), key: p.str(), cachedir: p.str(null) },
-  run: ({ bank, key, cachedir }, context) => orRefused(() => bankFiles(context, cachedir).fetch(bank, key)),
+  run: ({ bank, key, cachedir }, context) => withStore(() => bankFiles(context, cachedir).fetch(bank, key)),
 });
 
 export const flush: RunnerFunction = runner({
@@ -200,7 +201,7 @@ export const flush: RunnerFunction = runner({
   ),
   params: { bank: p.str(), key: p.str(null), cachedir: p.str(null) },
   run: ({ bank, key, cachedir }, context) =>
-    orRefused(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
+    withStore(() => bankFiles(context, cachedir).flush(bank, key ?? undefined)),
 });
 
 /** The minions of a target; without one, all that are in the cache. */
@@ -219,12 +220,4 @@ function minionData(id: string, { opts, data }: RunnerContext) {
 
 function bankFiles({ opts, log }: RunnerContext, cachedir: string | null = null): BankFiles {
   return new BankFiles(cachedir ?? opts.cachedir, { log: (message) => log("warning", message) });
-}
-
-function orRefused<T>(run: () => T): T {
-  try {
-    return run();
-  } catch (error) {
-    throw error instanceof StoreError ? new CommandError(error.message) : error;
-  }
 }

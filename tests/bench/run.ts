@@ -14,6 +14,7 @@ import { FLEET_OF_ONE_ROWS } from "#tests/bench/rows/fleet_of_one.ts";
 import { LOAD_ROWS } from "#tests/bench/rows/load.ts";
 import { thisMachine } from "#tests/bench/harness/machine.ts";
 import { measure } from "./measure.ts";
+import { MINE_ROWS } from "#tests/bench/rows/mine.ts";
 import { MEMORY_ROWS } from "#tests/bench/rows/memory.ts";
 import { minionsPlot } from "./plot.ts";
 import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from "#tests/bench/harness/python_salt.ts";
@@ -38,6 +39,7 @@ const ROWS: readonly Row[] = [
   ...START_ROWS,
   ...DURABILITY_ROWS,
   ...STORE_ROWS,
+  ...MINE_ROWS,
   ...TEMPLATE_ROWS,
   ...STATE_ROWS,
   ...APPLY_ROWS,

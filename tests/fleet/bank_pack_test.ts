@@ -1,6 +1,6 @@
 import { scanBank } from "#lib/fleet/bank_pack.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 
 /** A bank, and the results of its scans. */
 class Bank implements Disposable {
@@ -139,4 +139,20 @@ Deno.test("a missing bank is empty", () => {
   using bank = new Bank();
   Deno.removeSync(bank.directory);
   assertEquals(bank.scan(), {});
+});
+
+Deno.test("a visit that fails leaves no file, and the next scan finds all", () => {
+  using bank = new Bank({ web1: "a", web2: "b".repeat(2_000_000), web3: "c" });
+  const place = { directory: bank.directory, path: bank.path, log: (text: string) => void bank.logged.push(text) };
+  let seen = 0;
+  assertThrows(
+    () =>
+      scanBank(place, () => () => {
+        if (++seen === 3) throw new RangeError("enough");
+      }),
+    RangeError,
+  );
+  assertEquals([...Deno.readDirSync(bank.root)].map(({ name }) => name), ["grains"]);
+  assertEquals(Object.keys(bank.scan()), ["web1", "web2", "web3"]);
+  assertEquals(bank.logged, []);
 });

@@ -14,6 +14,7 @@ import { throttledWarnings } from "#lib/master/requests/throttled_warnings.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
+import { Mine } from "#lib/fleet/mine.ts";
 import { stamp } from "#lib/bus/event.ts";
 import { unpackEvent } from "#tests/support/fleet/events.ts";
 import { packEvent } from "#lib/bus/event.ts";
@@ -138,6 +139,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     files: openFileServices(opts, { log, backends: BACKENDS }),
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),
+      mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
       publishPort: 4505,
     },
     functions: {

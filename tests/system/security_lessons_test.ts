@@ -128,6 +128,8 @@ fleetTest(
   async (fleet) => {
     const minion = await acceptedMinion(fleet);
     await minion.request({ cmd: "_pillar", grains: { os: "x" } });
+    // The mine is its own, and leaves a lock file.
+    for (const cmd of ["_mine", "_mine_flush"]) await minion.request({ cmd, data: {} });
     const before = files(fleet.root);
     for (const name of HOSTILE_NAMES) {
       const about = { path: name, saltenv: name, loc: 0, prefix: name, gzip: 9 };

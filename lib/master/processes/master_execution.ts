@@ -11,6 +11,7 @@ import { WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
 import { UnavailableError } from "#lib/errors.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { localPillar } from "#lib/minion/local_call/pillar.ts";
+import { mineRequests } from "./mine_answers.ts";
 import { hasPillarFiles } from "#lib/pillar/has_files.ts";
 import { callDirectly } from "#lib/minion/local_call/job.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -40,11 +41,12 @@ export async function executeOnMaster(
   const opts = masterAsMinion(master);
   const grains = await loadGrains(opts, { warn: (text) => log.warning(text) });
   await using modules = new CallModules({ opts, log });
-  const pillarParts = { grains, catalogue: modules.catalogue, log, signal };
+  const request = mineRequests(master, log);
+  const pillarParts = { grains, catalogue: modules.catalogue, log, signal, request };
   // A pillar of the caller's own wins over one that may be empty.
   const hasPillar = kwargs.has("pillar") || hasPillarFiles(opts);
   const own = withPillar && hasPillar ? await localPillar(opts, pillarParts) : WITHOUT_MASTER;
-  const host = { opts, grains, modules, master: own, log, signal };
+  const host = { opts, grains, modules, master: { ...own, request }, log, signal };
   try {
     return await callDirectly({ fun, args, kwargs, jid, user }, host);
   } catch (error) {

@@ -6,6 +6,7 @@
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
+import { mineRequests } from "./mine_answers.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { pillarHost } from "#lib/minion/worker/pillar_host.ts";
@@ -31,5 +32,6 @@ export function masterPillarHost(
     tops: [...opts.module_dirs, opts.extension_modules].map((directory) => `${directory}/tops`),
     log,
     signal,
+    request: mineRequests(opts, log),
   });
 }

@@ -68,7 +68,9 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
     fire,
     manager: new KeyManager(keys, {
       fire: async (tag, event) => void await fire(tag, event),
-      forget: (id) => void data.remove(id),
+      forget: (id) => {
+        if (!opts.preserve_minion_cache) data.remove(id);
+      },
     }),
     rotateKey: () => {
       if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);

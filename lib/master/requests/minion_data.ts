@@ -1,6 +1,7 @@
 /**
- * The commands of minions about themselves: their events, their pillar, and the master's options that they go by.
- * Source: docs/protocol.md "Commands of minions", docs/protocol.md "Pillar".
+ * The commands of minions about themselves: their events, their pillar, their mine, and the master's options that they
+ * go by.
+ * Source: docs/protocol.md "Commands of minions", docs/protocol.md "Pillar", docs/protocol.md "The mine".
  * @module
  */
 
@@ -11,18 +12,30 @@ import { fireEvents } from "./minion_events.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { hasPillarFiles } from "#lib/pillar/has_files.ts";
 import { plainRequest, readPillarRequest } from "#lib/pillar/request.ts";
+import { answerMineGet } from "#lib/fleet/mine_query.ts";
+import { deleteFromMine, flushMine, type MineRequestHost, storeMine } from "#lib/fleet/mine_requests.ts";
+import { fleetOf } from "./publish.ts";
 import type { MinionCommands, Needs } from "./services.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The commands, by name; `_pillar`, whose answer is sealed, is not one of them. */
 export const MINION_COMMANDS: MinionCommands<
-  "jobs" | "minions" | "files" | "opts" | "log" | "warn" | "fire" | "park" | "pillars"
+  "auth" | "jobs" | "minions" | "files" | "opts" | "log" | "warn" | "fire" | "park" | "pillars"
 > = {
   _minion_event: fireEvents,
   _master_opts: masterOpts,
   _master_tops: serveTops,
   _ext_nodes: serveTops,
+  _mine: (load, id, services) => storeMine(load, id, mineHost(services)),
+  _mine_get: (load, id, services) => answerMineGet(new Map(load).set("id", id), mineHost(services)),
+  _mine_delete: (load, id, services) => deleteFromMine(load, id, mineHost(services)),
+  _mine_flush: (_load, id, services) => flushMine(id, mineHost(services)),
 };
+
+function mineHost(services: Needs<"auth" | "minions" | "opts" | "log" | "warn">): MineRequestHost {
+  const { minions: { mine, data }, opts, log, warn } = services;
+  return { mine, data, opts, fleet: () => fleetOf(services), warn, error: (text) => log.error(text) };
+}
 
 /**
  * `_pillar`: stores the minion's grains, and compiles its pillar.

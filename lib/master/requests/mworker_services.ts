@@ -22,6 +22,7 @@ import { readMoment } from "#lib/os/moment.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import type { BackendTable } from "#lib/plugins/file_backend.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { Mine } from "#lib/fleet/mine.ts";
 import { masterJournal } from "./journal.ts";
 import { openFileServices } from "./master_files.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
@@ -126,7 +127,11 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
       },
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,
-      minions: { data: new DataCache(opts.cachedir, { log: log.error }), publishPort: init.publishPort },
+      minions: {
+        data: new DataCache(opts.cachedir, { log: log.error }),
+        mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
+        publishPort: init.publishPort,
+      },
       files: openFileServices(opts, { log, backends: parts.plugins.backends }),
       functions,
       pillars,

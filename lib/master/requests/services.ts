@@ -7,6 +7,7 @@
 import type { Callers } from "#lib/auth/callers.ts";
 import type { Autosign } from "#lib/keys/autosign.ts";
 import type { DataCache } from "#lib/fleet/data_cache.ts";
+import type { Mine } from "#lib/fleet/mine.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import type { FunctionServices } from "#lib/master/functions/messages.ts";
 import type { KeyStore } from "#lib/keys/store.ts";
@@ -63,6 +64,8 @@ export interface JobServices {
 export interface MinionServices {
   /** Their grains, and the pillar that they got. */
   readonly data: DataCache;
+  /** What they say for other minions. */
+  readonly mine: Mine;
   /** The port that they subscribe to. */
   readonly publishPort: number;
 }

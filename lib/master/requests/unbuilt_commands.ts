@@ -19,14 +19,9 @@ export interface UnbuiltCommand {
 }
 
 const NOTHING = () => new Map();
-const none = (part: string, answer: () => Value): UnbuiltCommand => ({ part, answer });
 
 /** By the name of the command. */
 export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
-  _mine_get: none("mine", NOTHING),
-  _mine: { part: "mine", answer: () => false, loses: () => true },
-  _mine_delete: none("mine", () => false),
-  _mine_flush: none("mine", () => false),
   // As a master of Salt 3007 answers it, which has no resources either. Minions of 3008 send it at each start.
   _register_resources: { part: "resources", answer: NOTHING, loses: hasResources, usual: true },
 };

@@ -13,7 +13,7 @@ import { optsValues } from "#lib/config/opts_map.ts";
 import type { PillarHost } from "#lib/pillar/host.ts";
 import { pillarHost } from "#lib/minion/worker/pillar_host.ts";
 import { plainRequest } from "#lib/pillar/request.ts";
-import type { ValueMap } from "#lib/values/value.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 import { WITHOUT_MASTER } from "./call_master.ts";
 
 /** What {@linkcode localPillarHost} needs. */
@@ -22,6 +22,8 @@ export interface LocalPillarParts {
   readonly catalogue: Catalogue;
   readonly log: Logger;
   readonly signal: AbortSignal;
+  /** Answers requests of execution functions. Default: there is no master to ask. */
+  request?(load: ValueMap): Promise<Value>;
 }
 
 /** The environment for compiling the pillar of this host. */

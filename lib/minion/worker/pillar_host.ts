@@ -20,7 +20,7 @@ import type { RenderHost, SaltFunctions, TemplateFiles } from "#lib/plugins/rend
 import { renderSls } from "#lib/render/render.ts";
 import { renderValue } from "#lib/render/render_value.ts";
 import { jobRenderHost } from "#lib/render/job_host.ts";
-import { map, type ValueMap } from "#lib/values/value.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What the compiler needs from a node. */
 export interface PillarHostParts {
@@ -38,6 +38,8 @@ export interface PillarHostParts {
   readonly signal: AbortSignal;
   /** Whether a directory is left out of lists of files. */
   ignores?(name: string): boolean;
+  /** Answers requests of execution functions. Default: there is no master to ask. */
+  request?(load: ValueMap): Promise<Value>;
 }
 
 /** Makes the compiler's host. */
@@ -137,7 +139,8 @@ function noting(salt: SaltFunctions, { notes, opts }: PillarScope): SaltFunction
 }
 
 /** The context of execution functions that a minion's pillar calls on this host. */
-function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, scope: PillarScope): JobContext {
+function jobContext(parts: PillarHostParts, scope: PillarScope): JobContext {
+  const { minionOpts, catalogue, log, signal } = parts;
   const { grains, pillar, opts } = scope;
   const id = opts.get("minion_id");
   const context = makeContext({
@@ -146,7 +149,7 @@ function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, sco
     pillar,
     job: map({ fun: "pillar.items", jid: "", user: "root" }),
     catalogue,
-    ...aloneWith(grains),
+    ...aloneWith(grains, parts.request),
     signal,
     log,
     child: () => {},
@@ -157,12 +160,16 @@ function jobContext({ minionOpts, catalogue, log, signal }: PillarHostParts, sco
 /**
  * What functions can reach while pillar is compiled: neither a master nor a running minion.
  * @param grains The minion's.
+ * @param request Answers requests to the master.
  */
-export function aloneWith(grains: ValueMap): Pick<JobContext, "jobs" | "outside"> {
+export function aloneWith(
+  grains: ValueMap,
+  request: (load: ValueMap) => Promise<Value> = noMaster,
+): Pick<JobContext, "jobs" | "outside"> {
   return {
     jobs: { running: () => Promise.resolve([]), signal: () => Promise.resolve(false) },
     outside: {
-      request: noMaster,
+      request,
       pillar: noMaster,
       grains: () => Promise.resolve(grains),
       fire: () => Promise.resolve(false),

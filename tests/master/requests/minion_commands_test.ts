@@ -420,10 +420,8 @@ Deno.test("a command of a feature that is not built is answered as by a master w
   assertEquals(services.logged, []);
   const resources = { ssh: ["web2"] };
   assertValue(await run(services, { cmd: "_register_resources", resources, resource_grains: {} }), new Map());
-  assertEquals(await run(services, { cmd: "_mine", data: { x: 1 } }), false);
   assertEquals(services.logged, [
     "WARNING: The data that minion web1 sent by _register_resources is dropped (not built yet: resources)",
-    "WARNING: The data that minion web1 sent by _mine is dropped (not built yet: mine)",
   ]);
 });
 
@@ -437,25 +435,4 @@ Deno.test("the other commands of a minion's start get Salt's answers", async () 
   const all = await run(services, { cmd: "_master_opts" });
   assertEquals(repr(all), SALTS_MASTER_OPTS);
   await assertRejects(() => run(services, {}), WireError);
-});
-
-Deno.test("a request for a feature that is not built is logged once for each minion", async () => {
-  using services = await testServices();
-  const warnings: string[] = [];
-  const telling = { ...services, warn: (text: string) => warnings.push(text) };
-  const ask = async (id: string, load: Record<string, unknown>) =>
-    (await minionCommand(map({ id, ...load }), id, telling)).value;
-  for (let i = 0; i < 2; i++) {
-    for (const id of ["told-py1", "told-py2"]) {
-      await ask(id, { cmd: "_mine_get", tgt: "*", fun: "x" });
-      await ask(id, { cmd: "_mine_get", tgt: "db*", fun: "x" });
-    }
-    await ask("told-py1", { cmd: "_register_resources", resources: {} });
-  }
-  const line = (id: string, part: string) =>
-    `Minion ${id} asks for what is not built yet, and gets an empty answer: ${part}`;
-  assertEquals(warnings, [
-    line("told-py1", "mine"),
-    line("told-py2", "mine"),
-  ]);
 });

@@ -13,6 +13,7 @@ import { openFileServices } from "#lib/master/requests/master_files.ts";
 import { throttledWarnings } from "#lib/master/requests/throttled_warnings.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
+import { Mine } from "#lib/fleet/mine.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, levelName, type Logger } from "#lib/runtime/log.ts";
 import type { FunctionJob } from "#lib/master/functions/messages.ts";
@@ -103,6 +104,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     },
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),
+      mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
       publishPort: 4505,
     },
     files: openFileServices(opts, { log, backends: BACKENDS }),
