@@ -217,7 +217,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     file: "lib/files/backends/root_files.ts",
-    code: "if (!below(lexicalRoot, lexical)) return false;",
+    code: "if (!isBelow(lexicalRoot, lexical)) return false;",
     change: "return false; → {}",
     why: "the second of two locks: the path with its links followed is compared, too",
   },
