@@ -109,10 +109,9 @@ Deno.test("pillar= that is no YAML is refused with the place of the mistake", as
 
 Deno.test("state.single names the state function that was probably meant", async () => {
   await using tree = await openTree({ files: {} });
-  assertEquals(
-    refusal(await tree.call("state.single", ["file.managd", "/x"])),
-    "1 Specified state 'file.managd' was not found; did you mean file.managed?",
-  );
+  const called = await tree.call("state.single", ["file.managd", "/x"]);
+  assertEquals(refusal(called), "1 Specified state 'file.managd' was not found");
+  assertEquals(called.errorDetails, ["Did you mean file.managed?"]);
 });
 
 Deno.test("a requisite in another state that is not there names the nearest ID or name", async () => {

@@ -36,6 +36,8 @@ export interface Called {
   readonly returned: Value;
   readonly retcode: number;
   readonly error?: Error;
+  /** What people are told besides the errors that were returned. */
+  readonly errorDetails?: readonly string[];
 }
 
 const GRAINS = { id: "m1", os: "Debian", os_family: "Debian", kernel: "Linux" };
@@ -94,8 +96,8 @@ export async function openTree(
     write,
     async call(fun, args = [], kwargs = {}) {
       const given = Object.keys(kwargs).length === 0 ? [] : [map({ __kwarg__: true, ...kwargs })];
-      const { return: returned, retcode, error } = await run(fun, [...args, ...given], context);
-      return { returned, retcode, error };
+      const { return: returned, retcode, error, errorDetails } = await run(fun, [...args, ...given], context);
+      return { returned, retcode, error, errorDetails };
     },
     [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
   };
