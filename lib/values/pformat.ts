@@ -88,7 +88,7 @@ function separator(indent: number): string {
   return `,\n${" ".repeat(indent)}`;
 }
 
-const LINE = new RegExp(`(?:\r\n|[^${LINE_ENDS}])*?(?:\r\n|[${LINE_ENDS}]|$)`, "g");
+const LINE = new RegExp(`[^${LINE_ENDS}]*(?:\r\n|[${LINE_ENDS}]|$)`, "g");
 const WORD = new RegExp(`[^${SPACE}]*[${SPACE}]*`, "gu");
 
 /** Cuts a text after its line ends, and a line that is still too long after blanks. */
@@ -100,7 +100,7 @@ function formatText(text: string, place: Place, layout: Layout): string {
   const chunks: string[] = [];
   lines.forEach((line, i) => {
     const lastLine = i === lines.length - 1;
-    if (length(repr(line)) <= width - (lastLine ? allowance : 0)) {
+    if (textFits(line, width - (lastLine ? allowance : 0))) {
       chunks.push(repr(line));
       return;
     }
@@ -108,7 +108,7 @@ function formatText(text: string, place: Place, layout: Layout): string {
     let current = "";
     words.forEach((word, j) => {
       const room = width - (lastLine && j === words.length - 1 ? allowance : 0);
-      if (length(repr(current + word)) <= room) current += word;
+      if (textFits(current + word, room)) current += word;
       else {
         if (current !== "") chunks.push(repr(current));
         current = word;
@@ -119,6 +119,11 @@ function formatText(text: string, place: Place, layout: Layout): string {
   if (chunks.length === 1) return chunks[0];
   const body = chunks.join(`\n${" ".repeat(indent)}`);
   return place.top ? `(${body})` : body;
+}
+
+/** Whether the line of a text fits into `room` characters. A text of megabytes is not written to find out. */
+function textFits(text: string, room: number): boolean {
+  return mayFit(text, room) && length(repr(text)) <= room;
 }
 
 function parts(text: string, pattern: RegExp): string[] {
