@@ -16,10 +16,13 @@ export function readErrorDetails(details: Value | undefined, returned: Value): r
   return details.every((detail) => typeof detail === "string") ? details : undefined;
 }
 
-/** Errors, each with its details in lines below it. Anything else is returned as it is. */
-export function withErrorDetails(returned: Value, details: readonly string[] | undefined): Value {
-  if (details === undefined || !Array.isArray(returned) || details.length !== returned.length) return returned;
-  return returned.map((error, i) =>
-    typeof error === "string" && details[i] !== "" ? `${error.replace(/\n+$/, "")}\n${details[i]}` : error
-  );
+/** An error with its details in lines below it; as it is without any. */
+export function withDetails(error: string, details: string): string {
+  return details === "" ? error : `${error.replace(/\n+$/, "")}\n${details}`;
+}
+
+/** Errors, each with its details. Anything else is returned as it is. */
+export function withErrorDetails(returned: Value, details: readonly string[]): Value {
+  if (!Array.isArray(returned) || details.length !== returned.length) return returned;
+  return returned.map((error, i) => typeof error === "string" ? withDetails(error, details[i]) : error);
 }

@@ -4,6 +4,7 @@
  */
 
 import { type Place, placeText } from "#lib/errors.ts";
+import { withDetails } from "#lib/protocol/error_details.ts";
 
 /** One error of a compilation. */
 export interface CompileError {
@@ -47,8 +48,7 @@ const AROUND = 2;
  * @param source The text of a file; `undefined` if it is not available.
  */
 export function errorText(error: CompileError, source?: (file: string) => string | undefined): string {
-  const details = errorDetails(error, source);
-  return details === "" ? error.text : `${error.text.replace(/\n+$/, "")}\n${details}`;
+  return withDetails(error.text, errorDetails(error, source));
 }
 
 /**

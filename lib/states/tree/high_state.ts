@@ -12,6 +12,7 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import { decryptOverride } from "#lib/render/decrypt_override.ts";
 import { jobRenderHost } from "#lib/render/job_host.ts";
 import { renderSls } from "#lib/render/render.ts";
+import { withDetails } from "#lib/protocol/error_details.ts";
 import { type CompileError, errorDetails, errorText } from "#lib/states/compiler/compile_error.ts";
 import { compile, type Compiled, type CompileOptions, type StageRoute } from "#lib/states/compiler/stages.ts";
 import { matchTop, type ReadTop, readTop, type TopOptions } from "#lib/states/compiler/top_files.ts";
@@ -197,13 +198,15 @@ class OpenHighState implements HighState {
   }
 
   refusal(errors: readonly CompileError[]): string[] {
-    const texts = this.texts(errors);
-    for (const text of texts) this.#context.log("mistake", text);
-    // An error that Salt does not have is compared with nothing: its text has the details.
-    const isOwn = errors.map(({ own }) => own === true);
-    const details = errors.map((error, i) => isOwn[i] ? "" : errorDetails(error, (file) => this.source.text(file)));
-    this.#context.setErrorDetails?.(details);
-    return errors.map(({ text }, i) => isOwn[i] ? texts[i] : text);
+    const told = errors.map(({ text, own }, i) => {
+      const details = errorDetails(errors[i], (file) => this.source.text(file));
+      const whole = withDetails(text, details);
+      this.#context.log("mistake", whole);
+      // An error that Salt does not have is compared with nothing: its text has the details.
+      return own === true ? { text: whole, details: "" } : { text, details };
+    });
+    this.#context.setErrorDetails?.(told.map(({ details }) => details));
+    return told.map(({ text }) => text);
   }
 
   #topOptions(): TopOptions {
