@@ -27,3 +27,17 @@ export function isRestricted(stored: Value): stored is ValueMap {
 export function valueOf(stored: Value): Value | undefined {
   return isRestricted(stored) ? stored.get(DATA) : stored;
 }
+
+/** What a query's `fun` asks for. */
+export interface AskedValues {
+  /** Each once. */
+  readonly names: readonly Value[];
+  /** Whether the answer is by name, then by minion: if it was a list, or several names. */
+  readonly isByName: boolean;
+}
+
+/** Reads `fun`: a text with commas between names, or a list of them. */
+export function askedValues(fun: string | readonly Value[]): AskedValues {
+  const names = [...new Set<Value>(typeof fun === "string" ? fun.split(",") : fun)];
+  return { names, isByName: typeof fun !== "string" || names.length > 1 };
+}

@@ -13,7 +13,7 @@ import { EntryReader } from "#lib/values/msgpack_entry.ts";
 import { isMap, map, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { DataCache } from "./data_cache.ts";
 import { ageOf, type Mine, type MineTimes, shownAge } from "./mine.ts";
-import { AGED } from "./mine_form.ts";
+import { AGED, askedValues } from "./mine_form.ts";
 import { MineReaders } from "./mine_readers.ts";
 import { type KnownFleet, resolveTarget } from "./resolve_target.ts";
 
@@ -85,8 +85,9 @@ function readQuery(load: ValueMap): MineQuery | string {
   if (typeof reader !== "string" || tgt === undefined) return "it has no target";
   if (typeof type !== "string") return "its target type is no text";
   if (typeof fun !== "string" && !Array.isArray(fun)) return "it names no function";
-  const names = new Set(typeof fun === "string" ? fun.split(",") : fun.filter((name) => typeof name === "string"));
-  if (names.size > MAX_NAMES) return `it names ${names.size} functions, ${MAX_NAMES} are allowed`;
+  const { names: asked, isByName } = askedValues(fun);
+  const names = asked.filter((name) => typeof name === "string");
+  if (names.length > MAX_NAMES) return `it names ${names.length} functions, ${MAX_NAMES} are allowed`;
   const maxAge = load.get("max_age") ?? null;
   const maxAgeS = toNumber(maxAge);
   if (maxAge !== null && !(maxAgeS !== undefined && maxAgeS >= 0)) return "max_age is no number of seconds";
@@ -94,8 +95,8 @@ function readQuery(load: ValueMap): MineQuery | string {
     reader,
     tgt,
     tgtType: EXACT_TYPES[type.toLowerCase()] ?? type,
-    names: [...names],
-    isByName: typeof fun !== "string" || names.size > 1,
+    names,
+    isByName,
     withAge: truthy(load.get("with_age")),
     maxAgeS,
   };

@@ -5,7 +5,7 @@
  */
 
 import { CommandError, messageOf } from "#lib/errors.ts";
-import { AGED, restricted, valueOf } from "#lib/fleet/mine_form.ts";
+import { AGED, askedValues, restricted, valueOf } from "#lib/fleet/mine_form.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -46,11 +46,7 @@ export const update: ModuleFunction<JobContext> = fn({
     const functions = requested(mine_functions, context);
     if (functions === undefined || functions.size === 0) return null;
     const data: ValueMap = new Map();
-    for (const [name, definition] of functions) {
-      const entry = readDefinition(name, definition);
-      if (typeof entry === "string") context.log("error", `mine_functions: ${str(name)} is left out: ${entry}`);
-      else await collect(entry, data, context);
-    }
+    for (const { entry } of readableEntries(functions, context)) await collect(entry, data, context);
     // Nothing is known: what is stored is better than nothing.
     if (data.size === 0) return false;
     return await store(data, clear, context);
@@ -64,13 +60,33 @@ function requested(given: Value, context: JobContext): ValueMap | undefined {
   return isMap(given) ? given : undefined;
 }
 
+/** The entries that can be read, with their definitions; the others are logged. */
+function* readableEntries(
+  functions: ValueMap,
+  { log }: JobContext,
+): Generator<{ readonly entry: MineFunction; readonly definition: Value }> {
+  for (const [name, definition] of functions) {
+    const entry = readDefinition(name, definition);
+    if (typeof entry === "string") log("error", `mine_functions: ${str(name)} is left out: ${entry}`);
+    else yield { entry, definition };
+  }
+}
+
+/** The function of an entry; `undefined` if this minion does not have it, which is logged. */
+async function availableFunction(
+  { alias, name }: MineFunction,
+  { catalogue, log }: JobContext,
+): Promise<string | undefined> {
+  const fun = alias ?? name;
+  if (await catalogue.get(fun) !== undefined) return fun;
+  log("error", `Function ${fun} in mine_functions not available`);
+  return undefined;
+}
+
 /** Calls a function, and adds its result to `data`. */
 async function collect(entry: MineFunction, data: ValueMap, context: JobContext): Promise<boolean> {
-  const fun = entry.alias ?? entry.name;
-  if (await context.catalogue.get(fun) === undefined) {
-    context.log("error", `Function ${fun} in mine_functions not available`);
-    return false;
-  }
+  const fun = await availableFunction(entry, context);
+  if (fun === undefined) return false;
   try {
     const value = await context.call(fun, [...entry.args], new Map(entry.kwargs));
     const { allow_tgt, allow_tgt_type } = entry.readers;
@@ -154,7 +170,7 @@ export const get: ModuleFunction<JobContext> = fn({
     const found = alone ? await localValues(query, context) : await mastersValues(query, context);
     if (!truthy(exclude_minion) || !isMap(found)) return found;
     const without = (values: ValueMap) => new Map([...values].filter(([id]) => id !== context.opts.id));
-    if (!isByName(query.fun)) return without(found);
+    if (typeof query.fun === "string" && !askedValues(query.fun).isByName) return without(found);
     return new Map([...found].map(([name, values]) => [name, isMap(values) ? without(values) : values]));
   },
 });
@@ -186,11 +202,6 @@ async function mastersValues({ with_age, max_age, ...query }: Query, context: Jo
   throw new CommandError("with_age and max_age: this master does not know how old values are");
 }
 
-/** Whether several names are asked for. */
-function isByName(fun: Value): boolean {
-  return typeof fun !== "string" || new Set(fun.split(",")).size > 1;
-}
-
 async function localValues({ tgt, fun, tgt_type, with_age, max_age }: Query, context: JobContext): Promise<Value> {
   if (truthy(with_age) || max_age !== null) {
     throw new CommandError("with_age and max_age need a master: a minion's own store has no times");
@@ -200,9 +211,10 @@ async function localValues({ tgt, fun, tgt_type, with_age, max_age }: Query, con
   const stored = await context.call("data.get", [LOCAL]);
   if (!isMap(stored)) return new Map();
   const { id } = context.opts;
-  const values = [...new Set(typeof fun === "string" ? fun.split(",") : fun)].filter((name) => stored.has(name))
+  const { names, isByName } = askedValues(fun);
+  const values = names.filter((name) => stored.has(name))
     .map((name): [Value, ValueMap] => [name, new Map([[id, valueOf(stored.get(name) ?? null) ?? null]])]);
-  return isByName(fun) ? new Map(values) : values[0]?.[1] ?? new Map();
+  return isByName ? new Map(values) : values[0]?.[1] ?? new Map();
 }
 
 export const delete_: ModuleFunction<JobContext> = fn({
@@ -244,15 +256,9 @@ export const valid: ModuleFunction<JobContext> = fn({
     const functions = configuredFunctions(context);
     if (functions.size === 0) return null;
     const shown: ValueMap = new Map();
-    for (const [name, definition] of functions) {
-      const entry = readDefinition(name, definition);
-      if (typeof entry === "string") {
-        context.log("error", `mine_functions: ${str(name)} is left out: ${entry}`);
-        continue;
-      }
-      const fun = entry.alias ?? entry.name;
-      if (await context.catalogue.get(fun) !== undefined) shown.set(name, shownDefinition(entry, definition));
-      else context.log("error", `Function ${fun} in mine_functions not available`);
+    for (const { entry, definition } of readableEntries(functions, context)) {
+      if (await availableFunction(entry, context) === undefined) continue;
+      shown.set(entry.name, shownDefinition(entry, definition));
     }
     return shown;
   },

@@ -6,7 +6,7 @@
 
 import { CommandError, MsgpackError } from "#lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { ageOf, shownAge } from "#lib/fleet/mine.ts";
+import { ageOf, type Mine, shownAge } from "#lib/fleet/mine.ts";
 import { AGED } from "#lib/fleet/mine_form.ts";
 import { answerMineGet } from "#lib/fleet/mine_query.ts";
 import { acceptedFleet } from "#lib/fleet/resolve_target.ts";
@@ -95,8 +95,8 @@ tgt : *, tgt_type : glob
   params: { seconds: p.float(STALE_S), tgt: p.any("*"), tgt_type: p.str("glob") },
   run: ({ seconds, tgt, tgt_type }, context) => {
     const ids = targetMinions({ tgt, tgt_type }, context);
-    const names = storedNames(ids, context);
     const mine = mineOf(context);
+    const names = storedNames(ids, mine, context);
     const now = Date.now();
     const old: ValueMap = new Map();
     for (const id of ids) {
@@ -113,9 +113,9 @@ tgt : *, tgt_type : glob
 });
 
 /** The names of the values of each minion. */
-function storedNames(ids: readonly string[], context: RunnerContext): ReadonlyMap<string, Value[]> {
+function storedNames(ids: readonly string[], mine: Mine, context: RunnerContext): ReadonlyMap<string, Value[]> {
   const names = new Map<string, Value[]>();
-  mineOf(context).read(new Set(ids), (id, bytes) => {
+  mine.read(new Set(ids), (id, bytes) => {
     names.delete(id);
     try {
       const stored = bytes === undefined ? null : decode(bytes, "disk");
