@@ -192,7 +192,7 @@ export class JobRunner {
     if ("out" in outcome && outcome.out !== undefined) fields.out = outcome.out;
     if ("errorDetails" in outcome && !isHidden) fields[ERROR_DETAILS] = outcome.errorDetails;
     if (this.#parts.sendErrors && "error" in outcome && outcome.error !== undefined) {
-      fields.error = throwing(outcome.error);
+      fields.error = describeThrown(outcome.error);
     }
     return fields;
   }
@@ -267,7 +267,7 @@ function exactArguments(packed: Uint8Array): { readonly args: Value[]; readonly 
   return { args: Array.isArray(args) ? args : [], kwargs: isMap(kwargs) ? kwargs : map({}) };
 }
 
-function throwing(error: Error): ThrownError {
+function describeThrown(error: Error): ThrownError {
   const usage = error instanceof InvocationError ? error.usage : undefined;
   return { name: error.name, message: error.message, ...usage !== undefined && { usage } };
 }
