@@ -25,7 +25,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/os", "lib/python", "lib/targeting"],
   ["lib/crypto", "lib/procfs", "lib/runtime"],
   ["lib/sockets", "lib/protocol"],
-  ["lib/output", "lib/programs"],
+  ["lib/event_log", "lib/output", "lib/programs"],
   ["lib/config", "lib/keys"],
   ["lib/auth", "lib/bus", "lib/fleet", "lib/plugins"],
   ["lib/host", "lib/jobs"],

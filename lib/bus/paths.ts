@@ -22,6 +22,11 @@ export function masterBus(sockDir: string): BusPaths {
   return { pub: `${sockDir}/event_bus_pub.ipc`, pull: `${sockDir}/event_bus_pull.ipc` };
 }
 
+/** Where a bus tells the readers of its log that there are new events. */
+export function logSocket({ pub }: BusPaths): string {
+  return pub.replace(/_pub\.ipc$/, "_log.ipc");
+}
+
 /** The master's bus as Python programs look for it. */
 export function pythonBus(sockDir: string): BusPaths {
   return { pub: `${sockDir}/master_event_pub.ipc`, pull: `${sockDir}/master_event_pull.ipc` };

@@ -20,6 +20,7 @@ import { ANSWERS_NAMES, BUS_WELCOME, MAX_WAITING_EVENTS } from "./subscriber.ts"
 import { type BusPaths, removeSocketFile } from "./paths.ts";
 import { piecesOf } from "./pieces.ts";
 import { PythonBus } from "./python_bus.ts";
+import { type EventLogSettings, LoggedBus } from "./logged_bus.ts";
 import { openToAclUsers } from "./acl_users.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { Duplex, Inbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
@@ -53,6 +54,8 @@ export interface BusPumpOptions {
   readonly listeners?: readonly number[];
   /** The sockets for Python programs of this host. Default: none. */
   readonly python?: BusPaths;
+  /** Where events are kept, and how long. Default: they are not. */
+  readonly eventLog?: EventLogSettings;
 }
 
 /** An open event bus and its loop. */
@@ -66,6 +69,7 @@ export class BusPump {
   readonly #subscribers = new BusSubscribers((notice) => this.#logNotice(notice));
   #published = 0;
   #python: PythonBus | undefined;
+  #logged: LoggedBus | undefined;
   #trying: Timer | undefined;
   #running: Promise<unknown> | undefined;
 
@@ -97,6 +101,7 @@ export class BusPump {
       for (const path of [paths.pull, paths.pub]) Deno.chmodSync(path, 0o600);
       pump.#admit(options.listeners ?? []);
       pump.#openToPython(options);
+      await pump.#openLog(options);
     } catch (error) {
       await pump.close();
       throw error;
@@ -128,6 +133,16 @@ export class BusPump {
     }
   }
 
+  /** Without its log the bus runs as well. */
+  async #openLog({ eventLog, log }: BusPumpOptions): Promise<void> {
+    if (eventLog === undefined) return;
+    try {
+      this.#logged = await LoggedBus.open(this.#paths, eventLog, log);
+    } catch (error) {
+      log.error(`Events are not kept: the event log in ${eventLog.directory} cannot be opened: ${messageOf(error)}`);
+    }
+  }
+
   /** Its counters, in one line. */
   describe(): string {
     const python = this.#python === undefined ? "" : `, ${this.#python.subscribers} Python programs`;
@@ -153,6 +168,7 @@ export class BusPump {
     for (const subscriber of stuck) subscriber.dropped++;
     this.#published++;
     this.#python?.publish(frame);
+    this.#logged?.append(frame);
   }
 
   /** Those subscribers to `tag` whose queue has become full. */
@@ -217,6 +233,7 @@ export class BusPump {
     this.#outlet.close();
     await this.#running;
     await this.#python?.close();
+    await this.#logged?.close();
     for (const path of [this.#paths.pull, this.#paths.pub, busStatePath(this.#paths)]) removeSocketFile(path);
   }
 }

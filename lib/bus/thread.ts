@@ -4,6 +4,7 @@
  */
 
 import { BusPump } from "./pump.ts";
+import type { EventLogSettings } from "./logged_bus.ts";
 import type { BusPaths } from "./paths.ts";
 import type { SharedPlace } from "#lib/sockets/endpoint.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
@@ -22,11 +23,14 @@ export interface BusThreadInit {
   readonly listeners: readonly number[];
   /** The address at which the other threads push events. */
   readonly place: SharedPlace;
+  /** Where events are kept; absent: they are not. */
+  readonly eventLog?: EventLogSettings;
 }
 
-serveThread<BusThreadInit>(async ({ paths, python, maxWaitingEvents, sockets, place, listeners }, { log }) => {
+serveThread<BusThreadInit>(async (init, { log }) => {
+  const { paths, sockets, ...options } = init;
   surviveErrors(log);
   noteSockets(sockets);
-  const pump = await BusPump.open(paths, { log, maxWaitingEvents, place, listeners, python });
+  const pump = await BusPump.open(paths, { ...options, log });
   return { describe: () => pump.describe(), close: () => pump.close() };
 });

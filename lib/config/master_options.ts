@@ -58,6 +58,17 @@ function makeMasterOptions() {
       "Events, or pieces of 4 KB of larger ones, that are kept for a subscriber of the event bus that does not read; it misses later ones.",
       { min: 100 },
     ),
+    event_log: choiceOption(
+      "files",
+      "Where the master keeps the events of its bus: `files` below `cachedir`, or `none`. The reactor reads them there. Not in Salt.",
+      ["files", "none"],
+    ),
+    event_log_keep: intOption(86_400, "Seconds that events are kept. Not in Salt.", { min: 60 }),
+    event_log_max_bytes: intOption(
+      1_073_741_824,
+      "Bytes that the kept events may take; the oldest are removed first. Not in Salt.",
+      { min: 33_554_432 },
+    ),
     zmq_backlog: intOption(1000, "Connections that may wait to be accepted.", { min: 1 }),
     pub_hwm: intOption(1000, "Messages that a slow minion may lag behind before it loses some; 0: no limit.", {
       min: 0,

@@ -39,3 +39,8 @@ export function readPorts(sockDir: string): MasterPorts | undefined {
   const requestPort = isMap(ports) ? ports.get("ret_port") : undefined;
   return typeof publishPort === "number" && typeof requestPort === "number" ? { publishPort, requestPort } : undefined;
 }
+
+/** The directory of the log of the master's events. */
+export function eventLogDirectory(cachedir: string): string {
+  return `${cachedir}/event_log`;
+}

@@ -19,7 +19,7 @@ import { ROTATE_EVENT } from "#lib/protocol/tags.ts";
 import type { BusThreadInit } from "#lib/bus/thread.ts";
 import { busStatePath } from "#lib/bus/state_file.ts";
 import { EventSender } from "#lib/bus/sender.ts";
-import { masterBus, pythonBus, removeSocketFile } from "#lib/bus/paths.ts";
+import { logSocket, masterBus, pythonBus, removeSocketFile } from "#lib/bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "#lib/bus/acl_users.ts";
 import { FunctionProcesses } from "#lib/master/functions/processes.ts";
 import { type FunctionMessage, parseFunctionRequest } from "#lib/master/functions/messages.ts";
@@ -36,7 +36,7 @@ import { checkPillarRepositories } from "#lib/files/git/pillar_updates.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
-import { portsPath, publishPullPath } from "#lib/config/master_paths.ts";
+import { eventLogDirectory, portsPath, publishPullPath } from "#lib/config/master_paths.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { MWorkerInit } from "./mworker_thread.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -225,6 +225,13 @@ export class Master {
       maxWaitingEvents: opts.event_publisher_pub_hwm,
       place: events,
       listeners,
+      ...opts.event_log === "files" && {
+        eventLog: {
+          directory: eventLogDirectory(opts.cachedir),
+          keepS: opts.event_log_keep,
+          maxBytes: opts.event_log_max_bytes,
+        },
+      },
     };
     this.#bus = this.#keep<BusThreadInit>("EventBus", new URL("../../bus/thread.ts", import.meta.url), {
       init: () => busInit,
@@ -466,7 +473,9 @@ export class Master {
     await this.#memoryLooks?.close();
     if (!abandoned && !bus?.hasSockets) this.#busContext.terminate();
     const [busPaths, python] = [masterBus(this.#opts.sock_dir), pythonBus(this.#opts.sock_dir)];
-    for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths)]) removeSocketFile(path);
+    for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths), logSocket(busPaths)]) {
+      removeSocketFile(path);
+    }
     for (const path of [python.pull, python.pub]) removeSocketFile(path);
     for (const path of [publishPullPath, portsPath]) removeSocketFile(path(this.#opts.sock_dir));
     this.#closed.resolve();

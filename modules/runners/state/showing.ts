@@ -4,7 +4,7 @@
  * @module
  */
 
-import { watchBus } from "#lib/bus/watch.ts";
+import { openEvents } from "./event_stream.ts";
 import { masterBus, minionBusIn } from "#lib/bus/paths.ts";
 import { formatEvent } from "#lib/bus/event_text.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
@@ -36,9 +36,18 @@ pretty : False
     Print the JSON on several lines, with sorted keys.
 
 node : master
-    Whose bus: \`master\`, or \`minion\`, whose sockets must be in \`sock_dir\`.`,
+    Whose bus: \`master\`, or \`minion\`, whose sockets must be in \`sock_dir\`.
+
+since : now
+    Begin with events that have passed, from the master's event log: those after an offset (\`3f2a9c01.12345\`), since a
+    moment (\`2026-11-23T12:00:00Z\`), of the last time (\`90s\`, \`15m\`, \`2h\`, \`1d\`), or all (\`start\`). New events
+    follow. No event is missed or comes twice.
+
+offsets : False
+    Whether each event's data have its offset in the log as \`_offset\`.`,
     "state.event",
     "state.event 'salt/job/*/ret/*' pretty=True",
+    "state.event 'salt/key' since=2h offsets=True",
     "state.event 'salt/minion/*/start' count=3 quiet=True",
   ),
   params: {
@@ -48,15 +57,14 @@ node : master
     sock_dir: p.str(null),
     pretty: p.bool(false),
     node: p.str("master"),
+    since: p.str(null),
+    offsets: p.bool(false),
   },
-  async run({ tagmatch, count, quiet, sock_dir, pretty, node }, context) {
+  async run({ tagmatch, count, quiet, sock_dir, pretty, node, since, offsets }, context) {
     const directory = sock_dir ?? context.opts.sock_dir;
     let left = count;
-    const events = watchBus(busOf(node, directory), {
-      tags: tagmatch,
-      signal: context.signal,
-      onMissed: (missed) => context.log("warning", `${missed} events were missed: they came faster than they are read`),
-    });
+    if (since !== null && node !== "master") throw new CommandError("since: only the master's bus has a log");
+    const events = await openEvents({ tags: tagmatch, since, offsets, bus: busOf(node, directory), node }, context);
     for await (const event of events) {
       // `salt-run --out=json state.event | while read tag data` reads them, as with Salt.
       if (!quiet && !context.print(formatEvent(event, { pretty }), { isAskedFor: true })) return null;
