@@ -17,6 +17,7 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ["lib/host/accounts/passwords.ts", "/etc"],
   ["lib/bus/pump.ts", "sock_dir"],
   ["lib/bus/python_bus.ts", "sock_dir"],
+  ["lib/bus/logged_bus.ts", "sock_dir"],
   [
     "lib/commands/daemons/directories.ts",
     "the service's directories, whose parents are looked at first (isTrustedPath)",

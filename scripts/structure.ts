@@ -32,7 +32,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/jinja", "lib/files"],
   ["lib/render"],
   ["lib/pillar", "lib/states"],
-  ["lib/client"],
+  ["lib/client", "lib/reactor"],
   ["modules/auth", "modules/fileserver", "modules/grains", "modules/pillar", "modules/renderers", "modules/tops"],
   ["modules/execution", "modules/states"],
   ["modules/runners", "modules/wheel"],
@@ -84,7 +84,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
   "lib/minion": [["keeper"], ["worker"], ["agent"], ["local_call"]],
-  "lib/master": [["functions", "publisher"], ["requests"], ["processes"]],
+  "lib/master": [["functions", "publisher"], ["reactor"], ["requests"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
 };
 
@@ -115,9 +115,11 @@ const TESTS: Floor = { box: "tests", floor: FLOORS.length, inside: 0 };
  * hands the tables of plugins to the code that uses them.
  */
 const COMPOSITION: Readonly<Record<string, string>> = {
-  "lib/master/processes/runner_host.ts": "runners and wheel modules, for salt-run and the process of a function",
+  "lib/master/functions/catalogues.ts":
+    "runners and wheel modules, for salt-run, the process of a function, and the reactor",
   "lib/master/requests/master.ts": "the backends that the master's main thread updates",
   "lib/master/requests/mworker_thread.ts": "the file server and the systems of external_auth of an MWorker",
+  "lib/master/requests/reactor_thread.ts": "the same, for the services that the reactor publishes with",
   "lib/minion/agent/grains.ts": "the core grains of the minion, salt-call and runners",
   "lib/minion/worker/catalogue.ts": "what jobs use: execution and state modules, renderers, backends",
   "lib/minion/worker/pillar_host.ts": "the sources of pillar and of master_tops, wherever pillar is compiled",

@@ -37,6 +37,7 @@ const FAMILIES: Readonly<Record<string, readonly string[]>> = {
   "salt/fileserver": [],
   "salt/key": [],
   "salt/presence": [],
+  "salt/reactors": [],
   "salt/run": [],
   "salt/stats": [],
   "salt/wheel": [],

@@ -126,6 +126,15 @@ export interface RunnerPillar {
   top(request: PillarRequest): Promise<{ readonly top: ValueMap; readonly errors: readonly string[] }>;
 }
 
+/** The files of the reactor for runners. */
+export interface RunnerReactor {
+  /**
+   * What files would do about an event: `rendered` (`path`, `data` of each), `reactions`, `mistakes` (a text each).
+   * @param files As the reactor's map names them.
+   */
+  render(tag: string, data: ValueMap, files: readonly string[]): Promise<ValueMap>;
+}
+
 /** The context of a function of a runner or a wheel module. */
 export interface RunnerContext {
   readonly opts: MasterOpts;
@@ -164,6 +173,8 @@ export interface RunnerContext {
   execute(call: ExecutionCall): Promise<Value>;
   /** Pillar, compiled in this process. */
   readonly pillar: RunnerPillar;
+  /** The reactor's files, rendered in this process. */
+  readonly reactor: RunnerReactor;
   /** Fires the event `salt/run/<jid>/progress`, and shows it. */
   progress(data: ValueMap): Promise<void>;
   /**

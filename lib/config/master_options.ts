@@ -12,7 +12,6 @@ import {
   dictOption,
   floatOption,
   intOption,
-  listOption,
   notNeeded,
   type Option,
   pathOption,
@@ -331,7 +330,46 @@ function makeMasterOptions() {
     master_stats: planOption(boolOption(false, "Whether MWorkers fire events with the durations of requests.")),
     master_stats_event_iter: planOption(intOption(60, "Seconds between such events.", { min: 1 })),
     event_return: planOption(strsOption([], "Returners that events are stored with.")),
-    reactor: planOption(listOption([], "Reactions to events.")),
+    reactor: anyOption(
+      [],
+      "Which files react to which events: a list of maps from a glob of tags to a file or a list of files; or the path of a YAML file with that list.",
+    ),
+    reactor_refresh_interval: notNeeded(
+      intOption(60, "Accepted for compatibility with Salt: Salt makes its clients anew after these seconds.", {
+        min: 0,
+      }),
+    ),
+    reactor_worker_threads: intOption(10, "Functions of runners and wheel modules that the reactor runs at once.", {
+      min: 1,
+      max: 100,
+    }),
+    reactor_worker_hwm: intOption(
+      10_000,
+      "Functions of runners and wheel modules that may wait in the reactor. When so many wait, it takes no further events until one has ended.",
+      { min: 1 },
+    ),
+    reactor_niceness: intOption(
+      null,
+      "The nice value that is added to that of the process that renders reactor files.",
+      {
+        min: 0,
+        max: 19,
+      },
+    ),
+    reactor_timeout: floatOption(
+      10,
+      "Seconds that the files of one event may take to render. Not in Salt.",
+      { min: 0.1 },
+    ),
+    reactor_limits: dictOption(
+      new Map(),
+      "How many events of one tag start reactions in a minute, by globs of tags; the first glob that matches counts. Further ones start none. Not in Salt.",
+    ),
+    reactor_loop_limit: intOption(
+      20,
+      "How often a reactor file may be started by what it has started itself, directly or through others; then the chain is stopped. 0: no limit. Not in Salt.",
+      { min: 0 },
+    ),
     ...MASTER_FILE_SERVER_OPTIONS,
     pillar_version: planOption(intOption(2, "Form of the pillar reply.", { min: 1, max: 2 })),
     master_roots: planOption(dictOption(

@@ -44,3 +44,8 @@ export function readPorts(sockDir: string): MasterPorts | undefined {
 export function eventLogDirectory(cachedir: string): string {
   return `${cachedir}/event_log`;
 }
+
+/** The directory of what the reactor keeps. */
+export function reactorDirectory(cachedir: string): string {
+  return `${cachedir}/reactor`;
+}

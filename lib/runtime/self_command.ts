@@ -80,6 +80,9 @@ export const FUNCTION_PROCESS = "salt-master-function";
 /** The name by which `master.ts` knows a process that compiles pillars. */
 export const PILLAR_PROCESS = "salt-master-pillar";
 
+/** The name by which `master.ts` knows the process that renders the reactor's files. */
+export const REACTOR_PROCESS = "salt-master-reactor";
+
 /** The name by which `minion.ts` knows the process that compiles the minion's own pillar. */
 export const OWN_PILLAR_PROCESS = "salt-minion-pillar";
 

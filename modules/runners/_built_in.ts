@@ -24,6 +24,7 @@ export const RUNNERS: ModuleTable = {
   network: () => import("./network.ts"),
   overview: () => import("./overview.ts"),
   pillar: () => import("./pillar.ts"),
+  reactor: () => import("./reactor.ts"),
   salt: () => import("./salt.ts"),
   saltutil: () => import("./saltutil.ts"),
   state: () => import("./state/mod.ts"),

@@ -12,6 +12,7 @@ import { removeRoots } from "#tests/bench/fleets/fleet.ts";
 import { FILE_ROWS } from "#tests/bench/rows/file.ts";
 import { FLEET_OF_ONE_ROWS } from "#tests/bench/rows/fleet_of_one.ts";
 import { LOAD_ROWS } from "#tests/bench/rows/load.ts";
+import { REACTOR_ROWS } from "#tests/bench/rows/reactor.ts";
 import { thisMachine } from "#tests/bench/harness/machine.ts";
 import { measure } from "./measure.ts";
 import { MINE_ROWS } from "#tests/bench/rows/mine.ts";
@@ -45,6 +46,7 @@ const ROWS: readonly Row[] = [
   ...APPLY_ROWS,
   ...APPLY_FLEET_ROWS,
   ...LOAD_ROWS,
+  ...REACTOR_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,
   ...FILE_ROWS,

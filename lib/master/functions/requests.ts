@@ -71,6 +71,17 @@ export class FunctionRequests implements FunctionServices {
     }
   }
 
+  /**
+   * Runs a function to its end, however long it takes.
+   * @param onTaken Called when it is sure to be run.
+   * @throws {RefusedError} If it cannot be run, or its process was lost.
+   */
+  async finish(job: FunctionJob, onTaken: () => void): Promise<FunctionOutcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<FunctionOutcome>();
+    this.#ask(job, { taken: onTaken, ended: resolve, failed: reject });
+    return await promise;
+  }
+
   #ask(job: FunctionJob, pending: Pending): string {
     const key = crypto.randomUUID();
     this.#pending.set(key, pending);

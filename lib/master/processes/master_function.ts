@@ -13,7 +13,8 @@ import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { packFunctionOutcome, unpackFunctionInit } from "#lib/master/functions/messages.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
-import { loadRunners, runnerHost } from "./runner_host.ts";
+import { loadRunners } from "#lib/master/functions/catalogues.ts";
+import { runnerHost } from "./runner_host.ts";
 
 /** Maximum bytes of its input, which is larger than any request. */
 const MAX_GIVEN = 2 ** 31;

@@ -10,30 +10,10 @@ import { writeDropfile } from "#lib/keys/dropfile.ts";
 import { openJobStore } from "#lib/jobs/open_store.ts";
 import { KeyManager } from "#lib/keys/manager.ts";
 import { KeyStore } from "#lib/keys/store.ts";
-import { type Family, loadFamily } from "#lib/plugins/loader.ts";
+import { loadWheel } from "#lib/master/functions/catalogues.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import type { RunnerContext } from "#lib/client/runner_context.ts";
 import type { RunnerHost } from "#lib/client/runner.ts";
-import { RUNNERS } from "#modules/runners/_built_in.ts";
-import { WHEEL } from "#modules/wheel/_built_in.ts";
-
-/** All runners: built-in and the user's own. */
-export function loadRunners(opts: MasterOpts, log: Logger): Family<RunnerContext> {
-  return loadFamily<RunnerContext>(RUNNERS, {
-    directories: [...opts.runner_dirs, `${opts.extension_modules}/runners`],
-    disabled: opts.disable_runners,
-    warn: (text) => log.warning(text),
-  });
-}
-
-/** All wheel modules: built-in and the user's own. */
-function loadWheel(opts: MasterOpts, log: Logger): Family<RunnerContext> {
-  return loadFamily<RunnerContext>(WHEEL, {
-    directories: [`${opts.extension_modules}/wheel`],
-    warn: (text) => log.warning(text),
-  });
-}
 
 /** The parts of a {@linkcode RunnerHost} that do not follow from the options. */
 export interface RunnerHostParts
@@ -91,6 +71,12 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
         const { masterPillarHost } = await import("./pillar_compiler.ts");
         const { top, errors } = await pillarTop(request, masterPillarHost(opts, { log, signal }));
         return { top: new Map([...top.targets].map(([env, targets]) => [env, new Map(targets)])), errors };
+      },
+    },
+    reactor: {
+      async render(tag, data, files) {
+        const { explainEvent } = await import("#lib/master/reactor/explain.ts");
+        return await explainEvent({ tag, data, files }, { opts, log, signal });
       },
     },
     showProgress: parts.showProgress,

@@ -46,6 +46,8 @@ import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { type MemoryMessage, parsePublisherReady } from "#lib/master/publisher/publisher_messages.ts";
 import type { PublisherInit } from "#lib/master/publisher/publisher_thread.ts";
+import type { ReactorInit } from "./mworker_services.ts";
+import { reactorOpts } from "#lib/reactor/reactor_opts.ts";
 import { rateMemory } from "./rate_limit.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
@@ -139,6 +141,7 @@ export class Master {
    */
   static async start(opts: MasterOpts, log: Logger): Promise<Master> {
     checkBackends(opts);
+    reactorOpts(opts); // throws if it cannot be started
     checkPillarRepositories(optsValues(opts));
     // Checked first: binding an ipc address would take it from a running master.
     if (await answers(publishPullPath(opts.sock_dir))) {
@@ -156,7 +159,7 @@ export class Master {
 
   /** Starts the parts, one after the other: each needs those before it. */
   async #open(): Promise<void> {
-    const opts = this.#opts;
+    const opts = this.#opts, startedMs = Date.now();
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
       id: opts.id,
       permissive: opts.permissive_pki_access,
@@ -173,20 +176,24 @@ export class Master {
     const events = await this.#startBus(listeners);
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     const { requests, requestPort } = await this.#startRequests();
-    await this.#startWorkers({
+    const services = {
       ...shared,
       verified: new VerifiedTokens().memory,
       fired: new FiredReturns().memory,
       jids: jidMemory(),
       signInLimit: rateMemory(),
       signIns: { turns: signInMemory(), others: rateMemory() },
-      requests: { context: requests.context, address: WORKERS },
       events,
-      queued: opts.max_queued_requests,
       publishPort,
       accessKeys: this.#accessKeys,
       owner,
+    };
+    await this.#startWorkers({
+      ...services,
+      requests: { context: requests.context, address: WORKERS },
+      queued: opts.max_queued_requests,
     });
+    await this.#startReactor({ ...services, startedMs });
     this.#startUpkeep();
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
@@ -318,6 +325,22 @@ export class Master {
       });
     });
     await Promise.all(this.#workers.map(({ ready }) => ready));
+  }
+
+  /** Starts the reactor, if there is one. */
+  async #startReactor(init: Omit<ReactorInit, "sockets">): Promise<void> {
+    const opts = reactorOpts(this.#opts);
+    if (opts === undefined) return;
+    const reactor: SupervisedThread<ReactorInit> = this.#keep<ReactorInit>(
+      "Reactor",
+      new URL("./reactor_thread.ts", import.meta.url),
+      {
+        init: () => ({ ...init, opts: packOpts("master", opts) }),
+        canOverlap: true,
+        onMessage: (message) => this.#functions?.take(parseFunctionRequest(message), (answer) => reactor.post(answer)),
+      },
+    );
+    await reactor.ready;
   }
 
   /** Starts what works from time to time. */

@@ -16,8 +16,7 @@ import { JOB_COMMANDS } from "./job_commands.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
 import { PEER_COMMANDS } from "./peer_commands.ts";
-import { warnOnceNotBuilt } from "./unbuilt_warnings.ts";
-import { UNBUILT_COMMANDS } from "./unbuilt_commands.ts";
+import { UNBUILT_COMMANDS, warnOnceNotBuilt } from "./unbuilt_commands.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** An answer, which is encrypted with the session key. */

@@ -41,6 +41,7 @@ import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { SignInTurns } from "./sign_in_turns.ts";
 import { Outbox, type SharedPlace } from "#lib/sockets/endpoint.ts";
+import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { map, str } from "#lib/values/value.ts";
@@ -90,6 +91,16 @@ interface ServicesParts {
   onWait(): AttemptRequest;
   /** Sends a message to the main thread. */
   post(message: unknown): void;
+}
+
+/** The data that the reactor's thread (reactor_thread.ts) starts with. */
+export interface ReactorInit extends ServicesInit, SupervisedInit {
+  /** The master's options, packed. */
+  readonly opts: Uint8Array;
+  /** The memory of the last job id. */
+  readonly jids: SharedArrayBuffer;
+  /** When the master was started, in ms since the epoch: its first reactor begins with the events since then. */
+  readonly startedMs: number;
 }
 
 /** The result of {@linkcode openServices}. */

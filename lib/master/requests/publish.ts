@@ -84,6 +84,20 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   return await issueJob(clean, { ...resolved, named: resolved.byData && limited }, services);
 }
 
+/**
+ * Publishes a job of the master's own, with all its rights.
+ * @param load The load of a publish.
+ * @returns Whether any minion matches its target.
+ * @throws {TargetError} If its target cannot be read.
+ */
+export async function publishOwn(load: ValueMap, services: PublishNeeds): Promise<boolean> {
+  const portable = withPortableTarget(load, services);
+  const resolved = resolveJob(portable, fleetOf(services), services);
+  if (resolved.minions.length === 0) return false;
+  await issueJob(portable, { ...resolved, named: false }, services);
+  return true;
+}
+
 /** The minions that a job is for. */
 export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
   /** Whether the publish names these minions: then no other minion runs it, even if its target matches. */

@@ -5,7 +5,11 @@
  * @module
  */
 
+import type { Needs } from "./services.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Maximum number of minions and parts that each thread remembers. */
+const MAX_REMEMBERED = 20_000;
 
 /** Such a command. */
 export interface UnbuiltCommand {
@@ -29,4 +33,18 @@ export const UNBUILT_COMMANDS: Readonly<Record<string, UnbuiltCommand>> = {
 function hasResources(load: ValueMap): boolean {
   const resources = load.get("resources");
   return isMap(resources) && resources.size > 0;
+}
+
+const warned = new Set<string>();
+
+/**
+ * Logs once that minion `id` asks for a part of Salt that is not built, so that the operator finds the reason of an
+ * empty answer; not again while this thread remembers it.
+ */
+export function warnOnceNotBuilt(id: string, part: string, { warn }: Needs<"warn">): void {
+  const key = `${part} ${id}`;
+  if (warned.has(key)) return;
+  if (warned.size >= MAX_REMEMBERED) warned.clear();
+  warned.add(key);
+  warn(`Minion ${id} asks for what is not built yet, and gets an empty answer: ${part}`);
 }

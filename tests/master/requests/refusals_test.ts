@@ -7,7 +7,7 @@ import { FileUpdates } from "#lib/master/requests/file_updates.ts";
 import { masterJournal, restoreFromJournal } from "#lib/master/requests/journal.ts";
 import { publishCommand } from "#lib/master/requests/publish.ts";
 import { RequestHandler } from "#lib/master/requests/request_handler.ts";
-import { warnOnceNotBuilt } from "#lib/master/requests/unbuilt_warnings.ts";
+import { warnOnceNotBuilt } from "#lib/master/requests/unbuilt_commands.ts";
 import { MAX_FIELDS } from "#lib/protocol/payload.ts";
 import { map } from "#lib/values/value.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";

@@ -74,6 +74,7 @@ async function withFixture(run: (fixture: Fixture) => Promise<void>): Promise<vo
       jid: JID,
       user: "root",
       signal: new AbortController().signal,
+      reactor: { render: () => Promise.reject(new Error("nothing is rendered here")) },
       manager: new KeyManager(new KeyStore(`${root}/pki`), {
         fire: (tag, data) => Promise.resolve(void done.push(`${tag} ${data.get("act")} ${data.get("id")}`)),
         forget: (id) => void done.push(`forget ${id}`),

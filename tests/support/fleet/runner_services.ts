@@ -77,6 +77,7 @@ export async function withRunnerFixture(test: (fixture: RunnerFixture) => Promis
       jid: "20240102030405000001",
       user: "root",
       signal: new AbortController().signal,
+      reactor: { render: () => Promise.reject(new Error("nothing is rendered here")) },
       manager: new KeyManager(keys, {
         fire: (tag, data) => Promise.resolve(note(`${tag} ${data.get("act")} ${data.get("id")}`)),
         forget: (id) => note(`forget ${id}`),

@@ -1,0 +1,242 @@
+/**
+ * Renders the files of events in a process, one event after the other; several may wait there. A process that takes too
+ * long for one event is ended with it, and the events after it go to the next process.
+ * @module
+ */
+
+import { describeError, messageOf } from "#lib/errors.ts";
+import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { packRenderEvent, type RenderedEvent, type RenderEvent, unpackRenderedEvent } from "#lib/reactor/rendering.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { masterProcess, REACTOR_PROCESS, V8_FLAGS } from "#lib/runtime/self_command.ts";
+import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+import type { TimeBudget } from "#lib/os/time_budget.ts";
+
+/** Megabytes of JavaScript's heap of the process: files that need more end only this process. */
+const HEAP_MB = 512;
+/** Maximum bytes of what the files of one event say. */
+const MAX_ANSWER = 256 * 2 ** 20;
+/** Maximum bytes of the process's output in the log. */
+const MAX_PRINTED = 16_384;
+/** A process takes this long to start, in milliseconds, besides the time for its event. */
+const START_MS = 20_000;
+/** A process without work for this time is ended, in milliseconds. */
+const IDLE_MS = 300_000;
+
+/** The parts of a {@linkcode RenderQueue}. */
+export interface RenderQueueParts {
+  /** The packed options of the master. */
+  readonly opts: Uint8Array;
+  /** Longest time for one event, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Added to the nice value of the process. */
+  readonly niceness: number;
+  readonly log: Logger;
+  /** The words that start a process. Default: this program's. */
+  readonly command?: readonly string[];
+}
+
+interface Waiting {
+  readonly event: RenderEvent;
+  readonly answer: PromiseWithResolvers<RenderedEvent>;
+}
+
+/** The process of one reactor, started when it is needed. */
+export class RenderQueue {
+  readonly #parts: RenderQueueParts;
+  /** In the order in which they were given; the first is being rendered. */
+  #waiting: Waiting[] = [];
+  #process: RenderProcess | undefined;
+  #late: Timer | undefined;
+  #idle: Timer | undefined;
+  #closed = false;
+
+  constructor(parts: RenderQueueParts) {
+    this.#parts = parts;
+  }
+
+  /** Number of events that wait or are being rendered. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** What the files of an event say. Does not fail: that it could not be rendered is a mistake of the files. */
+  render(event: RenderEvent): Promise<RenderedEvent> {
+    const answer = Promise.withResolvers<RenderedEvent>();
+    if (this.#closed) {
+      answer.reject(new Error("the reactor ends"));
+      return answer.promise;
+    }
+    clearTimeout(this.#idle);
+    this.#waiting.push({ event, answer });
+    if (this.#process === undefined) this.#start();
+    else this.#process.send(event);
+    if (this.#waiting.length === 1) this.#watch(0);
+    return answer.promise;
+  }
+
+  /** Starts a process, and gives it all events that wait. */
+  #start(): void {
+    try {
+      const process: RenderProcess = new RenderProcess(this.#parts, {
+        answered: (made) => this.#answered(process, made),
+        ended: (how) => this.#ended(process, how),
+      });
+      this.#process = process;
+      for (const { event } of this.#waiting) process.send(event);
+      if (this.#waiting.length > 0) this.#watch(START_MS);
+    } catch (error) {
+      this.#fail(`no process for reactor files can be started: ${messageOf(error)}`);
+    }
+  }
+
+  #watch(moreMs: number): void {
+    const { timeoutMs } = this.#parts;
+    clearTimeout(this.#late);
+    this.#late = setTimeout(() => {
+      this.#process?.kill();
+      this.#next(`it takes more than ${timeoutMs / 1000} seconds to render (reactor_timeout)`);
+    }, timeoutMs + moreMs);
+  }
+
+  #answered(process: RenderProcess, made: Uint8Array): void {
+    if (process !== this.#process) return;
+    clearTimeout(this.#late);
+    const first = this.#waiting.shift();
+    try {
+      first?.answer.resolve(unpackRenderedEvent(made));
+    } catch (error) {
+      first?.answer.resolve(failed(first.event, messageOf(error)));
+    }
+    if (this.#waiting.length > 0) this.#watch(0);
+    else this.#idle = setTimeout(() => this.#rest(), IDLE_MS);
+  }
+
+  /** Without work, there is no process. */
+  #rest(): void {
+    const process = this.#process;
+    this.#process = undefined;
+    void process?.finish();
+  }
+
+  #ended(process: RenderProcess, how: string): void {
+    if (process === this.#process) this.#next(how);
+  }
+
+  /** Gives up the event that was being rendered, and goes on with the others. */
+  #next(reason: string): void {
+    clearTimeout(this.#late);
+    this.#process = undefined;
+    if (this.#closed) return this.#fail(reason);
+    const first = this.#waiting.shift();
+    first?.answer.resolve(failed(first.event, reason));
+    if (this.#waiting.length > 0) this.#start();
+  }
+
+  #fail(reason: string): void {
+    for (const { event, answer } of this.#waiting.splice(0)) answer.resolve(failed(event, reason));
+  }
+
+  /** Ends the process. Events that wait are not rendered. */
+  async close(budget: TimeBudget): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#late);
+    clearTimeout(this.#idle);
+    const process = this.#process;
+    this.#process = undefined;
+    for (const { answer } of this.#waiting.splice(0)) answer.reject(new Error("the reactor ends"));
+    if (process === undefined) return;
+    if (!await budget.allows(process.finish())) process.kill();
+    await process.finish();
+  }
+}
+
+function failed({ tag, files }: RenderEvent, reason: string): RenderedEvent {
+  return {
+    reactions: [],
+    mistakes: [{ file: files.join(", "), text: `cannot be rendered for the tag ${tag}: ${reason}` }],
+  };
+}
+
+/** One process. */
+class RenderProcess {
+  readonly #child: Deno.ChildProcess;
+  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #done: Promise<void>;
+
+  /** @throws {Error} If it cannot be started. */
+  constructor(
+    { opts, command, niceness, log }: RenderQueueParts,
+    on: { answered(made: Uint8Array): void; ended(how: string): void },
+  ) {
+    const [program, ...args] = command ?? masterProcess(REACTOR_PROCESS);
+    const words = niceness > 0 ? ["nice", "-n", String(niceness), program, ...args] : [program, ...args];
+    // In its own process group, so that Ctrl-C on the master's terminal signals only the master.
+    this.#child = new Deno.Command(words[0], {
+      args: words.slice(1),
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: true,
+      env: { DENO_V8_FLAGS: `${V8_FLAGS.replace(/=1\b/, "=8")},--max-old-space-size=${HEAP_MB}` },
+    }).spawn();
+    this.#input = this.#child.stdin.getWriter();
+    this.#write(opts);
+    this.#done = this.#run(log, on);
+  }
+
+  async #run(log: Logger, on: { answered(made: Uint8Array): void; ended(how: string): void }): Promise<void> {
+    const reading = this.#read(on.answered).catch((error) => {
+      log.error(`The process for reactor files: ${describeError(error)}`);
+      this.kill();
+    });
+    const [printed, status] = await Promise.all([this.#readPrinted(), this.#child.status, reading]);
+    if (printed !== "") log.error(`The process for reactor files: ${printed}`);
+    const how = status.signal === null ? `with ${status.code}` : `by ${status.signal}`;
+    on.ended(
+      /heap out of memory|Reached heap limit|Allocation failed/.test(printed)
+        ? `it needs more than ${HEAP_MB} MB of memory`
+        : `its process ended ${how}`,
+    );
+  }
+
+  send(event: RenderEvent): void {
+    this.#write(packRenderEvent(event));
+  }
+
+  #write(content: Uint8Array): void {
+    this.#input.write(frame(1, content)).catch(() => {}); // it has ended: its status says so
+  }
+
+  async #read(answered: (made: Uint8Array) => void): Promise<void> {
+    const frames = new FrameReader(MAX_ANSWER);
+    for await (const piece of this.#child.stdout) {
+      for (const { content } of frames.push(piece)) answered(content);
+    }
+  }
+
+  async #readPrinted(): Promise<string> {
+    const decoder = new TextDecoder();
+    let text = "";
+    for await (const piece of this.#child.stderr) {
+      if (text.length < MAX_PRINTED) {
+        text += decoder.decode(piece, { stream: true }).slice(0, MAX_PRINTED - text.length);
+      }
+    }
+    return text.trim();
+  }
+
+  kill(): void {
+    try {
+      this.#child.kill("SIGKILL");
+    } catch {
+      // It has ended.
+    }
+  }
+
+  /** Ends it when it has rendered what it was given. May be called more than once. */
+  async finish(): Promise<void> {
+    await this.#input.close().catch(() => {});
+    await this.#done;
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * The thread of the reactor.
+ * @module
+ */
+
+import { unpackOpts } from "#lib/config/opts_transfer.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { messageOf } from "#lib/errors.ts";
+import { FunctionRequests } from "#lib/master/functions/requests.ts";
+import { findStarted } from "#lib/master/reactor/find_started.ts";
+import { Performer } from "#lib/master/reactor/performer.ts";
+import { Reactor } from "#lib/master/reactor/reactor.ts";
+import { RenderQueue } from "#lib/master/reactor/render_queue.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import type { TimeBudget } from "#lib/os/time_budget.ts";
+import { shareJids } from "#lib/protocol/jid.ts";
+import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
+import { noteSockets } from "#lib/sockets/context.ts";
+import { loadEauth } from "#modules/auth/_built_in.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
+import { openServices, type ReactorInit } from "./mworker_services.ts";
+import { publishOwn } from "./publish.ts";
+
+/** Pause before another try to start, in milliseconds. */
+const RETRY_MS = 5_000;
+
+/** The reactor with the services of the master that it uses. */
+class ReactorService implements ThreadService {
+  readonly #opts: MasterOpts;
+  readonly #host: ThreadHost;
+  readonly #open: ReturnType<typeof openServices>;
+  readonly #functions: FunctionRequests;
+  readonly #rendering: RenderQueue;
+  readonly #ending = new AbortController();
+  readonly #startedMs: number;
+  readonly #starting: Promise<void>;
+  #reactor: Reactor | undefined;
+
+  constructor(init: ReactorInit, host: ThreadHost) {
+    const opts = this.#opts = unpackOpts("master", init.opts);
+    this.#host = host;
+    this.#startedMs = init.startedMs;
+    this.#open = openServices(opts, init, {
+      log: host.log,
+      plugins: { backends: BACKENDS, loadEauth },
+      onWait: () => ({ connection: "", release: () => {} }),
+      post: host.post,
+    });
+    this.#functions = new FunctionRequests(host.post, () => {});
+    this.#rendering = new RenderQueue({
+      opts: init.opts,
+      timeoutMs: opts.reactor_timeout * 1000,
+      niceness: opts.reactor_niceness ?? 0,
+      log: host.log,
+    });
+    this.#starting = this.#start();
+  }
+
+  /** Starts the reactor; tries again if its files or the event log cannot be read. */
+  async #start(): Promise<void> {
+    const { log } = this.#host;
+    for (let tries = 1; !this.#ending.signal.aborted; tries++) {
+      try {
+        this.#reactor = await Reactor.start({
+          opts: this.#opts,
+          log,
+          rendering: this.#rendering,
+          startedMs: this.#startedMs,
+          wasStarted: findStarted(this.#opts, (jid) => this.#open.services.jobs.store.getLoad(jid) !== undefined),
+          performer: (on) =>
+            new Performer({
+              ...on,
+              user: this.#opts.user,
+              publish: async (load) => void await publishOwn(load, this.#open.services),
+              functions: this.#functions,
+              running: this.#opts.reactor_worker_threads,
+              waiting: this.#opts.reactor_worker_hwm,
+            }),
+        });
+        return;
+      } catch (error) {
+        if (tries === 1) log.error(`The reactor cannot be started, and is tried again: ${messageOf(error)}`);
+        await sleep(RETRY_MS, this.#ending.signal).catch(() => {});
+      }
+    }
+  }
+
+  describe(): string {
+    return this.#reactor?.describe() ?? "starting";
+  }
+
+  onMessage(message: unknown): void {
+    this.#functions.receive(message);
+  }
+
+  async close(budget: TimeBudget): Promise<void> {
+    this.#ending.abort();
+    await this.#starting;
+    await this.#rendering.close(budget);
+    await this.#reactor?.close();
+    await this.#open.close(budget);
+  }
+}
+
+serveThread<ReactorInit>((init, host) => {
+  surviveErrors(host.log);
+  noteSockets(init.sockets);
+  shareJids(init.jids);
+  return Promise.resolve(new ReactorService(init, host));
+});

@@ -1,0 +1,42 @@
+/**
+ * Whether a master has a reactor, and the options of it.
+ * @module
+ */
+
+import type { MasterOpts } from "#lib/config/options.ts";
+import { ConfigError, PreflightError } from "#lib/errors.ts";
+import { isMap, str, toNumber, type Value } from "#lib/values/value.ts";
+
+/** The name of the engine that is the reactor. */
+const ENGINE = "reactor";
+
+/**
+ * The options of the master's reactor; `undefined` if it has none: neither `reactor` nor an engine of this name is set.
+ * @throws {ConfigError} If the engine has options that it cannot have.
+ * @throws {PreflightError} If the master keeps no events.
+ */
+export function reactorOpts(opts: MasterOpts): MasterOpts | undefined {
+  const engine = opts.engines.find((each) => each === ENGINE || (isMap(each) && each.has(ENGINE)));
+  if (engine === undefined && isEmpty(opts.reactor)) return undefined;
+  if (opts.event_log === "none") throw new PreflightError("The reactor needs the event log: event_log is none");
+  const own = isMap(engine) ? engine.get(ENGINE) : undefined;
+  return {
+    ...opts,
+    reactor_worker_threads: engineOption(own, "worker_threads") ?? opts.reactor_worker_threads,
+    reactor_worker_hwm: engineOption(own, "worker_hwm") ?? opts.reactor_worker_hwm,
+  };
+}
+
+function engineOption(own: Value | undefined, name: string): number | undefined {
+  const value = isMap(own) ? own.get(name) ?? null : null;
+  if (value === null) return undefined;
+  const number = toNumber(value);
+  if (number !== undefined && Number.isInteger(number) && number >= 1) return number;
+  throw new ConfigError(`${name} of the engine reactor must be an integer of at least 1, not ${str(value)}`, {
+    option: "engines",
+  });
+}
+
+function isEmpty(reactor: Value): boolean {
+  return reactor === null || reactor === "" || (Array.isArray(reactor) && reactor.length === 0);
+}
