@@ -1,5 +1,6 @@
 /**
- * `deno task test`: every test file in its own process, as many at once as there are cores.
+ * `deno task test`: every test file in its own process, as many at once as there are cores. {@linkcode USAGE} has its
+ * options.
  *
  * Deno's `--parallel` runs the files as threads of one process; libzmq's sockets and native threads belong to a
  * process, so the end of one file would close those of another. Prints the failures, then a last line like that of
@@ -9,14 +10,29 @@
  * processor time. Both outcomes are printed. A file that then passes is flaky: it is named and counted at the end, and
  * a run with more than one fails (`flaky.ts`).
  *
- * `deno task test [FILE|FOLDER…]`: runs only these files, and prints their whole output; for a folder, all test files
- * in it and in its subfolders. A path without a test file is an error; so is any option, since there is none.
+ * A run of named files prints their whole output. A path without a test file is an error, as is a file that no test
+ * reaches, or a filter that no test's name matches.
  * @module
  */
 
+import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
 import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.ts";
+import { OptionError, parseOptions } from "./options.ts";
 import { sourceFiles } from "./source_files.ts";
 import { type Outcome, runTestFile } from "./test_file.ts";
+import { ReachedFiles } from "./tests_for.ts";
+
+const USAGE = `Usage: deno task test [--filter PATTERN] [FILE|FOLDER…]
+       deno task test --for FILE [--nearest N] [--filter PATTERN] [--list]
+
+  FILE, FOLDER      test files, or all test files in folders and their subfolders; default: all but those of
+                    tests/interop and tests/release
+  --for FILE        the tests that reach FILE: those with its name first, then the nearest by imports, threads and
+                    programs. FILE is a source, a file of a corpus, or a page that a test reads
+  --nearest N       only the first N of these files
+  --list            names these files, with the number of steps from each to FILE, and runs none
+  --filter PATTERN  only tests whose names contain PATTERN, or match it if it is /a regular expression/
+`;
 
 /**
  * Left out in a run without arguments: these tests need Python Salt (`deno task interop`), or make a release and
@@ -64,13 +80,23 @@ function isLong(file: string): boolean {
 
 const write = (text: string) => Deno.stdout.writeSync(new TextEncoder().encode(text));
 
-/** Runs files, `jobs` at once, and reports how each ended. */
-async function runAll(files: readonly string[], jobs: number, show: "failures" | "all"): Promise<Outcome[]> {
+/** How files are run. */
+interface RunOptions {
+  /** How many run at once. */
+  readonly jobs: number;
+  /** The files whose output is printed. */
+  readonly show: "failures" | "all";
+  /** Further arguments of `deno test`. */
+  readonly args: readonly string[];
+}
+
+/** Runs files, and reports how each ended. */
+async function runAll(files: readonly string[], { jobs, show, args }: RunOptions): Promise<Outcome[]> {
   const waiting = [...files];
   const done: Outcome[] = [];
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const outcome = await runTestFile(file, isLong(file) ? { limitMs: LONG_FOLDERS_MS } : {});
+      const outcome = await runTestFile(file, isLong(file) ? { limitMs: LONG_FOLDERS_MS, args } : { args });
       done.push(outcome);
       const word = outcome.failed > 0 ? "FAILED" : "ok";
       const ignored = outcome.ignored > 0 ? `, ${outcome.ignored} ignored` : "";
@@ -90,27 +116,76 @@ function refuse(message: string, exitCode: number): number {
   return exitCode;
 }
 
+/** The command line of a run. */
+interface Command {
+  /** The test files, in the order in which they start. */
+  readonly files: readonly string[];
+  /** What is printed in the place of a run. */
+  readonly text?: string;
+  readonly show: RunOptions["show"];
+  /** The pattern of the names of tests. */
+  readonly filter?: string;
+}
+
+/**
+ * @throws {OptionError} For an invalid command line.
+ * @throws {Deno.errors.NotFound} If a file is not there, or no test reaches it.
+ */
+function parseCommand(argv: string[]): Command {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const { values, positionals } = parseOptions({
+    args: argv,
+    options: { for: text, nearest: text, filter: text, list: flag, help: { ...flag, short: "h" } },
+    allowPositionals: true,
+  });
+  const { for: file, nearest, filter, list = false } = values;
+  const show = positionals.length > 0 ? "all" : "failures";
+  if (values.help) return { files: [], text: USAGE, show };
+  if (filter === "") throw new OptionError("--filter needs a pattern");
+  if (file === undefined) {
+    if (nearest !== undefined || list) throw new OptionError("--nearest and --list go with --for FILE");
+    return { files: longestFirst(testFiles(positionals)), show, filter };
+  }
+  if (positionals.length > 0) throw new OptionError(`--for FILE takes no other files: ${positionals.join(" ")}`);
+  if (nearest !== undefined && !/^[1-9]\d*$/.test(nearest)) throw new OptionError(`--nearest ${nearest}: not a number`);
+  const own = file.replace(/^\.\//, "").replace(`${Deno.cwd()}/`, "");
+  const tests = new ReachedFiles(Deno.cwd()).testsFor(own).slice(
+    0,
+    nearest === undefined ? undefined : Number(nearest),
+  );
+  const named = tests.map(({ path, distance }) => `${String(distance).padStart(3)}  ${path}\n`).join("");
+  return { files: tests.map(({ path }) => path), ...list ? { text: named } : {}, show, filter };
+}
+
 async function main(): Promise<number> {
   const started = performance.now();
-  const option = Deno.args.find((word) => word.startsWith("-"));
-  if (option !== undefined) return refuse(`There is no option ${option}`, 64);
-  let files: string[];
+  let command: Command;
   let list: KnownFlaky[];
   try {
-    files = longestFirst(testFiles(Deno.args));
+    command = parseCommand(Deno.args);
     list = readFlakyList();
   } catch (error) {
+    if (error instanceof OptionError) return refuse(`${error.message}\n${USAGE}`, EX_USAGE);
     if (!(error instanceof Deno.errors.NotFound || error instanceof SyntaxError)) throw error;
     return refuse(error.message, 1);
+  }
+  const { files, text, show, filter } = command;
+  if (text !== undefined) {
+    write(text);
+    return 0;
   }
   const gone = list.find(({ file }) => file.endsWith(TEST_SUFFIX) && !exists(file));
   if (gone !== undefined) return refuse(`${FLAKY_LIST} lists ${gone.file}, which is not there`, 1);
   const jobs = Math.max(2, navigator.hardwareConcurrency);
-  const first = await runAll(files, jobs, Deno.args.length > 0 ? "all" : "failures");
+  const args = filter === undefined ? [] : [`--filter=${filter}`];
+  const first = await runAll(files, { jobs, show, args });
+  const ran = first.some(({ passed, failed, ignored }) => passed + failed + ignored > 0);
+  if (filter !== undefined && !ran) return refuse(`No test's name matches ${filter}`, 1);
   const failures = first.filter(({ failed }) => failed > 0).map(({ file }) => file);
   const again = failures.length <= MAX_RERUNS ? failures : [];
   if (again.length > 0) write("\nOnce more, alone:\n");
-  const second = await runAll(again, 1, "all");
+  const second = await runAll(again, { jobs: 1, show: "all", args });
   const done = [...first.filter(({ file }) => !again.includes(file)), ...second];
   const sum = (field: "passed" | "failed" | "ignored") => done.reduce((total, outcome) => total + outcome[field], 0);
   const seconds = Math.round((performance.now() - started) / 1000);

@@ -4,7 +4,7 @@
  */
 
 import { AREAS, GUARDED_ROOMS } from "./areas.ts";
-import { importPath } from "#scripts/import_path.ts";
+import { loadedFiles } from "#scripts/imports.ts";
 
 /** Directories that contain no sources. */
 const LEFT_OUT: readonly string[] = [".git", ".demo", "dist", "node_modules"];
@@ -23,7 +23,7 @@ export class TestFinder {
   /** Reads the imports of the tree at `root`. */
   constructor(root: string) {
     const imports = new Map(
-      [...sources(root)].map((path) => [path, importsOf(path, Deno.readTextFileSync(`${root}/${path}`))]),
+      [...sources(root)].map((path) => [path, loadedFiles(path, Deno.readTextFileSync(`${root}/${path}`))]),
     );
     for (const path of imports.keys()) if (TEST_FILE.test(path)) this.#distances.set(path, distances(path, imports));
   }
@@ -66,15 +66,6 @@ function* sources(root: string, directory = ""): Generator<string> {
     if (isFile && name.endsWith(".ts")) yield `${directory}${name}`;
     if (isDirectory && !LEFT_OUT.includes(name)) yield* sources(root, `${directory}${name}/`);
   }
-}
-
-/** The files of the tree that the file `path` loads, without those from which it imports only types. */
-function importsOf(path: string, text: string): string[] {
-  const statements = /^(?:import|export) (?!type )[^;]*?from "([.#][^"]+\.ts)";/gm;
-  const later = /import\("([.#][^"]+\.ts)"\)/g;
-  return [statements, later].flatMap((form) =>
-    [...text.matchAll(form)].map(([, specifier]) => importPath(path, specifier))
-  );
 }
 
 /** The number of imports from `start` to each file. */

@@ -1,7 +1,8 @@
 import { sourceFiles } from "#scripts/source_files.ts";
 import { testFiles } from "#scripts/test.ts";
+import { ReachedFiles } from "#scripts/tests_for.ts";
 import { runTestFile } from "#scripts/test_file.ts";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).replace(/\/$/, "");
@@ -28,7 +29,19 @@ const RUNS: [what: string, args: (root: string) => string[], code: number, patte
   ["a file", (root) => [`${root}/a/b/x_test.ts`], 0, /\nok \| 1 passed \| 0 failed/],
   ["a folder without a test", (root) => [`${root}/empty`], 1, /There is no file \*_test\.ts[^]*\nFAILED \| 0 passed/],
   ["a folder that is not there", (root) => [`${root}/gone`], 1, /No such file[^]*\nFAILED \| 0 passed/],
-  ["an option", (root) => ["--filter", root], 64, /There is no option --filter/],
+  ["an unknown option", (root) => ["--filters", root], 64, /Unknown option '--filters'[^]*\nUsage: deno task test /],
+  ["--help", () => ["--help"], 0, /^Usage: deno task test [^]* --for FILE /],
+  ["--filter", (root) => ["--filter", "noth", root], 0, /\nok \| 2 passed \| 0 failed/],
+  ["--filter, a pattern", (root) => ["--filter", "/^n.*g$/", `${root}/y_test.ts`], 0, /\nok \| 1 passed \| 0 failed/],
+  ["a filter that matches nothing", (root) => ["--filter", "xyz", root], 1, /No test's name matches xyz\nFAILED/],
+  ["an empty filter", (root) => ["--filter", "", root], 64, /--filter needs a pattern/],
+  ["--list without --for", (root) => ["--list", root], 64, /--nearest and --list go with --for FILE/],
+  ["--nearest 0", () => ["--for", "scripts/test.ts", "--nearest", "0"], 64, /--nearest 0: not a number/],
+  ["--for with files", (root) => ["--for", "scripts/test.ts", root], 64, /--for FILE takes no other files: /],
+  ["--for a file that is not there", () => ["--for", "lib/gone.ts"], 1, /lib\/gone\.ts'?\nFAILED \| 0 passed/],
+  ["--for a folder", () => ["--for", "lib/keys"], 1, /lib\/keys is not a file\nFAILED \| 0 passed/],
+  ["--for a file that no test reaches", () => ["--for", "LICENSE"], 1, /No test loads, starts or reads LICENSE /],
+  ["--list", () => ["--for", "scripts/test.ts", "--list"], 0, /^ {2}1 {2}tests\/scripts\/test_test\.ts\n/],
 ];
 for (const [what, args, expected, pattern] of RUNS) {
   Deno.test(`deno task test with ${what}: exit code ${expected}`, () =>
@@ -216,4 +229,47 @@ Deno.test("a test file that hangs is ended, and counts as failed", () =>
     const outcome = await runTestFile(file, { limitMs: 3_000 });
     assertEquals([outcome.passed, outcome.failed, outcome.failures], [0, 1, []]);
     assertMatch(outcome.output, /hangs_test\.ts: it was ended by SIG\w+ after 3 s, its time\n$/);
+  }));
+
+/** A tree for `--for`: its sources, and two tests of which only one reaches each of them. */
+const REACHED: Readonly<Record<string, string>> = {
+  "lib/keys/store.ts": "export const store = 1;\n",
+  "lib/keys/kinds.ts": "export interface Kind {}\n",
+  "lib/keys/loaded.ts": 'import { store } from "./store.ts";\nimport type { Kind } from "./kinds.ts";\nstore;\n',
+  "lib/keys/thread.ts": 'import "#lib/keys/later.ts";\n',
+  "lib/keys/later.ts": 'const later = () => import("#lib/keys/last.ts");\n',
+  "lib/keys/last.ts": "export const last = 1;\n",
+  "modules/states/cron/parts.ts": "export const parts = 1;\n",
+  "modules/states/cron/mod.ts": 'export * from "./parts.ts";\n',
+  "salt.ts": 'import { all } from "#modules/states/cron/mod.ts";\n',
+  "tests/corpus/runs/cron.json": "{}\n",
+  "tests/corpus/cases.json": "{}\n",
+  "tests/keys/a_test.ts": 'import { store } from "#lib/keys/loaded.ts";\n',
+  "tests/keys/store_test.ts": 'import { x } from "#tests/keys/a_test.ts";\n',
+  "tests/keys/thread_test.ts": 'new Worker(new URL("../../lib/keys/thread.ts", import.meta.url));\n',
+  "tests/modules/states/cron_test.ts":
+    "const run = `${ROOT}/salt.ts`;\nnew URL(`../../corpus/runs/${name}.json`, import.meta.url);\n",
+  "tests/modules/states/a_test.ts":
+    'import { parts } from "#modules/states/cron/parts.ts";\nimport cases from "../../corpus/cases.json" with { type: "json" };\n',
+};
+const REACHING: [file: string, tests: string[]][] = [
+  ["lib/keys/store.ts", ["3 tests/keys/store_test.ts", "2 tests/keys/a_test.ts"]],
+  ["lib/keys/loaded.ts", ["1 tests/keys/a_test.ts", "2 tests/keys/store_test.ts"]],
+  ["lib/keys/last.ts", ["3 tests/keys/thread_test.ts"]],
+  ["modules/states/cron/parts.ts", ["3 tests/modules/states/cron_test.ts", "1 tests/modules/states/a_test.ts"]],
+  ["tests/corpus/runs/cron.json", ["1 tests/modules/states/cron_test.ts"]],
+  ["tests/corpus/cases.json", ["1 tests/modules/states/a_test.ts"]],
+  ["tests/keys/thread_test.ts", ["0 tests/keys/thread_test.ts"]],
+];
+Deno.test("deno task test --for FILE runs the tests that load, start or read it, those with its name first", () =>
+  withTemporaryDirectory((root) => {
+    for (const [path, text] of Object.entries(REACHED)) {
+      Deno.mkdirSync(`${root}/${path.replace(/[^/]+$/, "")}`, { recursive: true });
+      Deno.writeTextFileSync(`${root}/${path}`, text);
+    }
+    const tree = new ReachedFiles(root);
+    for (const [file, tests] of REACHING) {
+      assertEquals(tree.testsFor(file).map(({ path, distance }) => `${distance} ${path}`), tests, file);
+    }
+    assertThrows(() => tree.testsFor("lib/keys/kinds.ts"), Deno.errors.NotFound, "No test loads, starts or reads");
   }));
