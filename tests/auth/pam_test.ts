@@ -17,6 +17,7 @@ import { run } from "#tests/support/processes.ts";
 import { recordingLogger } from "#tests/support/fleet/services.ts";
 import { SkippedTime } from "#tests/support/skipped_time.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /**
  * `password` accepts the user fred with his password through a script of pam_exec; `locked` refuses his account;
@@ -172,8 +173,7 @@ Deno.test({
       };
       for (const [name, text] of Object.entries(texts)) Deno.writeTextFileSync(`${root}/${name}`, text);
       const script = `mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/shadow" /etc/shadow && exec "$@"`;
-      const config = new URL("../../deno.json", import.meta.url).pathname;
-      const flags = ["--allow-all", "--no-lock", "--quiet", "--config", config];
+      const flags = ["--allow-all", "--no-lock", "--quiet", "--config", TREE_CONFIG];
       const deno = [Deno.execPath(), "run", ...flags, `${root}/ask.ts`];
       const { out, err } = await run([...UNSHARE_MOUNTS, "sh", "-c", script, root, ...deno]);
       assertEquals(out.trim(), "[true,false,false,false]", err);

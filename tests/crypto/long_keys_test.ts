@@ -7,6 +7,7 @@ import { publicPem } from "#lib/crypto/rsa_public_pem.ts";
 import { PrivateKey, PublicKey } from "#lib/crypto/rsa.ts";
 import { AuthenticationError, KeyError } from "#lib/errors.ts";
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /** Made in a second or two; 8192 bits take ten times as long. */
 const BITS = 4224;
@@ -51,8 +52,7 @@ Deno.test("without OpenSSL a long key is refused with the reason", async () => {
   Deno.writeTextFileSync(file, code);
   try {
     // Without the permission for foreign functions there is no library.
-    const config = decodeURIComponent(new URL("../../deno.json", import.meta.url).pathname);
-    const args = ["run", "--no-check", "--no-prompt", "--allow-read", "--allow-env", `--config=${config}`, file];
+    const args = ["run", "--no-check", "--no-prompt", "--allow-read", "--allow-env", `--config=${TREE_CONFIG}`, file];
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
     const [made, sealed] = new TextDecoder().decode(stdout).split("\n");
     assertStringIncludes(made ?? "", "A key of 4224 bits needs OpenSSL", new TextDecoder().decode(stderr));

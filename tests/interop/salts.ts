@@ -5,6 +5,7 @@
 
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { pythonSalt } from "./python_salt.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /** The programs of Salt that there are in each implementation. */
 export const PROGRAMS = ["salt-master", "salt-minion", "salt-call", "salt", "salt-key", "salt-run", "salt-cp"] as const;
@@ -37,7 +38,7 @@ export const OURS: Salt = {
   name: "ours",
   version: undefined,
   command(program) {
-    const deno = [Deno.execPath(), ...DENO_RUN, "--config", `${ROOT}deno.json`];
+    const deno = [Deno.execPath(), ...DENO_RUN, "--config", TREE_CONFIG];
     const entry = ENTRIES[program];
     return [...deno, `${ROOT}${entry}`, ...(program === "salt-master" ? [] : ["--as", program])];
   },

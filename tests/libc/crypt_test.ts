@@ -4,6 +4,7 @@ import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { run } from "#tests/support/processes.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { assertEquals } from "#tests/support/assert.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 const SOURCES = new URL("../..", import.meta.url);
 
@@ -31,7 +32,7 @@ Deno.test({
     withTemporaryDirectory(async (directory) => {
       Deno.writeTextFileSync(`${directory}/worker.ts`, WORKER);
       Deno.writeTextFileSync(`${directory}/main.ts`, MAIN);
-      const config = ["--config", new URL("deno.json", SOURCES).pathname];
+      const config = ["--config", TREE_CONFIG];
       const { code, out } = await run([Deno.execPath(), ...DENO_RUN, ...config, `${directory}/main.ts`]);
       assertEquals([code, out], [0, "it runs on\n"]);
     }),

@@ -15,6 +15,7 @@ import {
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { run } from "#tests/support/processes.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 const LINUX = { ignore: Deno.build.os !== "linux" };
 
@@ -134,7 +135,7 @@ for (const [who, code] of Object.entries(GREEDY)) {
         "--quiet",
         "--no-lock",
         "--config",
-        new URL("../../deno.json", import.meta.url).pathname,
+        TREE_CONFIG,
         "--v8-flags=--max-old-space-size=64",
         `${root}/greedy.js`,
       ]);

@@ -5,9 +5,9 @@ import { PreflightError } from "#lib/errors.ts";
 import { claimPidFile, isRunning, readPid } from "#lib/runtime/pid_file.ts";
 import { DENO_RUN, operatorCommand, selfCommand } from "#lib/runtime/self_command.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /** The import map of the service. */
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
 
 /** The service that the tests start; its file name is `salt-test`. */
 const SERVICE = `
@@ -62,7 +62,7 @@ class Place {
   get self() {
     return {
       command: Deno.execPath(),
-      args: ["run", "--allow-all", "--quiet", "--no-lock", "--config", CONFIG, this.script],
+      args: ["run", "--allow-all", "--quiet", "--no-lock", "--config", TREE_CONFIG, this.script],
     };
   }
 

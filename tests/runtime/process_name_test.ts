@@ -2,6 +2,7 @@
  * The names of a process and of its threads, as `ps`, `pgrep` and `top` show them.
  * @module
  */
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 import { assertEquals } from "#tests/support/assert.ts";
 
@@ -26,8 +27,7 @@ Deno.test({
   async fn() {
     const file = Deno.makeTempFileSync({ prefix: "named_", suffix: ".js" });
     Deno.writeTextFileSync(file, NAMED);
-    const config = new URL("../../deno.json", import.meta.url).pathname;
-    const args = ["run", "--allow-all", "--quiet", "--no-lock", "--config", config, file];
+    const args = ["run", "--allow-all", "--quiet", "--no-lock", "--config", TREE_CONFIG, file];
     const child = new Deno.Command(Deno.execPath(), { args, stdin: "piped", stdout: "piped" }).spawn();
     const reader = child.stdout.getReader();
     try {

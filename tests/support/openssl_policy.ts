@@ -5,6 +5,7 @@
 
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { run } from "./processes.ts";
+import { TREE_CONFIG } from "./tree_config.ts";
 
 const SOURCES = new URL("../..", import.meta.url);
 
@@ -21,7 +22,7 @@ export async function withoutAlgorithms(text: string): Promise<string> {
   try {
     await Deno.writeTextFile(`${directory}/openssl.cnf`, POLICY);
     await Deno.writeTextFile(`${directory}/code.ts`, text.replaceAll('"~/', `"${SOURCES}`));
-    const config = ["--config", new URL("deno.json", SOURCES).pathname];
+    const config = ["--config", TREE_CONFIG];
     const words = [Deno.execPath(), ...DENO_RUN, ...config, `${directory}/code.ts`];
     const { code, out, err } = await run(["env", `OPENSSL_CONF=${directory}/openssl.cnf`, ...words]);
     if (code !== 0 || err !== "") throw new Error(`the code ended with ${code}: ${err}`);

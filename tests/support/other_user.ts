@@ -6,6 +6,7 @@
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { findUser, type User } from "#lib/os/users.ts";
 import { type Ran, run } from "./processes.ts";
+import { TREE_CONFIG } from "./tree_config.ts";
 
 const SOURCES = new URL("../..", import.meta.url).pathname;
 
@@ -50,7 +51,7 @@ export class OtherUser implements Disposable {
   async code(text: string): Promise<string> {
     const path = `${this.home}/code.ts`;
     Deno.writeTextFileSync(path, text.replaceAll('"~/', `"file://${SOURCES}`));
-    const { code, out, err } = await this.run(this.#deno, ...DENO_RUN, "--config", `${SOURCES}deno.json`, path);
+    const { code, out, err } = await this.run(this.#deno, ...DENO_RUN, "--config", TREE_CONFIG, path);
     if (code !== 0) throw new Error(`the code ended with ${code}: ${err}`);
     return out.trim();
   }

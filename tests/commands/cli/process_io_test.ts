@@ -4,6 +4,7 @@
  */
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 const ROOT = new URL("../../../", import.meta.url);
 
@@ -33,7 +34,7 @@ function moduleWords(text: string): string[] {
   const path = Deno.makeTempFileSync({ prefix: "process_io_", suffix: ".ts" });
   Deno.writeTextFileSync(path, text.replaceAll('"./', `"${ROOT}`));
   globalThis.addEventListener("unload", () => Deno.removeSync(path));
-  return ["run", "--allow-all", "--quiet", "--no-check", "--config", `${ROOT.pathname}deno.json`, path];
+  return ["run", "--allow-all", "--quiet", "--no-check", "--config", TREE_CONFIG, path];
 }
 
 /** Writes to standard input and closes it. */

@@ -6,6 +6,7 @@ import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { runService, type Service, type ServiceDefinition } from "#lib/commands/daemons/service.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 const MINION = new URL("../../../minion.ts", import.meta.url).pathname;
 
@@ -183,7 +184,7 @@ Deno.test(
      }, ["-c", ${JSON.stringify(place.root)}]));`,
     );
     const child = new Deno.Command(Deno.execPath(), {
-      args: [...DENO_RUN, "--config", new URL("../../../deno.json", import.meta.url).pathname, program],
+      args: [...DENO_RUN, "--config", TREE_CONFIG, program],
       stdin: "null",
       stdout: "null",
       stderr: "null",

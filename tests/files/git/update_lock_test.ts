@@ -7,6 +7,7 @@
 import { UpdateLock } from "#lib/files/git/update_lock.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /** Above the largest number of a process: pid_max of proc_sys_kernel(5). */
 const NO_PROCESS = 4_194_305;
@@ -97,7 +98,6 @@ Deno.test({
   name: "the machine of a lock is that of D-Bus on a host without /etc/machine-id, and Salt's words without both",
   ignore: whyNoMountNamespace() !== undefined,
   fn: async () => {
-    const config = new URL("../../../deno.json", import.meta.url).pathname;
     const place = new URL("../../../lib/files/git/update_lock.ts", import.meta.url).href;
     const program = `import { UpdateLock } from "${place}";
       const root = Deno.makeTempDirSync();
@@ -111,7 +111,7 @@ Deno.test({
       const run = `set -e; ${mounts}; ${made}
         exec "$0" run --allow-all --no-lock --config "$2" "$1"`;
       const [unshare, ...words] = UNSHARE_MOUNTS;
-      const args = [...words, "sh", "-c", run, Deno.execPath(), script, config];
+      const args = [...words, "sh", "-c", run, Deno.execPath(), script, TREE_CONFIG];
       const { stdout, stderr } = await new Deno.Command(unshare, { args }).output();
       assertEquals(new TextDecoder().decode(stdout).trim(), `0\n${machine}`, new TextDecoder().decode(stderr));
     }

@@ -6,6 +6,7 @@
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 Deno.test("without the C library the times of a file, also of a link itself, come from the runtime", () =>
   withTemporaryDirectory(async (directory) => {
@@ -24,7 +25,7 @@ Deno.test("without the C library the times of a file, also of a link itself, com
       Deno.stdout.writeSync(new TextEncoder().encode(JSON.stringify(statuses)));`,
     );
     const args = ["run", "--no-prompt", "--quiet", "--no-lock", "--node-modules-dir=manual", "--allow-read"];
-    args.push("--config", new URL("../../../deno.json", import.meta.url).pathname);
+    args.push("--config", TREE_CONFIG);
     args.push("--allow-env", "--allow-sys", "--allow-run=getent", script);
     const { stdout, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
     const [followed, itself] = JSON.parse(new TextDecoder().decode(stdout) || `"${new TextDecoder().decode(stderr)}"`);
