@@ -1,38 +1,11 @@
 import { parseCrontab, removeJob, setJob } from "#lib/host/accounts/crontab.ts";
 import { findUser } from "#lib/os/users.ts";
-import { isMap, map, str, type Value } from "#lib/values/value.ts";
+import type { Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { run, testContext } from "#tests/support/calls/job_context.ts";
-import { parseJson } from "#lib/values/json_read.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
 
-const SEQUENCES = parseJson(Deno.readTextFileSync(new URL("../../corpus/cron.json", import.meta.url)));
 const USER = findUser(Deno.uid() ?? 0)?.name ?? "root";
-
-function field(value: Value, name: string): Value {
-  assert(isMap(value));
-  return value.get(name) ?? null;
-}
-
-assert(Array.isArray(SEQUENCES));
-for (const [i, sequence] of SEQUENCES.entries()) {
-  Deno.test(`cron.* returns and writes what Python Salt's cron.* does, sequence ${i + 1}`, async () => {
-    using programs = new RecordedPrograms();
-    const tab = programs.keepCrontab();
-    Deno.writeTextFileSync(tab, str(field(sequence, "before")));
-    const steps = field(sequence, "steps");
-    assert(Array.isArray(steps) && steps.length > 0);
-    for (const step of steps) {
-      const [fun, args, kwargs] = [str(field(step, "fun")), field(step, "args"), field(step, "kwargs")];
-      assert(Array.isArray(args) && isMap(kwargs));
-      const arg = [USER, ...args, ...kwargs.size === 0 ? [] : [new Map([...map({ __kwarg__: true }), ...kwargs])]];
-      const { return: answer } = await run(`cron.${fun}`, arg, testContext());
-      const message = `${fun} ${JSON.stringify(args.map(str))}`;
-      assertEquals(answer, field(step, "return"), message);
-      assertEquals(Deno.readTextFileSync(tab), field(step, "tab"), message);
-    }
-  });
-}
 
 Deno.test("a random time is within its range, and does not change in later runs", () => {
   const time = { minute: "random", hour: "3:5", daymonth: "random", month: "2", dayweek: "*" };

@@ -1,12 +1,11 @@
-/**
- * The module `asymmetric` with keys and signatures of Python Salt: tests/corpus/asymmetric.json, made by
- * make_asymmetric.py.
- */
-
-import { assertEquals, assertRejects } from "#tests/support/assert.ts";
-import { testContext } from "#tests/support/calls/job_context.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { answeringContext, resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+testRecordedCases("execution", "asymmetric");
 
 interface Key {
   readonly kind: string;
@@ -28,6 +27,7 @@ function call(fun: "sign" | "verify", kwargs: Readonly<Record<string, unknown>>)
 }
 
 const VALID = map({ res: true, message: "The signature is valid" });
+
 const ALL = map({ res: true, message: "All required keys have provided a signature" });
 
 async function withFile(work: (path: string, directory: string) => Promise<void>): Promise<void> {
@@ -90,4 +90,55 @@ Deno.test("asymmetric.verify requires a signature by one of several keys, or by 
     await call("verify", { text, signature, signed_by_any: three.public }),
     map({ res: false, message: "None of the public keys listed in signed_by_any provided a valid signature" }),
   );
+});
+
+const minion = (answers: Readonly<Record<string, Value>>, options: Readonly<Record<string, Value>> = {}) =>
+  answeringContext(answers, { opts: testOpts(options) });
+
+Deno.test("asymmetric names the file, URL or signature that it cannot use", async () => {
+  const [{ private: privkey, public: pubkey, signatures }] =
+    JSON.parse(Deno.readTextFileSync(new URL("../../corpus/asymmetric.json", import.meta.url))).keys;
+  await withTemporaryDirectory(async (root) => {
+    const context = minion({ "cp.cache_file": false });
+    const at = `${root}/signature`;
+    assertEquals(
+      await resultOrError(context, "asymmetric.sign", [privkey], { text: "x", path: root }),
+      `[Errno 21] Is a directory: '${root}'`,
+    );
+    const given = { text: "x", digest: "sha256" };
+    const lost = "Failed fetching 'https://example.com/x.sig'";
+    assertEquals(
+      await resultOrError(context, "asymmetric.verify", [], {
+        ...given,
+        pubkey,
+        signature: "https://example.com/x.sig",
+      }),
+      map({ res: false, message: lost }),
+    );
+    const options = { ...given, signed_by_any: [pubkey], signature: ["https://example.com/x.sig"] };
+    assertEquals(
+      await resultOrError(context, "asymmetric.verify", [], options),
+      "Unable to locate any of the provided signatures",
+    );
+    assertEquals(context.logged.at(-1), `error: ${lost}`);
+    assertEquals(
+      await resultOrError(context, "asymmetric.verify", [], { ...given, pubkey, signature: "s\u00ebgnature" }),
+      map({
+        res: false,
+        message: "Failed checking signature: Failed loading signature 's\u00ebgnature' as file and/or base64 string",
+      }),
+    );
+    assertEquals(
+      await resultOrError(context, "asymmetric.sign", [privkey], { text: "x", path: at }),
+      `Signature written to '${at}'`,
+    );
+    const bytes = new TextEncoder().encode(pubkey);
+    const verified = await resultOrError(context, "asymmetric.verify", [], {
+      ...given,
+      pubkey: bytes,
+      signature: `file://${at}`,
+    });
+    assertEquals(verified, map({ res: true, message: "The signature is valid" }));
+    assert(typeof signatures.sha256 === "string");
+  });
 });

@@ -1,16 +1,23 @@
 /** @module */
-import { invoke } from "#lib/plugins/call.ts";
-import { CommandError, InvocationError } from "#lib/errors.ts";
-import type { JobContext } from "#lib/plugins/job_context.ts";
-import type { ModuleFunction } from "#lib/plugins/module.ts";
-import { findUser } from "#lib/os/users.ts";
-import { map, toValue, type Value } from "#lib/values/value.ts";
 import * as scripts from "#modules/execution/cmd/scripts.ts";
 import * as commands from "#modules/execution/cmd/running.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { findUser } from "#lib/os/users.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import type { ChildSpec } from "#lib/programs/child_process.ts";
+import { which } from "#lib/programs/which.ts";
+import { isMap, map, toValue, type Value } from "#lib/values/value.ts";
+import { runInChroot } from "#modules/execution/cmd/chroot.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
-import { eventually } from "#tests/support/eventually.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+testRecordedCases("execution", "cmd");
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...commands, ...scripts };
 
@@ -304,4 +311,124 @@ for (const name of ["run", "run_all", "run_stdout", "run_stderr", "retcode", "sh
 Deno.test("cmd.run accepts Salt's arguments, including those without effect", async () => {
   const kwargs = { pillar: {}, pillarenv: "base", __env__: "base", stdin_raw_newlines: true };
   assertEquals(await call("run", { args: ["echo a"], kwargs }), ["a", 0]);
+});
+
+Deno.test("cmd.shell_info returns the version of a shell, or the reason why it is unknown", async () => {
+  using programs = new RecordedPrograms();
+  programs.answer("bash", [{ args: "--version", stdout: "GNU bash, version 5.2.15(1)-release (x86_64)\n" }]);
+  programs.answer("zsh", [{ args: "*", stdout: "zsh 6\n" }]);
+  programs.answer("php", [{ args: "*", stdout: "odd\n" }]);
+  const info = async (shell: string) => {
+    const info = await testContext().call("cmd.shell_info", [shell]);
+    assert(isMap(info));
+    return [info.get("installed"), info.get("version") ?? info.get("error")];
+  };
+  assertEquals(await info("bash"), [true, "5.2.15"]);
+  assertEquals(await info("zsh"), [true, "6.0"]);
+  assertEquals(await info("php"), [
+    null,
+    "The version regex pattern for shell php, could not find the version string",
+  ]);
+  assertEquals(await info("constructor"), [null, "Salt does not know how to get the version number for constructor"]);
+});
+
+Deno.test("cmd.script_retcode returns the return code of a script, and cmd.powershell fails with a reason", async () => {
+  await withTemporaryDirectory(async (directory) => {
+    Deno.writeTextFileSync(`${directory}/s.sh`, '#!/bin/sh\n[ "$1" = a ] && exit 3\nexit 0\n');
+    const { call } = testContext();
+    assertEquals(await call("cmd.script_retcode", [`${directory}/s.sh`, "a"]), 3);
+    assertEquals(await call("cmd.script_retcode", [`${directory}/s.sh`]), 0);
+    await assertRejects(() => call("cmd.powershell", ["Get-Process"]), Error, "cmd.powershell is for Windows");
+  });
+});
+
+Deno.test("cmd.run_chroot mounts file systems, runs a command and unmounts them, also if the command fails", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const calls: string[] = [];
+    const context = testContext({
+      call: (name: string, args: Value[] = []): Promise<Value> => {
+        calls.push([name, ...args].join(" "));
+        return Promise.resolve(args[1] !== "sysfs" || "mount: no");
+      },
+    });
+    const command = { root, cmd: "echo 'a b'", binds: ["/srv"], runas: "fred", group: null };
+    const words = await runInChroot(command, context, (argv) => Promise.resolve(argv));
+    assertEquals(words, ["chroot", "--userspec", "fred:", root, "/bin/sh", "-c", "echo 'a b'"]);
+    assertEquals(calls, [
+      `mount.mount ${root}/dev devtmpfs`,
+      `mount.mount ${root}/proc proc`,
+      `mount.mount ${root}/sys sysfs`,
+      `mount.mount ${root}/srv /srv`,
+      `mount.umount ${root}/srv`,
+      `mount.umount ${root}/proc`,
+      `mount.umount ${root}/dev`,
+    ]);
+    calls.length = 0;
+    await assertRejects(
+      () => runInChroot(command, context, () => Promise.reject(new Error("failed"))),
+      Error,
+      "failed",
+    );
+    assertEquals(calls.filter((line) => line.startsWith("mount.umount")).length, 3);
+    await assertRejects(
+      () => runInChroot({ ...command, root: "/" }, context, () => Promise.resolve(1)),
+      Error,
+      "no other root",
+    );
+  });
+});
+
+const perl = which("perl");
+
+Deno.test({
+  name: `cmd.run_chroot ends what its command left running there${
+    perl === undefined ? " (ignored: there is no perl here)" : ""
+  }`,
+  ignore: perl === undefined || Deno.uid() !== 0,
+  async fn() {
+    await withTemporaryDirectory(async (root) => {
+      const script = "chroot shift or die; print qq(there\\n); close STDOUT; sleep 60";
+      const child = new Deno.Command(perl ?? "", { args: ["-e", script, root], stdout: "piped" }).spawn();
+      await new Response(child.stdout).text();
+      const context = testContext({ call: () => Promise.resolve(true) });
+      const command = { root, cmd: "true", binds: null, runas: null, group: null };
+      assertEquals(await runInChroot(command, context, () => Promise.resolve("done")), "done");
+      assertEquals((await child.status).signal, "SIGTERM");
+      assertEquals(context.logged, []);
+    });
+  },
+});
+
+/** A context whose programs only record their arguments. */
+function recordingContext(outputs: (words: readonly string[]) => string) {
+  const words: string[][] = [];
+  const runChild = ({ argv }: ChildSpec) => {
+    const own = argv[0] === "/bin/sh" && argv[3] === "sh" ? argv.slice(4) : argv;
+    words.push([...own]);
+    const dropped = { stdout: 0, stderr: 0 };
+    const stdout = new TextEncoder().encode(outputs(own));
+    return Promise.resolve({ pid: 1, retcode: 0, stdout, stderr: new Uint8Array(), timedOut: false, dropped });
+  };
+  return { words, context: testContext({ runChild }) };
+}
+
+Deno.test("cmd.run_chroot runs a command line below another root directory", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const { words, context } = recordingContext(() => "out\n");
+    const job = testContext({
+      ...context,
+      call: (name, args = [], kwargs) =>
+        name.startsWith("mount.") ? Promise.resolve(true) : context.call(name, args, kwargs),
+    });
+    const { run_chroot } = await import("#modules/execution/cmd/running.ts");
+    const { invoke } = await import("#lib/plugins/call.ts");
+    const result = await invoke(run_chroot, {
+      name: "cmd.run_chroot",
+      args: [root, "echo 'a b'"],
+      kwargs: new Map(),
+      context: job,
+    });
+    assertEquals(result, map({ pid: 1, retcode: 0, stdout: "out", stderr: "" }));
+    assertEquals(words.at(-1), ["chroot", root, "/bin/sh", "-c", "echo 'a b'"]);
+  });
 });

@@ -1,10 +1,13 @@
 /** @module */
-import { isMap, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
-import { loadYaml } from "#lib/yaml/load.ts";
 import { YamlError } from "#lib/errors.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
-import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { isMap, map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { loadYaml } from "#lib/yaml/load.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { answeringContext, resultOrError, run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+testRecordedCases("execution", "grains");
 
 interface Call {
   readonly fun: string;
@@ -73,3 +76,25 @@ Deno.test("a grain that was set is loaded by the minion, with or without the pil
     await context.call("grains.setval", ["role", "db"], new Map([["refresh_pillar", false]]));
     assertEquals(refreshed, ["grains", "pillar", "grains", "modules"]);
   }));
+
+Deno.test("grains.item rejects a delimiter that is not a text", async () => {
+  assertStringIncludes(
+    String((await run("grains.item", ["os", "delimiter=[1]"])).return),
+    "ERROR executing 'grains.item'",
+  );
+});
+
+const minion = (answers: Readonly<Record<string, Value>>, options: Readonly<Record<string, Value>> = {}) =>
+  answeringContext(answers, { opts: testOpts(options) });
+
+Deno.test("grains.setval sets a grain for this job if the file of grains cannot be written", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const context = minion({}, { root_dir: root, file_client: "local" });
+    assertEquals(await resultOrError(context, "grains.setval", ["role", "web"]), map({ role: "web" }));
+    const { config_dir } = context.opts;
+    assert(
+      context.logged.some((line) => line.startsWith(`error: Unable to write to grains file at ${config_dir}/grains.`)),
+    );
+    assertEquals(context.grains.get("role"), "web");
+  });
+});

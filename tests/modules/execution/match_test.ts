@@ -1,9 +1,13 @@
-import { CommandError, InvocationError } from "#lib/errors.ts";
+import { CommandError, InvocationError, UnavailableError } from "#lib/errors.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
 import { dumpJson } from "#lib/values/json.ts";
+import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
-import { testContext } from "#tests/support/calls/job_context.ts";
-import { parseJson } from "#lib/values/json_read.ts";
+import { type TestContext, testContext } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("execution", "match");
 
 function asMap(value: Value | undefined): ValueMap {
   assert(isMap(value));
@@ -64,4 +68,18 @@ Deno.test("match.data uses the minion's data store", async () => {
   const not = ["spam:ham", "spam", "map:k*", "number:7", "nope:x"];
   for (const tgt of nearest) assertEquals(await context.call("match.data", [tgt]), true, tgt);
   for (const tgt of not) assertEquals(await context.call("match.data", [tgt]), false, tgt);
+});
+
+Deno.test("match.pcre returns False for an invalid pattern, and logs the reason", async () => {
+  const context = testContext();
+  assertEquals(await context.call("match.pcre", ["("]), false);
+  assertEquals(context.logged.length, 1);
+});
+
+Deno.test("match.data logs that there is no function for it", async () => {
+  const context: TestContext = testContext({
+    call: () => Promise.reject(new UnavailableError("data.get")),
+  });
+  assertEquals(await callFunction("match.data", { args: ["a:b"], context }), false);
+  assertEquals(context.logged, ["error: 'data.get' is not available."]);
 });

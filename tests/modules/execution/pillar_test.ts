@@ -5,6 +5,9 @@ import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/va
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("execution", "pillar");
 
 function asMap(value: Value | undefined): ValueMap {
   assert(isMap(value));

@@ -1,17 +1,30 @@
-/** @module */
+import * as own from "#modules/execution/saltutil/minion.ts";
+import * as syncing from "#modules/execution/saltutil/syncing.ts";
+import {
+  CommandError,
+  InvocationError,
+  NoMasterError,
+  RequestTimeoutError,
+  RequestTooLargeError,
+} from "#lib/errors.ts";
+import { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import { invoke } from "#lib/plugins/call.ts";
-import { CommandError, InvocationError, NoMasterError, RequestTimeoutError } from "#lib/errors.ts";
 import type { JobContext, Outside, Refresh, RunningJob } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { encode } from "#lib/values/msgpack.ts";
-import { map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
-import * as own from "#modules/execution/saltutil/minion.ts";
-import * as syncing from "#modules/execution/saltutil/syncing.ts";
+import { isMap, map, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
-import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import {
+  answeringContext,
+  resultOrError,
+  type TestContext,
+  testContext,
+  testOpts,
+} from "#tests/support/calls/job_context.ts";
 import { ScriptedFileServer } from "#tests/support/files/scripted_file_server.ts";
-import { filesBelow } from "#tests/support/tree.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { filesBelow } from "#tests/support/tree.ts";
 
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = { ...own, ...syncing };
 
@@ -49,6 +62,7 @@ function busy(): { context: JobContext; signals: [string, number][] } {
 }
 
 const GONE = "Job 3 was not running and job data has been cleaned up";
+
 const CASES: [string, unknown[], unknown, [string, number][]][] = [
   ["running", [], [shown("1", "test.sleep", 41), shown("3", "state.sls", 43)], []],
   ["is_running", ["state.*"], [shown("3", "state.sls", 43)], []],
@@ -66,6 +80,7 @@ const CASES: [string, unknown[], unknown, [string, number][]][] = [
   ["kill_all_jobs", [], ["Signal 9 sent to job 1 at pid 41", GONE], [["1", 9], ["3", 9]]],
   ["term_all_jobs", [], ["Signal 15 sent to job 1 at pid 41", GONE], [["1", 15], ["3", 15]]],
 ];
+
 for (const [name, args, expected, sent] of CASES) {
   Deno.test(`saltutil.${name} ${JSON.stringify(args)} returns ${Deno.inspect(expected, { compact: true })}`, async () => {
     const { context, signals } = busy();
@@ -103,6 +118,7 @@ const REFRESHES: [string, Record<string, unknown>, boolean, boolean, Refresh[]][
   ["refresh_grains", {}, false, true, ["grains", "pillar"]],
   ["refresh_grains", { refresh_pillar: false }, true, true, ["grains", "modules"]],
 ];
+
 for (const [name, kwargs, answer, expected, refreshed] of REFRESHES) {
   Deno.test(`saltutil.${name} ${JSON.stringify(kwargs)} refreshes ${refreshed} and returns ${expected}`, async () => {
     const { context, refreshes } = refreshing(answer);
@@ -262,5 +278,76 @@ Deno.test("regen_keys removes the keys, but no directory", async () => {
     await Deno.mkdir(`${dir}/keep`);
     assertEquals(await call("regen_keys", testContext({ opts: { ...testOpts(), pki_dir: dir } })), null);
     assertEquals(Array.from(Deno.readDirSync(dir), ({ name }) => name), ["keep"]);
+  });
+});
+
+Deno.test("saltutil.clear_cache keeps the files of jobs and returns, and follows no link", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const cachedir = `${root}/cache`;
+    for (const name of ["files/base", "returns", "proc"]) Deno.mkdirSync(`${cachedir}/${name}`, { recursive: true });
+    for (const name of ["files/base/f", "returns/r", "proc/1", "x"]) Deno.writeTextFileSync(`${cachedir}/${name}`, "");
+    Deno.mkdirSync(`${root}/outside`);
+    Deno.writeTextFileSync(`${root}/outside/kept`, "");
+    Deno.symlinkSync(`${root}/outside`, `${cachedir}/link`);
+    const context = testContext({ opts: testOpts({ root_dir: root, cachedir }) });
+    assertEquals(await context.call("saltutil.clear_cache"), true);
+    assertEquals(Array.from(Deno.readDirSync(cachedir), ({ name }) => name).sort(), ["files", "proc", "returns"]);
+    assertEquals([...Deno.readDirSync(`${cachedir}/files/base`)].length, 0);
+    for (const path of [`${cachedir}/returns/r`, `${cachedir}/proc/1`, `${root}/outside/kept`]) Deno.statSync(path);
+    assertEquals(await context.call("saltutil.refresh_beacons"), true);
+    assertEquals(context.fired.map(({ tag }) => tag), ["beacons_refresh"]);
+    assertEquals(await context.call("saltutil.mmodule", ["base", "test.echo", "x"]), "x");
+  });
+});
+
+const minion = (answers: Readonly<Record<string, Value>>, options: Readonly<Record<string, Value>> = {}) =>
+  answeringContext(answers, { opts: testOpts(options) });
+
+Deno.test("saltutil.sync_beacons makes the minion reload its beacons", async () => {
+  await withTemporaryDirectory(async (root) => {
+    Deno.mkdirSync(`${root}/files/_beacons`, { recursive: true });
+    Deno.writeTextFileSync(`${root}/files/_beacons/mine.py`, "");
+    const file_roots = new Map([["base", [`${root}/files`]]]);
+    const opts = testOpts({ root_dir: root, file_client: "local", file_roots, extension_modules: `${root}/ext` });
+    const context = testContext({ opts });
+    assertEquals(await resultOrError(context, "saltutil.sync_beacons", [], { saltenv: "base" }), ["beacons.mine"]);
+    assertEquals(context.fired, [{ tag: "beacons_refresh", data: new Map() }]);
+  });
+});
+
+Deno.test("saltutil.kept_returns lists returns that were too large for the master", async () => {
+  await withTemporaryDirectory(async (cachedir) => {
+    const jid = "20260101000000000001";
+    const ret = map({
+      cmd: "_return",
+      id: "web1",
+      jid,
+      fun: "cmd.run",
+      fun_args: [],
+      return: "x".repeat(100),
+      retcode: 0,
+    });
+    const keeper = new KeptReturns(cachedir, memoryLog().log);
+    keeper.keep(ret, new RequestTooLargeError(200, 100));
+    keeper.close();
+    const result = await testContext({ opts: { ...testOpts(), cachedir } }).call("saltutil.kept_returns");
+    assert(Array.isArray(result) && isMap(result[0] ?? null));
+    const { since, ...known } = Object.fromEntries(result[0] as ValueMap);
+    assertEquals(known, { jid, fun: "cmd.run", bytes: 200, limit: 100, kept: 100 });
+    assertEquals(String(since).slice(0, 4), String(new Date().getUTCFullYear()));
+  });
+});
+
+Deno.test("saltutil reports that it could not clear a cache, and finds no modules without a directory", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const none = minion({}, { cachedir: `${root}/none`, extension_modules: `${root}/none` });
+    assertEquals(await resultOrError(none, "saltutil.clear_cache"), false);
+    assert(none.logged[0].startsWith("error: Attempt to clear cache with saltutil.clear_cache FAILED with: "));
+    assertEquals(await resultOrError(none, "saltutil.list_extmods"), new Map());
+    Deno.writeTextFileSync(`${root}/minion_jobs`, "");
+    const odd = minion({}, { cachedir: root, extension_modules: `${root}/minion_jobs` });
+    assertEquals(await resultOrError(odd, "saltutil.clear_job_cache"), false);
+    assert(odd.logged[0].startsWith("error: Attempt to clear cache with saltutil.clear_job_cache FAILED with: "));
+    await assertRejects(() => odd.call("saltutil.list_extmods"), Deno.errors.NotADirectory);
   });
 });

@@ -3,6 +3,9 @@ import { CommandError, InvocationError, RenderError } from "#lib/errors.ts";
 import { execute } from "#lib/plugins/execution.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type TestContext, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("execution", "slsutil");
 
 async function run(
   context: TestContext,

@@ -1,20 +1,24 @@
 /** @module */
+import * as proc from "#lib/procfs/proc_stats.ts";
+import * as status from "#modules/execution/status.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
-import { parseRequest } from "#lib/protocol/payload.ts";
-import * as proc from "#lib/procfs/proc_stats.ts";
-import { strftime } from "#lib/text/strftime.ts";
 import { addressesConnectedHere, addressesConnectedTo, parseConnections } from "#lib/procfs/tcp_table.ts";
-import { float, isFloat, map, str, toValue, type Value } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
-import * as status from "#modules/execution/status.ts";
+import { parseRequest } from "#lib/protocol/payload.ts";
+import { strftime } from "#lib/text/strftime.ts";
+import { float, isFloat, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { answeringContext, resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { Peer } from "#tests/support/fleet/peer.ts";
 
+testRecordedCases("execution", "status");
+
 const FUNCTIONS: Readonly<Record<string, ModuleFunction<JobContext>>> = status;
+
 const onLinux = { ignore: Deno.build.os !== "linux" };
 
 function call(name: string, args: unknown[] = [], context: JobContext = testContext()): Promise<Value> {
@@ -41,6 +45,7 @@ const NUMBERS: [string, Value][] = [
   ["sda", "sda"],
   ["", ""],
 ];
+
 for (const [text, expected] of NUMBERS) {
   Deno.test(`number() makes ${Deno.inspect(expected)} of "${text}"`, () =>
     assertEquals(proc.parseProcNumber(text), expected));
@@ -142,6 +147,7 @@ Deno.test("parseConnections() reads established connections over IPv4, IPv6 and 
 });
 
 const TIME = new Date(2024, 0, 3, 15, 4, 5);
+
 const FORMATS: [string, string][] = [
   ["%A, %d. %B %Y %I:%M%p", "Wednesday, 03. January 2024 03:04PM"],
   ["%a %b %e %H:%M:%S %j", "Wed Jan  3 15:04:05 003"],
@@ -152,6 +158,7 @@ const FORMATS: [string, string][] = [
   ],
   ["100%% %Q %", "100% %Q %"],
 ];
+
 for (const [format, expected] of FORMATS) {
   Deno.test(`strftime() gives ${expected} for ${format}`, () => assertEquals(strftime(TIME, format), expected));
 }
@@ -313,4 +320,14 @@ Deno.test("status.ping_master returns false without an answer, and true with one
   } finally {
     answering.close();
   }
+});
+
+const minion = (answers: Readonly<Record<string, Value>> = {}, grains: ValueMap = new Map()) =>
+  answeringContext(answers, { grains });
+
+Deno.test("status.diskusage shows a path without statistics as empty, and leaves out a missing path", async () => {
+  const context = minion();
+  const result = await resultOrError(context, "status.diskusage", ["/etc/passwd/x", "/nonexistent-path"]);
+  assertEquals(result, map({ "/etc/passwd/x": { available: null, total: null } }));
+  assert(context.logged[0].startsWith("warning: Cannot get stats from '/etc/passwd/x': "));
 });

@@ -2,6 +2,9 @@ import { assert, assertEquals, assertStringIncludes } from "#tests/support/asser
 import { asDocstring, collectDocs, describe, selects, stripRst } from "#lib/plugins/docs.ts";
 import { isMap } from "#lib/values/value.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("execution", "sys");
 
 const NAMES = ["sys.doc", "sys.list_functions", "sysctl.get", "test.ping"];
 

@@ -3,6 +3,9 @@ import { Tuple } from "#lib/values/tuple.ts";
 import { isFloat, isMap, map, repr, type Value } from "#lib/values/value.ts";
 import { VERSION } from "#lib/version.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("execution", "test");
 
 async function returned(name: string, arg: Value[] = []): Promise<Value> {
   const outcome = await run(name, arg);

@@ -8,6 +8,9 @@ import { testContext } from "#tests/support/calls/job_context.ts";
 import { messageOf } from "#lib/errors.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("execution", "x509");
 
 interface Answer {
   readonly value?: unknown;

@@ -1,18 +1,19 @@
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { loadGrains } from "#lib/minion/agent/grains.ts";
+import { HostFiles } from "#lib/programs/files.ts";
+import { libzmqVersion } from "#lib/sockets/libzmq.ts";
+import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "#lib/text/ip_address.ts";
+import { map } from "#lib/values/value.ts";
 import { coreGrains, thisHost } from "#modules/grains/core.ts";
 import { hardwareGrains } from "#modules/grains/hardware.ts";
 import { fqdnsGrain, type GrainAddress, networkGrains } from "#modules/grains/network.ts";
 import { osGrains } from "#modules/grains/os.ts";
 import { pythonGrains } from "#modules/grains/python.ts";
-import { cpuMs } from "#tests/support/time.ts";
 import { abbreviation } from "#modules/grains/time_zone.ts";
 import { virtualGrains } from "#modules/grains/virtual.ts";
-import { loadGrains } from "#lib/minion/agent/grains.ts";
-import { libzmqVersion } from "#lib/sockets/libzmq.ts";
-import { HostFiles } from "#lib/programs/files.ts";
-import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "#lib/text/ip_address.ts";
-import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { grainsOf } from "#tests/support/calls/grains_of.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
+import { cpuMs } from "#tests/support/time.ts";
 
 /** Runs `test` with a host that has only these files; `-> target` makes a link. */
 async function withHost<T>(host: Record<string, string>, test: (files: HostFiles) => T | Promise<T>): Promise<T> {
@@ -144,6 +145,7 @@ Deno.test("init is the program of the first process", async () => {
 });
 
 const DMI = "/sys/class/dmi/id";
+
 const GUEST_CPU = "processor\t: 0\nflags\t\t: fpu hypervisor lm\n";
 
 const VIRTUAL: readonly [string, Record<string, string>, string, string | undefined][] = [
@@ -408,4 +410,14 @@ Deno.test("the version of the host's Python is read from the name of its program
     [{}, {}],
   ];
   for (const [files, expected] of hosts) await withHost(files, (host) => assertEquals(pythonGrains(host), expected));
+});
+
+Deno.test("the processes of an OpenVZ host are listed without those of its containers", () => {
+  const opts = { id: "web1", master: "salt", append_domain: null, enable_gpu_grains: false };
+  const { ps } = grainsOf((files) => coreGrains(opts, { files, addresses: [] }), { "/proc/vz/version": "1" });
+  assertEquals(
+    ps,
+    'ps -fH -p $(grep -l "^envID:[[:space:]]*0\\$" /proc/[0-9]*/status | sed -e "s=/proc/\\([0-9]*\\)/.*=\\1=")  ' +
+      `| awk '{ $7=""; print }'`,
+  );
 });

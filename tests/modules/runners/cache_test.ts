@@ -1,13 +1,14 @@
+import corpus from "#tests/corpus/cache_runner.json" with { type: "json" };
+import type { RunnerContext } from "#lib/client/runner_context.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { BankFiles } from "#lib/fleet/bank_files.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
-import { CommandError } from "#lib/errors.ts";
-import { BankFiles } from "#lib/fleet/bank_files.ts";
-import type { RunnerContext } from "#lib/client/runner_context.ts";
-import { RUNNERS } from "#modules/runners/_built_in.ts";
 import { map, repr, toValue, type Value } from "#lib/values/value.ts";
+import { RUNNERS } from "#modules/runners/_built_in.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 import { type TestServices, testServices } from "#tests/support/fleet/services.ts";
-import corpus from "#tests/corpus/cache_runner.json" with { type: "json" };
 
 /** Calls a runner of a master with these services. */
 async function call(services: TestServices, name: string, args: unknown[], kwargs: object = {}): Promise<Value> {
@@ -75,3 +76,12 @@ Deno.test("an invalid target is an error of the runner", async () => {
   using services = await filledMaster();
   await assertRejects(() => call(services, "cache.grains", ["web1 and", "compound"]), CommandError, "compound");
 });
+
+Deno.test("cache.clear_git_lock accepts Salt's roles; targets of the cache are read by their given type", () =>
+  withRunnerFixture(async ({ call, context }) => {
+    await assertRejects(() => call("cache.clear_git_lock", ["gitea"]), InvocationError, "Invalid role 'gitea'");
+    await assertRejects(() => call("cache.clear_git_lock", ["winrepo"]), CommandError, "winrepo is not built yet");
+    context.keys.put("web1", "accepted", "PEM");
+    const refused = () => call("cache.grains", ["web1"], { tgt_type: "nope" });
+    await assertRejects(refused, CommandError, "nope");
+  }));

@@ -1,6 +1,8 @@
+import { optsValues } from "#lib/config/opts_map.ts";
 import { CommandError } from "#lib/errors.ts";
-import { repr } from "#lib/values/value.ts";
-import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { configuredPillarRepositories } from "#lib/files/git/pillar_updates.ts";
+import { isMap, repr } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { git } from "#tests/support/files/file_server.ts";
 import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
@@ -29,4 +31,21 @@ Deno.test("git_pillar.update fetches the repositories of pillar, cache.clear_git
     await withRunnerFixture(async ({ call }) => {
       await assertRejects(() => call("git_pillar.update"), CommandError, "No git_pillar remotes are configured");
     });
+  }));
+
+Deno.test("git_pillar.update reports that a repository with a lock is not fetched", () =>
+  withTemporaryDirectory(async (repository) => {
+    await git(["init", "--quiet", "--initial-branch=main", repository]);
+    const url = `file://${repository}`;
+    await withRunnerFixture(async ({ call, context, done }) => {
+      const [remote] = configuredPillarRepositories(optsValues(context.opts));
+      await remote.fetch().catch(() => {});
+      await remote.lock.set();
+      assertEquals(repr(await call("git_pillar.update")), `{'main ${url}': False}`);
+      assertEquals(done, [
+        `error: git_pillar remote 'main ${url}' could not be fetched: another process is fetching it, or its updates are locked`,
+      ]);
+      const cleared = await call("cache.clear_git_lock", ["git_pillar"]);
+      assert(isMap(cleared) && cleared.has("cleared"), repr(cleared));
+    }, `ext_pillar:\n  - git: ["main ${url}"]\n`);
   }));

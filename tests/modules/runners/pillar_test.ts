@@ -1,4 +1,4 @@
-import { repr } from "#lib/values/value.ts";
+import { map, repr } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 
@@ -37,4 +37,20 @@ Deno.test("pillar.show_pillar_cache returns False on a master without a pillar c
   withRunnerFixture(async ({ call }) => {
     assertEquals(await call("pillar.show_pillar_cache"), false);
     assertEquals(await call("pillar.clear_pillar_cache"), false);
+  }, "minion_data_cache: False\n"));
+
+Deno.test("pillar.show_top uses the grains of the first known minion, and shows errors of top files", () =>
+  withRunnerFixture(async ({ call, context, done }) => {
+    assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['*']}}");
+    context.data.setGrains("web1", map({ os: "Debian" }));
+    assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['web1']}}");
+    context.pillar.top = () => Promise.resolve({ top: new Map(), errors: ["wrong"] });
+    assertEquals(await call("pillar.show_top"), ["wrong"]);
+    assertEquals(done, ["{'data': ['wrong'], 'outputter': 'nested'}"]);
+  }));
+
+Deno.test("pillar.show_top on a master without a minion data cache finds no minion", () =>
+  withRunnerFixture(async ({ call, context }) => {
+    context.data.setGrains("web1", map({ os: "Debian" }));
+    assertEquals(repr(await call("pillar.show_top")), "{'base': {'*': ['*']}}");
   }, "minion_data_cache: False\n"));

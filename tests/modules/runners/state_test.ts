@@ -1,8 +1,12 @@
-import { InvocationError } from "#lib/errors.ts";
+import { minionBus } from "#lib/bus/paths.ts";
+import { BusPump } from "#lib/bus/pump.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
 import { executeOnMaster } from "#lib/master/processes/master_execution.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { isMap, repr } from "#lib/values/value.ts";
+import { isMap, map, repr } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { type RunnerFixture, withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
 
 const FILES = {
@@ -14,6 +18,7 @@ const FILES = {
   "pillar/top.sls": "base:\n  'host_master': [p]\n",
   "pillar/p.sls": "group: webs\n",
 };
+
 const OPTIONS = "file_roots: {base: ['{root}/salt']}\npillar_roots: {base: ['{root}/pillar']}\n";
 
 /** A context in which execution functions run, as in the master's process for runners. */
@@ -107,4 +112,60 @@ Deno.test("state.orchestrate_single and orchestrate_high run the given states, a
     const high = repr(await call("state.orchestrate_high", [{ x: { test: ["nop"] } }]));
     assert(high.startsWith("{'host_master': {'test_|-x_|-x_|-nop': {"), high);
     assertEquals(done.map((line) => line.slice(0, 25)), Array(2).fill("{'data': {'host_master': "));
+  }));
+
+Deno.test("state.event reports an invalid bus, and a missing bus of a minion", () =>
+  withRunnerFixture(async ({ call, root }) => {
+    await assertRejects(() => call("state.event", [], { node: "proxy" }), CommandError, "master or minion, not proxy");
+    const of = (message: string) =>
+      assertRejects(() => call("state.event", [], { node: "minion", sock_dir: `${root}/sock` }), CommandError, message);
+    await of("No minion has its event bus in");
+    Deno.mkdirSync(`${root}/sock`, { recursive: true });
+    for (const name of ["1111111111", "2222222222"]) {
+      Deno.writeTextFileSync(`${root}/sock/minion_bus_${name}_pub.ipc`, "");
+    }
+    await of("Several minions have their event bus in");
+  }));
+
+Deno.test("state.event shows the events of the only minion whose bus is in a directory", () =>
+  withRunnerFixture(async ({ call, root, done }) => {
+    const sock_dir = `${root}/sock`;
+    Deno.mkdirSync(sock_dir);
+    const paths = minionBus({ sock_dir, id: "web1", hash_type: "sha256" });
+    const bus = await BusPump.open(paths, { log: SILENT_LOGGER });
+    try {
+      using sender = new EventSender(paths.pull);
+      const shown = call("state.event", ["my/*"], { node: "minion", sock_dir, count: 1 });
+      await eventually(() => bus.describe().includes(" 1 subscribers"), { what: "a subscriber" });
+      assert(await sender.fire("my/tag", map({ n: 1 })));
+      await shown;
+      assertEquals(done.map((line) => line.slice(0, 14)), ["print my/tag\t{"]);
+    } finally {
+      await bus.close();
+    }
+  }));
+
+const JID = "20250102030405000001";
+
+Deno.test("state.pause, resume and soft_kill control a run on the master's own host", () =>
+  withRunnerFixture(async ({ call, context }) => {
+    const executed: string[] = [];
+    context.execute = ({ fun, args }) => {
+      executed.push(`${fun}${repr([...args])}`);
+      return Promise.resolve(null);
+    };
+    for (
+      const [fun, ...args] of [["pause", JID, "a", 5], ["set_pause", JID], ["resume", JID], ["rm_pause", JID], [
+        "soft_kill",
+        JID,
+        "a",
+      ]]
+    ) assertEquals(await call(`state.${fun}`, args), null);
+    assertEquals(executed, [
+      `state.pause['${JID}', 'a', 5]`,
+      `state.pause['${JID}', None, None]`,
+      `state.resume['${JID}', None]`,
+      `state.resume['${JID}', None]`,
+      `state.soft_kill['${JID}', 'a']`,
+    ]);
   }));

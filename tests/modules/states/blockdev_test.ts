@@ -8,6 +8,9 @@ import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
 import { SearchPath } from "#tests/support/search_path.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("states", "blockdev");
 
 Deno.test("a device is formatted by disk.format, and counts as formatted when blkid reports the type", async () => {
   const root = await Deno.makeTempDir({ prefix: "blockdev_" });

@@ -1,5 +1,12 @@
-/** State module `cmd`, compared with Python Salt's results: tests/corpus/state_runs/cmd.json. */
+import { assertEquals } from "#tests/support/assert.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
 
-import { testStateRuns } from "#tests/support/calls/state_runs.ts";
+testRecordedCases("states", "cmd");
 
-testStateRuns("cmd");
+Deno.test("a state of a command warns of an argument that no function of it has", async () => {
+  const ret = await callState("cmd.run", { name: "true", tmeout: 5 }, { test: false });
+  assertEquals(ret.get("warnings"), [
+    "cmd.run_all takes no argument 'tmeout', so it has no effect; did you mean timeout?",
+  ]);
+});

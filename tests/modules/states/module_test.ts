@@ -1,5 +1,5 @@
 /** State module `module`, compared with Python Salt's results: tests/corpus/state_runs/module.json. */
 
-import { testStateRuns } from "#tests/support/calls/state_runs.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 
-testStateRuns("module");
+testRecordedCases("states", "module");

@@ -1,5 +1,5 @@
 /** State module `pip`, compared with Python Salt's results: tests/corpus/state_runs/pip.json. */
 
-import { testStateRuns } from "#tests/support/calls/state_runs.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 
-testStateRuns("pip");
+testRecordedCases("states", "pip");

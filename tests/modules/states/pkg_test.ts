@@ -15,6 +15,9 @@ import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { callState, stateContext } from "#tests/support/calls/state_call.ts";
 import { filesBelow } from "#tests/support/tree.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("states", "pkg");
 
 const GRAINS = map({ os: "Debian", os_family: "Debian", osarch: "amd64", cpuarch: "x86_64", kernel: "Linux" });
 /** The files below a directory with their contents, without the caches that apt computes from its lists. */

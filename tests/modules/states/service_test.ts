@@ -10,6 +10,9 @@ import { assertEquals } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("states", "service");
 
 const GRAINS = map({
   kernel: "Linux",

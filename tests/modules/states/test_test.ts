@@ -2,6 +2,9 @@ import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { testContext } from "#tests/support/calls/job_context.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+
+testRecordedCases("states", "test");
 
 const CHANGES = { testing: { old: "Unchanged", new: "Something pretended to change" } };
 

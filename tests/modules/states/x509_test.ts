@@ -3,6 +3,6 @@
  * make_state_situations.py.
  */
 
-import { testSituations } from "#tests/support/calls/state_situations.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
 
-testSituations(["x509"]);
+testRecordedCases("states", "x509");

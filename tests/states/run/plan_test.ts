@@ -3,9 +3,10 @@
  * @module
  */
 
-import { assert, assertEquals } from "#tests/support/assert.ts";
-import { openTree, type StateTree } from "#tests/support/calls/state_tree.ts";
-import { isMap, type Value } from "#lib/values/value.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { isMap, map, str, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { openTree, refusal, type StateTree } from "#tests/support/calls/state_tree.ts";
 
 const FILES = {
   "t.sls": `
@@ -155,4 +156,38 @@ Deno.test("an unknown plan is not applied", async () => {
   assertEquals([returned, retcode], [[
     "There is no plan ../../etc/passwd on this minion: state.plan makes one, and each minion has its own",
   ], 1]);
+});
+
+const A = { "t.sls": "a:\n  test.succeed_with_changes: []\n", "top.sls": "base:\n  '*': [t]\n" };
+
+const WRONG = { "t.sls": "a: [x]\n", "top.sls": "base:\n  '*': [t]\n" };
+
+/** The file of a plan. */
+async function planPath(cachedir: string, name: string): Promise<string> {
+  const directories = [cachedir];
+  for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
+    for await (const entry of Deno.readDir(at)) {
+      if (entry.isDirectory) directories.push(`${at}/${entry.name}`);
+      else if (entry.name === name) return `${at}/${entry.name}`;
+    }
+  }
+  throw new Error(`no plan ${name}`);
+}
+
+Deno.test("a plan that is damaged is none, and files that are wrong make and apply none", async () => {
+  await using tree = await openTree({ files: A });
+  const { returned } = await tree.call("state.plan", ["t"]);
+  assert(isMap(returned));
+  const name = str(returned.get("plan") ?? "");
+  const path = await planPath(tree.context.opts.cachedir, name);
+  const good = await Deno.readFile(path);
+  const apply = async () => refusal(await tree.call("state.apply", [], { plan: name }));
+  for (const damaged of [encode(5, "disk"), encode(map({ kwargs: 5 }), "disk"), encode(map({ kwargs: {} }), "disk")]) {
+    await Deno.writeFile(path, damaged);
+    assertStringIncludes(await apply(), `There is no plan ${name} on this minion`);
+  }
+  await Deno.writeFile(path, good);
+  await tree.write(WRONG);
+  assertMatch(await apply(), /^1 ID a in SLS t is not a dictionary/);
+  assertMatch(refusal(await tree.call("state.plan", ["t"])), /^1 ID a in SLS t is not a dictionary/);
 });

@@ -1,3 +1,4 @@
 import { testSituations } from "#tests/support/calls/state_situations.ts";
 
-testSituations(["run", "tree", "test", "cmd", "environ", "module", "archive", "git", "ini"]);
+testSituations("run");
+testSituations("tree");

@@ -4,14 +4,15 @@
  * @module
  */
 
-import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
-import { openHighState } from "#lib/states/tree/high_state.ts";
-import { withMasterOpts } from "#lib/states/tree/settings.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import type { PillarQuery } from "#lib/plugins/job_context.ts";
+import { openHighState } from "#lib/states/tree/high_state.ts";
+import { withMasterOpts } from "#lib/states/tree/settings.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { openTree, refusal } from "#tests/support/calls/state_tree.ts";
 
 const TREE: Readonly<Record<string, string>> = {
   "top.sls": "base:\n  '*':\n    - web\n  'db*':\n    - db\n",
@@ -282,5 +283,45 @@ Deno.test("withMasterOpts() uses the master's value for its options, and both fo
     ["dev"],
     new Map(),
     false,
+  ]);
+});
+
+const A = { "t.sls": "a:\n  test.succeed_with_changes: []\n", "top.sls": "base:\n  '*': [t]\n" };
+
+Deno.test("a top file whose target has a number is refused, not matched", async () => {
+  await using tree = await openTree({ files: { ...A, "top.sls": "base:\n  '*': 5\n" } });
+  const message =
+    "1 Malformed topfile: state declarations for matcher '*' in saltenv 'base' are not formed as a list (got int)";
+  assertEquals(refusal(await tree.call("state.highstate")), message);
+});
+
+Deno.test("state.lint reads pillar from a file, and says what is wrong with the file", async () => {
+  const files = { "t.sls": "{{ pillar['name'] }}:\n  test.nop: []\n", "/p.yaml": "name: x\n", "/l.yaml": "[1]\n" };
+  await using tree = await openTree({ files });
+  const lint = (name: string) => tree.call("state.lint", ["t"], { pillar_file: `${tree.root}/${name}` });
+  assertEquals((await lint("p.yaml")).returned, "1 SLS file, nothing wrong");
+  assertStringIncludes(String((await lint("nothing.yaml")).error), `There is no file ${tree.root}/nothing.yaml`);
+  assertStringIncludes(String((await lint("l.yaml")).error), "l.yaml holds a list instead of a map");
+});
+
+Deno.test("state.lint says once that a file is no map, where an argument of a name stands, and once that an environment is not there", async () => {
+  await using tree = await openTree({
+    files: {
+      "list.sls": "[1]\n",
+      "names.sls": "a:\n  file.managed:\n    - names:\n      - /x:\n        - sorce: y\n",
+      "many.sls": "a:\n  file.managed:\n    - names: [/x, /y]\n    - sorce: z\n",
+      "top.sls": "base:\n  '*': [names]\nnothere:\n  '*': [gone]\n",
+    },
+  });
+  const lintMessages = async (...mods: string[]) => {
+    const { returned } = await tree.call("state.lint", mods);
+    assert(Array.isArray(returned), str(returned));
+    return returned.map(str);
+  };
+  assertEquals((await lintMessages("list")).length, 1);
+  assertStringIncludes((await lintMessages("names"))[0], "unknown argument `sorce` of file.managed in state 'a'");
+  assertEquals((await lintMessages("many")).filter((text) => text.includes("sorce")).length, 1);
+  assertEquals((await lintMessages()).filter((text) => text.includes("gone")).map((text) => text.split("\n")[0]), [
+    "No matching sls found for 'gone' in env 'nothere'",
   ]);
 });

@@ -1,22 +1,23 @@
 /**
- * Registers the tests of program calls: one for each file of a directory. It runs in its own mount namespace if its
- * cases replace directories of the host.
+ * Registers the tests of program calls: one for each file of a folder of corpora. It runs in its own mount namespace if
+ * its cases replace directories of the host.
  * @module
  */
 
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { UNSHARE_MOUNTS, whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
+import { casesOf, filesWithCases } from "./corpus_files.ts";
 import { caseLabel, placesOf, ProgramNames, readTable, runCase } from "./program_calls.ts";
 
 /**
- * Runs the cases of a file of program calls in their own mount namespace.
- * @returns A function that throws the failure of a case, by index.
+ * Runs the cases of a module in a file of program calls in their own mount namespace.
+ * @returns A function that throws the failure of a case, by its index among those of the module.
  */
-async function privateRuns(file: URL): Promise<(i: number) => void> {
+async function privateRuns(file: URL, module: string): Promise<(i: number) => void> {
   const script = new URL("./private_program_calls.ts", import.meta.url).pathname;
   const [unshare, ...args] = UNSHARE_MOUNTS;
   const { stdout, stderr } = await new Deno.Command(unshare, {
-    args: [...args, Deno.execPath(), ...DENO_RUN, script, file.href],
+    args: [...args, Deno.execPath(), ...DENO_RUN, script, file.href, module],
     stdout: "piped",
     stderr: "piped",
   }).output();
@@ -28,23 +29,25 @@ async function privateRuns(file: URL): Promise<(i: number) => void> {
 }
 
 /**
- * Runs the cases of all files of a directory, a test for each file.
- * @param directory With a slash at the end.
+ * Registers a test for each file of `folder`, a folder of corpora, that has cases of `module`.
+ * @returns The number of tests.
  */
-export function testProgramCalls(directory: URL): void {
+export function testProgramCalls(folder: string, module: string): number {
   const missing = whyNoMountNamespace();
-  for (const name of [...Deno.readDirSync(directory)].map((entry) => entry.name).sort()) {
-    const file = new URL(name, directory);
+  const files = filesWithCases(folder, module);
+  for (const file of files) {
     const { table, cases } = readTable(file);
     const isPrivate = placesOf(table).length > 0;
     const ignore = isPrivate && missing !== undefined;
-    const says = "functions start the programs that Python Salt starts, and return what it returns";
+    const name = file.pathname.replace(/^.*\//, "");
+    const says = `functions of ${module} start the programs that Python Salt starts, and return what it returns`;
     Deno.test({ name: `${name}: ${says}${ignore ? ` (skipped: ${missing})` : ""}`, ignore }, async (t) => {
-      const run = isPrivate ? await privateRuns(file) : undefined;
+      const run = isPrivate ? await privateRuns(file, module) : undefined;
       using names = new ProgramNames();
-      for (const [i, one] of cases.entries()) {
+      for (const [i, one] of casesOf(cases, module).entries()) {
         await t.step(caseLabel(one, i), () => run === undefined ? runCase(table, one, names) : run(i));
       }
     });
   }
+  return files.length;
 }

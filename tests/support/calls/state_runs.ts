@@ -6,11 +6,11 @@
 
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "./job_context.ts";
+import { corpusFile, isThere } from "./corpus_files.ts";
 import { type RecordedAnswer, RecordedPrograms } from "./recorded_program.ts";
 import { build, listAt, mapAt, replaceIn, ROOT, snapshot, unpack, without } from "./call_cases.ts";
 import { callState } from "./state_call.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
-import type { MinionOpts } from "#lib/config/options.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -39,20 +39,19 @@ const SCRIPT_ENVIRONMENT: Readonly<Record<string, string>> = {
   TZ: "UTC",
 };
 
-/** How the cases of a module are compared. */
-export interface CaseSetting {
-  /** More options of the minion. */
-  readonly opts?: Partial<MinionOpts>;
-}
-
 function textAt(entry: ValueMap, key: string): string | undefined {
   const value = entry.get(key);
   return typeof value === "string" ? value : undefined;
 }
 
-/** Registers a test for each function of `module` that has cases. */
-export function testStateRuns(module: string, setting: CaseSetting = {}): void {
-  const cases = parseJson(Deno.readTextFileSync(new URL(`../../corpus/state_runs/${module}.json`, import.meta.url)));
+/**
+ * Registers a test for each function of `module` that has cases.
+ * @returns The number of tests.
+ */
+export function testStateRuns(module: string): number {
+  const file = corpusFile(`state_runs/${module}.json`);
+  if (!isThere(file)) return 0;
+  const cases = parseJson(Deno.readTextFileSync(file));
   assert(Array.isArray(cases) && cases.length > 0);
   const byFunction = Map.groupBy(cases.filter(isMap), (entry) => str(entry.get("fun") ?? ""));
   for (const [fun, entries] of byFunction) {
@@ -64,7 +63,7 @@ export function testStateRuns(module: string, setting: CaseSetting = {}): void {
         const failures: string[] = [];
         const left = entries[Symbol.iterator]();
         const work = async () => {
-          for (const entry of left) await checkCase(entry, setting).catch((error) => failures.push(messageOf(error)));
+          for (const entry of left) await checkCase(entry).catch((error) => failures.push(messageOf(error)));
         };
         // Recorded programs are in PATH, which all tests of the process share.
         await Promise.all(entries.some((entry) => entry.has("programs")) ? [work()] : [work(), work(), work(), work()]);
@@ -72,9 +71,10 @@ export function testStateRuns(module: string, setting: CaseSetting = {}): void {
       },
     });
   }
+  return byFunction.size;
 }
 
-async function checkCase(entry: ValueMap, setting: CaseSetting): Promise<void> {
+async function checkCase(entry: ValueMap): Promise<void> {
   const home = await Deno.makeTempDir({ prefix: "states_" });
   const root = `${home}/root`;
   await Deno.mkdir(root);
@@ -85,7 +85,7 @@ async function checkCase(entry: ValueMap, setting: CaseSetting): Promise<void> {
     await build(root, mapAt(new Map([["tree", replaceIn(entry.get("tree") ?? null, ROOT, root)]]), "tree"));
     const setup = textAt(entry, "setup");
     if (setup !== undefined) await script(setup, root);
-    await checkSteps(entry, { home, root, setting });
+    await checkSteps(entry, { home, root });
   } finally {
     await Deno.remove(home, { recursive: true });
   }
@@ -93,16 +93,13 @@ async function checkCase(entry: ValueMap, setting: CaseSetting): Promise<void> {
 
 async function checkSteps(
   entry: ValueMap,
-  { home, root, setting }: { readonly home: string; readonly root: string; readonly setting: CaseSetting },
+  { home, root }: { readonly home: string; readonly root: string },
 ): Promise<void> {
   const fun = str(entry.get("fun") ?? "");
   const args = replaceIn(mapAt(entry, "args"), ROOT, root);
   const job = testContext({
     grains: GRAINS,
-    opts: {
-      ...testOpts({ file_client: "local", root_dir: home, file_roots: map({ base: [`${root}/srv`] }) }),
-      ...setting.opts,
-    },
+    opts: testOpts({ file_client: "local", root_dir: home, file_roots: map({ base: [`${root}/srv`] }) }),
   });
   const outcomes = listAt(entry, "outcomes");
   const observe = textAt(entry, "observe");

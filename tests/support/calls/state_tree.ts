@@ -3,8 +3,9 @@
  * @module
  */
 
-import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { assert } from "#tests/support/assert.ts";
 import { run, type TestContext, testContext, testOpts } from "./job_context.ts";
 
 /** The settings of a call. */
@@ -111,4 +112,10 @@ export function withoutTimes(returned: Value): Value {
     if (key !== "start_time" && key !== "duration") made.set(key, withoutTimes(value));
   }
   return made;
+}
+
+/** The return code and the errors of a call that was refused. */
+export function refusal({ returned, retcode }: Called): string {
+  assert(Array.isArray(returned), str(returned));
+  return `${retcode} ${returned.map(str).join("\n")}`;
 }

@@ -4,15 +4,15 @@
  * @module
  */
 
-import { invoke } from "#lib/plugins/call.ts";
 import type { LocalOptions, LocalReturn, RunnerContext } from "#lib/client/runner_context.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { KeyManager } from "#lib/keys/manager.ts";
 import { KeyStore } from "#lib/keys/store.ts";
+import { invoke } from "#lib/plugins/call.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
+import { map, repr, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { RUNNERS } from "#modules/runners/_built_in.ts";
 import { WHEEL } from "#modules/wheel/_built_in.ts";
-import { map, repr, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert } from "#tests/support/assert.ts";
 import { dataCache, jobStore } from "./job_store.ts";
 
@@ -112,4 +112,10 @@ export async function withRunnerFixture(test: (fixture: RunnerFixture) => Promis
   } finally {
     Deno.removeSync(root, { recursive: true });
   }
+}
+
+/** Adds a job of `web1` to the job cache. */
+export function addJob({ context }: RunnerFixture, jid: string, fun: string): void {
+  context.jobs.prepare(jid);
+  context.jobs.saveLoad(jid, map({ fun, arg: [], tgt: "web1", tgt_type: "glob", jid, user: "ann" }), ["web1"]);
 }

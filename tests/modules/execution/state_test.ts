@@ -1,0 +1,85 @@
+import { messageOf } from "#lib/errors.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
+import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { openTree } from "#tests/support/calls/state_tree.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+Deno.test("state.run_request without a request runs nothing", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const context = testContext({ opts: testOpts({ root_dir: root, cachedir: `${root}/cache` }) });
+    assertEquals(await resultOrError(context, "state.run_request", ["none"]), new Map());
+  });
+});
+
+Deno.test("state.show_sls shows states in test mode, too", async () => {
+  await using tree = await openTree({ files: { "t.sls": "a: {test.nop: []}\n" } });
+  for (const kwargs of [{}, { test: true }]) {
+    const { returned } = await tree.call("state.show_sls", ["t"], kwargs);
+    assertEquals(isMap(returned) && [...returned.keys()], ["a"]);
+  }
+});
+
+Deno.test("state.event requires the bus of the minion or of the master", async () => {
+  const context = testContext({ opts: testOpts() });
+  assertEquals(await resultOrError(context, "state.event", ["*"], { count: 0 }), null);
+  assertEquals(
+    await resultOrError(context, "state.event", ["*"], { node: "other" }),
+    "node must be master or minion, not other",
+  );
+});
+
+Deno.test("state.template runs the states of a file of this host, with or without .sls in its name", async () => {
+  await withTemporaryDirectory(async (directory) => {
+    Deno.writeTextFileSync(`${directory}/t.sls`, "{{ 'a' }}: test.nop\n");
+    await using tree = await openTree({ files: {} });
+    for (const path of [`${directory}/t.sls`, `${directory}/t`]) {
+      const { returned } = await tree.call("state.template", [path]);
+      assertEquals(isMap(returned) && [...returned.keys()], ["test_|-a_|-a_|-nop"]);
+    }
+    const missing = await tree.call("state.template", [`${directory}/none`]).catch(messageOf);
+    assert(JSON.stringify(missing).includes("none"));
+  });
+});
+
+/** A context with grains; grains.setval changes them as the minion does. */
+async function withGrains(test: (call: (name: string, ...args: Value[]) => Promise<Value>) => Promise<void>) {
+  const root = Deno.makeTempDirSync({ prefix: "small_settings_" });
+  try {
+    Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
+    const grains: ValueMap = map({ id: "web1" });
+    const context = testContext({ opts: testOpts({ root_dir: root }), grains });
+    const { call } = context;
+    const jobContext = testContext({
+      ...context,
+      call: (name, args = [], kwargs) => {
+        if (name === "grains.setval") grains.set(args[0], args[1]);
+        return call(name, args, kwargs);
+      },
+    });
+    await test((name, ...args) => callFunction(name, { args, context: jobContext }));
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+Deno.test("state.disable and state.enable report the change of each name, and store it as a grain", async () => {
+  await withGrains(async (call) => {
+    assertEquals(await call("state.list_disabled"), "");
+    assertEquals(
+      await call("state.disable", "highstate,bind.config"),
+      map({ res: true, msg: "Info: highstate state disabled.\nInfo: bind.config state disabled." }),
+    );
+    assertEquals(
+      await call("state.disable", ["highstate", "x"]),
+      map({ res: true, msg: "Info: highstate state already disabled.\nInfo: x state disabled." }),
+    );
+    assertEquals(await call("state.list_disabled"), ["highstate", "bind.config", "x"]);
+    assertEquals(
+      await call("state.enable", "highstate,y"),
+      map({ res: true, msg: "Info: highstate state enabled.\nInfo: y state already enabled." }),
+    );
+    assertEquals(await call("state.list_disabled"), ["bind.config", "x"]);
+  });
+});

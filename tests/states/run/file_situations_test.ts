@@ -1,3 +1,0 @@
-import { testSituations } from "#tests/support/calls/state_situations.ts";
-
-testSituations(["file"]);
