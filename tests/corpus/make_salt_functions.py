@@ -44,8 +44,8 @@ def table(family):
 
 
 print(f"""/**
- * The names of Salt's functions, so that one that is not built is told from one that nobody knows. Loaded only when a
- * function is not there. tests/corpus/make_salt_functions.py makes this file of the sources of Salt {salt.version.__version__}.
+ * The names of Salt's functions, to distinguish functions that are not built from unknown ones. Loaded only when a
+ * function is missing. tests/corpus/make_salt_functions.py makes this file of the sources of Salt {salt.version.__version__}.
  * @module
  */
 
