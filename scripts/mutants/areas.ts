@@ -50,7 +50,7 @@ export const AREAS: readonly Area[] = [
       "lib/keys/shared_table.ts",
       "lib/crypto/x931.ts",
     ],
-    blackBox: ["tests/master/requests/master_test.ts"],
+    blackBox: ["tests/master/requests/key_rotation_test.ts", "tests/master/requests/master_test.ts"],
   },
   {
     name: "requests",
