@@ -52,7 +52,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tests/bench/programs"],
   ["tests/bench/rows"],
   ["tests/bench", "tests/fuzz", "tests/interop"],
-  ["tests/record"],
+  ["tests/interop/formulas", "tests/record"],
   ["tests/chaos/harness"],
   ["tests/chaos/faults"],
   ["tests/chaos"],

@@ -151,7 +151,7 @@ export const GUARDED_ROOMS: Readonly<Record<string, readonly string[]>> = {
     "tests/files/server/file_server_test.ts",
     "tests/files/server/hostile_requests_test.ts",
   ],
-  "host/filesystem": ["tests/modules/execution/file_golden_test.ts", "tests/modules/execution/file_backups_test.ts"],
+  "host/filesystem": ["tests/modules/execution/file_test.ts", "tests/modules/execution/file_backups_test.ts"],
   "master/functions": [],
   "files/git": [
     "tests/files/server/gitfs_refs_test.ts",

@@ -1,4 +1,4 @@
-"""Low data of SLS files, as Salt's `state.show_low_sls` makes it on this host without a master. Run by formulas_test.ts.
+"""Low data of SLS files, as Salt's `state.show_low_sls` makes it on this host without a master. Run by compiled_test.ts.
 
 The first line on stdin is {"file_roots": [directory], "cachedir": directory, "grains": {..}, "id": name}; every other line a
 request {"sls": name, "pillar": YAML}. For each a line on stdout: {"low": value in the notation of tests/corpus/README.md} or

@@ -3,7 +3,7 @@
  * @module
  */
 
-import type { Salt } from "./salts.ts";
+import type { Salt } from "#tests/interop/salts.ts";
 import type { Typed } from "#tests/support/typed_values.ts";
 
 /** A request to compile. */

@@ -18,8 +18,8 @@ import { assertEquals } from "#tests/support/assert.ts";
 import { type Formula, formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { fromTyped } from "#tests/support/typed_values.ts";
+import { testWithPython } from "#tests/interop/salts.ts";
 import { type ApplyAnswer, PythonCompiler } from "./python_compiler.ts";
-import { testWithPython } from "./salts.ts";
 
 /** The formulas of a short run: they manage files, packages, services and settings, and do not use the network. */
 const TEN = [

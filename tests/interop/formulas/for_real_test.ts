@@ -19,10 +19,10 @@ import { AptRoot } from "#tests/support/calls/apt_root.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
 import { run } from "#tests/support/processes.ts";
-import { PACKAGES, PILLAR, SLS } from "./formulas_host.ts";
-import { OURS, type Salt, testWithPython } from "./salts.ts";
+import { OURS, type Salt, testWithPython } from "#tests/interop/salts.ts";
+import { PACKAGES, PILLAR, SLS } from "./host.ts";
 
-const HERE = decodeURIComponent(new URL(".", import.meta.url).pathname);
+const INTEROP = decodeURIComponent(new URL("../", import.meta.url).pathname);
 
 /** Options of `unshare`: the namespaces end with the processes in them. */
 const WITHIN = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child"];
@@ -144,8 +144,8 @@ async function applied(
   await Deno.writeTextFile(`${home}/pillar/top.sls`, "base: {'*': [all]}\n");
   await Deno.writeTextFile(`${home}/pillar/all.sls`, `#!json\n${dumpJson(pillar)}\n`);
   for (const name of ["recorded", "repository"]) await Deno.mkdir(`${home}/${name}`);
-  for (const { name } of Deno.readDirSync(`${HERE}recorded_host`)) {
-    await Deno.copyFile(`${HERE}recorded_host/${name}`, `${home}/recorded/${name}`);
+  for (const { name } of Deno.readDirSync(`${INTEROP}recorded_host`)) {
+    await Deno.copyFile(`${INTEROP}recorded_host/${name}`, `${home}/recorded/${name}`);
     await Deno.chmod(`${home}/recorded/${name}`, 0o755);
   }
   for (const { name } of Deno.readDirSync(`${repository}/repository`)) {
@@ -153,7 +153,12 @@ async function applied(
   }
   const sls = Deno.env.get("SALT_FORMULAS_SLS") ?? SLS.join(",");
   const call = [...salt.command("salt-call"), "-c", "/mnt/home/etc", "--local", "--out=json", "-l", "warning"];
-  const visible = [`${HERE}../..`, Deno.execPath().replace(/\/[^/]*$/, ""), call[0].replace(/\/[^/]*$/, ""), ...roots];
+  const visible = [
+    `${INTEROP}../..`,
+    Deno.execPath().replace(/\/[^/]*$/, ""),
+    call[0].replace(/\/[^/]*$/, ""),
+    ...roots,
+  ];
   const environment = [
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     `HOME=${Deno.env.get("HOME") ?? "/root"}`,
