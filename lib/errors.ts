@@ -143,6 +143,11 @@ export class NoMasterError extends Error {
   override name = "NoMasterError";
 }
 
+/** No minion is running where a command looked for it. */
+export class NoMinionError extends Error {
+  override name = "NoMinionError";
+}
+
 /** Details of a failed change: Salt's `info` of a CommandExecutionError, for states. */
 export interface FailureInfo {
   /** What has changed nevertheless, a map of values; absent: not known. */

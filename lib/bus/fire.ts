@@ -34,7 +34,7 @@ export async function fireEvent(paths: BusPaths, tag: string, data: EventData): 
 }
 
 /** Whether a process listens on the Unix socket `path`. The socket file of a dead service does not count. */
-async function isServed(path: string): Promise<boolean> {
+export async function isServed(path: string): Promise<boolean> {
   try {
     (await Deno.connect({ transport: "unix", path })).close();
     return true;

@@ -12,6 +12,7 @@ import type { Family, Functions } from "./loader.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "./module.ts";
 import type { BuiltInRenderers } from "./renderer.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
+import type { Question } from "#lib/protocol/question.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A running job of this minion, as in `saltutil.running` and Salt's `proc/<jid>` files. */
@@ -68,6 +69,14 @@ export interface Outside {
   request(load: ValueMap): Promise<Value>;
   /** Fires an event on the minion's own bus. */
   fire(data: ValueMap, tag: string): Promise<boolean>;
+  /**
+   * Asks the main thread of the running minion by an event on its bus, and waits for the event that answers it.
+   * @returns The data of the answer.
+   * @throws {NoMinionError} If no minion is running on this host.
+   * @throws {RequestTimeoutError} If it does not answer in time.
+   * @throws {CommandError} If it could not do it; with its reason.
+   */
+  ask(question: Question): Promise<ValueMap>;
   /**
    * Compiles this minion's pillar again: on its master, or here if it has none. The pillar in memory stays.
    * @throws {NoMasterError} If neither is possible.

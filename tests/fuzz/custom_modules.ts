@@ -29,6 +29,7 @@ const MESSAGES = [
   { kind: "output", written: { command: 1, stream: "stdout", bytes, encoding: null } },
   { kind: "ask", id: 1, request: { what: "request", load: bytes } },
   { kind: "ask", id: 2, request: { what: "fire", data: bytes, tag: "a/tag" } },
+  { kind: "ask", id: 9, request: { what: "ask", data: bytes, tag: "manage_x", answerTag: "/x/done", waitS: 30 } },
   { kind: "ask", id: 3, request: { what: "refresh", refresh: "grains" } },
   { kind: "ask", id: 4, request: { what: "running" } },
   { kind: "ask", id: 5, request: { what: "signal", jid: "20260101000000000000", signal: 15 } },

@@ -139,6 +139,13 @@ function outsideOf({ opts, master, log }: CallHost): Outside {
     pillar: (query) => master.freshPillar(query),
     grains: async () => await (await import("#lib/minion/agent/grains.ts")).loadGrains(opts),
     fire: (data, tag) => fireOnMinion(opts, tag, data),
+    ask: async (question) => {
+      const [{ askOnBus }, { minionBus }] = await Promise.all([
+        import("#lib/bus/ask.ts"),
+        import("#lib/bus/paths.ts"),
+      ]);
+      return await askOnBus(minionBus(opts), question);
+    },
     refresh: (what, { waitS = 0 } = {}) => refreshMinion(opts, what, { waitS, log }),
   };
 }

@@ -124,6 +124,14 @@ export function requestByJob(fields: Fields): MinionRequest {
       return { what, load: readBlob(fields, "load") };
     case "fire":
       return { what, data: readBlob(fields, "data"), tag: readText(fields, "tag") };
+    case "ask":
+      return {
+        what,
+        data: readBlob(fields, "data"),
+        tag: readText(fields, "tag"),
+        answerTag: readText(fields, "answerTag"),
+        waitS: readNumber(fields, "waitS"),
+      };
     case "refresh":
       return { what, refresh: oneOf(fields, "refresh", REFRESHES) };
     case "pillar":

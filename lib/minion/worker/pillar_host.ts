@@ -10,7 +10,7 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { makeContext } from "#lib/plugins/job_scope.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { NoMasterError, RenderError } from "#lib/errors.ts";
+import { NoMasterError, NoMinionError, RenderError } from "#lib/errors.ts";
 import type { PillarContext } from "#lib/plugins/pillar_source.ts";
 import type { PillarHost, PillarOpts, PillarScope, PillarText } from "#lib/pillar/host.ts";
 import { PILLAR_SOURCES, PILLARS_NOT_BUILT } from "#modules/pillar/_built_in.ts";
@@ -173,6 +173,7 @@ export function aloneWith(
       pillar: noMaster,
       grains: () => Promise.resolve(grains),
       fire: () => Promise.resolve(false),
+      ask: () => Promise.reject(new NoMinionError("No minion can be asked while pillar is compiled")),
       refresh: () => Promise.resolve(false),
     },
   };

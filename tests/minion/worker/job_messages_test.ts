@@ -36,6 +36,7 @@ const FROM_BOTH: readonly (FromJob & FromModule)[] = [
   { kind: "output", written: { ...written, stream: "stderr", encoding: "latin-1" } },
   { kind: "ask", id: 1, request: { what: "request", load: bytes } },
   { kind: "ask", id: 2, request: { what: "fire", data: bytes, tag: "a/tag" } },
+  { kind: "ask", id: 9, request: { what: "ask", data: bytes, tag: "manage_x", answerTag: "/x/done", waitS: 30 } },
   { kind: "ask", id: 3, request: { what: "refresh", refresh: "grains" } },
   { kind: "ask", id: 4, request: { what: "running" } },
   { kind: "ask", id: 8, request: { what: "grains" } },

@@ -167,6 +167,7 @@ Deno.test("states send their results to the master if requested", async () => {
     opts: { use_master_when_local: true },
     context: {
       outside: {
+        ...testContext().outside,
         request: (load) => {
           requests.push({ tag: load.get("tag") ?? null, data: load.get("data") ?? null });
           return Promise.resolve(true);

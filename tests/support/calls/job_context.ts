@@ -5,7 +5,7 @@
  */
 
 import { loadMinionConfig } from "#lib/config/load.ts";
-import { messageOf, NoMasterError } from "#lib/errors.ts";
+import { messageOf, NoMasterError, NoMinionError } from "#lib/errors.ts";
 import { callFunction, execute, type ExecutionResult } from "#lib/plugins/execution.ts";
 import type { JobContext, Outside } from "#lib/plugins/job_context.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
@@ -48,6 +48,7 @@ export function testContext(overrides: Partial<JobContext> = {}): TestContext {
       fired.push({ tag, data });
       return Promise.resolve(true);
     },
+    ask: ({ tag }) => Promise.reject(new NoMinionError(`This test has no minion that answers ${tag}`)),
     grains: () => Promise.resolve(new Map()),
     refresh: () => Promise.resolve(true),
   };
