@@ -33,7 +33,15 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/render"],
   ["lib/pillar", "lib/states"],
   ["lib/client", "lib/reactor"],
-  ["modules/auth", "modules/fileserver", "modules/grains", "modules/pillar", "modules/renderers", "modules/tops"],
+  [
+    "modules/auth",
+    "modules/beacons",
+    "modules/fileserver",
+    "modules/grains",
+    "modules/pillar",
+    "modules/renderers",
+    "modules/tops",
+  ],
   ["modules/execution", "modules/states"],
   ["modules/runners", "modules/wheel"],
   ["lib/minion"],
@@ -56,7 +64,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tests/chaos/harness"],
   ["tests/chaos/faults"],
   ["tests/chaos"],
-  ["tests/docs", "tests/release", "tests/scripts", "tests/system"],
+  ["tests/docs", "tests/interop/beacons", "tests/release", "tests/scripts", "tests/system"],
 ];
 
 /**
@@ -84,7 +92,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/jinja": [["syntax"], ["core"], ["filters"], ["salt"]],
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
-  "lib/minion": [["keeper"], ["worker"], ["agent"], ["local_call"]],
+  "lib/minion": [["keeper"], ["worker"], ["beacons"], ["agent"], ["local_call"]],
   "lib/master": [["functions", "publisher"], ["reactor"], ["requests"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
 };
@@ -122,6 +130,7 @@ const COMPOSITION: Readonly<Record<string, string>> = {
   "lib/master/requests/mworker_thread.ts": "the file server and the systems of external_auth of an MWorker",
   "lib/master/requests/reactor_thread.ts": "the same, for the services that the reactor publishes with",
   "lib/minion/agent/grains.ts": "the core grains of the minion, salt-call and runners",
+  "lib/minion/beacons/beacon_worker.ts": "the beacons that a thread of them runs",
   "lib/minion/worker/catalogue.ts": "what jobs use: execution and state modules, renderers, backends",
   "lib/minion/worker/pillar_host.ts": "the sources of pillar and of master_tops, wherever pillar is compiled",
 };

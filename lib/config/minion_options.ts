@@ -272,7 +272,7 @@ function makeMinionOptions() {
       null,
       "Functions whose results fill the mine, and their arguments; those of pillar are added.",
     ),
-    beacons: planOption(anyOption(new Map(), "Beacons: watches on this host.")),
+    beacons: anyOption(new Map(), "Beacons: watches on this host, whose events the master gets."),
     ...MINION_STATE_OPTIONS,
     startup_states: choiceOption("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),
     sls_list: strsOption([], "SLS files that `startup_states: sls` applies."),
@@ -287,7 +287,7 @@ function makeMinionOptions() {
     ),
     source_interface_name: planOption(strOption("", "Interface to connect from.")),
     source_address: planOption(strOption("", "Address to connect from.")),
-    beacons_before_connect: planOption(boolOption(false, "Whether beacons start before the first sign-in.")),
+    beacons_before_connect: boolOption(false, "Whether beacons start before the first sign-in."),
     scheduler_before_connect: planOption(boolOption(false, "Whether the schedule starts before the first sign-in.")),
     grains_dirs: strsOption([], "More directories of grains."),
     providers: dictOption(

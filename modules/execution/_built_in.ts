@@ -14,6 +14,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   archive: () => import("#modules/execution/archive/mod.ts"),
   asymmetric: () => import("./asymmetric.ts"),
   at: () => import("./at.ts"),
+  beacons: () => import("./beacons.ts"),
   cmd: () => import("#modules/execution/cmd/mod.ts"),
   config: () => import("./config.ts"),
   cp: () => import("#modules/execution/cp/mod.ts"),

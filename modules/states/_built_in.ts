@@ -12,6 +12,7 @@ export const STATE_MODULES: ModuleTable = {
   alternatives: () => import("./alternatives.ts"),
   archive: () => import("#modules/states/archive/mod.ts"),
   at: () => import("./at.ts"),
+  beacon: () => import("./beacon.ts"),
   blockdev: () => import("./blockdev.ts"),
   cmd: () => import("./cmd.ts"),
   cron: () => import("./cron.ts"),

@@ -21,6 +21,7 @@ export const WORKERS = [
   "lib/master/requests/mworker_thread.ts",
   "lib/master/publisher/publisher_thread.ts",
   "lib/master/requests/reactor_thread.ts",
+  "lib/minion/beacons/beacon_worker.ts",
   "lib/minion/worker/job_worker.ts",
   "lib/minion/worker/module_worker.ts",
 ] as const;
@@ -77,6 +78,7 @@ export const STARTS: Starts = {
     "lib/libc/libc.ts",
     "modules/execution/test.ts",
   ]],
+  "lib/minion/beacons/beacon_worker.ts": "one file",
   "lib/minion/worker/job_worker.ts": "one file",
   "lib/minion/worker/module_worker.ts": "one file",
   "master.ts": [[

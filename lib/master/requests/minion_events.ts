@@ -37,7 +37,7 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
     for (const event of events) {
       const tag = isMap(event) ? event.get("tag") : undefined;
       if (!isMap(event) || typeof tag !== "string") continue;
-      const data = event.get("data") ?? event;
+      const data = withError(event);
       await fireFor(id, tag, isMap(data) ? data : map({ data }), services);
       if (typeof pretag === "string") {
         await fireFor(id, `${pretag}/${tag}`, isMap(data) ? data : map({ data }), services);
@@ -48,6 +48,14 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
   const tag = load.get("tag");
   if (typeof tag === "string") await fireFor(id, tag, load, services);
   return null;
+}
+
+/** The data of an event of a list. That of a beacon that failed is empty in Salt; here it has the text. */
+function withError(event: ValueMap): Value {
+  const data = event.get("data") ?? event, error = event.get("error");
+  return isMap(data) && data !== event && error !== undefined && !data.has("error")
+    ? new Map(data).set("error", error)
+    : data;
 }
 
 async function fireFor(id: string, tag: string, data: ValueMap, services: EventNeeds): Promise<void> {

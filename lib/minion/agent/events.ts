@@ -18,6 +18,8 @@ export interface EventActions {
    * @param cleanCache Whether the master's `pillar_cache` is bypassed.
    */
   refreshPillar(cleanCache: boolean): Promise<void>;
+  /** Loads beacons again. */
+  refreshBeacons(): Promise<void>;
   /** Sends an event to the master. */
   fireMaster(event: ValueMap): Promise<boolean>;
 }
@@ -29,6 +31,7 @@ const ACTIONS: readonly (readonly [prefix: string, action: Action])[] = [
   ["module_refresh", (_event, minion) => minion.refreshModules()],
   ["grains_refresh", (_event, minion) => minion.refreshGrains()],
   ["pillar_refresh", ({ data }, minion) => minion.refreshPillar(truthy(data.get("clean_cache")))],
+  ["beacons_refresh", (_event, minion) => minion.refreshBeacons()],
   ["fire_master", ({ data }, minion) => minion.fireMaster(forMaster(data))],
 ];
 

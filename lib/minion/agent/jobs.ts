@@ -52,12 +52,16 @@ export interface JobParts {
   fireMaster(event: ValueMap): Promise<boolean>;
   /** Bytes of the largest request that the master accepts, if known. */
   maxRequestBytes(): number | undefined;
+  /** The first job that runs states has begun, or the last one has ended. */
+  onStateRun(running: boolean): void;
 }
 
 /** The current jobs of a minion. */
 export class MinionJobs {
   readonly #parts: JobParts;
   readonly #queue: ValueMap[] = [];
+  /** Number of running jobs that run states. */
+  #stateRuns = 0;
 
   constructor(parts: JobParts) {
     this.#parts = parts;
@@ -111,6 +115,14 @@ export class MinionJobs {
   }
 
   async #run(load: ValueMap, resumed = false): Promise<void> {
+    const isStateRun = runsStates(load.get("fun"));
+    if (isStateRun && ++this.#stateRuns === 1) this.#parts.onStateRun(true);
+    await this.#runToEnd(load, resumed);
+    if (isStateRun && --this.#stateRuns === 0) this.#parts.onStateRun(false);
+    this.#takeNext();
+  }
+
+  async #runToEnd(load: ValueMap, resumed: boolean): Promise<void> {
     const jid = str(load.get("jid") ?? "");
     const { id } = this.#parts.opts;
     const field = (key: string) => load.get(key) ?? null;
@@ -150,7 +162,6 @@ export class MinionJobs {
     } catch (error) {
       this.#parts.log.critical(`Job ${jid} was lost: ${describeError(error)}`);
     }
-    this.#takeNext();
   }
 
   /** Acknowledges a job to the master, so that the master neither sends it again nor asks about it. */

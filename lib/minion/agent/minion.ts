@@ -9,6 +9,7 @@
 import { strftime } from "#lib/text/strftime.ts";
 import { isDone } from "#lib/protocol/acknowledgement.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
+import { answerQuestions, askOnBus } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
 import {
   AuthenticationError,
@@ -36,6 +37,9 @@ import { MasterLink } from "./link.ts";
 import { applicantOf, linkSettings } from "./link_settings.ts";
 import { handleLocalEvent } from "./events.ts";
 import { MinionJobs } from "./jobs.ts";
+import { callForBeacon } from "#lib/minion/beacons/beacon_call.ts";
+import { MANAGE_BEACONS, MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
+import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
 import { minionJournal, restoreMinion, spoolDirectory } from "./journal.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { replacementFor } from "#lib/jobs/oversized_return.ts";
@@ -64,6 +68,8 @@ const MIN_JIDS = 1_000;
  * milliseconds.
  */
 const JOURNAL_END_MS = 2_000, BUS_END_MS = 100;
+/** Shortest interval of the loop of beacons, in milliseconds. */
+const MIN_LOOP_MS = 50;
 /** How long a keeper without commands may take to end, in milliseconds. One with commands stays. */
 const KEEPER_END_MS = 200;
 
@@ -94,6 +100,8 @@ export class Minion {
   #journal: Journal | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
+  #questions: EventSubscriber | undefined;
+  #beacons: MinionBeacons | undefined;
   #ownPillar: OwnPillar | undefined;
   #subscription: Subscription | undefined;
   #grains: ValueMap = new Map();
@@ -165,10 +173,41 @@ export class Minion {
       journal,
       fireMaster: (event) => this.fireMaster(event),
       maxRequestBytes: () => this.#link?.maxRequestBytes,
+      onStateRun: (running) => {
+        if (this.#beacons !== undefined) this.#beacons.stateRun = running;
+      },
     });
     if (spool !== undefined) await this.#openLink({ jobs, spool, proc, journal, min, jidFile });
+    const questions = this.#questions = await EventSubscriber.connect(paths.pub, [MANAGE_BEACONS]);
+    const beacons = this.#beacons = this.#openBeacons(pool, isAlone);
+    answerQuestions(questions, paths, beacons.answering).catch((error) => this.#end(error));
+    if (opts.beacons_before_connect) beacons.start();
     await jobs.returnLeft();
     this.#handleEvents(this.#events).catch((error) => this.#end(error));
+  }
+
+  #openBeacons(pool: JobPool, isAlone: boolean): MinionBeacons {
+    const opts = this.#opts;
+    return new MinionBeacons({
+      id: opts.id,
+      opts,
+      loopMs: Math.max(opts.loop_interval * 1000, MIN_LOOP_MS),
+      beacons: opts.beacons,
+      log: this.#log,
+      call: (fun, call) => callForBeacon(pool, fun, call),
+      fireLocal: (tag, data) => this.#fireLocal(tag, data),
+      ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
+    });
+  }
+
+  /** Sends events of beacons in one request. Never rejects. */
+  async #sendEvents(events: readonly ValueMap[]): Promise<Sent> {
+    try {
+      await this.#ask(map({ id: this.#opts.id, cmd: "_minion_event", events }));
+      return "sent";
+    } catch (error) {
+      return error instanceof WireError || error instanceof RequestTooLargeError ? "refused" : "away";
+    }
   }
 
   /** What connects it to its master. */
@@ -227,6 +266,7 @@ export class Minion {
       await this.#firstPillar();
       await this.#fireStart();
       this.#spool?.flush();
+      this.#beacons?.start();
       this.#applyStartupStates();
       this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
       this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
@@ -239,6 +279,7 @@ export class Minion {
   async #serveAlone(): Promise<void> {
     this.#log.warning("Master is set to disable, skipping connection");
     if (compilesOwnPillar(this.#opts)) await this.#firstPillar();
+    this.#beacons?.start();
     if (this.#opts.file_client === "local") this.#applyStartupStates();
     else if (this.#opts.startup_states !== "") {
       this.#log.warning(
@@ -318,6 +359,7 @@ export class Minion {
     await writePillarCache(this.#opts, this.#pillar, this.#log);
     this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
     this.#pool?.setHostData(this.#hostData());
+    if (this.#beacons !== undefined) this.#beacons.pillar = this.#pillar;
   }
 
   #applyStartupStates(): void {
@@ -376,6 +418,11 @@ export class Minion {
     await this.#pool?.reload();
   }
 
+  /** Loads beacons again, also those that were stopped because they hung. */
+  async refreshBeacons(): Promise<void> {
+    await this.#beacons?.refresh();
+  }
+
   /** Computes the grains again, and sends them to the master with a pillar request. */
   async refreshGrains(): Promise<void> {
     this.#grains = await this.#loadGrains();
@@ -412,6 +459,11 @@ export class Minion {
         const data = unpackValue(request.data);
         return await this.#fireLocal(request.tag, isMap(data) ? data : map({ data }));
       }
+      case "ask": {
+        const { tag, answerTag, waitS } = request, data = unpackValue(request.data);
+        if (!isMap(data)) throw new WireError("a question is not a map");
+        return await askOnBus(minionBus(this.#opts), { tag, data, answerTag, waitS });
+      }
       case "pillar":
         return await this.#pillarFor(unpackPillarQuery(request.query));
       case "grains":
@@ -439,7 +491,7 @@ export class Minion {
       : !this.#subscription?.listening
       ? "signing in"
       : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
-    return [`Main: ${state}`, ...await this.#pool?.describe() ?? []];
+    return [`Main: ${state}`, ...await this.#pool?.describe() ?? [], ...await this.#beacons?.describe() ?? []];
   }
 
   #end(error: unknown): void {
@@ -466,6 +518,8 @@ export class Minion {
     this.#subscription?.close();
     this.#link?.close();
     this.#events?.close();
+    this.#questions?.close();
+    await this.#beacons?.close(new TimeBudget(KEEPER_END_MS));
     await this.#spool?.close();
     this.#kept?.close();
     await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));

@@ -56,6 +56,14 @@ export interface HostData {
 export type MinionRequest =
   | { readonly what: "request"; readonly load: Uint8Array }
   | { readonly what: "fire"; readonly data: Uint8Array; readonly tag: string }
+  /** Asks the main thread by an event on the minion's bus. The packed data of the event; a wait in seconds. */
+  | {
+    readonly what: "ask";
+    readonly data: Uint8Array;
+    readonly tag: string;
+    readonly answerTag: string;
+    readonly waitS: number;
+  }
   | { readonly what: "refresh"; readonly refresh: Refresh }
   /** Compiles this minion's pillar now. The packed {@linkcode PillarQuery}. */
   | { readonly what: "pillar"; readonly query: Uint8Array }
@@ -135,6 +143,9 @@ export type FromModule =
   | { readonly kind: "log"; readonly level: number; readonly message: string }
   /** A command of the job was started, or has ended. */
   | { readonly kind: "child"; readonly pid: number; readonly state: "started" | "ended" };
+
+/** A key of a load: nobody published the call, so its function gets no `__pub_` fields. */
+export const UNPUBLISHED = "unpublished";
 
 /** Packs a value, or anything that can be one. */
 export function pack(value: unknown): Uint8Array {

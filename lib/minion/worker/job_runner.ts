@@ -18,6 +18,7 @@ import {
   type ThrownError,
   type ToJob,
   unpackValue,
+  UNPUBLISHED,
 } from "./job_protocol.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { IdleMemory } from "#lib/runtime/idle_memory.ts";
@@ -28,6 +29,7 @@ import { interruptedReturn, interruptedWithCommands } from "./interrupted.ts";
 import { type DetachedCommand, detachedCommands } from "#lib/programs/detached_commands.ts";
 import { ERROR_DETAILS } from "#lib/protocol/error_details.ts";
 import { isNoLog } from "#lib/protocol/no_log.ts";
+import { ANSWER_S } from "#lib/protocol/question.ts";
 import { packPillarQuery } from "./pillar_query.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -210,7 +212,7 @@ export class JobRunner {
       opts: this.#parts.opts,
       grains: this.#grains,
       pillar: this.#pillar,
-      job: load,
+      job: load.has(UNPUBLISHED) ? new Map() : load,
       catalogue: this.#parts.catalogue,
       signal: this.#abort.signal,
       log: isNoLog(load) ? SILENT_LOGGER : this.#parts.log,
@@ -225,6 +227,8 @@ export class JobRunner {
       outside: {
         request: (request) => this.ask({ what: "request", load: pack(request) }),
         fire: async (data, tag) => await this.ask({ what: "fire", data: pack(data), tag }) === true,
+        ask: async ({ tag, data, answerTag, waitS = ANSWER_S }) =>
+          asMap(await this.ask({ what: "ask", data: pack(data), tag, answerTag, waitS })),
         pillar: async (query) => asMap(await this.ask({ what: "pillar", query: packPillarQuery(query) })),
         grains: async () => asMap(await this.ask({ what: "grains" })),
         refresh: async (refresh) => await this.ask({ what: "refresh", refresh }) === true,

@@ -253,6 +253,20 @@ Deno.test("a single event is fired with the whole load, each event of a list wit
   assertEquals(await run(services, { cmd: "_minion_event", tag: 5 }), null);
 });
 
+Deno.test("the error of a beacon is in the data of its event, which is empty in Salt", async () => {
+  using services = await testServices();
+  const tag = "salt/beacon/web1/log/";
+  await run(services, {
+    cmd: "_minion_event",
+    events: [
+      { tag, data: {}, error: "no such file", beacon_name: "log" },
+      { tag: "salt/beacon/web2/log/", data: {}, error: "of another minion" },
+    ],
+  });
+  assertEquals(tags(services), [tag]);
+  assertValue(services.fired[0].data, map({ error: "no such file" }));
+});
+
 Deno.test("grains in an event are cached", async () => {
   using services = await testServices();
   await run(services, { cmd: "_minion_event", tag: "a", data: "", grains: { os: "Linux" } });

@@ -10,6 +10,7 @@ const EVENTS: readonly (readonly [tag: string, data: Record<string, unknown>, do
   ["module_refreshed", {}, ["modules"]], // by prefix, as in Salt
   ["grains_refresh", { force_refresh: true }, ["grains"]],
   ["pillar_refresh", {}, ["pillar"]],
+  ["beacons_refresh", {}, ["beacons"]],
   ["fire_master", { tag: "a/b", data: { x: 1 } }, [map({ data: { x: 1 }, tag: "a/b" })]],
   ["fire_master", { events: [{ tag: "a" }], pretag: "p", tag: null }, [map({ events: [{ tag: "a" }], pretag: "p" })]],
   // Fields that a job writes into the event are not sent to the master as fields of the request.
@@ -26,6 +27,7 @@ for (const [tag, data, does] of EVENTS) {
       refreshModules: () => note("modules"),
       refreshGrains: () => note("grains"),
       refreshPillar: () => note("pillar"),
+      refreshBeacons: () => note("beacons"),
       fireMaster: (event: ValueMap) => note(event).then(() => true),
     };
     await handleLocalEvent({ tag, data: map(data) }, actions);
@@ -35,6 +37,12 @@ for (const [tag, data, does] of EVENTS) {
 
 Deno.test("errors are thrown to the caller, which logs them", async () => {
   const fail = () => Promise.reject(new Error("no pillar today"));
-  const actions: EventActions = { refreshModules: fail, refreshGrains: fail, refreshPillar: fail, fireMaster: fail };
+  const actions: EventActions = {
+    refreshModules: fail,
+    refreshGrains: fail,
+    refreshPillar: fail,
+    refreshBeacons: fail,
+    fireMaster: fail,
+  };
   await assertRejects(() => handleLocalEvent({ tag: "pillar_refresh", data: new Map() }, actions), Error, "no pillar");
 });

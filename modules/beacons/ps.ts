@@ -1,0 +1,62 @@
+/**
+ * Beacon `ps`: whether processes run, by their names.
+ * Source: Salt 3008.3 `salt/beacons/ps.py`.
+ * @module
+ */
+
+import { type BeaconModule, mapOr } from "#lib/plugins/beacon.ts";
+import { NoProcessError, ProcessFiles, processIds } from "#lib/procfs/process_attributes.ts";
+import { str, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Looks of several beacons at once read the processes once, in milliseconds. */
+const SAME_MS = 50;
+let last: { readonly atMs: number; readonly names: ReadonlySet<string> } | undefined;
+
+function processNames(): ReadonlySet<string> {
+  const now = performance.now();
+  if (last === undefined || now - last.atMs > SAME_MS) last = { atMs: now, names: readNames() };
+  return last.names;
+}
+
+/** The names of the processes that run now. One that ends meanwhile is none of them. */
+function readNames(): Set<string> {
+  const names = new Set<string>();
+  for (const pid of processIds()) {
+    try {
+      const process = new ProcessFiles(pid), name = process.text("comm").trimEnd();
+      // The kernel cuts names at 15 characters.
+      names.add(name.length < 15 ? name : process.name());
+    } catch (error) {
+      if (!(error instanceof NoProcessError || error instanceof Deno.errors.PermissionDenied)) throw error;
+    }
+  }
+  return names;
+}
+
+function report(name: Value, wanted: Value, runs: boolean): ValueMap[] {
+  if (wanted === "running") return runs ? [new Map([[name, "Running"]])] : [];
+  if (runs) return [];
+  return [new Map([[name, wanted === "stopped" ? "Stopped" : false]])];
+}
+
+/** Made of the list of names, so that tests can say what runs. */
+export function psBeacon(names: () => ReadonlySet<string>): BeaconModule {
+  return {
+    doc: "Processes that run (`running`), or do not (`stopped`), by their names.",
+    permissions: "all",
+    keys: ["processes"],
+    validate({ all }) {
+      if (!all.has("processes")) return "Configuration for ps beacon requires processes.";
+      return mapOr(all.get("processes")) === undefined ? "Processes for ps beacon must be a dictionary." : undefined;
+    },
+    open: ({ all }) => ({
+      look() {
+        const running = names();
+        return [...mapOr(all.get("processes")) ?? []]
+          .flatMap(([name, wanted]) => report(name, wanted, running.has(str(name))));
+      },
+    }),
+  };
+}
+
+export const beacon: BeaconModule = psBeacon(processNames);

@@ -1,0 +1,221 @@
+/**
+ * Beacons on real files, processes and counters.
+ * @module
+ */
+
+import { readLoginRecord, RECORD_BYTES } from "#modules/beacons/_login_records.ts";
+import { percentLimit } from "#modules/beacons/_percent.ts";
+import { BEACONS } from "#modules/beacons/_built_in.ts";
+import { loadBeacon } from "#modules/beacons/load.ts";
+import { networkInfoBeacon } from "#modules/beacons/network_info.ts";
+import { psBeacon } from "#modules/beacons/ps.ts";
+import { type BeaconHost, type BeaconModule, configMaps, ownConfig } from "#lib/plugins/beacon.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+
+interface Opened extends Disposable {
+  readonly fired: ValueMap[];
+  readonly failures: string[];
+  look(): Promise<ValueMap[]>;
+}
+
+async function open(module: BeaconModule, given: unknown, answers: Record<string, Value> = {}): Promise<Opened> {
+  const config = ownConfig(configMaps(toValue(given)) ?? []);
+  assertEquals(await module.validate(config), undefined);
+  const fired: ValueMap[] = [], failures: string[] = [];
+  const host: BeaconHost = {
+    name: "b",
+    log: SILENT_LOGGER,
+    call: (fun) => Promise.resolve(answers[fun] ?? null),
+    fire: (found) => void fired.push(...found),
+    fail: (reason) => void failures.push(reason),
+  };
+  const running = await module.open(config, host);
+  return {
+    fired,
+    failures,
+    look: async () => await running.look?.() ?? [],
+    [Symbol.dispose]: () => running.close?.(),
+  };
+}
+
+async function builtIn(name: string): Promise<BeaconModule> {
+  return (await BEACONS[name]()).beacon;
+}
+
+const paths = (fired: readonly ValueMap[]) => fired.map((data) => str(data.get("path") ?? null));
+
+Deno.test("load: outside of a range, or only when it leaves it", async () => {
+  let now = [1, 1, 1];
+  const module = loadBeacon(() => now);
+  const limits = { "1m": [0, 2], "5m": [0, 2], "15m": [0, 2] };
+  using always = await open(module, [{ averages: limits }]);
+  using changes = await open(module, [{ averages: limits }, { onchangeonly: true }]);
+  assertEquals([(await always.look()).length, (await changes.look()).length], [0, 0]);
+  now = [3, 1, 1];
+  assertEquals([(await always.look()).length, (await changes.look()).length], [1, 1]);
+  assertEquals([(await always.look()).length, (await changes.look()).length], [1, 0]);
+  // One of the three is enough; Salt raises.
+  using one = await open(module, [{ averages: { "1m": [0, 2] } }]);
+  assertEquals((await one.look()).length, 1);
+});
+
+Deno.test("ps: running, stopped and neither", async () => {
+  using ps = await open(psBeacon(() => new Set(["here"])), [{
+    processes: { here: "running", gone: "stopped", other: "x", away: "running" },
+  }]);
+  assertEquals(await ps.look(), [map({ here: "Running" }), map({ gone: "Stopped" }), map({ other: false })]);
+  using real = await open(await builtIn("ps"), [{ processes: { "nobody-has-this": "stopped" } }]);
+  assertEquals(await real.look(), [map({ "nobody-has-this": "Stopped" })]);
+});
+
+Deno.test("network_info: equal and greater", async () => {
+  const text = "a\nb\n  lo: 10 2 0 0 0 0 0 0 30 4 0 0 0 0 0 0\n";
+  using greater = await open(networkInfoBeacon(() => text), [{
+    interfaces: { lo: { type: "greater", bytes_sent: 29 }, none: { errin: 0 } },
+  }]);
+  assertEquals((await greater.look()).length, 1);
+  using equal = await open(networkInfoBeacon(() => text), [{ interfaces: { lo: { type: "equal", bytes_sent: 29 } } }]);
+  assertEquals(await equal.look(), []);
+});
+
+Deno.test("usage: percent as a number or a text, a broken one is an error", async () => {
+  assertEquals([percentLimit("63%"), percentLimit(63), percentLimit("63")], [63, 63, 63]);
+  assertThrows(() => percentLimit("much%"), Error, "could not convert string to float: 'much'");
+  for (const name of ["memusage", "diskusage"]) {
+    using used = await open(await builtIn(name), name === "memusage" ? [{ percent: 1 }] : [{ "/": "0%" }]);
+    assertEquals((await used.look()).length, 1);
+  }
+  using mixed = await open(await builtIn("diskusage"), [{ "([": "1%" }, { "/": "0%" }]);
+  assertEquals((await mixed.look())[0].get("mount"), "/");
+});
+
+Deno.test("service: only changes, after a delay", async () => {
+  const answers: Record<string, Value> = { "service.status": true };
+  using service = await open(await builtIn("service"), [{ services: { x: { onchangeonly: true } } }], answers);
+  assertEquals((await service.look()).length, 1);
+  assertEquals((await service.look()).length, 0);
+  answers["service.status"] = false;
+  assertEquals(await service.look(), [map({ x: { running: false }, service_name: "x", tag: "x" })]);
+});
+
+Deno.test("pkg: what changes", async () => {
+  const answers: Record<string, Value> = { "pkg.version": "1", "pkg.latest_version": "" };
+  using pkg = await open(await builtIn("pkg"), [{ pkgs: ["zsh"] }], answers);
+  assertEquals(await pkg.look(), []);
+  answers["pkg.latest_version"] = "2";
+  assertEquals(await pkg.look(), [map({ pkg: "zsh", version: "2", status: "upgrade" })]);
+});
+
+Deno.test("log: lines from the end, after a cut, a rotation and a removal; patterns that do not end", async () => {
+  const root = Deno.makeTempDirSync();
+  const file = `${root}/x.log`;
+  Deno.writeTextFileSync(file, "hit before\n");
+  using log = await open(await builtIn("log"), [{ file }, {
+    tags: { t: { regex: "hit" }, bad: { regex: "([" }, slow: { regex: "(x+x+)+y$" } },
+  }]);
+  assertEquals(log.fired.splice(0), [map({ tag: "bad", match: "no", raw: "", error: "bad regex" })]);
+  const raws = () => log.fired.filter((data) => data.get("match") === "yes").map((data) => data.get("raw"));
+  const append = (text: string) => Deno.writeTextFileSync(file, text, { append: true });
+  append("miss\nhit 1\n  hit not at the beginning\nhit ");
+  append("2\n");
+  await eventually(() => raws().length === 2, { what: "two lines" });
+  Deno.writeTextFileSync(file, "hit 3\n");
+  await eventually(() => raws().includes("hit 3"), { what: "a line after a cut" });
+  Deno.renameSync(file, `${file}.1`);
+  Deno.writeTextFileSync(`${file}.1`, "hit 4\n", { append: true });
+  Deno.writeTextFileSync(file, "hit 5\n");
+  await eventually(() => raws().includes("hit 5"), { what: "a line of a rotated file" });
+  assertEquals(raws(), ["hit 1", "hit 2", "hit 3", "hit 4", "hit 5"]);
+  append(`${"x".repeat(5_000)}\nhit 6`);
+  await eventually(() => raws().includes("hit 6"), { what: "a line without an end" });
+  Deno.removeSync(root, { recursive: true });
+});
+
+Deno.test("inotify: masks, trees that grow and move, exclusions, a file that is replaced", async () => {
+  const root = Deno.makeTempDirSync();
+  Deno.mkdirSync(`${root}/tree/sub/skip`, { recursive: true });
+  Deno.writeTextFileSync(`${root}/conf`, "1");
+  using watch = await open(await builtIn("inotify"), [{
+    files: {
+      [`${root}/tree`]: {
+        mask: ["create", "delete", "moved_from", "moved_to"],
+        recurse: true,
+        auto_add: true,
+        exclude: [`${root}/tree/sub/skip`, { "secret[0-9]+$": { regex: true } }],
+      },
+      [`${root}/conf`]: { mask: ["modify", "close_write"] },
+    },
+  }]);
+  Deno.writeTextFileSync(`${root}/tree/sub/skip/a`, "");
+  Deno.writeTextFileSync(`${root}/tree/sub/secret1`, "");
+  Deno.mkdirSync(`${root}/tree/sub/new/deep`, { recursive: true });
+  await eventually(() => paths(watch.fired).includes(`${root}/tree/sub/new/deep`), { what: "a deep directory" });
+  Deno.writeTextFileSync(`${root}/tree/sub/new/deep/file`, "");
+  await eventually(() => paths(watch.fired).includes(`${root}/tree/sub/new/deep/file`), { what: "a file in it" });
+  assert(!paths(watch.fired).some((path) => path.includes("secret") || path.includes("skip/")));
+  Deno.renameSync(`${root}/tree/sub`, `${root}/tree/moved`);
+  await eventually(() => watch.fired.some((data) => data.get("change") === "IN_MOVED_TO|IN_ISDIR"), { what: "a move" });
+  Deno.writeTextFileSync(`${root}/tree/moved/new/deep/again`, "");
+  const again = `${root}/tree/moved/new/deep/again`;
+  await eventually(() => paths(watch.fired).includes(again), { what: "a file below a moved directory" });
+  const last = watch.fired.find((data) => data.get("path") === again);
+  assertEquals([last?.get("tag"), last?.get("change")], [`${root}/tree/moved/new/deep`, "IN_CREATE"]);
+  // An editor writes another file of the name.
+  Deno.writeTextFileSync(`${root}/conf.new`, "2");
+  Deno.renameSync(`${root}/conf.new`, `${root}/conf`);
+  await eventually(() => {
+    Deno.writeTextFileSync(`${root}/conf`, "3");
+    return paths(watch.fired).includes(`${root}/conf`);
+  }, { what: "a change of the new file" });
+  Deno.removeSync(root, { recursive: true });
+});
+
+Deno.test("watchdog: created, modified, moved and deleted", async () => {
+  const root = Deno.makeTempDirSync();
+  using watch = await open(await builtIn("watchdog"), [{ directories: { [root]: {} } }]);
+  const changes = () => watch.fired.map((data) => data.get("change"));
+  Deno.writeTextFileSync(`${root}/a`, "x");
+  await eventually(() => changes().includes("modified"), { what: "a new file" });
+  Deno.renameSync(`${root}/a`, `${root}/b`);
+  await eventually(() => changes().includes("moved"), { what: "a move" });
+  Deno.removeSync(`${root}/b`);
+  await eventually(() => changes().includes("deleted"), { what: "a removal" });
+  assertEquals([...new Set(changes())], ["created", "modified", "moved", "deleted"]);
+  assertEquals(watch.fired[0].get("tag"), "watchdog");
+  Deno.removeSync(root, { recursive: true });
+});
+
+Deno.test("login records have Salt's fields", () => {
+  const record = new Uint8Array(RECORD_BYTES);
+  record.set([7, 0, 0, 0, 42]);
+  record.set(new TextEncoder().encode("pts/0"), 8);
+  record.set(new TextEncoder().encode("root"), 44);
+  const read = readLoginRecord(record);
+  assertEquals([read.get("type"), read.get("PID"), read.get("line"), read.get("user")], [7, 42, "pts/0", "root"]);
+});
+
+Deno.test("every beacon refuses what Salt's refuses, in its words", async () => {
+  const refusals: [name: string, config: unknown, text: string][] = [
+    ["inotify", [{}], "Configuration for inotify beacon must include files."],
+    ["inotify", [{ files: [] }], "Configuration for inotify beacon invalid, files must be a dict."],
+    ["inotify", [{ files: { a: 1 } }], "Configuration for inotify beacon must be a list of dictionaries."],
+    ["inotify", [{ files: { a: {} } }], "must contain mask, recurse or auto_add items."],
+    ["inotify", [{ files: { a: { mask: ["x"] } } }], "Configuration for inotify beacon invalid mask option x."],
+    ["watchdog", [{ directories: { a: { mask: ["x"] } } }], "Configuration for watchdog beacon contains invalid mask"],
+    ["log", [{ tags: {} }], "Configuration for log beacon must contain file option."],
+    ["memusage", [{}], "Configuration for memusage beacon requires percent."],
+    ["ps", [{ processes: [] }], "Processes for ps beacon must be a dictionary."],
+    ["btmp", [{ users: [] }], "User configuration for btmp beacon must be a dictionary."],
+    ["wtmp", [{ defaults: { time_range: { start: "8am" } } }], "must contain start & end options."],
+    ["salt_monitor", [{ salt_fun: [{ f: { args: 1 } }] }], "args key for fun f must be list"],
+    ["salt_monitor", [{ salt_fun: [{ f: { x: 1 } }] }], "key x not allowed under fun f"],
+  ];
+  for (const [name, config, text] of refusals) {
+    const maps = configMaps(toValue(config)) ?? [];
+    assert(maps.every(isMap));
+    assertStringIncludes(String(await (await builtIn(name)).validate(ownConfig(maps))), text);
+  }
+});
