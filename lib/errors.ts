@@ -148,6 +148,11 @@ export class NoMinionError extends Error {
   override name = "NoMinionError";
 }
 
+/** An entry of a schedule that cannot run. The text says why; it is shown to operators as `_error`. */
+export class ScheduleEntryError extends Error {
+  override name = "ScheduleEntryError";
+}
+
 /** Details of a failed change: Salt's `info` of a CommandExecutionError, for states. */
 export interface FailureInfo {
   /** What has changed nevertheless, a map of values; absent: not known. */

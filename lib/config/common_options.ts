@@ -111,7 +111,10 @@ export const COMMON_OPTIONS = {
   ...PILLAR_OPTIONS,
   ...GIT_PILLAR_OPTIONS,
   ...STATE_OPTIONS,
-  schedule: planOption(dictOption(new Map(), "Jobs on a timer.")),
+  schedule: anyOption(
+    new Map(),
+    "Jobs on a timer, by name, and settings of all of them ([schedule.md](schedule.md)). Those of included files join them.",
+  ),
   engines: planOption(listOption([], "Long-running plugins.")),
   outputter_dirs: planOption(strsOption([], "More directories of outputters.")),
   module_dirs: strsOption(

@@ -35,6 +35,12 @@ export interface ReadOptions {
   readonly home?: string;
 }
 
+/** The file in the directory of `default_include` that the minion writes itself: the schedule reads it. */
+export const SAVED_SCHEDULE = "_schedule.conf";
+
+/** The option whose jobs are merged by name: a file that is included adds to those of the main file. */
+const MERGED = "schedule";
+
 /** What {@linkcode readConfigFiles} found. */
 export interface ReadConfig {
   readonly options: WrittenOptions;
@@ -58,8 +64,14 @@ export function readConfigFiles(path: string, how: ReadOptions): ReadConfig {
   const base = { directory, home: how.home, seen: new Set([path]), warnings, steps };
   const defaults = patterns(options.get("default_include") ?? { value: how.defaultInclude }, "default_include");
   const includes = patterns(options.get("include") ?? { value: null }, "include");
-  for (const [name, written] of readIncluded(defaults, { ...base, warnIfNone: false })) options.set(name, written);
-  for (const [name, written] of readIncluded(includes, { ...base, warnIfNone: true })) options.set(name, written);
+  const add = (included: WrittenOptions) => {
+    for (const [name, written] of included) {
+      const before = name === MERGED ? options.get(name) : undefined;
+      options.set(name, before === undefined ? written : { ...written, value: merge(before.value, written.value) });
+    }
+  };
+  add(readIncluded(defaults, { ...base, warnIfNone: false }));
+  add(readIncluded(includes, { ...base, warnIfNone: true }));
   return { options, warnings, steps };
 }
 
@@ -114,7 +126,7 @@ function readIncluded(list: readonly string[], context: IncludeContext): Written
     const files = globPaths(absolute(pattern, context));
     if (files.length === 0 && context.warnIfNone) context.warnings.push(`include: ${pattern} matches no file`);
     for (const file of files) {
-      if (context.seen.has(file) || isDirectory(file)) continue;
+      if (context.seen.has(file) || isDirectory(file) || file.endsWith(`/${SAVED_SCHEDULE}`)) continue;
       const options = readConfigFile(file) ?? new Map<string, Written>();
       context.steps.push(`Including configuration from '${file}'`);
       const nested = patterns(options.get("include") ?? { value: null }, "include");

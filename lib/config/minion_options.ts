@@ -266,8 +266,12 @@ function makeMinionOptions() {
     cmd_safe: boolOption(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
     sudo_user: planOption(strOption("", "User that jobs are run as through sudo; a minion with one does not start.")),
     "return": planOption(anyOption("", "Returner for every job.")),
-    mine_enabled: planOption(boolOption(true, "Whether the mine is filled.")),
-    mine_interval: planOption(intOption(60, "Minutes between two updates of the mine.")),
+    mine_enabled: boolOption(
+      true,
+      "Whether the mine is filled at the start, and then at its interval ([mine.md](mine.md)).",
+    ),
+    mine_interval: intOption(60, "Minutes between two updates of the mine."),
+    mine_return_job: boolOption(false, "Whether these updates are returned to the master, as jobs are."),
     mine_functions: anyOption(
       null,
       "Functions whose results fill the mine, and their arguments; those of pillar are added.",
@@ -288,7 +292,8 @@ function makeMinionOptions() {
     source_interface_name: planOption(strOption("", "Interface to connect from.")),
     source_address: planOption(strOption("", "Address to connect from.")),
     beacons_before_connect: boolOption(false, "Whether beacons start before the first sign-in."),
-    scheduler_before_connect: planOption(boolOption(false, "Whether the schedule starts before the first sign-in.")),
+    scheduler_before_connect: boolOption(false, "Whether the schedule starts before the first sign-in."),
+    schedule_returner: anyOption("", "Returner for every scheduled job, or a list of them, beside the job's own."),
     grains_dirs: strsOption([], "More directories of grains."),
     providers: dictOption(
       new Map(),

@@ -20,7 +20,7 @@ const NAMES = `
   id_function ipc_write_buffer ldap log_datefmt_console log_fmt log_fmt_jid log_fmt_minion_id
   log_rotate_backup_count log_rotate_max_bytes maintenance_niceness master_async_mworker master_failback_interval
   master_mworker_max_inflight master_shuffle memcache_debug memcache_expire_seconds memcache_full_cleanup
-  memcache_max_items metrics min_extra_mods mine_return_job minion_memory_headroom minion_memory_max
+  memcache_max_items metrics min_extra_mods minion_memory_headroom minion_memory_max
   minion_restart_command modules_max_memory mworker_niceness mworker_queue_niceness netapi_allow_raw_shell
   netapi_enable_clients no_proxy optimization_order pass_dir pass_gnupghome pass_strict_fetch pass_variable_prefix
   password permissive_acl proxy_always_alive proxy_deep_merge_pillar_in_opts proxy_host proxy_keep_alive

@@ -24,6 +24,7 @@ import { asDocstring } from "./docs.ts";
 import type { JobContext } from "./job_context.ts";
 import { refuseMisspelt, refuseUnknownKeywords } from "./keywords.ts";
 import type { ModuleFunction } from "./module.ts";
+import { SCHEDULED } from "#lib/protocol/own_job.ts";
 import { explainUnavailable } from "./unavailable.ts";
 import { equals, isMap, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { refusedAccess } from "#lib/os/deno_texts.ts";
@@ -190,9 +191,20 @@ function sortArguments(
 ): { args: Value[]; kwargs: ValueMap } {
   const { args, kwargs } = "kwargs" in arg ? arg : fromWireArgs(arg);
   if (fun.varKwargs !== undefined) {
-    for (const [field, value] of Object.entries(context.job)) kwargs.set(`__pub_${field}`, value);
+    for (const [field, value] of publishedFields(context.job)) kwargs.set(`__pub_${field}`, value);
   }
   return { args, kwargs };
+}
+
+/** The fields of a job that functions see as `__pub_`: those of a scheduled job are those of its return. */
+function publishedFields(job: JobContext["job"]): Iterable<readonly [Value, Value]> {
+  const scheduled = Object.hasOwn(job, SCHEDULED) ? job[SCHEDULED] : null;
+  if (!isMap(scheduled)) return Object.entries(job);
+  const names = ["id", "fun", "fun_args", "schedule", "metadata"];
+  const fields = names.filter((name) => scheduled.has(name)).map((name) =>
+    [name, scheduled.get(name) ?? null] as const
+  );
+  return [...fields, ["jid", job.jid ?? null], ["pid", Deno.pid]];
 }
 
 /** Whether a map reports a failure by its `result` or `success`. */

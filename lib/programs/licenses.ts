@@ -29,6 +29,7 @@ export const SHIPPED: readonly ShippedComponent[] = [
   { name: "libzmq", license: "MPL-2.0", isPackage: false, file: "licenses/mpl-2.0.txt" },
   { name: "libsodium", license: "ISC", isPackage: false, file: "licenses/libsodium.txt" },
   { name: "@noble/hashes", license: "MIT", isPackage: true },
+  { name: "croner", license: "MIT", isPackage: true },
   { name: "deno-std", license: "MIT", isPackage: true, file: "licenses/deno-std.txt" },
   { name: "jmespath", license: "Apache-2.0", isPackage: true },
   { name: "js-yaml", license: "MIT", isPackage: true },

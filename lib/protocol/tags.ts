@@ -34,6 +34,14 @@ export const ROTATE_EVENT = "key";
 export const minionStart = (id: string): string => `salt/minion/${id}/start`;
 /** On a minion's own bus: it has asked for its pillar again; `complete` in the data says whether it has it. */
 export const PILLAR_REFRESHED = "/salt/minion/minion_pillar_refresh_complete";
+/** On a minion's or master's own bus: the return of a scheduled job. */
+export const SCHEDULE_RETURN = "__schedule_return";
+/** On a minion's own bus: a question about its schedule, and the beginning of the tags of the answers. */
+export const MANAGE_SCHEDULE = "manage_schedule";
+/** `/salt/minion/minion_schedule_<what>_complete`: the answer to such a question. */
+export const scheduleAnswer = (what: string): string => `/salt/minion/minion_schedule_${what}_complete`;
+/** The answer to the question that saves the schedule. */
+export const SCHEDULE_SAVED = "/salt/minion/minion_schedule_saved";
 /** `minion_start`, the older form of {@linkcode minionStart}. */
 export const LEGACY_START_EVENT = "minion_start";
 /** `minion/refresh/<id>`: the grains of a minion were stored again. */

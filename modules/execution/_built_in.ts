@@ -73,6 +73,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   rh_ip: () => import("./rh_ip.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
   saltutil: () => import("#modules/execution/saltutil/mod.ts"),
+  schedule: () => import("#modules/execution/schedule/mod.ts"),
   selinux: () => import("./selinux.ts"),
   slsutil: () => import("./slsutil.ts"),
   ssh: () => import("#modules/execution/ssh/mod.ts"),

@@ -57,6 +57,7 @@ export const STATE_MODULES: ModuleTable = {
   quota: () => import("./quota.ts"),
   salt: () => import("#modules/states/salt/mod.ts"),
   saltutil: () => import("./saltutil.ts"),
+  schedule: () => import("./schedule.ts"),
   selinux: () => import("./selinux.ts"),
   service: () => import("./service.ts"),
   ssh_auth: () => import("./ssh_auth.ts"),

@@ -122,6 +122,7 @@ export const CORPORA: readonly Corpus[] = [
     ...printed("salt_functions"),
     files: ["lib/plugins/salt_functions.ts"],
   },
+  written("schedule", { files: ["schedule_dates.json", "schedule_cron.json"] }),
   written("scripted_programs"),
   written("serializers", { needs: ["the Python package toml 0.10.2 beside Salt"] }),
   { ...printed("shell_words"), runs: [{ salt: "none", to: "output" }] },
@@ -160,6 +161,7 @@ export const NOT_AGAIN: Readonly<Record<string, string>> = {
   "tests/corpus/yaml.json": `${EARLY}: values, yaml_errors`,
   "tests/corpus/yaml_dump.json": `${EARLY}: serializers`,
   "tests/corpus/yaml_more.json": `${EARLY}: values, yaml_errors`,
+  "tests/corpus/schedule_looks.json": "Salt's evaluation of a schedule, recorded once with the clock in hand",
   "tests/corpus/own_program_calls/": "written by hand: Salt does not load these modules on such hosts",
   "tests/interop/salt_suite/tests.json":
     "deno run -A tests/interop/salt_suite_record.ts writes it, from a run of Salt's own tests",

@@ -57,7 +57,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   // A compound expression is matched against all minions together, not one by one.
   if (parsed.options.query !== null) parsed.options = { ...parsed.options, static: true };
   const { options } = parsed;
-  if (loaded.opts.state_check_arguments && !options.preview_target && namesState(wanted.job)) {
+  if (loaded.opts.state_check_arguments && !options.preview_target && namesChecked(wanted.job)) {
     const { checkStateKeywords } = await import("#lib/states/run/call_keywords.ts");
     checkStateKeywords(wanted.job);
   }
@@ -83,9 +83,11 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   );
 }
 
-/** Whether a function of `state` is among those of the job. */
-function namesState({ fun }: JobRequest): boolean {
-  return (Array.isArray(fun) ? fun : [fun]).some((name) => typeof name === "string" && name.startsWith("state."));
+/** Whether a function of `state` or `schedule` is among those of the job. */
+function namesChecked({ fun }: JobRequest): boolean {
+  return (Array.isArray(fun) ? fun : [fun]).some((name) =>
+    typeof name === "string" && /^(?:state|schedule)\./.test(name)
+  );
 }
 
 function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {

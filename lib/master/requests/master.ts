@@ -21,6 +21,7 @@ import { busStatePath } from "#lib/bus/state_file.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { logSocket, masterBus, pythonBus, removeSocketFile } from "#lib/bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "#lib/bus/acl_users.ts";
+import { MasterSchedule } from "#lib/master/functions/master_schedule.ts";
 import { FunctionProcesses } from "#lib/master/functions/processes.ts";
 import { type FunctionMessage, parseFunctionRequest } from "#lib/master/functions/messages.ts";
 import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
@@ -119,6 +120,7 @@ export class Master {
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
   #fileUpdates: FileUpdates | undefined;
+  #schedule: MasterSchedule | undefined;
   #keyMadeMs = Date.now();
   #rotating: Promise<void> = Promise.resolve();
   #serving = false;
@@ -359,6 +361,14 @@ export class Master {
       log: this.#log,
       fire: (tag, data) => this.#fire(tag, data),
     });
+    if (this.#functions === undefined) return;
+    this.#schedule = new MasterSchedule({
+      opts,
+      log: this.#log.named("salt.schedule"),
+      functions: this.#functions,
+      fire: (tag, data) => this.#fire(tag, data),
+    });
+    this.#schedule.start();
   }
 
   /** Gives the users in `publisher_acl` access. If that fails, the master continues without them. */
@@ -481,6 +491,7 @@ export class Master {
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     if (this.#closing) return await this.closed;
     this.#closing = true;
+    this.#schedule?.close();
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
     await this.#rotating;
     // Before the MWorkers: clients wait there for what these processes do.

@@ -11,6 +11,7 @@ import { SIGNING_ALGORITHMS } from "#lib/config/common_options.ts";
 import { StoreError } from "#lib/errors.ts";
 import { jobReturn } from "#lib/protocol/tags.ts";
 import { isJid, jidToStartTime, makeJid } from "#lib/protocol/jid.ts";
+import { NOCACHE_JID } from "#lib/protocol/own_job.ts";
 import { hideReturn } from "#lib/protocol/hidden_return.ts";
 import type { Needs } from "./services.ts";
 import { encode } from "#lib/values/msgpack.ts";
@@ -41,6 +42,11 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     // A salt-call without its own job: the master makes one.
     if (cached && load.get("jid") === "req") load = store.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
+    if (jid() === NOCACHE_JID) {
+      // A scheduled job with `return_job: nocache`.
+      await fire(jobReturn(jid(), id), load);
+      return null;
+    }
     if (!isJid(jid())) {
       warn(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is not a job id`);
       return null;

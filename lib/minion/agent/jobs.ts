@@ -8,7 +8,7 @@
 import { describeError, messageOf } from "#lib/errors.ts";
 import { cacheMinionJob } from "#lib/jobs/minion_jobs.ts";
 import { stampNow } from "#lib/bus/event.ts";
-import { jobAck, jobOutput, jobStart } from "#lib/protocol/tags.ts";
+import { jobAck, jobOutput, jobStart, SCHEDULE_RETURN } from "#lib/protocol/tags.ts";
 import { interruptedRunLines, runsStates } from "#lib/states/control/interrupted_run.ts";
 import { interruptedReturn } from "#lib/minion/worker/interrupted.ts";
 import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.ts";
@@ -23,7 +23,8 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import type { AcknowledgedState } from "#lib/protocol/outcome.ts";
 import type { ProcFiles, ProcState } from "#lib/minion/worker/proc_files.ts";
 import type { Returns } from "./unsent_returns.ts";
-import { NO_JID, OWN_JOB } from "./startup_states.ts";
+import { NO_JID, OWN_JOB, SCHEDULED } from "#lib/protocol/own_job.ts";
+import { returnsToMaster, scheduledReturn } from "#lib/minion/schedule/scheduled_load.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 
@@ -50,6 +51,8 @@ export interface JobParts {
   readonly journal?: { commit(): Promise<void> };
   /** Sends an event to the master: `tag` and `data`. Resolves with whether the master accepted it; never rejects. */
   fireMaster(event: ValueMap): Promise<boolean>;
+  /** Fires an event on the minion's own bus. Resolves with whether the bus took it. */
+  fireLocal(tag: string, data: ValueMap): Promise<boolean>;
   /** Bytes of the largest request that the master accepts, if known. */
   maxRequestBytes(): number | undefined;
   /** The first job that runs states has begun, or the last one has ended. */
@@ -62,6 +65,8 @@ export class MinionJobs {
   readonly #queue: ValueMap[] = [];
   /** Number of running jobs that run states. */
   #stateRuns = 0;
+  /** By job id: called when a scheduled job has ended. */
+  readonly #ended = new Map<string, () => void>();
 
   constructor(parts: JobParts) {
     this.#parts = parts;
@@ -80,6 +85,17 @@ export class MinionJobs {
   begin(load: ValueMap): void {
     this.note(str(load.get("jid") ?? ""), load, "running");
     this.take(load);
+  }
+
+  /**
+   * Runs a scheduled job: like {@linkcode begin}.
+   * @param isNoted Whether it has a proc file.
+   * @param ended Called when it has ended, and its return is kept.
+   */
+  beginScheduled(load: ValueMap, isNoted: boolean, ended: () => void): void {
+    this.#ended.set(str(load.get("jid") ?? ""), ended);
+    if (isNoted) this.begin(load);
+    else this.take(load);
   }
 
   /** Never rejects: with a full disk jobs still run and returns are still kept. */
@@ -154,6 +170,7 @@ export class MinionJobs {
       );
       const reader = noLogReader(load.get(NO_LOG));
       const returned = this.#returnLoad(load, outcome);
+      if (load.has(SCHEDULED)) await this.#parts.fireLocal(SCHEDULE_RETURN, returned);
       this.#giveBack(load, reader === undefined ? returned : await hideReturn(returned, reader));
       // The note is removed only when the return is durable: with neither, the job would never end.
       if (this.#parts.journal !== undefined) await this.#durable(load);
@@ -162,6 +179,8 @@ export class MinionJobs {
     } catch (error) {
       this.#parts.log.critical(`Job ${jid} was lost: ${describeError(error)}`);
     }
+    this.#ended.get(jid)?.();
+    this.#ended.delete(jid);
   }
 
   /** Acknowledges a job to the master, so that the master neither sends it again nor asks about it. */
@@ -230,14 +249,17 @@ export class MinionJobs {
     }
   }
 
-  /** Spools the return of a job. With `cache_jobs` this minion keeps a copy. */
+  /** Spools the return of a job, if the master is to have it. With `cache_jobs` this minion keeps a copy. */
   #giveBack(load: ValueMap, returned: ValueMap): void {
+    if (!returnsToMaster(load)) return;
     const { opts: { cache_jobs, cachedir }, log, spool } = this.#parts;
     if (cache_jobs) cacheMinionJob(str(load.get("jid") ?? ""), returned, { cachedir, log });
     spool.add(returned);
   }
 
   #returnLoad(load: ValueMap, outcome: ValueMap): ValueMap {
+    const scheduled = scheduledReturn(load, outcome);
+    if (scheduled !== undefined) return scheduled.set("_stamp", stampNow());
     const returned = map({
       cmd: "_return",
       id: this.#parts.opts.id,

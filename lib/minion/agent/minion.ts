@@ -21,7 +21,7 @@ import {
   WireError,
 } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
-import { LEGACY_START_EVENT, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
+import { LEGACY_START_EVENT, MANAGE_SCHEDULE, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
@@ -40,6 +40,8 @@ import { MinionJobs } from "./jobs.ts";
 import { callForBeacon } from "#lib/minion/beacons/beacon_call.ts";
 import { MANAGE_BEACONS, MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
 import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
+import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
+import { answerScheduleQuestion, failedAnswer } from "#lib/minion/schedule/questions.ts";
 import { minionJournal, restoreMinion, spoolDirectory } from "./journal.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { replacementFor } from "#lib/jobs/oversized_return.ts";
@@ -100,10 +102,12 @@ export class Minion {
   #journal: Journal | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
-  #questions: EventSubscriber | undefined;
+  #beaconQuestions: EventSubscriber | undefined;
   #beacons: MinionBeacons | undefined;
   #ownPillar: OwnPillar | undefined;
   #subscription: Subscription | undefined;
+  #schedule: MinionSchedule | undefined;
+  #scheduleQuestions: EventSubscriber | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
   readonly #timers: Timer[] = [];
@@ -172,16 +176,18 @@ export class Minion {
       proc,
       journal,
       fireMaster: (event) => this.fireMaster(event),
+      fireLocal: (tag, data) => this.#fireLocal(tag, data),
       maxRequestBytes: () => this.#link?.maxRequestBytes,
       onStateRun: (running) => {
         if (this.#beacons !== undefined) this.#beacons.stateRun = running;
       },
     });
     if (spool !== undefined) await this.#openLink({ jobs, spool, proc, journal, min, jidFile });
-    const questions = this.#questions = await EventSubscriber.connect(paths.pub, [MANAGE_BEACONS]);
+    const questions = this.#beaconQuestions = await EventSubscriber.connect(paths.pub, [MANAGE_BEACONS]);
     const beacons = this.#beacons = this.#openBeacons(pool, isAlone);
     answerQuestions(questions, paths, beacons.answering).catch((error) => this.#end(error));
     if (opts.beacons_before_connect) beacons.start();
+    await this.#openSchedule(jobs);
     await jobs.returnLeft();
     this.#handleEvents(this.#events).catch((error) => this.#end(error));
   }
@@ -208,6 +214,25 @@ export class Minion {
     } catch (error) {
       return error instanceof WireError || error instanceof RequestTooLargeError ? "refused" : "away";
     }
+  }
+
+  /** The schedule, and the answers to questions about it. It runs jobs when the minion has signed in. */
+  async #openSchedule(jobs: MinionJobs): Promise<void> {
+    const schedule = this.#schedule = new MinionSchedule({
+      opts: this.#opts,
+      log: this.#log.named("salt.schedule"),
+      data: () => ({ grains: this.#grains, pillar: this.#pillar }),
+      begin: (load, isNoted, ended) => jobs.beginScheduled(load, isNoted, ended),
+    });
+    const paths = minionBus(this.#opts);
+    this.#scheduleQuestions = await EventSubscriber.connect(paths.pub, [MANAGE_SCHEDULE]);
+    answerQuestions(this.#scheduleQuestions, paths, {
+      tag: MANAGE_SCHEDULE,
+      answer: (question) => Promise.resolve(answerScheduleQuestion(schedule, question)),
+      failed: failedAnswer,
+      report: (text) => this.#log.error(text),
+    }).catch((error) => this.#end(error));
+    if (this.#opts.scheduler_before_connect) schedule.start();
   }
 
   /** What connects it to its master. */
@@ -269,7 +294,7 @@ export class Minion {
       this.#beacons?.start();
       this.#applyStartupStates();
       this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
-      this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
+      if (!this.#closing.signal.aborted) this.#schedule?.start();
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     }
@@ -286,7 +311,7 @@ export class Minion {
         "Cannot run startup_states when 'master_type' is set to 'disable' and 'file_client' is set to 'remote'. Skipping.",
       );
     }
-    this.#every(this.#opts.grains_refresh_every, () => this.refreshGrains());
+    if (!this.#closing.signal.aborted) this.#schedule?.start();
   }
 
   /** Calls `act` at an interval in minutes; 0: never. */
@@ -360,6 +385,7 @@ export class Minion {
     this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
     this.#pool?.setHostData(this.#hostData());
     if (this.#beacons !== undefined) this.#beacons.pillar = this.#pillar;
+    this.#schedule?.setPillar(this.#pillar);
   }
 
   #applyStartupStates(): void {
@@ -515,10 +541,12 @@ export class Minion {
   async #closeAll(budget: TimeBudget): Promise<void> {
     this.#closing.abort(new Error("The minion ends"));
     for (const timer of this.#timers) clearInterval(timer);
+    this.#schedule?.close();
+    this.#beaconQuestions?.close();
     this.#subscription?.close();
     this.#link?.close();
     this.#events?.close();
-    this.#questions?.close();
+    this.#scheduleQuestions?.close();
     await this.#beacons?.close(new TimeBudget(KEEPER_END_MS));
     await this.#spool?.close();
     this.#kept?.close();

@@ -6,13 +6,8 @@
 
 import type { MinionOpts } from "#lib/config/options.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
+import { OWN_JOB } from "#lib/protocol/own_job.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
-
-/** The field of a job that this minion began itself. Its id is used on this host only. */
-export const OWN_JOB = "__own_job__";
-
-/** The id that a return of such a job has: the master makes one. */
-export const NO_JID = "req";
 
 /** The job, if the options name states. */
 export function startupJob({ startup_states, sls_list, top_file, id }: MinionOpts): ValueMap | undefined {

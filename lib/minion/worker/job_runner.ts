@@ -7,7 +7,15 @@
  */
 
 import type { ChildRunner } from "#lib/programs/child_process.ts";
-import { CommandLostError, InvocationError, JobEndedError, RequestTimeoutError, WireError } from "#lib/errors.ts";
+import {
+  CommandError,
+  CommandLostError,
+  InvocationError,
+  JobEndedError,
+  messageOf,
+  RequestTimeoutError,
+  WireError,
+} from "#lib/errors.ts";
 import { execute, executeLogged, executeMany, type ExecutionResult, type MultiResult } from "#lib/plugins/execution.ts";
 import type { Catalogue, JobContext, RunningJob } from "#lib/plugins/job_context.ts";
 import {
@@ -193,6 +201,7 @@ export class JobRunner {
     const fields: Record<string, unknown> = { return: result, retcode, success };
     if ("out" in outcome && outcome.out !== undefined) fields.out = outcome.out;
     if ("errorDetails" in outcome && !isHidden) fields[ERROR_DETAILS] = outcome.errorDetails;
+    if ("error" in outcome && outcome.error !== undefined) fields.threw = true;
     if (this.#parts.sendErrors && "error" in outcome && outcome.error !== undefined) {
       fields.error = describeThrown(outcome.error);
     }
@@ -227,8 +236,14 @@ export class JobRunner {
       outside: {
         request: (request) => this.ask({ what: "request", load: pack(request) }),
         fire: async (data, tag) => await this.ask({ what: "fire", data: pack(data), tag }) === true,
-        ask: async ({ tag, data, answerTag, waitS = ANSWER_S }) =>
-          asMap(await this.ask({ what: "ask", data: pack(data), tag, answerTag, waitS })),
+        ask: async ({ tag, data, answerTag, waitS = ANSWER_S }) => {
+          try {
+            return asMap(await this.ask({ what: "ask", data: pack(data), tag, answerTag, waitS }));
+          } catch (error) {
+            // The main thread's refusals are texts for the operator.
+            throw error instanceof RequestTimeoutError ? error : new CommandError(messageOf(error));
+          }
+        },
         pillar: async (query) => asMap(await this.ask({ what: "pillar", query: packPillarQuery(query) })),
         grains: async () => asMap(await this.ask({ what: "grains" })),
         refresh: async (refresh) => await this.ask({ what: "refresh", refresh }) === true,

@@ -19,7 +19,7 @@ export function permissionsRefused(error: unknown): ValueMap {
 
 /** An outcome with only the known fields, and those of `more`. */
 export function plainOutcome(outcome: ValueMap, more: readonly string[]): ValueMap {
-  const fields = ["return", "retcode", "success", "out", ERROR_DETAILS, ...more];
+  const fields = ["return", "retcode", "success", "out", ERROR_DETAILS, "threw", ...more];
   return new Map(
     fields.flatMap((field): [string, Value][] => outcome.has(field) ? [[field, outcome.get(field) ?? null]] : []),
   );

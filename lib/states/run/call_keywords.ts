@@ -5,6 +5,7 @@
  */
 
 import { UsageError } from "#lib/errors.ts";
+import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 
@@ -74,7 +75,7 @@ export function checkStateKeywords({ fun, arg }: { readonly fun: Value; readonly
     ? fun.map((name, i) => [name, arg[i] ?? []] as const)
     : [[fun, [...arg]]];
   for (const [name, words] of calls) {
-    const keywords = stateKeywords(str(name));
+    const keywords = stateKeywords(str(name)) ?? scheduleKeywords(str(name));
     if (keywords === undefined || !Array.isArray(words)) continue;
     for (const word of words) {
       if (!isMap(word) || word.get("__kwarg__") !== true) continue;

@@ -4,6 +4,7 @@
  */
 
 import { stateKeywords } from "#lib/states/run/call_keywords.ts";
+import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
@@ -17,6 +18,18 @@ Deno.test("the keywords that salt knows are those of the functions", async () =>
     const known = keywords === undefined ? undefined : [...new Set([...Object.keys(params), ...keywords])].sort();
     const ours = stateKeywords(name);
     assertEquals(ours && [...new Set(ours)].sort(), known, name);
+  }
+});
+
+Deno.test("the keywords of schedule that salt knows are those of the functions, and of their parameters", async () => {
+  const catalogue = loadCatalogue({ grains: () => map({ kernel: "Linux" }) });
+  const functions = (await catalogue.all()).filter(({ name }) => name.startsWith("schedule."));
+  assert(functions.length > 20);
+  for (const { name, fun: { params, keywords } } of functions) {
+    const ours = scheduleKeywords(name);
+    assertEquals(ours === undefined, keywords === undefined, name);
+    const known = [...Object.keys(params), ...keywords ?? []];
+    assertEquals(ours === undefined ? [] : known.filter((key) => !ours.includes(key)), [], name);
   }
 });
 
@@ -40,6 +53,11 @@ Deno.test("salt sends no call of state with a keyword that the function does not
             `state.${name} takes no argument 'tset'; did you mean test? Nothing was sent.`,
           ] as const,
       ),
+    [
+      ["schedule.add", "j1", "function=test.ping", "secnods=60"],
+      "schedule.add takes no argument 'secnods'; did you mean seconds? Nothing was sent.",
+    ],
+    [["schedule.delete", "j1", "persst=False"], "schedule.delete takes no argument 'persst'; did you mean persist?"],
     [["state.lint", "sls=src"], "state.lint takes no argument 'sls'"],
     [["test.ping,state.apply", ",", "motd", "tset=True"], "state.apply takes no argument 'tset'"],
     [["-b1", "state.apply", "tset=True"], "state.apply takes no argument 'tset'"],
@@ -55,6 +73,7 @@ Deno.test("salt sends no call of state with a keyword that the function does not
     ["state.apply", "motd", "test=True", "pillar={}", "Test=True", "saltenv=base", "queue=True"],
     ["state.single", "file.managed", "/x", "contents=x", "zzz=1"],
     ["state.own_function", "tset=True"],
+    ["schedule.add", "j1", "function=test.ping", "seconds=60", "missed=once", "timezone=UTC"],
     ["test.echo", "tset=True"],
   ];
   for (const words of sent) assertEquals((await fleet.salt("*", ...words)).code, 69, words.join(" "));

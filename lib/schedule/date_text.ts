@@ -1,0 +1,214 @@
+/**
+ * Dates as operators write them in a schedule: `5:00pm`, `Monday 5:00pm`, `2026-01-01 10:00`, `12/25/2026 8am`,
+ * `Dec 25, 2026 17:30:15`, `20261225T173015Z`. What a text leaves out comes from a given day.
+ *
+ * Source: dateutil 2.9's `parser.parse` (behaviour), as Salt calls it: month before day where both are possible, no
+ * fuzzy text. tests/corpus/schedule_dates.json holds its answers.
+ * @module
+ */
+
+import { DAYS, MONTHS } from "#lib/text/calendar.ts";
+import { DAY_MS, dayOf, type WallMs } from "./zone.ts";
+
+/** What a text says; the rest is left to the day. */
+export interface DateText {
+  readonly year?: number;
+  /** 1 to 12. */
+  readonly month?: number;
+  readonly day?: number;
+  /** 0 is Sunday. */
+  readonly weekday?: number;
+  /** Milliseconds of the day; `undefined`: none is given, which is midnight. */
+  readonly time?: number;
+  /** Minutes that the time is ahead of UTC, if it says so. */
+  readonly offset?: number;
+}
+
+/** The fields while a text is read. */
+interface Draft {
+  year?: number;
+  month?: number;
+  day?: number;
+  weekday?: number;
+  time?: number;
+  offset?: number;
+  /** Numbers of a date whose place decides what they are. */
+  readonly numbers: { readonly value: number; readonly digits: number }[];
+}
+
+const HOUR_MS = 3_600_000, MINUTE_MS = 60_000;
+
+/** A form of a part of a date, at the start of the rest of the text. Returns whether the part is possible. */
+type Form = readonly [form: RegExp, take: (draft: Draft, found: readonly string[]) => boolean];
+
+const FORMS: readonly Form[] = [
+  // 2026-01-31, 2026/1/31, 2026.1.31
+  [/^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)/, (d, [, y, , m, day]) => setDate(d, +y, +m, +day)],
+  // 20260131, 20260131T101530
+  [/^(\d{4})(\d\d)(\d\d)(?!\d)/, (d, [, y, m, day]) => setDate(d, +y, +m, +day)],
+  // 12/25/2026, 12-25-2026, 12.25.26: the month first, unless it is none
+  [/^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d\d)(?!\d)/, (d, [, a, , b, y]) => setMonthFirst(d, +a, +b, century(y))],
+  // 25-Dec-2026
+  [/^(\d{1,2})[-/]([a-z]{3,9})[-/](\d{4}|\d\d)(?!\d)/, (d, [, day, name, y]) => {
+    const month = monthOf(name);
+    return month !== undefined && setDate(d, century(y), month, +day);
+  }],
+  // 12/25
+  [/^(\d{1,2})([-/])(\d{1,2})(?![\d/:-])/, (d, [, a, , b]) => setMonthFirst(d, +a, +b, undefined)],
+  // 17:30, 17:30:15.25, 5:30 pm
+  [
+    /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d*)?)?(?:\s*([ap])\.?m?\b\.?)?/,
+    (d, [, h, m, s, f, half]) => setTime(d, [+h, +m, +(s ?? 0), +(f ?? "0").padEnd(6, "0")], half),
+  ],
+  // 5pm, 5 p.m.
+  [/^(\d{1,2})\s*([ap])\.?m\b\.?/, (d, [, h, half]) => setTime(d, [+h, 0, 0, 0], half)],
+  // 17h30m15s
+  [
+    /^(\d{1,2})\s*h(?:ours?)?(?:\s*(\d{1,2})\s*m(?:in(?:utes?)?)?)?(?:\s*(\d{1,2})\s*s(?:ec(?:onds?)?)?)?(?![a-z])/,
+    (d, [, h, m, s]) => setTime(d, [+h, +(m ?? 0), +(s ?? 0), 0]),
+  ],
+  // T173015, after a date
+  [/^t?(\d\d)(\d\d)(\d\d)(?!\d)/, (d, [, h, m, s]) => d.year !== undefined && setTime(d, [+h, +m, +s, 0])],
+  [/^t(\d\d)(\d\d)(?!\d)/, (d, [, h, m]) => d.year !== undefined && setTime(d, [+h, +m, 0, 0])],
+  // Z, UTC, +01:00, after a time
+  [/^(?:utc|gmt|z)(?![a-z])/, (d) => d.time !== undefined && setOffset(d, 0)],
+  [/^([+-])(\d\d):?(\d\d)?(?!\d)/, (d, [, sign, h, m]) => {
+    const minutes = +h * 60 + +(m ?? 0);
+    return d.time !== undefined && setOffset(d, sign === "-" ? -minutes : minutes);
+  }],
+  // Words, and numbers that are a day or a year
+  [/^(\d{1,4})(?:st|nd|rd|th)?(?![\d:a-z])/, (d, [, digits]) => {
+    d.numbers.push({ value: +digits, digits: digits.length });
+    return d.numbers.length <= 3;
+  }],
+  [/^([a-z]+)\.?/, (d, [, word]) => setWord(d, word)],
+];
+
+/** Between parts. */
+const GAP = /^(?:[\s,;]+|t(?=\d)|(?:and|at|on|of|the)(?![a-z]))/;
+
+/** Reads a date; `undefined` for what is none. */
+export function readDateText(text: string): DateText | undefined {
+  const draft: Draft = { numbers: [] };
+  let rest = text.toLowerCase().trim();
+  if (rest === "" || rest.length > 100) return undefined;
+  while (rest !== "") {
+    const gap = GAP.exec(rest);
+    if (gap !== null) {
+      rest = rest.slice(gap[0].length);
+      continue;
+    }
+    const taken = takePart(draft, rest);
+    if (taken === 0) return undefined;
+    rest = rest.slice(taken);
+  }
+  return finish(draft);
+}
+
+/** How many characters of `rest` are a part; 0: it begins with none. */
+function takePart(draft: Draft, rest: string): number {
+  for (const [form, take] of FORMS) {
+    const found = form.exec(rest);
+    if (found !== null && take(draft, found)) return found[0].length;
+  }
+  return 0;
+}
+
+function setDate(draft: Draft, year: number | undefined, month: number, day: number): boolean {
+  if (draft.month !== undefined || draft.day !== undefined) return false;
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year ?? 2000, month)) return false;
+  if (year !== undefined) draft.year = year;
+  draft.month = month;
+  draft.day = day;
+  return true;
+}
+
+function setMonthFirst(draft: Draft, first: number, second: number, year: number | undefined): boolean {
+  return first > 12 ? setDate(draft, year, second, first) : setDate(draft, year, first, second);
+}
+
+/** Two digits are the nearest year that ends so, as in dateutil: within fifty years. */
+function century(digits: string): number {
+  if (digits.length > 2) return Number(digits);
+  const now = new Date().getFullYear();
+  const year = Math.floor(now / 100) * 100 + Number(digits);
+  return year >= now + 50 ? year - 100 : year < now - 50 ? year + 100 : year;
+}
+
+function setTime(draft: Draft, [h, m, s, micro]: readonly number[], half?: string): boolean {
+  if (draft.time !== undefined || m > 59 || s > 59) return false;
+  // As in dateutil, `13pm` is 13 o'clock.
+  const hour = half === undefined || h > 12 ? h : h % 12 + (half === "p" ? 12 : 0);
+  if (hour > 23) return false;
+  draft.time = hour * HOUR_MS + m * MINUTE_MS + s * 1000 + Math.floor(micro / 1000);
+  return true;
+}
+
+function setOffset(draft: Draft, minutes: number): boolean {
+  if (draft.offset !== undefined || Math.abs(minutes) >= 1440) return false;
+  draft.offset = minutes;
+  return true;
+}
+
+function setWord(draft: Draft, word: string): boolean {
+  const month = monthOf(word);
+  if (month !== undefined) {
+    if (draft.month !== undefined) return false;
+    draft.month = month;
+    return true;
+  }
+  const weekday = DAYS.findIndex((name) => isShort(word, name));
+  if (weekday < 0 || draft.weekday !== undefined) return false;
+  draft.weekday = weekday;
+  return true;
+}
+
+function monthOf(word: string): number | undefined {
+  const at = MONTHS.findIndex((name) => isShort(word, name) || (name === "September" && word === "sept"));
+  return at < 0 ? undefined : at + 1;
+}
+
+/** `mon` and `monday` are Monday. */
+function isShort(word: string, name: string): boolean {
+  const lower = name.toLowerCase();
+  return word === lower || word === lower.slice(0, 3);
+}
+
+/** Gives the numbers without a name their places: a day, then a year; a number of more than two digits is a year. */
+function finish(draft: Draft): DateText | undefined {
+  const { numbers, ...fields } = draft;
+  for (const { value, digits } of numbers) {
+    if (digits > 2 || value > 31 || value === 0) {
+      if (fields.year !== undefined) return undefined;
+      fields.year = century(String(value).padStart(digits, "0"));
+    } else if (fields.day === undefined) fields.day = value;
+    else if (fields.month === undefined && value <= 12) fields.month = value;
+    else if (fields.year === undefined) fields.year = century(String(value).padStart(2, "0"));
+    else return undefined;
+  }
+  const { year, month, day } = fields;
+  if (year !== undefined && (year < 1 || year > 9999)) return undefined;
+  if (day !== undefined && month !== undefined && day > daysIn(year ?? 2000, month)) return undefined;
+  return fields;
+}
+
+function daysIn(year: number, month: number): number {
+  return new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
+
+/**
+ * The date and time that a text means on the day of `day`. A day that the month does not have is its last; a weekday
+ * without a date is the next one, that day included.
+ */
+export function resolveDate(text: DateText, day: WallMs): WallMs {
+  const date = new Date(dayOf(day));
+  const year = text.year ?? date.getUTCFullYear(), month = text.month ?? date.getUTCMonth() + 1;
+  const found = new Date(Date.UTC(year, month - 1, Math.min(text.day ?? date.getUTCDate(), daysIn(year, month))));
+  const ahead = text.weekday === undefined || text.day !== undefined ? 0 : (text.weekday - found.getUTCDay() + 7) % 7;
+  return found.getTime() + ahead * DAY_MS + (text.time ?? 0);
+}
+
+/** Whether a text means one date, whatever the day. */
+export function isWholeDate({ year, month, day }: DateText): boolean {
+  return year !== undefined && month !== undefined && day !== undefined;
+}

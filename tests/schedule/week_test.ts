@@ -1,0 +1,178 @@
+/**
+ * Schedules over hours and weeks in virtual time: a loop whose clock and timer are the test's.
+ * @module
+ */
+
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { Schedule } from "#lib/schedule/schedule.ts";
+import { type LoopClock, ScheduleLoop } from "#lib/schedule/schedule_loop.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+
+const START = Date.parse("2026-11-23T00:00:00Z");
+const HOUR = 3_600_000;
+
+/** A clock that the test moves: its timer rings late by up to half a second, as a busy host's does. */
+class VirtualClock implements LoopClock {
+  #now = { wallMs: START, boot: { id: "b", ms: 1_000_000 } };
+  #timer: { readonly at: number; readonly run: () => void } | undefined;
+  #seed = 1;
+  rings = 0;
+
+  now() {
+    return this.#now;
+  }
+
+  after(ms: number, run: () => void): () => void {
+    const timer = this.#timer = { at: this.#now.boot.ms + ms, run };
+    return () => {
+      if (this.#timer === timer) this.#timer = undefined;
+    };
+  }
+
+  /** Sets the wall clock. */
+  jump(ms: number): void {
+    this.#now = { wallMs: this.#now.wallMs + ms, boot: this.#now.boot };
+  }
+
+  pass(ms: number): void {
+    const { wallMs, boot } = this.#now;
+    this.#now = { wallMs: wallMs + ms, boot: { id: boot.id, ms: boot.ms + ms } };
+  }
+
+  /** Lets time pass, and rings. */
+  run(ms: number): void {
+    const end = this.#now.boot.ms + ms;
+    while (this.#timer !== undefined && this.#timer.at <= end) {
+      const { at, run } = this.#timer;
+      this.#timer = undefined;
+      this.#seed = (this.#seed * 48_271) % 2_147_483_647;
+      this.pass(Math.max(at - this.#now.boot.ms, 0) + this.#seed % 500);
+      this.rings++;
+      run();
+    }
+    if (this.#now.boot.ms < end) this.pass(end - this.#now.boot.ms);
+  }
+}
+
+function start(jobs: Record<string, unknown>, id = "m1") {
+  const clock = new VirtualClock();
+  const starts: { readonly name: string; readonly at: number; readonly times: number }[] = [];
+  const errors: string[] = [];
+  const schedule = new Schedule({
+    id,
+    whens: () => undefined,
+    random: Math.random,
+    running: () => 0,
+    report: (name) => errors.push(name),
+  });
+  const loop = new ScheduleLoop({
+    schedule,
+    log: SILENT_LOGGER,
+    clock,
+    start: ({ job, run }) => starts.push({ name: job.name, at: clock.now().wallMs - START, times: run.times }),
+  });
+  schedule.setOwn(map(jobs), START);
+  loop.turn();
+  const of = (name: string) => starts.filter((run) => run.name === name).map(({ at }) => at);
+  return { clock, schedule, loop, of, starts, errors };
+}
+
+const PING = { function: "test.ping", run_on_start: false };
+
+Deno.test("an interval does not drift over a week, and cron has each of its moments", () => {
+  const { clock, of } = start({
+    interval: { ...PING, seconds: 7 },
+    cron: { ...PING, cron: "*/5 * * * *", timezone: "UTC" },
+    when: { ...PING, when: ["5:00pm", "Monday 3am"], timezone: "UTC" },
+  });
+  clock.run(7 * 24 * HOUR);
+  const interval = of("interval");
+  assertEquals(interval.length, Math.floor(7 * 24 * 3600 / 7));
+  assert(interval.every((at, i) => at >= (i + 1) * 7_000 && at < (i + 1) * 7_000 + 1_000));
+  assert(Math.abs(of("cron").length - 7 * 24 * 12) <= 1);
+  assertEquals(of("when").length, 8);
+});
+
+Deno.test("eight hours with fifty jobs that are not due wake the loop once a minute at most", () => {
+  const jobs = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`j${i}`, { ...PING, days: 2 + i }]));
+  const { clock, starts } = start(jobs);
+  clock.run(8 * HOUR);
+  assertEquals(starts, []);
+  assert(clock.rings <= 8 * 60);
+});
+
+Deno.test("a clock that is set does not move an interval, and repeats no moment of a time on the wall", () => {
+  const { clock, of } = start({
+    interval: { ...PING, minutes: 10 },
+    cron: { ...PING, cron: "0 * * * *", timezone: "UTC" },
+  });
+  clock.run(1.25 * HOUR);
+  assertEquals([of("interval").length, of("cron").length], [7, 1]);
+  clock.jump(-HOUR);
+  clock.run(HOUR);
+  assertEquals([of("interval").length, of("cron").length], [13, 1]);
+  clock.run(HOUR);
+  assertEquals(of("cron").length, 2);
+});
+
+for (
+  const [missed, runs] of [["run", [3]], ["once", [1]], ["skip", []], [undefined, [1]]] as const
+) {
+  Deno.test(`a host that slept for three moments of cron, with missed: ${missed}`, () => {
+    const { clock, loop, starts } = start({
+      a: { ...PING, cron: "0 * * * *", timezone: "UTC", ...missed && { missed } },
+    });
+    clock.run(0.5 * HOUR);
+    clock.pass(3 * HOUR);
+    loop.turn();
+    assertEquals(starts.map(({ times }) => times), [...runs]);
+  });
+}
+
+Deno.test("splay: auto spreads minions evenly, and a minion's runs keep their distance", () => {
+  const offsets = Array.from({ length: 1_000 }, (_, i) => {
+    const { schedule } = start({ a: { ...PING, cron: "0 * * * *", timezone: "UTC", splay: "auto" } }, `web${i}`);
+    const item = schedule.items.get("a");
+    assert(item !== undefined);
+    return ((schedule.nextMoment(item) ?? 0) - START) % HOUR;
+  });
+  const perMinute = Array.from({ length: 10 }, (_, m) => offsets.filter((ms) => Math.floor(ms / 60_000) === m).length);
+  assertEquals(perMinute.reduce((sum, n) => sum + n), 1_000);
+  assert(perMinute.every((n) => n > 60 && n < 140), perMinute.join(" "));
+  const { clock, of } = start({ a: { ...PING, minutes: 60, splay: "auto" } });
+  clock.run(24 * HOUR);
+  const runs = of("a");
+  assert(runs.slice(1).every((at, i) => Math.abs(at - runs[i] - HOUR) < 1_000));
+});
+
+Deno.test("a time zone and its summer time count for a job", () => {
+  const { clock, of } = start({
+    cron: { ...PING, cron: "30 4 * * *", timezone: "Europe/Berlin" },
+    when: { ...PING, when: "4:30", timezone: "America/New_York" },
+  });
+  clock.run(24 * HOUR);
+  const hours = [of("cron"), of("when")].map(([at]) => Math.floor(at / 60_000) / 60);
+  assertEquals(hours, [3.5, 9.5]);
+});
+
+Deno.test("ten thousand jobs run, and broken ones among them are named and stop nothing", () => {
+  const jobs: Record<string, unknown> = Object.fromEntries(
+    Array.from({ length: 10_000 }, (_, i) => [`j${i}`, { ...PING, seconds: 3600 + i % 60 }]),
+  );
+  const broken: Record<string, unknown> = {
+    text: "x",
+    cron: { ...PING, cron: "every day" },
+    zero: { ...PING, seconds: 0 },
+    minus: { ...PING, seconds: -1 },
+    splayed: { ...PING, seconds: 2, splay: { start: 5, end: 1 } },
+    after: { ...PING, seconds: 1, after: "x" },
+    until: { ...PING, seconds: 1, until: "x" },
+    zone: { ...PING, seconds: 1, timezone: "Nowhere/None" },
+    nothing: { seconds: 1 },
+  };
+  const { clock, starts, errors } = start({ ...broken, ...jobs });
+  clock.run(1.05 * HOUR);
+  assertEquals(starts.length, 10_000);
+  assertEquals(errors.sort(), Object.keys(broken).sort());
+});
