@@ -7,7 +7,7 @@ import { AUTH_PROCESS } from "#lib/auth/auth_messages.ts";
 import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
 import { writeError } from "#lib/commands/cli/process_io.ts";
 import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
-import { FUNCTION_PROCESS, PILLAR_PROCESS, REACTOR_PROCESS } from "#lib/runtime/self_command.ts";
+import { ENGINE_PROCESS, FUNCTION_PROCESS, PILLAR_PROCESS, REACTOR_PROCESS } from "#lib/runtime/self_command.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";
 
 async function runMaster(args: readonly string[]): Promise<number> {
@@ -51,6 +51,11 @@ async function main(): Promise<number> {
     // Nor this: what the reactor's files are rendered in.
     const { runReactorRendering } = await import("#lib/master/reactor/render_process.ts");
     return await runReactorRendering();
+  }
+  if (name === ENGINE_PROCESS) {
+    // Nor this: what an engine runs in.
+    const { runEngine } = await import("#modules/engines/_process.ts");
+    return await runEngine();
   }
   if (name === "salt-master") return await runMaster(args);
   writeError(unknownNameText(name, ["salt-master"]));

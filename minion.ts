@@ -8,6 +8,7 @@ import { writeError } from "#lib/commands/cli/process_io.ts";
 import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
 import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";
+import { ENGINE_PROCESS } from "#lib/runtime/self_command.ts";
 
 async function runMinion(args: readonly string[]): Promise<number> {
   const [{ runService }, { SALT_MINION }, { loadMinionConfig }, { preflightMinion }, { Minion }] = await Promise.all([
@@ -44,6 +45,11 @@ async function main(): Promise<number> {
     // Nor is this: what compiles the pillar of a minion with `file_client: local`.
     const { runOwnPillarProcess } = await import("#lib/minion/local_call/pillar_process.ts");
     return await runOwnPillarProcess();
+  }
+  if (name === ENGINE_PROCESS) {
+    // Nor this: what an engine runs in.
+    const { runEngine } = await import("#modules/engines/_process.ts");
+    return await runEngine();
   }
   if (name === "salt-minion") return await runMinion(args);
   if (name !== "salt-call") {

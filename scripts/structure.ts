@@ -32,10 +32,11 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/jinja", "lib/files"],
   ["lib/render"],
   ["lib/pillar", "lib/states"],
-  ["lib/client", "lib/reactor"],
+  ["lib/client", "lib/engines", "lib/reactor"],
   [
     "modules/auth",
     "modules/beacons",
+    "modules/engines",
     "modules/fileserver",
     "modules/grains",
     "modules/pillar",

@@ -13,7 +13,6 @@ import {
   dictOption,
   floatOption,
   intOption,
-  listOption,
   notNeeded,
   type Option,
   pathOption,
@@ -115,7 +114,11 @@ export const COMMON_OPTIONS = {
     new Map(),
     "Jobs on a timer, by name, and settings of all of them ([schedule.md](schedule.md)). Those of included files join them.",
   ),
-  engines: planOption(listOption([], "Long-running plugins.")),
+  engines: anyOption(
+    [],
+    "Programs that run as long as this service does, each in a process: a list of names and of maps from a name to its options, or a map.",
+  ),
+  engines_dirs: strsOption([], "More directories of engines, which have precedence over those in `module_dirs`."),
   outputter_dirs: planOption(strsOption([], "More directories of outputters.")),
   module_dirs: strsOption(
     [],

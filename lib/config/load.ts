@@ -216,20 +216,11 @@ function warnNotBuilt(draft: Draft): void {
   const idle = [...draft.written].filter(([name, { file, value }]) => {
     if (file === undefined) return false;
     if (!Object.hasOwn(table, name)) return saltOptionNames().has(name) && !ofOtherRole(draft, name);
-    if (draft.role === "master" && name === "engines" && isReactorAlone(value)) return false;
     return table[name].noEffect === "not built" && value !== null && !equals(value, table[name].default);
   });
   for (const [file, set] of Map.groupBy(idle, ([, { file }]) => file)) {
     draft.warnings.push(`${file}: not built yet, and without effect: ${set.map(([name]) => name).join(", ")}`);
   }
-}
-
-/** Whether `engines` names only the reactor, which is the one engine of a master that is built. */
-function isReactorAlone(engines: Value): boolean {
-  if (!Array.isArray(engines)) return false;
-  return engines.every((engine) =>
-    engine === "reactor" || (isMap(engine) && engine.size === 1 && engine.has("reactor"))
-  );
 }
 
 /** @throws {ConfigError} If an option is set that protects something and has no effect. */

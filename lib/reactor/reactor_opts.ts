@@ -10,16 +10,23 @@ import { isMap, str, toNumber, type Value } from "#lib/values/value.ts";
 /** The name of the engine that is the reactor. */
 const ENGINE = "reactor";
 
+/** The options of the engine: `null` without options, `undefined` if `engines` does not name it. */
+function engineOptions(engines: Value): Value | undefined {
+  if (isMap(engines)) return engines.get(ENGINE);
+  if (!Array.isArray(engines)) return undefined;
+  const engine = engines.find((each) => each === ENGINE || (isMap(each) && each.has(ENGINE)));
+  return isMap(engine) ? engine.get(ENGINE) : engine === undefined ? undefined : null;
+}
+
 /**
  * The options of the master's reactor; `undefined` if it has none: neither `reactor` nor an engine of this name is set.
  * @throws {ConfigError} If the engine has options that it cannot have.
  * @throws {PreflightError} If the master keeps no events.
  */
 export function reactorOpts(opts: MasterOpts): MasterOpts | undefined {
-  const engine = opts.engines.find((each) => each === ENGINE || (isMap(each) && each.has(ENGINE)));
-  if (engine === undefined && isEmpty(opts.reactor)) return undefined;
+  const own = engineOptions(opts.engines);
+  if (own === undefined && isEmpty(opts.reactor)) return undefined;
   if (opts.event_log === "none") throw new PreflightError("The reactor needs the event log: event_log is none");
-  const own = isMap(engine) ? engine.get(ENGINE) : undefined;
   return {
     ...opts,
     reactor_worker_threads: engineOption(own, "worker_threads") ?? opts.reactor_worker_threads,

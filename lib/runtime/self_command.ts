@@ -83,6 +83,9 @@ export const PILLAR_PROCESS = "salt-master-pillar";
 /** The name by which `master.ts` knows the process that renders the reactor's files. */
 export const REACTOR_PROCESS = "salt-master-reactor";
 
+/** The name by which `master.ts` and `minion.ts` know the process of an engine. */
+export const ENGINE_PROCESS = "salt-engine";
+
 /** The name by which `minion.ts` knows the process that compiles the minion's own pillar. */
 export const OWN_PILLAR_PROCESS = "salt-minion-pillar";
 

@@ -28,6 +28,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   disk: () => import("./disk.ts"),
   dnsutil: () => import("./dnsutil.ts"),
   dpkg_lowpkg: () => import("./dpkg_lowpkg.ts"),
+  engines: () => import("./engines.ts"),
   environ: () => import("./environ.ts"),
   event: () => import("./event.ts"),
   extfs: () => import("./extfs.ts"),

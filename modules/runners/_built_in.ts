@@ -13,6 +13,7 @@ export const RUNNERS: ModuleTable = {
   cache: () => import("./cache.ts"),
   config: () => import("./config.ts"),
   doc: () => import("./doc.ts"),
+  engines: () => import("./engines.ts"),
   error: () => import("./error.ts"),
   event: () => import("./event.ts"),
   fileserver: () => import("./fileserver.ts"),

@@ -24,6 +24,7 @@ export const WORKERS = [
   "lib/minion/beacons/beacon_worker.ts",
   "lib/minion/worker/job_worker.ts",
   "lib/minion/worker/module_worker.ts",
+  "modules/engines/_worker.ts",
 ] as const;
 
 /** The source that answers `--version`, for all executables. */

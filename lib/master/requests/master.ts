@@ -34,6 +34,8 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { checkBackends } from "#lib/config/backend_names.ts";
 import { checkPillarRepositories } from "#lib/files/git/pillar_updates.ts";
+import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts";
+import { ENGINE_PROCESS, masterProcess } from "#lib/runtime/self_command.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
@@ -119,6 +121,7 @@ export class Master {
   #memoryLooks: CpuTimeWatch | undefined;
   readonly #closed = Promise.withResolvers<void>();
   #maintenance: Maintenance | undefined;
+  #engines: EngineSupervisor | undefined;
   #fileUpdates: FileUpdates | undefined;
   #schedule: MasterSchedule | undefined;
   #keyMadeMs = Date.now();
@@ -196,6 +199,11 @@ export class Master {
       queued: opts.max_queued_requests,
     });
     await this.#startReactor({ ...services, startedMs });
+    this.#engines = startEngines({
+      ...{ role: "master", engines: opts.engines, cachedir: opts.cachedir, log: this.#log },
+      opts: packOpts("master", opts),
+      command: masterProcess(ENGINE_PROCESS),
+    });
     this.#startUpkeep();
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
@@ -480,6 +488,7 @@ export class Master {
     const pillars = this.#pillars === undefined ? "" : `; ${this.#pillars.describe()}`;
     return [
       `Main: supervising ${this.#threads.size} threads${cleaning}${functions}${pillars}`,
+      ...this.#engines?.describe() ?? [],
       ...await Promise.all(lines),
     ];
   }
@@ -494,6 +503,7 @@ export class Master {
     this.#schedule?.close();
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
     await this.#rotating;
+    await this.#engines?.close(budget.less(BUS_END_MS));
     // Before the MWorkers: clients wait there for what these processes do.
     await Promise.all([this.#functions?.close(budget.less(BUS_END_MS)), this.#pillars?.close(budget.less(BUS_END_MS))]);
     const bus = this.#bus;

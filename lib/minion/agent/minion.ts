@@ -26,6 +26,8 @@ import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
 import { loadGrains } from "./grains.ts";
+import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts";
+import { ENGINE_PROCESS, ownProcess } from "#lib/runtime/self_command.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
 import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
@@ -105,6 +107,7 @@ export class Minion {
   #beaconQuestions: EventSubscriber | undefined;
   #beacons: MinionBeacons | undefined;
   #ownPillar: OwnPillar | undefined;
+  #engines: EngineSupervisor | undefined;
   #subscription: Subscription | undefined;
   #schedule: MinionSchedule | undefined;
   #scheduleQuestions: EventSubscriber | undefined;
@@ -189,6 +192,11 @@ export class Minion {
     if (opts.beacons_before_connect) beacons.start();
     await this.#openSchedule(jobs);
     await jobs.returnLeft();
+    this.#engines = startEngines({
+      ...{ role: "minion", engines: opts.engines, cachedir: opts.cachedir, log },
+      opts: packOpts("minion", opts),
+      command: ownProcess(ENGINE_PROCESS),
+    });
     this.#handleEvents(this.#events).catch((error) => this.#end(error));
   }
 
@@ -517,7 +525,12 @@ export class Minion {
       : !this.#subscription?.listening
       ? "signing in"
       : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
-    return [`Main: ${state}`, ...await this.#pool?.describe() ?? [], ...await this.#beacons?.describe() ?? []];
+    return [
+      `Main: ${state}`,
+      ...this.#engines?.describe() ?? [],
+      ...await this.#pool?.describe() ?? [],
+      ...await this.#beacons?.describe() ?? [],
+    ];
   }
 
   #end(error: unknown): void {
@@ -550,6 +563,7 @@ export class Minion {
     await this.#beacons?.close(new TimeBudget(KEEPER_END_MS));
     await this.#spool?.close();
     this.#kept?.close();
+    await this.#engines?.close(budget.less(JOURNAL_END_MS));
     await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));

@@ -1,0 +1,95 @@
+/**
+ * The bus of a master or minion, as the process of an engine uses it.
+ * @module
+ */
+
+import { type BusEvent, unpackMatching } from "#lib/bus/event.ts";
+import { fireEvent } from "#lib/bus/fire.ts";
+import { LogFollower } from "#lib/bus/log_follower.ts";
+import { masterBus, minionBus } from "#lib/bus/paths.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { eventLogDirectory } from "#lib/config/master_paths.ts";
+import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
+import { WireError } from "#lib/errors.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
+
+/** The tag at which a minion sends an event of its bus to its master. */
+const TO_MASTER = "fire_master";
+
+/** Events, one after the other. */
+export interface EventStream {
+  /** The next event; `undefined` when the stream was closed. */
+  next(): Promise<BusEvent | undefined>;
+  close(): void;
+}
+
+/** What an engine may do with a bus. */
+export interface EngineBus {
+  /** Fires an event: on a master's bus, or to the master of a minion. */
+  fire(tag: string, data: ValueMap): Promise<boolean>;
+  /**
+   * Opens a stream of the events from now on whose tags begin with one of `prefixes`.
+   * @throws {NoMasterError} If the bus does not answer.
+   */
+  open(prefixes: readonly string[]): Promise<EventStream>;
+}
+
+/** A master's events are read in its event log, where they wait for an engine that is busy. */
+export function busOfMaster(opts: MasterOpts): EngineBus {
+  const paths = masterBus(opts.sock_dir);
+  return {
+    fire: (tag, data) => fireEvent(paths, tag, data),
+    open: async (prefixes) =>
+      opts.event_log === "none" ? await EventSubscriber.connect(paths.pub, prefixes) : new FollowedLog(
+        await LogFollower.open(
+          { paths, directory: eventLogDirectory(opts.cachedir) },
+          (reader) => void reader.seekEnd(),
+        ),
+        prefixes,
+      ),
+  };
+}
+
+/** A minion has no event log: an engine that does not keep up misses events. */
+export function busOfMinion(opts: MinionOpts): EngineBus {
+  const paths = minionBus(opts);
+  return {
+    fire: (tag, data) => fireEvent(paths, TO_MASTER, map({ tag, data })),
+    open: (prefixes) => EventSubscriber.connect(paths.pub, prefixes),
+  };
+}
+
+/** The events of the master's log: what comes while the engine is busy waits there. */
+class FollowedLog implements EventStream {
+  readonly #follower: LogFollower;
+  readonly #prefixes: readonly string[];
+  #read: BusEvent[] = [];
+
+  constructor(follower: LogFollower, prefixes: readonly string[]) {
+    this.#follower = follower;
+    this.#prefixes = prefixes;
+  }
+
+  async next(): Promise<BusEvent | undefined> {
+    while (this.#read.length === 0) {
+      const batch = await this.#follower.read();
+      if (batch === undefined) return undefined;
+      this.#read = batch.events.flatMap(({ frame }) => this.#wanted(frame)).reverse();
+    }
+    return this.#read.pop();
+  }
+
+  #wanted(frame: Uint8Array): BusEvent[] {
+    try {
+      const event = unpackMatching(frame, (tag) => this.#prefixes.some((prefix) => tag.startsWith(prefix)));
+      return event === undefined ? [] : [event];
+    } catch (error) {
+      if (error instanceof WireError) return []; // no other reader can read it either
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#follower.close();
+  }
+}
