@@ -1,5 +1,6 @@
 /**
- * The operator's commands on the master's host: `salt`, and under their own names `salt-key`, `salt-run` and `salt-cp`.
+ * The operator's commands on the master's host: `salt`, and under their own names `salt-key`, `salt-run`,
+ * `salt-cp` and `salt-api`.
  * Each is imported only when it is the one that was started, and has something to do.
  * @module
  */
@@ -68,6 +69,10 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
       local: localCommands,
       startDetached: (words, user) => void startDetached(["--as", "salt-run", ...words], { [CALLER_VARIABLE]: user }),
     });
+  },
+  "salt-api": async (args) => {
+    const { runSaltApi } = await import("#lib/api/server/salt_api.ts");
+    return await runSaltApi(args);
   },
   "salt-cp": async (args) => {
     const { runSaltCp } = await import("#lib/commands/programs/salt_cp.ts");

@@ -48,6 +48,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/minion"],
   ["lib/master"],
   ["lib/commands"],
+  ["lib/api"],
   ["master.ts", "minion.ts", "salt.ts"],
   ["scripts"],
   ["scripts/coverage/rules", "scripts/mutants", "scripts/reference"],
@@ -96,6 +97,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"]],
   "lib/master": [["functions", "publisher"], ["reactor"], ["requests"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
+  "lib/api": [["http"], ["calls"], ["server"]],
 };
 
 /** The place of a room: its box, the floor of that box, and the floor of the room in it if the box is a wing. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { BusEvent } from "#lib/bus/event.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { checkMasterRunning } from "./master_running.ts";
@@ -24,36 +25,78 @@ export interface RequestedRunner {
   readonly kwargs: ValueMap;
 }
 
+/** How a runner is asked for. */
+export interface RunnerRequestOptions {
+  /** A token, or a name and a password. */
+  readonly proof: ValueMap;
+  /** Ends the wait for the result. */
+  readonly signal: AbortSignal;
+  /** Time for the result, in milliseconds. Default: five minutes. */
+  readonly timeoutMs?: number;
+}
+
+/** A function that runs on the master: where its events go, and its job id. */
+export interface StartedFunction {
+  /** `salt/run/20261123231502118734` */
+  readonly tag: string;
+  readonly jid: string;
+}
+
 /**
- * Runs it. A refusal and an absent master are outcomes too, not errors.
- * @param proof A token, or a name and a password.
+ * Starts it, and does not wait for its result.
+ * @throws {RefusedError} If the rules of the user do not allow it.
+ * @throws {NoMasterError} If the master does not answer.
  */
-export async function requestRunner(
+export async function startRunner(
   opts: MasterOpts,
   { fun, args, kwargs }: RequestedRunner,
-  { proof, signal }: { readonly proof: ValueMap; readonly signal: AbortSignal },
+  proof: ValueMap,
+): Promise<StartedFunction> {
+  const load = map({ cmd: "runner", fun, kwarg: { arg: [...args], kwarg: kwargs } });
+  const reply = await askMaster(opts, new Map([...load, ...proof]));
+  const error = isMap(reply) ? reply.get("error") : undefined;
+  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
+  const jid = isMap(reply) ? reply.get("jid") : undefined;
+  if (typeof jid !== "string") throw new WireError(`The master answered ${str(reply)} to a runner`);
+  return { tag: functionTag("runner", jid), jid };
+}
+
+/**
+ * Starts it and waits for the event of its end.
+ * @returns The event; `undefined` when the time is over or the wait was ended.
+ * @throws {RefusedError} If the rules of the user do not allow it.
+ * @throws {NoMasterError} At once if no master is running on this host, or if it does not answer.
+ */
+export async function awaitRunner(
+  opts: MasterOpts,
+  wanted: RequestedRunner,
+  { proof, signal, timeoutMs = RESULT_MS }: RunnerRequestOptions,
+): Promise<{ readonly started: StartedFunction; readonly event: BusEvent | undefined }> {
+  await checkMasterRunning(opts.sock_dir);
+  using events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [functionTag("runner", "")]);
+  const wakeUp = () => events.close();
+  signal.addEventListener("abort", wakeUp);
+  try {
+    const started = await startRunner(opts, wanted, proof);
+    const tag = functionEvent("runner", started.jid, "ret");
+    return { started, event: await events.next(timeoutMs, (one) => one === tag) };
+  } finally {
+    signal.removeEventListener("abort", wakeUp);
+  }
+}
+
+/** Runs it. A refusal and an absent master are outcomes too, not errors. */
+export async function requestRunner(
+  opts: MasterOpts,
+  wanted: RequestedRunner,
+  options: RunnerRequestOptions,
 ): Promise<RunnerOutcome> {
   try {
-    await checkMasterRunning(opts.sock_dir);
-    using events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [functionTag("runner", "")]);
-    const wakeUp = () => events.close();
-    signal.addEventListener("abort", wakeUp);
-    try {
-      const load = map({ cmd: "runner", fun, kwarg: { arg: [...args], kwarg: kwargs } });
-      const reply = await askMaster(opts, new Map([...load, ...proof]));
-      const error = isMap(reply) ? reply.get("error") : undefined;
-      if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
-      const jid = isMap(reply) ? reply.get("jid") : undefined;
-      if (typeof jid !== "string") throw new WireError(`The master answered ${str(reply)} to a runner`);
-      const tag = functionEvent("runner", jid, "ret");
-      const event = await events.next(RESULT_MS, (one) => one === tag);
-      if (event === undefined) throw new NoMasterError(`RunnerClient job '${jid}' timed out`);
-      const ok = event.data.get("success") === true;
-      const retcode = toNumber(event.data.get("retcode")) ?? (ok ? 0 : 1);
-      return { end: ok ? "done" : "failed", return: event.data.get("return") ?? null, retcode };
-    } finally {
-      signal.removeEventListener("abort", wakeUp);
-    }
+    const { started, event } = await awaitRunner(opts, wanted, options);
+    if (event === undefined) throw new NoMasterError(`RunnerClient job '${started.jid}' timed out`);
+    const ok = event.data.get("success") === true;
+    const retcode = toNumber(event.data.get("retcode")) ?? (ok ? 0 : 1);
+    return { end: ok ? "done" : "failed", return: event.data.get("return") ?? null, retcode };
   } catch (error) {
     if (error instanceof NoMasterError) return { end: "noMaster", return: error.message, retcode: 1 };
     if (error instanceof RefusedError) return { end: "refused", return: error.message, retcode: 1 };

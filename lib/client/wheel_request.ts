@@ -7,6 +7,7 @@
 import { CommandError, RefusedError, WireError } from "#lib/errors.ts";
 import { checkMasterIfAllowed } from "./master_running.ts";
 import { askMaster } from "./token_request.ts";
+import type { StartedFunction } from "./runner_request.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -18,26 +19,69 @@ export interface RequestedWheel {
   readonly kwargs?: ValueMap;
 }
 
+/** What the master answers to a wheel function. */
+export interface WheelReply {
+  /** `salt/wheel/20261123231502118734` */
+  readonly tag: string;
+  /** `fun`, `jid`, `tag`, `user`, `return`, `success`, `_stamp`. */
+  readonly data: ValueMap;
+}
+
+/**
+ * Runs it.
+ * @returns The master's whole reply, also if the function failed.
+ * @param proof A token, or a name and a password.
+ * @throws {RefusedError} If the rules of the user do not allow it.
+ * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
+ */
+export async function askWheel(
+  opts: MasterOpts,
+  { fun, args = [], kwargs = new Map() }: RequestedWheel,
+  proof: ValueMap,
+): Promise<WheelReply> {
+  const reply = await ask(opts, map({ cmd: "wheel", fun, arg: [...args], kwarg: kwargs }), proof);
+  const data = reply.get("data");
+  if (!isMap(data)) throw new WireError(`The master answered ${str(reply)} to a wheel function`);
+  return { tag: str(reply.get("tag") ?? ""), data };
+}
+
+/**
+ * Starts it, and does not wait for its result. Only our masters know the request.
+ * @param proof A token, or a name and a password.
+ * @throws {RefusedError} If the rules of the user do not allow it.
+ * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
+ */
+export async function startWheel(
+  opts: MasterOpts,
+  { fun, args = [], kwargs = new Map() }: RequestedWheel,
+  proof: ValueMap,
+): Promise<StartedFunction> {
+  const reply = await ask(opts, map({ cmd: "wheel_async", fun, arg: [...args], kwarg: kwargs }), proof);
+  const [tag, jid] = [reply.get("tag"), reply.get("jid")];
+  if (typeof tag !== "string" || typeof jid !== "string") {
+    throw new WireError(`The master answered ${str(reply)} to a wheel function`);
+  }
+  return { tag, jid };
+}
+
+async function ask(opts: MasterOpts, load: ValueMap, proof: ValueMap): Promise<ValueMap> {
+  await checkMasterIfAllowed(opts.sock_dir);
+  const reply = await askMaster(opts, new Map([...load, ...proof]));
+  if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a wheel function`);
+  const error = reply.get("error");
+  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
+  return reply;
+}
+
 /**
  * Runs it.
  * @returns Its result.
  * @param proof A token, or a name and a password.
- * @throws {RefusedError} If the rules of the user do not allow it.
  * @throws {CommandError} If it failed.
- * @throws {NoMasterError} At once if no master is running on this host, or when it has not answered in time.
+ * @throws What {@linkcode askWheel} throws.
  */
-export async function requestWheel(
-  opts: MasterOpts,
-  { fun, args = [], kwargs = new Map() }: RequestedWheel,
-  proof: ValueMap,
-): Promise<Value> {
-  const load = map({ cmd: "wheel", fun, arg: [...args], kwarg: kwargs });
-  await checkMasterIfAllowed(opts.sock_dir);
-  const reply = await askMaster(opts, new Map([...load, ...proof]));
-  const error = isMap(reply) ? reply.get("error") : undefined;
-  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
-  const data = isMap(reply) ? reply.get("data") : undefined;
-  if (!isMap(data)) throw new WireError(`The master answered ${str(reply)} to a wheel function`);
+export async function requestWheel(opts: MasterOpts, wanted: RequestedWheel, proof: ValueMap): Promise<Value> {
+  const { data } = await askWheel(opts, wanted, proof);
   if (data.get("success") !== true) throw new CommandError(str(data.get("return") ?? ""));
   return data.get("return") ?? null;
 }

@@ -85,6 +85,15 @@ function makeMasterOptions() {
     pidfile: pathOption("/var/run/salt-master.pid", "File that holds the process id."),
     log_file: pathOption("/var/log/salt/master", "Log file."),
     key_logfile: pathOption("/var/log/salt/key", "Log file of `salt-key`."),
+    api_pidfile: pathOption("/var/run/salt-api.pid", "File that holds the process id of `salt-api`."),
+    api_logfile: pathOption("/var/log/salt/api", "Log file of `salt-api`."),
+    netapi_enable_clients: strsOption(
+      [],
+      "Clients that `salt-api` serves: local, local_async, local_batch, local_subset, runner, runner_async, wheel, wheel_async; none unless they are named.",
+    ),
+    netapi_allow_raw_shell: boolOption(false, "Whether `salt-api` takes chunks with `raw_shell`."),
+    rest_timeout: floatOption(300, "Seconds that `salt-api` waits for the result of a runner.", { min: 0 }),
+    rest_cherrypy: dictOption(new Map(), "What `salt-api` serves, and where: docs/api.md."),
     timeout: floatOption(5, "Seconds that the commands wait for minions before they ask whether the job still runs.", {
       min: 0,
     }),

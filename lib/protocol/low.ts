@@ -43,7 +43,8 @@ export function requestArguments(load: ValueMap, kind: FunctionKind): ReadArgs {
   return isMap(inner) ? argumentsIn(inner) : fromNamedArgs([], []);
 }
 
-function argumentsIn(low: ValueMap): ReadArgs {
+/** The arguments in a low chunk: `arg`, `kwarg`, and all fields that are none of the request. */
+export function argumentsIn(low: ValueMap): ReadArgs {
   const args = low.get("arg"), kwarg = low.get("kwarg");
   const fields: ValueMap = new Map([...low].filter(([name]) => !REQUEST_FIELDS.has(name)));
   return fromNamedArgs(Array.isArray(args) ? args : [], isMap(kwarg) ? [fields, kwarg] : [fields]);

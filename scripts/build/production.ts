@@ -12,7 +12,7 @@ import { licenseFiles, OWN_FILES, SHIPPED, type ShippedComponent } from "#lib/pr
 export const EXECUTABLES = [
   { name: "salt-master", entry: "master.ts", links: [] },
   { name: "salt-minion", entry: "minion.ts", links: ["salt-call"] },
-  { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp"] },
+  { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp", "salt-api"] },
 ] as const;
 
 /** The files that run as threads. No import names them, so a tool that follows imports needs this list. */
@@ -46,6 +46,7 @@ export const COMMAND_ENTRIES = {
   "salt-key": "salt.ts",
   "salt-run": "salt.ts",
   "salt-cp": "salt.ts",
+  "salt-api": "salt.ts",
 } as const;
 
 /** The name of an executable. */

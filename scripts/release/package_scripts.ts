@@ -67,8 +67,17 @@ fi
   removed: RUNNING + PURGED("salt-minion", ["/var/cache/salt/minion", "/var/log/salt/minion"]),
 };
 
-/** The steps of the package with the operator's commands. */
-export const COMMANDS_STEPS: PackageSteps = { installed: unpack("salt") };
+/** The steps of the package with the operator's commands. Its API is started by the operator, who configures it. */
+export const COMMANDS_STEPS: PackageSteps = {
+  installed: `${RUNNING}${unpack("salt")}if [ -n "$running" ]; then
+  systemctl daemon-reload
+  if [ "$event" = upgrade ]; then systemctl try-restart salt-api.service; fi
+fi
+`,
+  removing: RUNNING + REMOVING_SERVICE("salt-api"),
+  removed: `${RUNNING}[ -z "$running" ] || systemctl daemon-reload
+`,
+};
 
 /** The steps of the package that the others share. */
 export const COMMON_STEPS: PackageSteps = {

@@ -75,6 +75,18 @@ export function preflightMinion(opts: MinionOpts): Ready {
   });
 }
 
+/**
+ * Checks the host for the API of a master, and does the steps that need root.
+ * @throws {PreflightError} With the first problem.
+ */
+export function preflightApi(opts: MasterOpts): Ready {
+  return preflight(opts, {
+    longestSocket: "master_event_pull.ipc",
+    directories: [],
+    check: (warnings) => checkOpenFiles(opts.max_open_files, 0, warnings),
+  });
+}
+
 /** What only one of the services has. */
 interface RoleChecks {
   /** The longest name of a socket in its `sock_dir`. */

@@ -1,5 +1,5 @@
 /**
- * The command lines of the two services, as data.
+ * The command lines of the services, as data.
  * Source: `salt-master --help` and `salt-minion --help` of Salt 3006 and 3008.
  * @module
  */
@@ -29,5 +29,13 @@ export const SALT_MINION: CommandLine<ServiceTable> = {
   prog: "salt-minion",
   usage: "[options]",
   description: "The Salt minion, which runs the jobs of its master.",
+  options: SERVICE_OPTIONS,
+};
+
+/** The command `salt-api`. */
+export const SALT_API: CommandLine<ServiceTable> = {
+  prog: "salt-api",
+  usage: "[options]",
+  description: "The REST API of a master on this host.",
   options: SERVICE_OPTIONS,
 };

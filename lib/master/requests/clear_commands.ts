@@ -8,7 +8,7 @@ import { BUSY } from "#lib/auth/external_auth.ts";
 import { RefusedError } from "#lib/errors.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import type { MasterServices } from "./services.ts";
-import { runnerCommand, wheelCommand } from "./function_commands.ts";
+import { runnerCommand, wheelAsyncCommand, wheelCommand } from "./function_commands.ts";
 import { publishCommand } from "./publish.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -22,6 +22,7 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     load.has("token") ? auth.callers.external.tokens.get(load.get("token"))?.data ?? new Map() : false,
   runner: runnerCommand,
   wheel: wheelCommand,
+  wheel_async: wheelAsyncCommand,
 };
 
 /** @returns The token's data; `""` if the sender gets none; `{error}` if the password was not checked. */

@@ -1,6 +1,6 @@
 /**
- * The clear commands `runner` and `wheel`: functions that run on the master itself, for clients that may run them. A
- * runner is answered at once, with the tag of its events; a wheel function with its result.
+ * The clear commands `runner`, `wheel` and `wheel_async`: functions that run on the master itself, for clients that
+ * may run them. A runner is answered at once, with the tag of its events; a wheel function with its result.
  * Source: Salt 3008.3 `salt/master.py` (ClearFuncs.runner, ClearFuncs.wheel); docs/protocol.md "Clear commands".
  * @module
  */
@@ -26,9 +26,22 @@ type FunctionNeeds = Needs<"auth" | "functions" | "opts" | "log" | "warn">;
  * @throws {WireError} Without a function.
  */
 export function runnerCommand(load: ValueMap, services: FunctionNeeds): Promise<ValueMap> {
-  return perform("runner", load, services, async (job) => {
+  return start("runner", load, services);
+}
+
+/**
+ * `wheel_async`, which Salt has not: starts a wheel function.
+ * @returns `{tag, jid}`, or `{error: {name, message}}`.
+ * @throws {WireError} Without a function.
+ */
+export function wheelAsyncCommand(load: ValueMap, services: FunctionNeeds): Promise<ValueMap> {
+  return start("wheel", load, services);
+}
+
+function start(kind: FunctionKind, load: ValueMap, services: FunctionNeeds): Promise<ValueMap> {
+  return perform(kind, load, services, async (job) => {
     await services.functions.start(job);
-    return map({ tag: functionTag("runner", job.jid), jid: job.jid });
+    return map({ tag: functionTag(kind, job.jid), jid: job.jid });
   });
 }
 

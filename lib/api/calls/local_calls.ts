@@ -1,0 +1,193 @@
+/**
+ * The clients `local`, `local_async`, `local_subset` and `local_batch`: functions on minions.
+ * Source: Salt 3008.3 `salt/netapi/__init__.py`, `salt/client/__init__.py`; answers of a live salt-api.
+ * @module
+ */
+
+import { answers } from "#lib/commands/report/answers.ts";
+import { batchSize } from "#lib/jobs/batch_size.ts";
+import { BatchRun } from "#lib/commands/programs/batch_run.ts";
+import { type JobRequest, timeoutsOf } from "#lib/client/job.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { hasReturned, type Outcome } from "#lib/protocol/outcome.ts";
+import { ApiError } from "#lib/api/http/api_error.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { LocalClient } from "#lib/client/local.ts";
+import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { TargetError, UsageError } from "#lib/errors.ts";
+import { toWireArgs } from "#lib/yaml/arguments.ts";
+import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import type { ApiCaller } from "./caller.ts";
+
+/** One minion's answer, as far as results need it. */
+type Answer = { readonly id: string; readonly return: Value; readonly retcode: number; readonly out?: string } & {
+  readonly outcome: Outcome;
+};
+
+/** The number of minions of `local_subset`, unless the chunk says another. */
+const SUBSET = 3;
+
+/** `local`: the returns, when all are there. */
+export async function runLocal(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
+  const result: ValueMap = new Map();
+  for await (const [id, value] of results(jobOf(low), low, caller)) result.set(id, value);
+  return [result];
+}
+
+/** `local_async`: the job id and the minions; an empty map if nobody matches. */
+export async function startLocal(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
+  using client = await connect(caller);
+  try {
+    const { jid, minions } = await client.publish(jobOf(low));
+    return [map({ jid, minions: [...minions] })];
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error;
+    return [new Map()];
+  }
+}
+
+/** `local_subset`: some of the minions, chosen at random. */
+export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
+  const job = jobOf(low);
+  const ids = shuffle(targetIds(job, caller)).slice(0, numberIn(low, "subset") ?? SUBSET);
+  const result: ValueMap = new Map();
+  if (ids.length === 0) return [result];
+  for await (const [id, value] of results({ ...job, tgt: ids, tgtType: "list" }, low, caller)) result.set(id, value);
+  return [result];
+}
+
+/** `local_batch`: an entry for each minion. */
+export async function runBatched(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
+  const job = jobOf(low);
+  const ids = targetIds(job, caller);
+  if (ids.length === 0) return [];
+  const size = batchSize(str(low.get("batch") ?? "100%"), ids.length);
+  const full = low.get("full_return") === true;
+  using client = await connect(caller);
+  const entries: Value[] = [];
+  const batch = new BatchRun({
+    ids,
+    size,
+    waitMs: (numberIn(low, "batch_wait") ?? 0) * 1000,
+    failhard: low.get("failhard") === true,
+    async *run(part) {
+      const published = await client.publish({ ...job, tgt: [...part], tgtType: "list" });
+      for await (const answer of answers(client, published, collecting(low, caller))) {
+        entries.push(new Map([[answer.id, shown(answer, full ? published.jid : undefined)]]));
+        yield answer;
+      }
+    },
+  });
+  const halt = () => batch.halt("the client has gone");
+  caller.signal.addEventListener("abort", halt);
+  try {
+    await batch.finish();
+  } finally {
+    caller.signal.removeEventListener("abort", halt);
+  }
+  return entries;
+}
+
+/** The results of a job as they arrive. */
+async function* results(job: JobRequest, low: ValueMap, caller: ApiCaller): AsyncGenerator<[string, Value]> {
+  using client = await connect(caller);
+  let published;
+  try {
+    published = await client.publish(job);
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error;
+    return;
+  }
+  const jid = low.get("full_return") === true ? published.jid : undefined;
+  // Ids of a list that nobody has are absent, as in Salt.
+  for await (const answer of answers(client, { ...published, missing: [] }, collecting(low, caller))) {
+    yield [answer.id, shown(answer, jid)];
+  }
+}
+
+function shown(answer: Answer, jid: string | undefined): Value {
+  if (jid === undefined) return answer.return;
+  const full = map({ ret: answer.return, retcode: answer.retcode, jid });
+  if (answer.out !== undefined) full.set("out", answer.out);
+  if (!hasReturned(answer.outcome)) full.set("outcome", answer.outcome);
+  return full;
+}
+
+function collecting(low: ValueMap, { opts, signal }: ApiCaller) {
+  const timeouts = timeoutsOf(opts, {
+    timeoutS: numberIn(low, "timeout"),
+    gatherJobTimeoutS: numberIn(low, "gather_job_timeout"),
+  });
+  return { timeouts, signal, opts };
+}
+
+async function connect({ opts, user, log, proof }: ApiCaller): Promise<LocalClient> {
+  return await LocalClient.connect(opts, { user, log, credentials: proof });
+}
+
+/**
+ * The job that a chunk asks for.
+ * @throws {ApiError} 400 if it has no target or no function.
+ */
+function jobOf(low: ValueMap): JobRequest {
+  const { tgt, fun } = { tgt: low.get("tgt"), fun: low.get("fun") };
+  if (tgt === undefined || tgt === null) throw new ApiError(400, "A chunk of the client local needs tgt");
+  const isFunction = typeof fun === "string" || (Array.isArray(fun) && fun.length > 0 && fun.every(isText));
+  if (!isFunction) throw new ApiError(400, "A chunk of the client local needs fun");
+  const kwarg = low.get("kwarg") ?? new Map();
+  if (!isMap(kwarg)) throw new ApiError(400, "kwarg must be a map");
+  const jid = low.get("jid");
+  if (jid !== undefined && !(typeof jid === "string" && isJid(jid))) throw new ApiError(400, "jid is no job id");
+  const kwargs: ValueMap = new Map();
+  for (const name of ["metadata", "delimiter"]) if (low.has(name)) kwargs.set(name, low.get(name) ?? null);
+  return {
+    tgt,
+    tgtType: str(low.get("tgt_type") ?? low.get("expr_type") ?? "glob"),
+    fun,
+    arg: toWireArgs(argList(low), kwarg),
+    ret: str(low.get("ret") ?? ""),
+    kwargs,
+    ...jid !== undefined && { jid },
+  };
+}
+
+/** `arg`; a value that is no list is the only argument. */
+function argList(low: ValueMap): readonly Value[] {
+  const arg = low.get("arg");
+  return arg === undefined ? [] : Array.isArray(arg) ? arg : [arg];
+}
+
+function isText(value: Value): boolean {
+  return typeof value === "string";
+}
+
+/** @throws {ApiError} 400 if the field is there and no number that is at least 0. */
+function numberIn(low: ValueMap, name: string): number | undefined {
+  const value = low.get(name);
+  if (value === undefined || value === null) return undefined;
+  const number = typeof value === "string" ? Number(value) : toNumber(value);
+  if (number === undefined || !(number >= 0)) throw new ApiError(400, `${name} must be a number`);
+  return number;
+}
+
+/** The accepted minions that the target matches. The master decides about the rights when the job is published. */
+function targetIds(job: JobRequest, { opts, log }: ApiCaller): string[] {
+  const data = new DataCache(opts.cachedir, { log: log.warning });
+  try {
+    return resolveTarget(job, acceptedFleet(opts, { keys: new KeyStore(opts.pki_dir), data })).minions;
+  } catch (error) {
+    if (!(error instanceof TargetError)) throw error;
+    if (job.tgtType === "") throw new UsageError(error.message);
+    return [];
+  }
+}
+
+function shuffle(ids: readonly string[]): string[] {
+  const mixed = [...ids];
+  for (let i = mixed.length - 1; i > 0; i--) {
+    const j = Math.floor(Math.random() * (i + 1));
+    [mixed[i], mixed[j]] = [mixed[j], mixed[i]];
+  }
+  return mixed;
+}

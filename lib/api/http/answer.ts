@@ -1,0 +1,87 @@
+/**
+ * Answers: values as JSON or YAML, errors in the language that the client takes.
+ * @module
+ */
+
+import { dumpJson } from "#lib/values/json.ts";
+import { dumpYaml } from "#lib/yaml/dump.ts";
+import { escapeHtml } from "#lib/text/html.ts";
+import { map, type Value } from "#lib/values/value.ts";
+import { preferredType, prefers } from "./accept.ts";
+import { ApiError } from "./api_error.ts";
+
+/** The media types of values. */
+export const VALUE_TYPES = ["application/json", "application/x-yaml"] as const;
+
+/** One of {@linkcode VALUE_TYPES}. */
+export type ValueType = typeof VALUE_TYPES[number];
+
+/** The headers of every answer: none is kept by caches, and none is taken for another type. */
+const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  "Cache-Control": "no-store, private",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** The reasons of the statuses that are used, as in RFC 9110. */
+const REASONS: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  406: "Not Acceptable",
+  408: "Request Timeout",
+  409: "Conflict",
+  413: "Content Too Large",
+  421: "Misdirected Request",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  500: "Internal Server Error",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+/**
+ * The type of the answer to a client with this `Accept`. Asked before the work is done, so that nothing runs whose
+ * answer nobody takes.
+ * @throws {ApiError} 406 if it takes neither.
+ */
+export function valueType(accept: string | null): ValueType {
+  const type = preferredType(accept, VALUE_TYPES);
+  if (type !== undefined) return type;
+  throw new ApiError(
+    406,
+    `Your client sent this Accept header: ${accept}. But this resource only emits these media types: ` +
+      `${VALUE_TYPES.join(", ")}.`,
+  );
+}
+
+/** An answer with a value. */
+export function valueAnswer(value: Value, type: ValueType, { status = 200, headers = {} }: {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+} = {}): Response {
+  const text = type === "application/json" ? dumpJson(value) : dumpYaml(value);
+  return new Response(text, { status, headers: { ...COMMON_HEADERS, "Content-Type": type, ...headers } });
+}
+
+/**
+ * An answer with an error: JSON `{"error": {status, code, message, request}}`, or a page for a client that prefers
+ * `text/html`. `code` is the status in words, `request` the id of the request in the log.
+ */
+export function errorAnswer(error: ApiError, { accept, request }: {
+  readonly accept: string | null;
+  readonly request: string;
+}): Response {
+  const { status, message, headers } = error;
+  const reason = REASONS[status] ?? "Error";
+  if (prefers(accept, "text/html", VALUE_TYPES)) {
+    const title = `${status} ${reason}`;
+    const page = `<!doctype html>\n<title>${title}</title>\n<h1>${title}</h1>\n<p>${escapeHtml(message)}</p>\n`;
+    const type = { "Content-Type": "text/html;charset=utf-8" };
+    return new Response(page, { status, headers: { ...COMMON_HEADERS, ...type, ...headers } });
+  }
+  const code = reason.toLowerCase().replaceAll(" ", "_");
+  const value = map({ error: { status, code, message, request } });
+  return valueAnswer(value, preferredType(accept, VALUE_TYPES) ?? "application/json", { status, headers });
+}

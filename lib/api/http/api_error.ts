@@ -1,0 +1,19 @@
+/**
+ * An answer that is an error, with its status.
+ * @module
+ */
+
+/** A request that is answered with an error. Its message is a sentence for the client. */
+export class ApiError extends Error {
+  override name = "ApiError";
+  /** 400 to 599. */
+  readonly status: number;
+  /** Headers that the answer must have: `Allow`, `Retry-After`. */
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+}

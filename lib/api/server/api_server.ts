@@ -1,0 +1,303 @@
+/**
+ * `salt-api`: the routes of Salt's rest_cherrypy over HTTP, beside a running master.
+ * Source: Salt 3008.3 `salt/netapi/rest_cherrypy/app.py`; docs/api.md.
+ * @module
+ */
+
+import { apiRoutes } from "./routes.ts";
+import type { ApiSettings } from "./api_settings.ts";
+import { errorAnswer, VALUE_TYPES, valueAnswer, valueType } from "#lib/api/http/answer.ts";
+import { EventFeed } from "./event_feed.ts";
+import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
+import { ApiError } from "#lib/api/http/api_error.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { LoginAttempts } from "./login_attempts.ts";
+import { matchRoute, type PathRoute } from "#lib/api/http/route_table.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { prefers } from "#lib/api/http/accept.ts";
+import { readRequestBody, type RequestBody } from "#lib/api/http/request_body.ts";
+import { RequestCounts } from "./request_counts.ts";
+import { sessionCookie } from "#lib/api/http/cookies.ts";
+import { type ApiSession, Sessions } from "./sessions.ts";
+import { fileAnswer, staticPath } from "./static_files.ts";
+import { TimeBudget } from "#lib/os/time_budget.ts";
+import { Tokens } from "#lib/auth/tokens.ts";
+import type { ApiEndpoint, ApiParts, Methods } from "./endpoint.ts";
+
+/** Time for a body to arrive, in milliseconds. */
+const BODY_MS = 60_000;
+/** Bytes of all headers of a request. */
+const MAX_HEADER_BYTES = 16 << 10;
+/** Requests of one address at a time. */
+const MAX_REQUESTS_OF_ADDRESS = 500;
+
+const NO_BODY: RequestBody = { text: "", data: undefined, isForm: false };
+
+/** A request before its route is known. */
+interface Incoming {
+  readonly request: Request;
+  readonly address: string;
+  /** The path as it was sent: not decoded, nothing of it resolved. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+}
+
+/** A running API. */
+export class ApiServer {
+  readonly #parts: ApiParts;
+  readonly #routes: readonly PathRoute<Methods>[];
+  readonly #stop: AbortController;
+  readonly #requestsOf = new Map<string, number>();
+  #server: Deno.HttpServer<Deno.NetAddr> | undefined;
+
+  private constructor(parts: ApiParts, stop: AbortController) {
+    this.#parts = parts;
+    this.#stop = stop;
+    this.#routes = apiRoutes(parts.settings);
+  }
+
+  /**
+   * Starts to serve.
+   * @throws {PreflightError} If it cannot listen, or a certificate cannot be read.
+   */
+  static start(
+    opts: MasterOpts,
+    { settings, log }: { readonly settings: ApiSettings; readonly log: Logger },
+  ): ApiServer {
+    const stop = new AbortController();
+    const sessions = new Sessions({
+      directory: `${opts.cachedir}/api_sessions`,
+      idleMs: settings.session_idle_hours * 3_600_000,
+      log,
+    });
+    const parts: ApiParts = {
+      opts,
+      settings,
+      log,
+      sessions,
+      tokens: new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: log.error }),
+      feed: new EventFeed(opts, log),
+      attempts: new LoginAttempts(),
+      counts: new RequestCounts({ byRoute: settings.collect_stats }),
+      signal: stop.signal,
+    };
+    const api = new ApiServer(parts, stop);
+    api.#listen();
+    return api;
+  }
+
+  #listen(): void {
+    const { settings, log } = this.#parts;
+    const { host, port } = settings;
+    try {
+      this.#server = Deno.serve({
+        hostname: host,
+        port,
+        ...tlsFiles(settings),
+        onListen: ({ hostname, port }) => log.info(`Serving the API on ${hostname}:${port}`),
+        onError: (error) => this.#unexpected(error, null),
+      }, (request, info) => this.#serve(request, info));
+    } catch (error) {
+      throw new PreflightError(`rest_cherrypy: cannot listen on port ${port} of ${host}: ${messageOf(error)}`);
+    }
+  }
+
+  /** The port that it listens on. */
+  get port(): number {
+    return this.#server?.addr.port ?? 0;
+  }
+
+  /** Rejects with the error that ended it, if it ends by itself. */
+  get closed(): Promise<void> {
+    return this.#server?.finished ?? Promise.resolve();
+  }
+
+  /** What it does now, one line. */
+  describeThreads(): Promise<string[]> {
+    const open = [...this.#requestsOf.values()].reduce((sum, count) => sum + count, 0);
+    return Promise.resolve([`main: ${open} requests are open`]);
+  }
+
+  /** Ends streams, and lets running requests finish within `budget`. */
+  async close(budget: TimeBudget): Promise<void> {
+    this.#stop.abort();
+    this.#parts.feed.close();
+    const server = this.#server;
+    if (server !== undefined) await budget.allows(server.shutdown());
+  }
+
+  async #serve(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
+    const { counts, log } = this.#parts;
+    const address = plainAddress(info.remoteAddr.hostname);
+    const ended = counts.begin();
+    const open = (this.#requestsOf.get(address) ?? 0) + 1;
+    this.#requestsOf.set(address, open);
+    let response: Response;
+    const incoming = { request, address, ...splitTarget(request.url) };
+    try {
+      if (open > MAX_REQUESTS_OF_ADDRESS) {
+        throw new ApiError(429, "Too many requests at a time", { "Retry-After": "1" });
+      }
+      response = await this.#answer(incoming);
+    } catch (error) {
+      response = this.#problem(error, request.headers.get("accept"));
+    } finally {
+      const left = (this.#requestsOf.get(address) ?? 1) - 1;
+      if (left > 0) this.#requestsOf.set(address, left);
+      else this.#requestsOf.delete(address);
+    }
+    ended(incoming.path.split("/", 2).join("/"), response.status);
+    log.info(() => `${address} ${request.method} ${incoming.path}: ${response.status}`);
+    if (request.method === "HEAD" && response.body !== null) {
+      await response.body.cancel();
+      return new Response(null, response);
+    }
+    return response;
+  }
+
+  #problem(error: unknown, accept: string | null): Response {
+    if (!(error instanceof ApiError)) return this.#unexpected(error, accept);
+    return errorAnswer(error, { accept, request: crypto.randomUUID() });
+  }
+
+  #unexpected(error: unknown, accept: string | null): Response {
+    const request = crypto.randomUUID();
+    this.#parts.log.error(`Request ${request}: ${describeError(error)}`);
+    return errorAnswer(new ApiError(500, "An unexpected error occurred"), { accept, request });
+  }
+
+  async #answer(incoming: Incoming): Promise<Response> {
+    const { request, address, path } = incoming;
+    const { settings } = this.#parts;
+    if (settings.authorized_ips.length > 0 && !settings.authorized_ips.includes(address)) {
+      throw new ApiError(403, "Bad IP");
+    }
+    const headerBytes = [...request.headers].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+    if (headerBytes > MAX_HEADER_BYTES) throw new ApiError(431, "The headers are too long");
+    const file = await this.#file(incoming);
+    if (file !== undefined) return file;
+    const route = matchRoute(this.#routes, path);
+    if (route === undefined) throw new ApiError(404, `The path '${path}' was not found.`);
+    const endpoint = endpointOf(route.target, request.method);
+    if (endpoint === undefined) return methodAnswer(route.target, request.method);
+    return await this.#call(endpoint, incoming, route.params);
+  }
+
+  async #call(endpoint: ApiEndpoint, incoming: Incoming, params: Readonly<Record<string, string>>): Promise<Response> {
+    const { request, address, path, query } = incoming;
+    const { settings, signal } = this.#parts;
+    checkQuery(endpoint, query, path);
+    const session = this.#sessionOf(request, endpoint);
+    const type = endpoint.isRaw ? "application/json" : valueType(request.headers.get("accept"));
+    const body = ["GET", "HEAD"].includes(request.method)
+      ? NO_BODY
+      : await readRequestBody(request, { maxBytes: settings.max_request_body_size, timeoutMs: BODY_MS });
+    const gone = AbortSignal.any([request.signal, signal]);
+    const call = { request, address, params, query, body, session, type, signal: gone };
+    const reply = await endpoint.handle(call, this.#parts);
+    return reply instanceof Response ? reply : valueAnswer(reply.value, type, reply);
+  }
+
+  /**
+   * The session of the request, by its header or else its cookie.
+   * @throws {ApiError} 401 if the endpoint needs one and there is none; 403 if another site sent the request.
+   */
+  #sessionOf(request: Request, endpoint: ApiEndpoint): ApiSession | undefined {
+    const { sessions, tokens } = this.#parts;
+    const header = request.headers.get("x-auth-token") || undefined;
+    const cookie = sessionCookie(request.headers.get("cookie"));
+    const session = sessions.use(header ?? cookie);
+    if (endpoint.needs === undefined) return session;
+    if (session !== undefined) {
+      if (header === undefined) checkSameSite(request);
+      return session;
+    }
+    if (endpoint.needs === "token" && tokens.get(header) !== undefined) return undefined;
+    const isKnownOnce = header !== undefined || cookie !== undefined;
+    throw new ApiError(401, isKnownOnce ? "Authentication error occurred." : "No authentication credentials given");
+  }
+
+  /** The file that a path names, or the page for a browser; `undefined`: none. */
+  async #file({ request, path }: Incoming): Promise<Response | undefined> {
+    const { settings } = this.#parts;
+    const isReading = request.method === "GET" || request.method === "HEAD";
+    if (settings.static !== null) {
+      const found = matchRoute([{ path: `${settings.static_path}/*name`, target: settings.static }], path);
+      if (found !== undefined && found.params.name !== "") {
+        if (!isReading) return methodAnswer({ GET: undefined }, request.method);
+        return await fileAnswer(staticPath(found.target, found.params.name), request);
+      }
+    }
+    if (settings.app === null || !isReading) return undefined;
+    const isApp = matchRoute([{ path: `${settings.app_path}/*rest`, target: settings.app }], path) !== undefined;
+    if (!isApp && !prefers(request.headers.get("accept"), "text/html", VALUE_TYPES)) return undefined;
+    return await fileAnswer(settings.app, request, { "Cache-Control": "no-cache" });
+  }
+}
+
+/** @throws {ApiError} 404 for a name that the endpoint does not know, 400 for any at `/events`. */
+function checkQuery({ query: names = [], isRaw }: ApiEndpoint, query: URLSearchParams, path: string): void {
+  if (names === "any") return;
+  for (const name of query.keys()) {
+    if (names.includes(name)) continue;
+    throw new ApiError(isRaw ? 400 : 404, `The path '${path}' takes no query '${name}'.`);
+  }
+}
+
+/**
+ * A browser sends the cookie with requests of other sites as well: what changes something must come from our own pages.
+ * @throws {ApiError} 403 if it does not.
+ */
+function checkSameSite(request: Request): void {
+  if (request.method === "GET" || request.method === "HEAD") return;
+  const site = request.headers.get("sec-fetch-site");
+  const origin = request.headers.get("origin");
+  if (site === "same-origin") return;
+  if (site === null && (origin === null || origin === originOf(request))) return;
+  throw new ApiError(403, "A request of another site is not answered; send the token as X-Auth-Token");
+}
+
+function originOf(request: Request): string {
+  return `${new URL(request.url).protocol}//${request.headers.get("host") ?? ""}`;
+}
+
+function endpointOf(methods: Methods, method: string): ApiEndpoint | undefined {
+  if (method === "HEAD") return methods.GET;
+  return method === "GET" || method === "POST" || method === "PUT" || method === "DELETE" ? methods[method] : undefined;
+}
+
+/** The answer to a method that a path has not. */
+function methodAnswer(methods: Readonly<Record<string, unknown>>, method: string): Response {
+  const names = Object.keys(methods);
+  const allow = [...names, ...names.includes("GET") ? ["HEAD"] : [], ...method === "OPTIONS" ? ["OPTIONS"] : []].sort();
+  const headers = { Allow: allow.join(", ") };
+  if (method === "OPTIONS") return new Response(null, { status: 204, headers });
+  throw new ApiError(405, "Specified method is invalid for this resource.", headers);
+}
+
+/** The path and the query of a request's URL, as they were sent. */
+function splitTarget(url: string): { readonly path: string; readonly query: URLSearchParams } {
+  const target = /^[a-z]+:\/\/[^/?#]*([^#]*)/i.exec(url)?.[1] ?? "/";
+  const [path, ...query] = target.split("?");
+  return { path: path === "" ? "/" : path, query: new URLSearchParams(query.join("?")) };
+}
+
+/** An IPv4 address that came over IPv6 is shown as IPv4. */
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:/i, "");
+}
+
+function tlsFiles(
+  { ssl_crt, ssl_key, ssl_chain, disable_ssl }: ApiSettings,
+): { cert: string; key: string } | undefined {
+  if (disable_ssl || ssl_crt === null || ssl_key === null) return undefined;
+  const read = (option: string, path: string) => {
+    try {
+      return Deno.readTextFileSync(path);
+    } catch (error) {
+      throw new PreflightError(`rest_cherrypy: ${option}: ${messageOf(error)}`);
+    }
+  };
+  const chain = ssl_chain === null ? "" : `\n${read("ssl_chain", ssl_chain)}`;
+  return { cert: `${read("ssl_crt", ssl_crt)}${chain}`, key: read("ssl_key", ssl_key) };
+}

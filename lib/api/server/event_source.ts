@@ -1,0 +1,85 @@
+/**
+ * Where the API reads the master's events: the event log, where each has an offset; or the bus, if events are not kept.
+ * @module
+ */
+
+import { type BusEvent, unpackMatching } from "#lib/bus/event.ts";
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { eventLogDirectory } from "#lib/config/master_paths.ts";
+import { LogFollower } from "#lib/bus/log_follower.ts";
+import { masterBus } from "#lib/bus/paths.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { offsetText } from "#lib/event_log/offset.ts";
+import { seekSince } from "#lib/event_log/since.ts";
+import { WireError } from "#lib/errors.ts";
+
+/** An event, and its place in the event log if it has one. */
+export interface FedEvent extends BusEvent {
+  /** `3f2a9c01.12345` */
+  readonly offset?: string;
+}
+
+/** Some events, and the number of those before them that are lost. */
+export interface FedEvents {
+  readonly events: readonly FedEvent[];
+  readonly missed: number;
+}
+
+/** An open source. */
+export interface EventSource {
+  /**
+   * Waits for events.
+   * @returns `undefined` after `timeoutMs`, or when closed.
+   */
+  read(timeoutMs: number): Promise<FedEvents | undefined>;
+  close(): void;
+}
+
+/**
+ * Opens the source: no event that is published from now on is missed.
+ * @param since What comes after this offset; default: now.
+ * @throws {NoMasterError} If no master is running.
+ * @throws {CommandError} If `since` is no offset of today's log.
+ */
+export async function openEventSource(opts: MasterOpts, since = "now"): Promise<EventSource> {
+  if (opts.event_log === "none") return await openBus(opts);
+  const where = { paths: masterBus(opts.sock_dir), directory: eventLogDirectory(opts.cachedir) };
+  const follower = await LogFollower.open(where, (reader) => seekSince(reader, since));
+  return {
+    async read(timeoutMs) {
+      const batch = await follower.read(timeoutMs);
+      if (batch === undefined) return undefined;
+      const log = follower.id ?? "";
+      const events = batch.events.flatMap(({ number, frame }) => {
+        const event = eventIn(frame);
+        return event === undefined ? [] : [{ ...event, offset: offsetText({ log, number }) }];
+      });
+      return { events, missed: batch.missed };
+    },
+    close: () => follower.close(),
+  };
+}
+
+async function openBus({ sock_dir }: MasterOpts): Promise<EventSource> {
+  const subscriber = await EventSubscriber.connect(masterBus(sock_dir).pub, [""]);
+  let known = 0;
+  return {
+    async read(timeoutMs) {
+      const event = await subscriber.next(timeoutMs);
+      const missed = subscriber.missed - known;
+      known = subscriber.missed;
+      return event === undefined && missed === 0 ? undefined : { events: event === undefined ? [] : [event], missed };
+    },
+    close: () => subscriber.close(),
+  };
+}
+
+/** The event of a frame; what is none is left out. */
+function eventIn(frame: Uint8Array): BusEvent | undefined {
+  try {
+    return unpackMatching(frame, () => true);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * `/events`: the master's events as server-sent events, in the form of Salt's: a line `tag:` before each `data:`. The
+ * line `id:` before both is ours: the offset of the event, from which a client goes on that was cut off.
+ * Source: Salt 3008.3 `salt/netapi/rest_cherrypy/app.py` (Events); answers of a live salt-api.
+ * @module
+ */
+
+import type { BusEvent } from "#lib/bus/event.ts";
+import { CommandError } from "#lib/errors.ts";
+import { clearInterval, setInterval } from "#lib/os/timers.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { map } from "#lib/values/value.ts";
+import type { EventFeed } from "./event_feed.ts";
+import type { FedEvent, FedEvents } from "./event_source.ts";
+
+/** Silence after which a comment shows that the stream lives, in milliseconds. */
+const KEEP_ALIVE_MS = 15_000;
+/** Time between two looks whether the reader's session still lives, in milliseconds. */
+const LOOK_MS = 1_000;
+/** A reader that lags by so many pieces or bytes is cut off. */
+const MAX_LAG_PIECES = 10_000;
+const MAX_LAG_BYTES = 16 << 20;
+/** Pieces that the runtime holds for the socket. */
+const HIGH_WATER = 64;
+
+/** Who reads a stream. */
+export interface StreamReader {
+  /** Whether this event is for the reader. */
+  sees(event: BusEvent): boolean;
+  /** Whether the reader's session or token still lives; asked before each event. */
+  lives(): boolean;
+  /** Aborted when the session ends, or the API. */
+  readonly signal: AbortSignal;
+  /** The offset after which the stream begins (`Last-Event-ID`). Default: now. */
+  readonly since?: string;
+  /** Called when the stream is over. */
+  closed(): void;
+}
+
+const encoder = new TextEncoder();
+
+/** The text of one event. */
+function eventText({ tag, data, offset }: FedEvent): string {
+  const id = offset === undefined ? "" : `id: ${offset}\n`;
+  // A tag has no line ends: the bus splits at them.
+  return `${id}tag: ${tag}\ndata: ${dumpJson(map({ tag, data }))}\n\n`;
+}
+
+/** Events that the reader cannot have. */
+function gapText(missed: number | null): string {
+  return `event: gap\ndata: ${dumpJson(map({ missed }))}\n\n`;
+}
+
+/** One open stream: a bounded queue between the feed and a socket. */
+class EventStream {
+  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly #reader: StreamReader;
+  #control: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | undefined;
+  #waiting: Uint8Array<ArrayBuffer>[] = [];
+  #bytes = 0;
+  #putMs = performance.now();
+  readonly #undo: (() => void)[] = [];
+
+  constructor(reader: StreamReader) {
+    this.#reader = reader;
+    this.readable = new ReadableStream({
+      start: (control) => void (this.#control = control),
+      pull: () => this.#flush(),
+      cancel: () => this.#release(),
+    }, { highWaterMark: HIGH_WATER });
+  }
+
+  /** @throws {NoMasterError} If no master is running. */
+  async open(feed: EventFeed): Promise<void> {
+    const { signal } = this.#reader;
+    this.#undo.push(await this.#listen(feed));
+    const timer = setInterval(() => this.#look(), LOOK_MS);
+    const bye = () => this.#end("event: bye\ndata: {}\n\n");
+    signal.addEventListener("abort", bye);
+    this.#undo.push(() => clearInterval(timer), () => signal.removeEventListener("abort", bye));
+  }
+
+  async #listen(feed: EventFeed): Promise<() => void> {
+    const take = (batch: FedEvents) => this.#take(batch);
+    try {
+      return await feed.listen(take, this.#reader.since);
+    } catch (error) {
+      // The offset is none, or its log is gone.
+      if (!(error instanceof CommandError)) throw error;
+      this.put(gapText(null));
+      return await feed.listen(take);
+    }
+  }
+
+  put(text: string): void {
+    const piece = encoder.encode(text);
+    this.#waiting.push(piece);
+    this.#bytes += piece.length;
+    this.#putMs = performance.now();
+    if (this.#waiting.length > MAX_LAG_PIECES || this.#bytes > MAX_LAG_BYTES) this.#end(gapText(null));
+    else this.#flush();
+  }
+
+  #take({ events, missed }: FedEvents): void {
+    if (missed > 0) this.put(gapText(missed));
+    for (const event of events) {
+      if (!this.#reader.lives()) return this.#end("");
+      if (this.#reader.sees(event)) this.put(eventText(event));
+    }
+  }
+
+  #look(): void {
+    if (!this.#reader.lives()) this.#end("");
+    else if (performance.now() - this.#putMs >= KEEP_ALIVE_MS) this.put(": keep-alive\n\n");
+  }
+
+  #flush(): void {
+    while (this.#control !== undefined && (this.#control.desiredSize ?? 0) > 0) {
+      const piece = this.#waiting.shift();
+      if (piece === undefined) return;
+      this.#bytes -= piece.length;
+      this.#control.enqueue(piece);
+    }
+  }
+
+  /** Ends the stream; what waits is dropped, as its reader is too slow or may not have it. */
+  #end(text: string): void {
+    const control = this.#control;
+    this.#release();
+    // Without a size, the client has gone already.
+    if (control === undefined || control.desiredSize === null) return;
+    if (text !== "") control.enqueue(encoder.encode(text));
+    control.close();
+  }
+
+  #release(): void {
+    if (this.#control === undefined) return;
+    this.#control = undefined;
+    this.#waiting = [];
+    for (const step of this.#undo) step();
+    this.#reader.closed();
+  }
+}
+
+/**
+ * The answer: an open stream. Subscribed before it is given back, so that no event after the headers is missed.
+ * @throws {NoMasterError} If no master is running.
+ */
+export async function eventStream(feed: EventFeed, reader: StreamReader): Promise<Response> {
+  const stream = new EventStream(reader);
+  // Clients read the first line, so no blank line follows it.
+  stream.put("retry: 400\n");
+  await stream.open(feed);
+  return new Response(stream.readable, {
+    headers: {
+      "Content-Type": "text/event-stream;charset=utf-8",
+      "Cache-Control": "no-cache, private",
+      "X-Content-Type-Options": "nosniff",
+      "X-Accel-Buffering": "no",
+    },
+  });
+}

@@ -1,0 +1,25 @@
+/**
+ * Whether the API and what it needs work, for load balancers and service managers. Both say nothing secret, and need no
+ * session.
+ * @module
+ */
+
+import { isMasterRunning } from "#lib/client/master_running.ts";
+import { map } from "#lib/values/value.ts";
+import type { Methods } from "./endpoint.ts";
+
+/** The path `/health/live`: whether this process answers. */
+export const LIVE: Methods = {
+  GET: { summary: "200: this process answers.", handle: () => ({ value: map({ status: "ok" }) }) },
+};
+
+/** The path `/health/ready`: whether requests can be served. */
+export const READY: Methods = {
+  GET: {
+    summary: "200: the master runs; 503: `failed` names what does not.",
+    async handle(_, { opts }) {
+      if (await isMasterRunning(opts.sock_dir)) return { value: map({ status: "ok" }) };
+      return { value: map({ status: "unavailable", failed: ["master"] }), status: 503 };
+    },
+  },
+};

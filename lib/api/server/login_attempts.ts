@@ -1,0 +1,55 @@
+/**
+ * Counts log-ins that failed, and refuses more of them for a while: by address and by user.
+ * @module
+ */
+
+import { isLoopback } from "./api_settings.ts";
+
+/** Failures in a minute of an address. Loopback has no limit of its own: behind a proxy all clients come from it. */
+const BY_ADDRESS = 5;
+/** Failures in a minute of a user. */
+const BY_USER = 10;
+const WINDOW_MS = 60_000;
+/** Names and addresses that are remembered. */
+const MAX_KEYS = 10_000;
+
+/** The failed log-ins of the last minute. */
+export class LoginAttempts {
+  readonly #failures = new Map<string, number[]>();
+  readonly #now: () => number;
+
+  /** @param now The time in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** Seconds until this user may try again from this address; 0: now. */
+  waitS({ address, user }: { readonly address: string; readonly user: string }): number {
+    const waits = [this.#wait(`user ${user}`, BY_USER)];
+    if (!isLoopback(address)) waits.push(this.#wait(`address ${address}`, BY_ADDRESS));
+    return Math.ceil(Math.max(...waits) / 1000);
+  }
+
+  /** Notes a failure. */
+  failed({ address, user }: { readonly address: string; readonly user: string }): void {
+    for (const key of [`user ${user}`, `address ${address}`]) {
+      const recent = this.#recent(key);
+      this.#failures.delete(key);
+      this.#failures.set(key, [...recent, this.#now()].slice(-BY_USER));
+    }
+    for (const key of this.#failures.keys()) {
+      if (this.#failures.size <= MAX_KEYS) break;
+      this.#failures.delete(key);
+    }
+  }
+
+  #recent(key: string): number[] {
+    const since = this.#now() - WINDOW_MS;
+    return (this.#failures.get(key) ?? []).filter((time) => time > since);
+  }
+
+  #wait(key: string, limit: number): number {
+    const recent = this.#recent(key);
+    return recent.length < limit ? 0 : recent[recent.length - limit] + WINDOW_MS - this.#now();
+  }
+}

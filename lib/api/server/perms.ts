@@ -1,0 +1,54 @@
+/**
+ * What a user of `external_auth` may do, for the client to show, and which events the user sees.
+ * Source: Salt 3008.3 `salt/netapi/rest_cherrypy/app.py` (Login.POST).
+ * @module
+ */
+
+import { authList } from "#lib/auth/auth_list.ts";
+import type { BusEvent } from "#lib/bus/event.ts";
+import type { EauthToken } from "#lib/auth/tokens.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { jobSign } from "#lib/protocol/tags.ts";
+import { compareStrings, isMap, repr, type Value } from "#lib/values/value.ts";
+
+/** The rules of a token's user, as the master reads them. */
+export function tokenRules({ name, eauth, groups, authList: kept }: EauthToken, opts: MasterOpts): readonly Value[] {
+  if (Array.isArray(kept)) return kept;
+  const config = opts.external_auth.get(eauth);
+  return isMap(config) ? authList(config, name, groups) : [];
+}
+
+/**
+ * The field `perms` of a log-in: texts sorted, without doubles, then the maps; an empty map if there are none. As in
+ * Salt it shows the rules of everybody (`*`) too, although the master does not give them to users with rules of their
+ * own.
+ */
+export function permsOf(token: EauthToken, opts: MasterOpts): Value {
+  const config = opts.external_auth.get(token.eauth);
+  const everybody = isMap(config) ? config.get("*") : undefined;
+  const rules = [...tokenRules(token, opts), ...Array.isArray(everybody) ? everybody : []];
+  if (rules.length === 0) return new Map();
+  const texts = new Set(rules.filter((rule) => typeof rule === "string"));
+  const others = new Map(rules.filter((rule) => typeof rule !== "string").map((rule) => [repr(rule), rule]));
+  return [...[...texts].sort(compareStrings), ...others.values()];
+}
+
+/** Jobs that are remembered for one stream. */
+const MAX_JOBS = 10_000;
+
+/**
+ * Which events a user sees: all, if the user may run every wheel function, for these show them anyway; else those of
+ * the user's own jobs and functions.
+ */
+export function eventFilter(user: string, rules: readonly Value[]): (event: BusEvent) => boolean {
+  if (rules.includes("@wheel") || rules.includes("@wheels")) return () => true;
+  const own = new Set<string>();
+  return ({ tag, data }) => {
+    const jid = jobSign(tag)?.jid ?? data.get("jid");
+    if (data.get("user") === user && typeof jid === "string") {
+      own.add(jid);
+      if (own.size > MAX_JOBS) own.delete([...own][0]);
+    }
+    return typeof jid === "string" && own.has(jid);
+  };
+}

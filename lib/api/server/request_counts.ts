@@ -1,0 +1,58 @@
+/**
+ * Counts requests, for `/stats`.
+ * @module
+ */
+
+import { float, map, type ValueMap } from "#lib/values/value.ts";
+
+/** The counts since the start. */
+export class RequestCounts {
+  readonly #startedMs = Date.now();
+  readonly #byStatus = new Map<number, number>();
+  readonly #byRoute: Map<string, number> | undefined;
+  #total = 0;
+  #open = 0;
+  #streams = 0;
+
+  /** @param options.byRoute Whether requests are counted by route as well (`collect_stats`). */
+  constructor({ byRoute }: { readonly byRoute: boolean }) {
+    this.#byRoute = byRoute ? new Map() : undefined;
+  }
+
+  /**
+   * A request begins.
+   * @returns Notes its end.
+   */
+  begin(): (route: string, status: number) => void {
+    this.#open++;
+    return (route, status) => {
+      this.#open--;
+      this.#total++;
+      this.#byStatus.set(status, (this.#byStatus.get(status) ?? 0) + 1);
+      this.#byRoute?.set(route, (this.#byRoute.get(route) ?? 0) + 1);
+    };
+  }
+
+  /**
+   * A stream of events opens.
+   * @returns Notes its end.
+   */
+  openStream(): () => void {
+    this.#streams++;
+    return () => void this.#streams--;
+  }
+
+  /** The counts as `/stats` shows them. */
+  toMap(): ValueMap {
+    const counts = map({
+      "Start Time": float(this.#startedMs / 1000),
+      "Uptime": float((Date.now() - this.#startedMs) / 1000),
+      "Total Requests": this.#total,
+      "Current Requests": this.#open,
+      "Event Streams": this.#streams,
+      "Responses": Object.fromEntries([...this.#byStatus].map(([status, count]) => [String(status), count])),
+    });
+    if (this.#byRoute !== undefined) counts.set("Routes", map(Object.fromEntries(this.#byRoute)));
+    return map({ "salt-api": counts });
+  }
+}

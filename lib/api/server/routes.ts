@@ -1,0 +1,42 @@
+/**
+ * The table of routes: what is served where. docs/api.md is made of it.
+ * @module
+ */
+
+import type { ApiSettings } from "./api_settings.ts";
+import type { Methods } from "./endpoint.ts";
+import type { PathRoute } from "#lib/api/http/route_table.ts";
+import { EVENTS, hookMethods, statsMethods } from "./event_endpoints.ts";
+import { LIVE, READY } from "./health_endpoints.ts";
+import { JOB, JOBS, MINIONS, ROOT, RUN_ONCE } from "./job_endpoints.ts";
+import { KEYS } from "./key_endpoints.ts";
+import { LOGIN, LOGOUT, TOKEN } from "./session_endpoints.ts";
+
+/** The routes that are served with these settings. */
+export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
+  const hook = settings.webhook_url.replace(/\/+$/, "");
+  const routes: Record<string, Methods> = {
+    "/": ROOT,
+    "/run": RUN_ONCE,
+    "/token": TOKEN,
+    "/keys": KEYS,
+    "/keys/:id": { GET: KEYS.GET },
+    "/events": EVENTS,
+    "/health/live": LIVE,
+    "/health/ready": READY,
+    "/stats": statsMethods(settings.stats_disable_auth),
+    [`${hook}/*rest`]: hookMethods(settings.webhook_disable_auth),
+  };
+  const withSessions: Record<string, Methods> = {
+    "/login": LOGIN,
+    "/logout": LOGOUT,
+    "/minions": MINIONS,
+    "/minions/:id": { GET: MINIONS.GET },
+    "/jobs": JOBS,
+    "/jobs/:jid": JOB,
+  };
+  return Object.entries({ ...routes, ...settings.enable_sessions ? withSessions : {} }).map(([path, target]) => ({
+    path,
+    target,
+  }));
+}

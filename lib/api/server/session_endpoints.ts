@@ -1,0 +1,136 @@
+/**
+ * Logging in and out: `/login`, `/logout`, `/token`.
+ * Source: Salt 3008.3 `salt/netapi/rest_cherrypy/app.py`; answers of a live salt-api.
+ * @module
+ */
+
+import { asHttpError, chunksOf } from "#lib/api/calls/run_chunks.ts";
+import { endSessionCookie, setSessionCookie } from "#lib/api/http/cookies.ts";
+import { float, isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { ApiError } from "#lib/api/http/api_error.ts";
+import { requestToken } from "#lib/client/token_request.ts";
+import type { ApiParts, ApiRequest, Methods, ValueReply } from "./endpoint.ts";
+import { permsOf } from "./perms.ts";
+
+const REFUSED = "Could not authenticate using provided credentials";
+
+/** The path `/login`: a new session. */
+export const LOGIN: Methods = {
+  GET: {
+    summary: "Says that a log-in is needed.",
+    handle: () => ({
+      value: map({ status: null, return: "Please log in" }),
+      headers: { "WWW-Authenticate": "Session" },
+    }),
+  },
+  POST: {
+    summary: "Starts a session for a user of external_auth: username, password, eauth.",
+    handle: logIn,
+  },
+};
+
+/** The path `/logout`: the end of a session. */
+export const LOGOUT: Methods = {
+  POST: {
+    summary: "Ends the session, and its token.",
+    needs: "session",
+    handle({ session }, { sessions, tokens }) {
+      if (session !== undefined) {
+        sessions.end(session.id);
+        tokens.remove(session.token);
+      }
+      return {
+        value: map({ return: "Your token has been cleared" }),
+        headers: { "Set-Cookie": endSessionCookie() },
+      };
+    },
+  },
+};
+
+/** The path `/token`: tokens of the master's, which need no session. */
+export const TOKEN: Methods = {
+  POST: {
+    summary: "Makes tokens of Salt's, for /run: username, password and eauth of each user.",
+    async handle(request, parts) {
+      const tokens: Value[] = [];
+      for (const credentials of chunksOf(request.body.data, false)) {
+        if (["username", "password", "eauth"].some((name) => !credentials.has(name))) {
+          throw new ApiError(400, 'Require "username", "password", and "eauth" params');
+        }
+        const { data } = await signIn(credentials, request, parts);
+        tokens.push(
+          new Map(["token", "start", "expire", "name", "eauth"].map((name) => [name, data.get(name) ?? null])),
+        );
+      }
+      return { value: tokens };
+    },
+  },
+};
+
+async function logIn(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
+  const { data } = request.body;
+  const credentials = Array.isArray(data) && data.length === 1 ? data[0] : data;
+  if (!isMap(credentials)) throw new ApiError(401, REFUSED);
+  checkApiAcl(credentials, request, parts);
+  const token = await signIn(credentials, request, parts);
+  const { opts, sessions, settings, tokens } = parts;
+  const held = tokens.get(token.data.get("token"));
+  if (held === undefined) throw new ApiError(500, "The token of the master is not in its cache directory");
+  const [start, expire] = ["start", "expire"].map((name) => toNumber(token.data.get(name)) ?? 0);
+  const { name: user, eauth } = held;
+  if (request.session !== undefined) sessions.end(request.session.id);
+  const session = sessions.start({ token: token.text, user, eauth, expireS: expire });
+  const perms = permsOf(held, opts);
+  const cookie = setSessionCookie(session.id, {
+    maxAgeS: settings.session_idle_hours * 3600,
+    secure: settings.ssl_crt !== null,
+  });
+  return {
+    value: map({
+      return: [map({ token: session.id, expire: float(expire), start: float(start), user, eauth, perms })],
+    }),
+    headers: { "X-Auth-Token": session.id, "Set-Cookie": cookie },
+  };
+}
+
+/** A token of Salt's for these credentials. */
+async function signIn(
+  credentials: ValueMap,
+  { address }: ApiRequest,
+  { opts, attempts, log }: ApiParts,
+): Promise<{ readonly data: ValueMap; readonly text: string }> {
+  const load: ValueMap = new Map();
+  for (const name of ["username", "password", "eauth", "token_expire"]) {
+    if (credentials.has(name)) load.set(name, credentials.get(name) ?? null);
+  }
+  const username = load.get("username");
+  const user = typeof username === "string" ? username : "";
+  const waitS = attempts.waitS({ address, user });
+  if (waitS > 0) throw new ApiError(429, "Too many failed log-ins; try later", { "Retry-After": String(waitS) });
+  let data: ValueMap | undefined;
+  try {
+    data = await requestToken(opts, load);
+  } catch (error) {
+    throw asHttpError(error);
+  }
+  const text = data?.get("token");
+  if (data === undefined || typeof text !== "string") {
+    attempts.failed({ address, user });
+    log.warning(`A log-in from ${address} failed`);
+    throw new ApiError(401, REFUSED);
+  }
+  return { data, text };
+}
+
+/**
+ * `api_acl`: a named user must come from one of the named addresses; all others are the user `*`.
+ * @throws {ApiError} 401 if the user may not log in from there.
+ */
+function checkApiAcl(credentials: ValueMap, { address }: ApiRequest, { settings }: ApiParts): void {
+  if (settings.api_acl.size === 0) return;
+  const users = settings.api_acl.get("users");
+  const name = credentials.get("username");
+  const addresses = isMap(users) ? users.get(name ?? null) ?? users.get("*") : undefined;
+  const allowed = Array.isArray(addresses) && (addresses.includes(address) || addresses.includes("*"));
+  if (!allowed) throw new ApiError(401, REFUSED);
+}

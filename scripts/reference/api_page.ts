@@ -1,0 +1,44 @@
+/**
+ * The tables of docs/api.md: routes and options, from those that salt-api serves and reads. `deno run -A
+ * scripts/reference/api_page.ts` writes them into the page, between their marks.
+ * @module
+ */
+
+import { API_OPTIONS, apiSettings } from "#lib/api/server/api_settings.ts";
+import { apiRoutes } from "#lib/api/server/routes.ts";
+import type { Option } from "#lib/config/option_types.ts";
+import { map, repr } from "#lib/values/value.ts";
+
+const PAGE = new URL("../../docs/api.md", import.meta.url);
+
+/** The page `text` with its tables made again. */
+export function withTables(text: string): string {
+  return withTable(withTable(text, "routes", routeRows()), "options", optionRows());
+}
+
+function withTable(text: string, name: string, rows: readonly string[]): string {
+  const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->\n`];
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`docs/api.md has no marks of ${name}`);
+  return `${text.slice(0, from + begin.length)}\n${rows.join("\n")}\n\n${text.slice(to)}`;
+}
+
+function routeRows(): string[] {
+  const { settings } = apiSettings(map({ port: 8000, host: "127.0.0.1" }));
+  const rows = apiRoutes(settings).flatMap(({ path, target }) =>
+    Object.entries(target).map(([method, { summary, needs }]) => {
+      const shown = path.replace(/[:*](\w+)/g, (_, name) => name.toUpperCase());
+      return `| ${method} | \`${shown}\` | ${needs ?? "-"} | ${summary} |`;
+    })
+  );
+  return ["| method | path | needs | what it does |", "| --- | --- | --- | --- |", ...rows];
+}
+
+function optionRows(): string[] {
+  const rows = Object.entries<Option>(API_OPTIONS).map(([name, option]) =>
+    `| \`${name}\` | \`${repr(option.default)}\` | ${option.doc} |`
+  );
+  return ["| option | default | meaning |", "| --- | --- | --- |", ...rows];
+}
+
+if (import.meta.main) Deno.writeTextFileSync(PAGE, withTables(Deno.readTextFileSync(PAGE)));

@@ -1,0 +1,232 @@
+/** What clients send wrongly, or with bad intent: each is answered, and the next honest request is served. */
+
+import { apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { apiRoutes } from "#lib/api/server/routes.ts";
+import { apiSettings } from "#lib/api/server/api_settings.ts";
+import { fleetTest } from "#tests/support/fleet/fleet.ts";
+import { sendRaw } from "#tests/support/raw_http.ts";
+import { map } from "#lib/values/value.ts";
+
+const directory = Deno.makeTempDirSync({ prefix: "api_bad_" });
+globalThis.addEventListener("unload", () => Deno.removeSync(directory, { recursive: true }));
+
+const master = apiMasterOptions(directory, { alice: [".*", "@runner", "@wheel"] });
+
+fleetTest("limits of a body, of its depth and of headers hold", { master }, async (fleet) => {
+  await using site = new ApiSite(fleet, { max_request_body_size: 2_000 });
+  const token = await site.logIn("alice");
+  const post = async (body: BodyInit, headers: Record<string, string> = {}) => {
+    const all = { "Content-Type": "application/json", "X-Auth-Token": token, ...headers };
+    const response = await fetch(site.url("/"), { method: "POST", headers: all, body });
+    return { status: response.status, text: await response.text() };
+  };
+  const cases: [what: string, BodyInit, Record<string, string>, number][] = [
+    ["too long", " ".repeat(2_001), {}, 413],
+    [
+      "too long, without a length",
+      ReadableStream.from([new TextEncoder().encode(" ".repeat(1_500)), new Uint8Array(1_000)]),
+      {},
+      413,
+    ],
+    ["nested", "[".repeat(70) + "]".repeat(70), {}, 400],
+    ["broken JSON", "{", {}, 400],
+    ["broken YAML", "a: [", { "Content-Type": "application/x-yaml" }, 400],
+    [
+      "YAML that multiplies",
+      "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n",
+      { "Content-Type": "text/yaml" },
+      400,
+    ],
+    ["not UTF-8", new Uint8Array([0x22, 0xff, 0x22]), {}, 400],
+    ["texts for chunks", '["local"]', {}, 400],
+    ["too many chunks", JSON.stringify(Array(101).fill(1)), {}, 400],
+    ["headers", "[]", { "X-Long": "x".repeat(17_000) }, 431],
+  ];
+  for (const [what, body, headers, status] of cases) {
+    const answer = await post(body, headers);
+    assertEquals(answer.status, status, `${what}: ${answer.text}`);
+    assertEquals(JSON.parse(answer.text).error.status, status);
+    assertEquals((await post("[]")).text, '{"return": []}');
+  }
+  // A body in pieces without a length is read.
+  const pieces = ReadableStream.from(["[", "]"].map((text) => new TextEncoder().encode(text)));
+  assertEquals((await post(pieces)).text, '{"return": []}');
+});
+
+fleetTest("health says whether the master runs", { master }, async (fleet) => {
+  await using site = new ApiSite(fleet);
+  const ask = async (path: string) => {
+    const response = await fetch(site.url(path));
+    return [response.status, await response.json()];
+  };
+  assertEquals(await ask("/health/ready"), [200, { status: "ok" }]);
+  await fleet.stopMaster();
+  assertEquals(await ask("/health/ready"), [503, { status: "unavailable", failed: ["master"] }]);
+  assertEquals(await ask("/health/live"), [200, { status: "ok" }]);
+});
+
+fleetTest("methods, preflights and the language of errors", { master }, async (fleet) => {
+  await using site = new ApiSite(fleet);
+  const ask = async (method: string, path: string, accept: string) => {
+    const response = await fetch(site.url(path), { method, headers: { Accept: accept } });
+    return { status: response.status, allow: response.headers.get("allow"), text: await response.text() };
+  };
+  assertEquals(await ask("OPTIONS", "/minions", "*/*"), { status: 204, allow: "GET, HEAD, OPTIONS, POST", text: "" });
+  const wrong = await ask("DELETE", "/logout", "application/json");
+  assertEquals([wrong.status, wrong.allow], [405, "POST"]);
+  const page = await ask("GET", "/no%3Cscript%3E", "text/html");
+  assertEquals(page.status, 404);
+  assertMatch(page.text, /^<!doctype html>/);
+  assert(!page.text.includes("<script>"));
+  const yaml = await ask("GET", "/nope", "application/x-yaml");
+  assertMatch(yaml.text, /^error:\n {2}code: not_found\n/);
+  assertEquals((await ask("HEAD", "/", "*/*")).text, "");
+});
+
+fleetTest("no path leads out of the directory of static files", { master }, async (fleet) => {
+  Deno.mkdirSync(`${directory}/www`, { recursive: true });
+  Deno.writeTextFileSync(`${directory}/www/page.txt`, "page\n");
+  Deno.writeTextFileSync(`${directory}/secret`, "secret\n");
+  Deno.symlinkSync(`${directory}/secret`, `${directory}/www/link`);
+  await using site = new ApiSite(fleet, { static: `${directory}/www` });
+  const get = (path: string) => sendRaw({ port: site.server.port, method: "GET", path, headers: {} });
+  for (
+    const way of [
+      "../secret",
+      "%2e%2e/secret",
+      "..%2fsecret",
+      "%2e%2e%2fsecret",
+      "a/../../secret",
+      "..\\secret",
+      "link",
+      "x%00/../secret",
+    ]
+  ) {
+    const { status, bytes } = await get(`/static/${way}`);
+    assert([403, 404].includes(status), `${way}: ${status}`);
+    assert(!new TextDecoder().decode(bytes).includes("secret\n"), way);
+  }
+  assertEquals(new TextDecoder().decode((await get("/static/page.txt")).bytes), "page\n");
+});
+
+fleetTest(
+  "a hook's path becomes the tag of an event, and credentials are not among its headers",
+  { master },
+  async (fleet) => {
+    await using site = new ApiSite(fleet);
+    const token = await site.logIn("alice");
+    using events = await fleet.listen("salt/netapi/");
+    const sent = await sendRaw({
+      port: site.server.port,
+      method: "POST",
+      path: "/hook/build/a%0Ab/../x",
+      headers: {
+        "X-Auth-Token": token,
+        "Content-Type": "application/json",
+        "X-Build": "7",
+        "Authorization": "Basic c2VjcmV0",
+      },
+      body: '{"ok": true}',
+    });
+    assertEquals(sent.status, 200);
+    const event = await events.next(10_000);
+    assertEquals(event?.tag, "salt/netapi/hook/build/a_b/../x");
+    assertEquals(event?.data.get("body"), '{"ok": true}');
+    assertEquals(event?.data.get("post"), map({ ok: true }));
+    const headers = event?.data.get("headers");
+    assert(headers instanceof Map);
+    assertEquals(headers.get("X-Build"), "7");
+    assertEquals(["X-Auth-Token", "Authorization", "Cookie"].filter((name) => headers.has(name)), []);
+  },
+);
+
+/** Small numbers from a seed. */
+function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed;;) {
+    state = Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9 | 0;
+    yield (state >>> 8) & 0xffff;
+  }
+}
+
+fleetTest("no route answers 5xx to whatever a client sends", { master }, async (fleet) => {
+  await using site = new ApiSite(fleet, { collect_stats: true });
+  const token = await site.logIn("alice");
+  const paths = apiRoutes(apiSettings(map({ port: 0, host: "127.0.0.1" })).settings).map(({ path }) => path)
+    .filter((path) => path !== "/events" && path !== "/logout");
+  const random = numbers(20261128);
+  const next = (count: number) => random.next().value % count;
+  const values: unknown[] = [
+    null,
+    true,
+    0,
+    -1,
+    1.5,
+    "",
+    "x",
+    "*",
+    [],
+    {},
+    [[]],
+    ["a=b"],
+    { a: null },
+    "\u0000",
+    "k=v",
+    1e300,
+  ];
+  const names = [
+    "client",
+    "fun",
+    "tgt",
+    "arg",
+    "kwarg",
+    "tgt_type",
+    "timeout",
+    "jid",
+    "batch",
+    "subset",
+    "token",
+    "username",
+    "password",
+    "eauth",
+    "mid",
+    "keysize",
+    "match",
+    "full_return",
+    "ret",
+  ];
+  const clients = [
+    "local",
+    "local_async",
+    "local_subset",
+    "local_batch",
+    "runner",
+    "runner_async",
+    "wheel",
+    "wheel_async",
+    "ssh",
+  ];
+  const bad: string[] = [];
+  for (let n = 0; n < 400; n++) {
+    const path = paths[n % paths.length].replace(
+      /:\w+|\*\w+/,
+      () => ["m1", "%00", "a%2Fb", "20260101000000000001", "*"][next(5)],
+    );
+    const chunk: Record<string, unknown> = {};
+    for (let i = next(5); i > 0; i--) chunk[names[next(names.length)]] = values[next(values.length)];
+    if (next(2) === 0) chunk.client = clients[next(clients.length)];
+    if (next(2) === 0) chunk.fun = ["test.ping", "no.such", "key.list_all", "jobs.list_jobs", "x"][next(5)];
+    const body = next(3) === 0 ? values[next(values.length)] : next(2) === 0 ? chunk : [chunk];
+    const method = ["GET", "POST", "POST", "POST", "PUT", "DELETE"][next(6)];
+    const { status, bytes } = await sendRaw({
+      port: site.server.port,
+      method,
+      path,
+      headers: { "X-Auth-Token": token, "Content-Type": "application/json" },
+      ...!["GET"].includes(method) && { body: JSON.stringify(body) },
+    });
+    if (status >= 500) bad.push(`${method} ${path} ${JSON.stringify(body)}: ${new TextDecoder().decode(bytes)}`);
+  }
+  assertEquals(bad, []);
+  assertEquals(site.logs.filter((line) => line.startsWith("[ERROR")), []);
+});

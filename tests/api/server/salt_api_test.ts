@@ -1,0 +1,92 @@
+/** The program `salt-api`: what it says when it cannot serve, and how it starts and ends. */
+
+import { API_PASSWORD, apiMasterOptions } from "#tests/support/fleet/api_site.ts";
+import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { fleetTest } from "#tests/support/fleet/fleet.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { makeCertificate } from "#tests/support/certificate.ts";
+import { run, Service } from "#tests/support/processes.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { toValue } from "#lib/values/value.ts";
+
+const directory = Deno.makeTempDirSync({ prefix: "salt_api_" });
+globalThis.addEventListener("unload", () => Deno.removeSync(directory, { recursive: true }));
+
+const ENTRY = new URL("../../../salt.ts", import.meta.url).pathname;
+const CONFIG = new URL("../../../deno.json", import.meta.url).pathname;
+
+function words(configDir: string, ...more: readonly string[]): string[] {
+  const deno = [Deno.execPath(), "run", "--allow-all", "--quiet", "--config", CONFIG, ENTRY];
+  return [...deno, "--as", "salt-api", "-c", configDir, ...more];
+}
+
+/** A configuration directory with these options of `rest_cherrypy`. */
+function configured(name: string, section: Readonly<Record<string, unknown>> | undefined): string {
+  const root = `${directory}/${name}`;
+  Deno.mkdirSync(`${root}/etc`, { recursive: true });
+  const options = { root_dir: root, ...section !== undefined && { rest_cherrypy: section } };
+  Deno.writeTextFileSync(`${root}/etc/master`, dumpJson(toValue(options)));
+  return `${root}/etc`;
+}
+
+Deno.test("salt-api ends with a sentence that says what is wrong, and 1", async () => {
+  const cases: [name: string, section: Record<string, unknown> | undefined, text: RegExp][] = [
+    ["none", undefined, /^salt-api: There is nothing to serve: .* no section rest_cherrypy\n$/],
+    ["no_port", { host: "127.0.0.1" }, /rest_cherrypy: port is required\n$/],
+    ["bad_port", { port: "http" }, /rest_cherrypy: port must be an integer, not 'http' \(str\)\n$/],
+    ["clear", { port: 8000 }, /passwords would be sent in clear text to 0\.0\.0\.0\. Set ssl_crt and ssl_key, /],
+    ["half", { port: 8000, ssl_crt: "/none" }, /ssl_crt and ssl_key are needed together\n$/],
+    [
+      "no_file",
+      { port: 8000, ssl_crt: "/none", ssl_key: "/none" },
+      /rest_cherrypy: ssl_crt: No such file or directory/,
+    ],
+  ];
+  for (const [name, section, text] of cases) {
+    const { code, err } = await run(words(configured(name, section)));
+    assertEquals(code, 1, err);
+    assertMatch(err, text);
+  }
+});
+
+const master = apiMasterOptions(directory, { alice: [".*", "@runner", "@wheel"] });
+const certificate = makeCertificate(directory);
+Deno.writeTextFileSync(`${directory}/api.crt`, certificate.cert);
+Deno.writeTextFileSync(`${directory}/api.key`, certificate.key);
+const port = freePort();
+const rest_cherrypy = {
+  port,
+  ssl_crt: `${directory}/api.crt`,
+  ssl_key: `${directory}/api.key`,
+  prot: 1,
+};
+
+fleetTest("salt-api serves a running master over TLS, warns of a misspelt option, and ends at SIGTERM", {
+  master: { ...master, rest_cherrypy },
+  minions: ["m1"],
+}, async (fleet) => {
+  const api = Service.start("salt-api", words(fleet.configDir, "-l", "info"), `${directory}/output`);
+  try {
+    using client = Deno.createHttpClient({ caCerts: [Deno.readTextFileSync(certificate.authority)] });
+    const post = async (path: string, body: unknown, token = "") => {
+      const headers = { "Content-Type": "application/json", "X-Auth-Token": token };
+      const init = { method: "POST", client, headers, body: JSON.stringify(body) };
+      const response = await fetch(`https://localhost:${port}${path}`, init);
+      return await response.json();
+    };
+    const credentials = { username: "alice", password: API_PASSWORD, eauth: "file" };
+    const login = await eventually(() => post("/login", credentials), { what: "a log-in" });
+    const { token } = login.return[0];
+    assertEquals(await post("/", { client: "local", tgt: "*", fun: "test.ping" }, token), { return: [{ m1: true }] });
+    const asked = fetch(`http://127.0.0.1:${port}/`).then((response) => response.ok);
+    assert(!await asked.catch(() => false));
+  } finally {
+    await api.stop();
+  }
+  assertEquals(api.exitCode, 0);
+  assertMatch(api.written, /\[WARNING \] rest_cherrypy: there is no option prot; did you mean port\?/);
+  assertMatch(api.written, /\[INFO {4}\] 127\.0\.0\.1 POST \/login: 200/);
+  assert(!api.written.includes("legacy"), api.written);
+  Deno.listen({ hostname: "127.0.0.1", port }).close();
+});
