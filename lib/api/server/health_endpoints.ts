@@ -9,12 +9,12 @@ import { map } from "#lib/values/value.ts";
 import type { Methods } from "./endpoint.ts";
 
 /** The path `/health/live`: whether this process answers. */
-export const LIVE: Methods = {
+export const HEALTH_LIVE: Methods = {
   GET: { summary: "200: this process answers.", handle: () => ({ value: map({ status: "ok" }) }) },
 };
 
 /** The path `/health/ready`: whether requests can be served. */
-export const READY: Methods = {
+export const HEALTH_READY: Methods = {
   GET: {
     summary: "200: the master runs; 503: `failed` names what does not.",
     async handle(_, { opts }) {

@@ -7,7 +7,7 @@ import type { ApiSettings } from "./api_settings.ts";
 import type { Methods } from "./endpoint.ts";
 import type { PathRoute } from "#lib/api/http/route_table.ts";
 import { EVENTS, hookMethods, statsMethods } from "./event_endpoints.ts";
-import { LIVE, READY } from "./health_endpoints.ts";
+import { HEALTH_LIVE, HEALTH_READY } from "./health_endpoints.ts";
 import { JOB, JOBS, MINIONS, ROOT, RUN_ONCE } from "./job_endpoints.ts";
 import { KEYS } from "./key_endpoints.ts";
 import { LOGIN, LOGOUT, TOKEN } from "./session_endpoints.ts";
@@ -22,8 +22,8 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/keys": KEYS,
     "/keys/:id": { GET: KEYS.GET },
     "/events": EVENTS,
-    "/health/live": LIVE,
-    "/health/ready": READY,
+    "/health/live": HEALTH_LIVE,
+    "/health/ready": HEALTH_READY,
     "/stats": statsMethods(settings.stats_disable_auth),
     [`${hook}/*rest`]: hookMethods(settings.webhook_disable_auth),
   };
