@@ -30,7 +30,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/auth", "lib/bus", "lib/fleet", "lib/plugins"],
   ["lib/host", "lib/jobs", "lib/schedule"],
   ["lib/jinja", "lib/files"],
-  ["lib/render"],
+  ["lib/render", "lib/returners"],
   ["lib/pillar", "lib/states"],
   ["lib/client", "lib/engines", "lib/reactor"],
   [
@@ -41,6 +41,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "modules/grains",
     "modules/pillar",
     "modules/renderers",
+    "modules/returners",
     "modules/tops",
   ],
   ["modules/execution", "modules/states"],
@@ -134,7 +135,7 @@ const COMPOSITION: Readonly<Record<string, string>> = {
   "lib/master/requests/reactor_thread.ts": "the same, for the services that the reactor publishes with",
   "lib/minion/agent/grains.ts": "the core grains of the minion, salt-call and runners",
   "lib/minion/beacons/beacon_worker.ts": "the beacons that a thread of them runs",
-  "lib/minion/worker/catalogue.ts": "what jobs use: execution and state modules, renderers, backends",
+  "lib/minion/worker/catalogue.ts": "what jobs use: execution and state modules, renderers, returners, backends",
   "lib/minion/worker/pillar_host.ts": "the sources of pillar and of master_tops, wherever pillar is compiled",
 };
 

@@ -27,7 +27,11 @@ import { optsValues } from "./opts_map.ts";
 import { equals, isMap, str, toValue, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Settings of modules whose names have no dot; modules read them by `config.get`. */
-const MODULE_SETTINGS: ReadonlySet<string> = new Set(["x509_signing_policies"]);
+const MODULE_SETTINGS: ReadonlySet<string> = new Set([
+  "x509_signing_policies",
+  // Options of returners, as maps.
+  ...["mysql", "pgjsonb", "postgres", "rawfile_json", "redis", "smtp", "sqlite3", "syslog", "webhook"],
+]);
 
 /** What to load. */
 export interface ConfigRequest {

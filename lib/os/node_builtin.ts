@@ -9,6 +9,7 @@ import type * as Buffers from "node:buffer";
 import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
 import type * as Inspector from "node:inspector";
+import type * as Sqlite from "node:sqlite";
 
 /** The modules that are used, by name. */
 export interface Builtins {
@@ -22,6 +23,8 @@ export interface Builtins {
   readonly "node:fs": typeof Fs;
   /** CPU profiles. */
   readonly "node:inspector": typeof Inspector;
+  /** SQLite databases. */
+  readonly "node:sqlite": typeof Sqlite;
 }
 
 const loaded: { [N in keyof Builtins]?: Builtins[N] } = {};

@@ -54,10 +54,18 @@ export function isOf(source: string, file: string): boolean {
   return file.startsWith(`${stemOf(source)}.`);
 }
 
+/** Options of {@linkcode bundle}. */
+export interface BundleOptions {
+  readonly starts?: Starts;
+  /** What is compiled together with its file. */
+  readonly called?: CalledFunctions;
+  /** Further sources, which may load Node's compatibility layer when they are loaded, and are in one file each. */
+  readonly libraries?: readonly string[];
+}
+
 /**
  * Makes the scripts of `sources` in the directory `out`.
  * @param root The project's directory, with node_modules.
- * @param options `called`: what is compiled together with its file.
  * @returns The names of the files: the scripts and their maps.
  * @throws {BundleError} If rolldown cannot bundle a source, or if a source names a file that the executable does not
  * have.
@@ -66,18 +74,21 @@ export async function bundle(
   root: string,
   out: string,
   sources: readonly string[],
-  { starts = {}, called = {} }: { readonly starts?: Starts; readonly called?: CalledFunctions } = {},
+  { starts = {}, called = {}, libraries = [] }: BundleOptions = {},
 ): Promise<string[]> {
-  const project = { root, sources, called, imports: importMap(root) };
+  const project = { root, sources: [...sources, ...libraries], libraries, called, imports: importMap(root) };
   const files: string[] = [];
   // One after the other: each run uses all processors.
-  for (const source of sources) files.push(...await scriptsOf(project, { source, out, starts: starts[source] ?? [] }));
+  for (const source of project.sources) {
+    files.push(...await scriptsOf(project, { source, out, starts: starts[source] ?? [] }));
+  }
   return files.sort();
 }
 
 interface Project {
   readonly root: string;
   readonly sources: readonly string[];
+  readonly libraries: readonly string[];
   readonly called: CalledFunctions;
   readonly imports: Readonly<Record<string, string>>;
 }
@@ -96,6 +107,7 @@ async function scriptsOf(
 ): Promise<string[]> {
   const { root } = project;
   const lists = starts === "one file" ? [] : starts;
+  const isLibrary = project.libraries.includes(source);
   const entry = `${root}/${source}`;
   const graph = new Map<string, readonly string[]>();
   const groups = lists.map((list, index) => ({
@@ -115,8 +127,9 @@ async function scriptsOf(
       cwd: root,
       input: { [stemOf(source)]: entry },
       // For "node" rolldown adds code that imports node:module at each start.
-      platform: "neutral",
-      resolve: { mainFields: ["module", "main"], conditionNames: ["import", "node", "default"] },
+      platform: isLibrary ? "node" : "neutral",
+      // A library keeps the choice between its modules and its CommonJS files, which differ by who loads them.
+      ...!isLibrary && { resolve: { mainFields: ["module", "main"], conditionNames: ["import", "node", "default"] } },
       external: [/^node:/],
       plugins: [packages(project), ownUrls(project), yamlTables(), hashTables(), optionTables(), importsIn(graph)],
       onLog: () => {},
@@ -136,10 +149,10 @@ async function scriptsOf(
       comments: false,
       // If a file has one character above 255, V8 stores the whole file with two bytes for each character.
       charset: "ascii",
-      codeSplitting: groups.length > 0 ? { groups } : starts !== "one file",
+      codeSplitting: groups.length > 0 ? { groups } : starts !== "one file" && !isLibrary,
     });
     const chunks = output.filter((file) => file.type === "chunk");
-    refuseNodeModules(root, chunks);
+    if (!isLibrary) refuseNodeModules(root, chunks);
     const maps = new Map(chunks.map(({ fileName, map }) => [fileName, map]));
     return withLateImports(chunks, stemOf(source)).flatMap(({ fileName, code }) => {
       const map = maps.get(fileName);

@@ -10,6 +10,7 @@ import { packedExecutable, packPayload } from "./pack.ts";
 import {
   COMMAND_ENTRIES,
   EXECUTABLES,
+  LIBRARIES,
   packageFiles,
   PLACE_SOURCE,
   productionConfig,
@@ -60,7 +61,11 @@ export class BuildError extends Error {
  * @returns The files, by name.
  */
 export async function writeScripts(stage: string): Promise<TarFile[]> {
-  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], { starts: STARTS, called });
+  const scripts = await bundle(ROOT, stage, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], {
+    starts: STARTS,
+    called,
+    libraries: LIBRARIES,
+  });
   await Deno.writeTextFile(`${stage}/deno.json`, productionConfig(ROOT));
   return [...scripts, "deno.json"].map((name) => ({ name, path: `${stage}/${name}`, executable: false }));
 }
@@ -92,10 +97,10 @@ export async function compileExecutables(build: Build): Promise<boolean> {
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${flags}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-          // No file imports these: threads are started, Deno looks for a source map beside its script, and the addon is
+          // No file imports these: threads are started, libraries are loaded by their paths, Deno looks for a source map beside its script, and the addon is
           // opened by its path.
           build.files.map(({ name }) => name)
-            .filter((name) => [entry, ...WORKERS].some((source) => isOf(source, name)))
+            .filter((name) => [entry, ...WORKERS, ...LIBRARIES].some((source) => isOf(source, name)))
             .flatMap((name) => ["--include", `${build.stage}/${name}`]),
           ["node_modules", "licenses", ...OWN_FILES].flatMap((name) => ["--include", `${build.stage}/${name}`]),
           [`${build.stage}/${scriptOf(entry)}`],

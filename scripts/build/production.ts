@@ -27,6 +27,16 @@ export const WORKERS = [
   "modules/engines/_worker.ts",
 ] as const;
 
+/**
+ * Libraries that a thread loads as a script of their own when they are needed. Each may load Node's compatibility layer.
+ */
+export const LIBRARIES = [
+  "modules/returners/_mysql_library.ts",
+  "modules/returners/_postgres_library.ts",
+  "modules/returners/_redis_library.ts",
+  "modules/returners/_smtp_library.ts",
+] as const;
+
 /** The source that answers `--version`, for all executables. */
 export const VERSION_SOURCE = "lib/commands/programs/version_alone.ts";
 
@@ -95,7 +105,7 @@ export const STARTS: Starts = {
  * packages of types only, and what rolldown needs to make the scripts.
  */
 const UNUSED_PACKAGES =
-  /^(argparse|cmake-ts|strict-event-emitter-types|@rolldown\/.*|@oxc-project\/types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
+  /^(argparse|cmake-ts|strict-event-emitter-types|@rolldown\/.*|@oxc-project\/types|@types\/.*|undici-types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
 
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, by its names in Node and in zeromq. */
 interface Platform {
@@ -142,13 +152,14 @@ function installedPackages(root: string): InstalledPackage[] {
   const store = `${root}/node_modules/.deno`;
   const locked: Record<string, unknown> = JSON.parse(Deno.readTextFileSync(`${root}/deno.lock`)).npm;
   return Object.keys(locked).sort().flatMap((id) => {
-    const name = id.slice(0, id.lastIndexOf("@"));
+    // `mysql2@3.24.6_@types+node`: the names of peers follow the version.
+    const [folder, name] = /^(@?[^@]+)@[^_]+/.exec(id) ?? [id, id];
     if (UNUSED_PACKAGES.test(name)) return [];
     const component = SHIPPED.find((shipped) => shipped.isPackage && shipped.name === name);
     if (component === undefined) {
       throw new Error(`Cannot pack the package "${name}": lib/programs/licenses.ts does not know it`);
     }
-    return [{ component, path: `${store}/${id.replace("/", "+")}/node_modules/${name}` }];
+    return [{ component, path: `${store}/${folder.replace("/", "+")}/node_modules/${name}` }];
   });
 }
 

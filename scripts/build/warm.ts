@@ -4,7 +4,7 @@
  * a result, because Deno writes it after the first turn of the event loop.
  *
  * `only STEM…` selects the scripts whose names begin with a STEM, `except STEM…` all others. Their other files are
- * compiled too, except those of single modules, which would double time and size. V8 uses compiled code only if it runs
+ * compiled too, except those of single modules and their libraries, which would double time and size. V8 uses compiled code only if it runs
  * with the same flags, and the flags of services are not those of commands.
  * @module
  */
@@ -18,7 +18,7 @@ async function compileScripts(isSelected: (name: string) => boolean): Promise<vo
   Object.assign(globalThis, { postMessage: () => {} });
   for (const { name } of Deno.readDirSync(new URL("./", Deno.mainModule))) {
     const script = new URL(`./${name}`, Deno.mainModule).href;
-    const isFile = name.endsWith(".mjs") && !name.includes(".modules-") && script !== Deno.mainModule;
+    const isFile = name.endsWith(".mjs") && !/(?:^|\.)modules-/.test(name) && script !== Deno.mainModule;
     if (isFile && isSelected(name)) await import(script);
   }
 }

@@ -16,6 +16,7 @@ import {
   type Command,
   COMMAND_ENTRIES,
   EXECUTABLES,
+  LIBRARIES,
   packageFiles,
   productionConfig,
   SCRIPT_SOURCES,
@@ -116,7 +117,7 @@ async function main(): Promise<void> {
   try {
     const [stage, logs] = [`${directory}/stage`, `${directory}/logs`];
     await Deno.mkdir(logs);
-    await bundle(ROOT, await makeDirectory(stage), SCRIPT_SOURCES, { starts: STARTS });
+    await bundle(ROOT, await makeDirectory(stage), SCRIPT_SOURCES, { starts: STARTS, libraries: LIBRARIES });
     for (const { name, path } of packageFiles(ROOT, Deno.build.target)) {
       await makeDirectory(`${stage}/${name}`.replace(/\/[^/]*$/, ""));
       await Deno.copyFile(path, `${stage}/${name}`);

@@ -126,11 +126,12 @@ function idOf(text: string): string {
 /** The version of an npm package in deno.lock, and SHA-512 of its archive in hexadecimal. */
 function lockedPackage(lock: string, name: string): { readonly version: string; readonly sha512?: string } {
   const { npm }: { readonly npm: Readonly<Record<string, { readonly integrity?: string }>> } = JSON.parse(lock);
-  const entry = Object.entries(npm).find(([id]) => id.slice(0, id.lastIndexOf("@")) === name);
+  // `mysql2@3.24.6_@types+node`: the names of peers follow the version.
+  const entry = Object.entries(npm).find(([id]) => id.startsWith(`${name}@`));
   if (entry === undefined) throw new TypeError(`deno.lock has no package ${name}`);
   const [id, { integrity }] = entry;
   const digest = integrity?.startsWith("sha512-") ? Uint8Array.fromBase64(integrity.slice(7)).toHex() : undefined;
-  return { version: id.slice(id.lastIndexOf("@") + 1), sha512: digest };
+  return { version: id.slice(name.length + 1).replace(/_.*$/, ""), sha512: digest };
 }
 
 /**

@@ -6,6 +6,7 @@ import { COMMAND_V8_FLAGS, V8_FLAGS } from "#lib/runtime/self_command.ts";
 import { packedExecutable, packPayload, releaseName } from "#scripts/build/pack.ts";
 import {
   COMMAND_ENTRIES,
+  LIBRARIES,
   packageFiles,
   PLACE_SOURCE,
   TARGETS,
@@ -410,7 +411,7 @@ function textIfThere(path: string): string | undefined {
   }
 }
 
-Deno.test("WORKERS lists every file that a Worker is started from", async () => {
+Deno.test("WORKERS and LIBRARIES list every file that is started or loaded by its path", async () => {
   const workers = new Set<string>();
   for (const path of sourceFiles(ROOT, ".ts", { below: ["lib", "modules"] })) {
     const text = await Deno.readTextFile(`${ROOT}/${path}`);
@@ -419,5 +420,5 @@ Deno.test("WORKERS lists every file that a Worker is started from", async () => 
       if (started.includes("/")) workers.add(started); // an entry is started as a process
     }
   }
-  assertEquals([...workers].sort(), [...WORKERS].sort());
+  assertEquals([...workers].sort(), [...WORKERS, ...LIBRARIES].sort());
 });

@@ -9,6 +9,7 @@ import {
   type Command,
   COMMAND_ENTRIES,
   EXECUTABLES,
+  LIBRARIES,
   PLACE_SOURCE,
   productionConfig,
   SCRIPT_SOURCES,
@@ -25,7 +26,11 @@ const ROOT = decodeURIComponent(new URL("../..", import.meta.url).pathname).repl
 async function withScripts(use: (directory: string) => Promise<void>): Promise<void> {
   const directory = await Deno.realPath(await Deno.makeTempDir({ prefix: "bundle_test_" }));
   try {
-    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], { starts: STARTS, called });
+    await bundle(ROOT, directory, [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE], {
+      starts: STARTS,
+      called,
+      libraries: LIBRARIES,
+    });
     await Deno.writeTextFile(`${directory}/deno.json`, productionConfig(ROOT));
     await use(directory);
   } finally {
@@ -171,8 +176,27 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
     const words = ["--as", "salt-run", "-c", `${directory}/etc`, "--out=json", "--query=kwargs.a", "test.arg", "a=x"];
     assertEquals(await deno([`${directory}/${scriptOf("salt.ts")}`, ...words]), { code: 0, out: '"x"\n', err: "" });
   },
+  "each library is a script that the returner loads when it is called": async (directory) => {
+    const etc = `${directory}/etc-of-a-minion`;
+    await Deno.mkdir(etc);
+    const place = "{host: 127.0.0.1, port: 9, from: a@example.com, to: b@example.com}";
+    const returners = { "returner.pgjsonb": "pgjsonb", mysql: "mysql", redis: "redis", smtp: "smtp" };
+    const options = Object.keys(returners).map((name) => `${name}: ${place}\n`);
+    await Deno.writeTextFile(`${etc}/minion`, `root_dir: ${etc}\nid: web1\n${options.join("")}`);
+    const script = `${directory}/${scriptOf(COMMAND_ENTRIES["salt-call"])}`;
+    const words = ["-c", etc, "--local", `--return=${Object.values(returners)}`, "test.ping"];
+    const { code, out, err } = await deno([script, ...words]);
+    assertEquals({ code, out }, { code: 0, out: "local:\n    True\n" });
+    // Nothing listens on port 9: each of the libraries says so.
+    for (const name of Object.values(returners)) {
+      assertMatch(
+        err,
+        new RegExp(`The returner ${name} did not take the result: .*(?:ECONNREFUSED|Connection refused)`),
+      );
+    }
+  },
   "each file of a script begins with the name of the script": (directory) => {
-    const sources = [...SCRIPT_SOURCES, WARM_SOURCE, PLACE_SOURCE];
+    const sources = [...SCRIPT_SOURCES, ...LIBRARIES, WARM_SOURCE, PLACE_SOURCE];
     const files = [...Deno.readDirSync(directory)].filter(({ name }) => name.includes(".mjs"));
     const strange = files.filter(({ name }) => !sources.some((source) => isOf(source, name)));
     assertEquals(strange.map(({ name }) => name), []);

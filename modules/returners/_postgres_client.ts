@@ -1,0 +1,90 @@
+/**
+ * A connection to PostgreSQL for returners.
+ * @module
+ */
+
+import type { ReturnerContext } from "#lib/plugins/returner.ts";
+import { ReturnerOptions } from "#lib/returners/options.ts";
+import { numbered, type SqlClient, textRow } from "#lib/returners/sql_returner.ts";
+import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { InvocationError } from "#lib/errors.ts";
+import type { ValueMap } from "#lib/values/value.ts";
+
+/** Seconds until a connection is given up, unless an option says otherwise. */
+const CONNECT_S = 10;
+/** Milliseconds of one statement. */
+const STATEMENT_MS = 60_000;
+
+/** How a returner names its options. */
+export interface PostgresOptions {
+  readonly names: readonly string[];
+  /** `pass`, or the older name. */
+  readonly password: "pass" | "passwd";
+  /** Whether it has options for TLS. */
+  readonly tls: boolean;
+}
+
+/** Connects with the options of a returner. */
+export async function connectPostgres(
+  { names, password, tls }: PostgresOptions,
+  context: ReturnerContext,
+  ret?: ValueMap,
+): Promise<SqlClient> {
+  const options = new ReturnerOptions(names, context, ret);
+  const library: typeof import("./_postgres_library.ts") = await import(
+    new URL("./_postgres_library.ts", import.meta.url).href
+  );
+  const client = new library.Client({
+    host: options.text("host") ?? "localhost",
+    port: options.integer("port") ?? 5432,
+    user: options.text("user") ?? "salt",
+    password: options.text(password) ?? "salt",
+    database: options.text("db") ?? "salt",
+    connectionTimeoutMillis: (options.integer("connect_timeout") ?? CONNECT_S) * 1000,
+    statement_timeout: STATEMENT_MS,
+    ssl: tls ? tlsOptions(options) : false,
+  });
+  // An error between two statements is that of the next one.
+  client.on("error", (error: Error) => context.log("debug", `The connection to PostgreSQL failed: ${error.message}`));
+  await client.connect();
+  return {
+    async query(statement, parameters = []) {
+      const { rows } = await client.query<object>(numbered(statement), [...parameters]);
+      return rows.map(textRow);
+    },
+    close: () => client.end(),
+  };
+}
+
+/** libpq's `sslmode` and files. */
+function tlsOptions(options: ReturnerOptions): false | {
+  readonly rejectUnauthorized: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  checkServerIdentity?(): undefined;
+} {
+  const mode = options.text("sslmode") ?? "prefer";
+  const [ca, cert, key] = ["sslrootcert", "sslcert", "sslkey"].map((name) => fileText(options, name));
+  if (mode === "disable" || mode === "allow") return false;
+  if (mode === "prefer" && ca === undefined && cert === undefined) return false;
+  if (!["prefer", "require", "verify-ca", "verify-full"].includes(mode)) {
+    throw new InvocationError(`sslmode is none of disable, allow, prefer, require, verify-ca, verify-full: ${mode}`);
+  }
+  return {
+    rejectUnauthorized: mode.startsWith("verify-"),
+    ...ca !== undefined && { ca },
+    ...cert !== undefined && { cert },
+    ...key !== undefined && { key },
+    // `verify-ca` does not compare the host's name.
+    ...mode === "verify-ca" && { checkServerIdentity: () => undefined },
+  };
+}
+
+function fileText(options: ReturnerOptions, name: string): string | undefined {
+  const path = options.text(name);
+  if (path === undefined) return undefined;
+  const text = readTextFileIfExists(path);
+  if (text === undefined) throw new InvocationError(`${name}: there is no file ${path}`);
+  return text;
+}

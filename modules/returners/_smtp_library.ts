@@ -1,0 +1,7 @@
+/**
+ * The client of mail servers, a script of its own in executables: the threads of jobs have all their other code in one
+ * file, and only a call of the returner loads this.
+ * @module
+ */
+
+export { createTransport } from "nodemailer";

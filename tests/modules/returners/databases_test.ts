@@ -1,0 +1,167 @@
+/**
+ * Returners that store in databases, against real servers: what is stored is in Salt's tables, and is read again.
+ * @module
+ */
+
+import { RETURNERS } from "#modules/returners/_built_in.ts";
+import { loadFamily } from "#lib/plugins/loader.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { ReturnerContext } from "#lib/plugins/returner.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { returnerContext } from "#tests/support/calls/returner_context.ts";
+import {
+  type DatabaseServer,
+  serverProgram,
+  startMariadb,
+  startPostgres,
+  startRedis,
+} from "#tests/support/database_servers.ts";
+
+const JID = "20261128010203000001";
+
+/** A return with what databases are known to break: letters beyond ASCII, quotes, floats that are whole. */
+function returned(id: string, jid = JID): ValueMap {
+  return map({
+    jid,
+    id,
+    fun: "test.echo",
+    fun_args: ["ä'\"\\"],
+    return: { text: "ä'\"\\ ✓ 💾", whole: 1, list: [1, null, true] },
+    retcode: 0,
+    success: true,
+  });
+}
+
+const LOAD = map({ jid: JID, fun: "test.echo", arg: ["ä'\"\\"], tgt: "*", tgt_type: "glob", user: "root", ret: "" });
+
+/** The functions of a returner with these options. */
+function caller(name: string, options: Readonly<Record<string, unknown>>) {
+  const family = loadFamily<ReturnerContext>(RETURNERS);
+  const context = returnerContext(options);
+  return async (fun: string, ...args: Value[]): Promise<Value> => {
+    const found = await family.get(`${name}.${fun}`);
+    assert(found !== undefined, `${name}.${fun}`);
+    return await invoke(found, { name: `${name}.${fun}`, args, kwargs: new Map(), context });
+  };
+}
+
+type Call = ReturnType<typeof caller>;
+
+/** What every database does. */
+async function storesAndReads(call: Call): Promise<void> {
+  await call("save_load", JID, LOAD);
+  // The load is stored once: another one neither fails nor makes a second job.
+  await call("save_load", JID, LOAD);
+  for (const id of ["web1", "web2"]) await call("returner", returned(id));
+  const later = "20261128010203000002";
+  await call("save_load", later, new Map([...LOAD, ["jid", later]]));
+  await call("returner", returned("web1", later));
+  assertEquals(await call("get_load", JID), LOAD);
+  assertEquals(await call("get_load", "20000101000000000000"), new Map());
+  assertEquals(await call("get_jid", JID), map({ web1: returned("web1"), web2: returned("web2") }));
+  assertEquals(await call("get_fun", "test.echo"), map({ web1: returned("web1", later), web2: returned("web2") }));
+  assertEquals(await call("get_fun", "test.nothing"), new Map());
+  const jobs = await call("get_jids") as ValueMap;
+  assertEquals([...jobs.keys()], [JID, later]);
+  assertEquals((jobs.get(JID) as ValueMap).get("StartTime"), "2026, Nov 28 01:02:03.000001");
+  assertEquals(await call("get_minions"), ["web1", "web2"]);
+}
+
+const EVENTS = [map({ tag: "salt/job/1/new", data: { minions: ["ä"] } }), map({ tag: "own/tag", data: {} })];
+
+/** The tables as Salt's documentation has them. */
+const POSTGRES_TABLES = (json: string) => `
+CREATE TABLE jids (jid varchar(255) NOT NULL PRIMARY KEY, load ${json} NOT NULL);
+CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, return ${json} NOT NULL,
+  id varchar(255) NOT NULL, success varchar(10) NOT NULL, full_ret ${json} NOT NULL, alter_time timestamptz DEFAULT now());
+CREATE SEQUENCE seq_salt_events_id;
+CREATE TABLE salt_events (id bigint NOT NULL UNIQUE DEFAULT nextval('seq_salt_events_id'), tag varchar(255) NOT NULL,
+  data ${json} NOT NULL, alter_time timestamptz DEFAULT now(), master_id varchar(255) NOT NULL);
+`;
+
+const MYSQL_TABLES = `
+CREATE TABLE jids (jid varchar(255) NOT NULL, \`load\` mediumtext NOT NULL, UNIQUE KEY jid (jid)) DEFAULT CHARSET=utf8mb4;
+CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, \`return\` mediumtext NOT NULL,
+  id varchar(255) NOT NULL, success varchar(10) NOT NULL, full_ret mediumtext NOT NULL,
+  alter_time timestamp(6) DEFAULT CURRENT_TIMESTAMP(6)) DEFAULT CHARSET=utf8mb4;
+CREATE TABLE salt_events (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, tag varchar(255) NOT NULL,
+  data mediumtext NOT NULL, alter_time timestamp DEFAULT CURRENT_TIMESTAMP, master_id varchar(255) NOT NULL) DEFAULT CHARSET=utf8mb4;
+`;
+
+/** A test with a server; skipped by name where the host does not have its program. */
+function withServer(
+  what: string,
+  program: string,
+  start: () => Promise<DatabaseServer>,
+  test: (server: DatabaseServer) => Promise<void>,
+): void {
+  const missing = serverProgram(program) === undefined;
+  Deno.test({
+    name: missing ? `${what} (skipped: there is no ${program})` : what,
+    ignore: missing,
+    async fn() {
+      await using server = await start();
+      await test(server);
+    },
+  });
+}
+
+for (const [name, json, password] of [["pgjsonb", "jsonb", "pass"], ["postgres", "text", "passwd"]] as const) {
+  withServer(`${name} stores in PostgreSQL and reads again`, "postgres", startPostgres, async (server) => {
+    await server.sql(POSTGRES_TABLES(json));
+    const options = { host: "127.0.0.1", port: server.port, user: "salt", [password]: "salt", db: "salt" };
+    const call = caller(name, { [`returner.${name}`]: options, keep_jobs_seconds: 3600 });
+    await storesAndReads(call);
+    await call("event_return", EVENTS);
+    await server.sql("DO $$ BEGIN ASSERT (SELECT count(*) FROM salt_events) = 2; END $$;");
+    await call("clean_old_jobs");
+    assertEquals(await call("get_minions"), ["web1", "web2"]);
+    await server.sql("UPDATE salt_returns SET alter_time = now() - interval '2 hours';");
+    await call("clean_old_jobs");
+    assertEquals([await call("get_minions"), await call("get_jids")], [[], new Map()]);
+    const hostile = "x'); DROP TABLE jids; --";
+    await call("save_load", hostile, LOAD);
+    assertEquals(await call("get_load", hostile), LOAD);
+  });
+}
+
+withServer("mysql stores in MariaDB and reads again", "mariadbd", startMariadb, async (server) => {
+  await server.sql(MYSQL_TABLES);
+  const call = caller("mysql", { mysql: { host: "127.0.0.1", port: server.port }, keep_jobs_seconds: 3600 });
+  await storesAndReads(call);
+  await call("event_return", EVENTS);
+  await call("clean_old_jobs");
+  assertEquals(await call("get_minions"), ["web1", "web2"]);
+  await server.sql("UPDATE salt_returns SET alter_time = now() - INTERVAL 2 HOUR;");
+  await call("clean_old_jobs");
+  assertEquals([await call("get_minions"), await call("get_jids")], [[], new Map()]);
+  const hostile = "x'); DROP TABLE jids; --";
+  await call("save_load", hostile, LOAD);
+  assertEquals(await call("get_load", hostile), LOAD);
+});
+
+withServer("redis stores in Redis and reads again", "redis-server", startRedis, async (server) => {
+  const call = caller("redis", { redis: { host: "127.0.0.1", port: server.port }, keep_jobs_seconds: 3600 });
+  await storesAndReads(call);
+  await call("clean_old_jobs");
+  assertEquals(await call("get_minions"), ["web1", "web2"]);
+});
+
+Deno.test("sqlite3 stores in a file whose tables it makes, and reads again", async () => {
+  const directory = Deno.makeTempDirSync();
+  try {
+    const call = caller("sqlite3", { "sqlite3.database": `${directory}/jobs.db` });
+    await call("save_load", JID, LOAD);
+    await call("save_load", JID, LOAD);
+    for (const id of ["web1", "web2"]) await call("returner", returned(id));
+    assertEquals(await call("get_load", JID), LOAD);
+    const value = returned("web1").get("return") ?? null;
+    assertEquals(await call("get_jid", JID), map({ web1: { return: value }, web2: { return: value } }));
+    assertEquals(await call("get_fun", "test.echo"), map({ web1: value, web2: value }));
+    assertEquals([...(await call("get_jids") as ValueMap).keys()], [JID]);
+    assertEquals(await call("get_minions"), ["web1", "web2"]);
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});

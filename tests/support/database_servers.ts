@@ -1,0 +1,170 @@
+/**
+ * Scratch instances of database servers on loopback, each in a temporary directory, for tests of returners. A server is
+ * started only if its program is on the host.
+ * @module
+ */
+
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { eventually } from "#tests/support/eventually.ts";
+
+/** A running server. */
+export interface DatabaseServer extends AsyncDisposable {
+  readonly port: number;
+  /** Runs a script of SQL statements. */
+  sql(script: string): Promise<void>;
+}
+
+/** The user who runs PostgreSQL and MariaDB: both refuse root. */
+const NOBODY = { uid: 65534, gid: 65534 };
+
+/** Directories in which programs of servers are. */
+const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+
+/** The path of a program of a server; `undefined`: the host does not have it. */
+export function serverProgram(name: string): string | undefined {
+  const versions = listed("/usr/lib/postgresql").map((version) => `/usr/lib/postgresql/${version}/bin`);
+  return [...versions, ...DIRECTORIES].map((directory) => `${directory}/${name}`).find(isThere);
+}
+
+function listed(directory: string): string[] {
+  try {
+    return [...Deno.readDirSync(directory)].map(({ name }) => name).sort().reverse();
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+/** Another user than root, if this process is root's. */
+function unprivileged(): { readonly uid?: number; readonly gid?: number } {
+  return Deno.uid() === 0 ? NOBODY : {};
+}
+
+/** A directory of that user. */
+function ownDirectory(): string {
+  const directory = Deno.makeTempDirSync({ prefix: "database_" });
+  if (Deno.uid() === 0) Deno.chownSync(directory, NOBODY.uid, NOBODY.gid);
+  return directory;
+}
+
+async function run(program: string, args: readonly string[], stdin?: string): Promise<void> {
+  const child = new Deno.Command(program, {
+    args: [...args],
+    stdin: "piped",
+    stdout: "null",
+    stderr: "piped",
+    cwd: "/",
+    ...unprivileged(),
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(stdin ?? ""));
+  await writer.close();
+  const { code, stderr } = await child.output();
+  if (code !== 0) throw new Error(`${program} ended with ${code}: ${new TextDecoder().decode(stderr)}`);
+}
+
+interface Server {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly directory: string;
+  readonly port: number;
+  sql(script: string): Promise<void>;
+}
+
+async function serve({ program, args, directory, port, sql }: Server): Promise<DatabaseServer> {
+  const child = new Deno.Command(program, {
+    args: [...args],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+    cwd: directory,
+    ...unprivileged(),
+  }).spawn();
+  const stop = async () => {
+    try {
+      child.kill("SIGTERM");
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error; // It has ended.
+    }
+    await child.status;
+    Deno.removeSync(directory, { recursive: true });
+  };
+  try {
+    await eventually(async () => {
+      using _connection = await Deno.connect({ hostname: "127.0.0.1", port });
+      await sql("");
+      return true;
+    }, { what: `an answer of ${program}`, everyMs: 200 });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, sql, [Symbol.asyncDispose]: stop };
+}
+
+/** Starts PostgreSQL with the user `salt`, who may do everything, and the database `salt`. */
+export async function startPostgres(): Promise<DatabaseServer> {
+  const [initdb, postgres, psql] = ["initdb", "postgres", "psql"].map((name) => serverProgram(name) ?? name);
+  const directory = ownDirectory(), port = freePort(), data = `${directory}/data`;
+  await run(initdb, ["-D", data, "-U", "salt", "-A", "trust", "-E", "UTF8", "--no-sync"]);
+  const connect = ["-h", "127.0.0.1", "-p", String(port), "-U", "salt", "-v", "ON_ERROR_STOP=1", "-q"];
+  const server = await serve({
+    program: postgres,
+    args: ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-F"],
+    directory,
+    port,
+    sql: (script) => run(psql, [...connect, "-d", "postgres"], script),
+  });
+  await server.sql("CREATE DATABASE salt;");
+  return { ...server, sql: (script) => run(psql, [...connect, "-d", "salt"], script) };
+}
+
+/** Starts MariaDB with the database `salt` and the user `salt`, whose password is `salt`. */
+export async function startMariadb(): Promise<DatabaseServer> {
+  const [install, mariadbd, mariadb] = ["mariadb-install-db", "mariadbd", "mariadb"].map((name) =>
+    serverProgram(name) ?? name
+  );
+  const directory = ownDirectory(), port = freePort(), data = `${directory}/data`;
+  await run(install, ["--no-defaults", `--datadir=${data}`, "--auth-root-authentication-method=normal"]);
+  const socket = `${directory}/sock`;
+  const server = await serve({
+    program: mariadbd,
+    args: [
+      "--no-defaults",
+      `--datadir=${data}`,
+      `--port=${port}`,
+      "--bind-address=127.0.0.1",
+      `--socket=${socket}`,
+      `--pid-file=${directory}/pid`,
+    ],
+    directory,
+    port,
+    sql: (script) => run(mariadb, ["--no-defaults", `--socket=${socket}`, "-u", "root"], script),
+  });
+  await server.sql(
+    // The anonymous user of this host would come before a user of any host.
+    "CREATE DATABASE salt; CREATE USER salt@localhost IDENTIFIED BY 'salt'; GRANT ALL ON salt.* TO salt@localhost;",
+  );
+  return { ...server, sql: (script) => server.sql(`USE salt;\n${script}`) };
+}
+
+/** Starts Redis; `sql` does nothing. */
+export async function startRedis(): Promise<DatabaseServer> {
+  const directory = ownDirectory(), port = freePort();
+  return await serve({
+    program: serverProgram("redis-server") ?? "redis-server",
+    args: ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", directory],
+    directory,
+    port,
+    sql: () => Promise.resolve(),
+  });
+}
