@@ -71,6 +71,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   publish: () => import("./publish.ts"),
   quota: () => import("./quota.ts"),
   random: () => import("./random.ts"),
+  ret: () => import("./ret.ts"),
   rh_ip: () => import("./rh_ip.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
   saltutil: () => import("#modules/execution/saltutil/mod.ts"),

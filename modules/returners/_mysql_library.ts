@@ -1,6 +1,6 @@
 /**
- * The client of MySQL and MariaDB, a script of its own in executables: the threads of jobs have all their other code in one
- * file, and only a call of the returner loads this.
+ * The client of MySQL and MariaDB, a script of its own in executables: the threads of jobs have all their other
+ * code in one file, and only a call of the returner loads this.
  * @module
  */
 

@@ -97,8 +97,8 @@ export async function compileExecutables(build: Build): Promise<boolean> {
       args: ["compile", "--quiet", "--allow-all", "--no-prompt", "--no-check", "--no-lock", `--v8-flags=${flags}`]
         .concat(
           ["--config", `${build.stage}/deno.json`, "--target", build.target, "--output", output],
-          // No file imports these: threads are started, libraries are loaded by their paths, Deno looks for a source map beside its script, and the addon is
-          // opened by its path.
+          // No file imports these: threads are started, libraries are loaded by their paths, Deno looks for a source
+          // map beside its script, and the addon is opened by its path.
           build.files.map(({ name }) => name)
             .filter((name) => [entry, ...WORKERS, ...LIBRARIES].some((source) => isOf(source, name)))
             .flatMap((name) => ["--include", `${build.stage}/${name}`]),

@@ -37,7 +37,7 @@ import type { OutputSettings, PrintResult } from "#lib/output/printer.ts";
 import { absolutePathIn } from "#lib/os/root_path.ts";
 import { openSharedParents } from "#lib/os/shared_parents.ts";
 import { becomeRunUser, userToBecome } from "#lib/programs/run_user.ts";
-import { callFailure, runCall } from "#lib/minion/local_call/job.ts";
+import { callFailure, type CallHost, runCall } from "#lib/minion/local_call/job.ts";
 import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
 import { SALT_CALL, type SaltCallTable, type SaltCallValues } from "./salt_call_options.ts";
@@ -107,7 +107,6 @@ function checkWords({ options, args }: Parsed<SaltCallTable>, io: JobIo): void {
   if (args.length > 1 && options.doc) {
     throw new UsageError("You can only get documentation for one method at one time");
   }
-  if (options.return) throw new UsageError("--return: returners are not built yet");
 }
 
 function loadOptions(parsed: Parsed<SaltCallTable>) {
@@ -193,7 +192,7 @@ async function perform(
   const { liveTerminal, watchCommands } = options.live ? await import("#lib/commands/cli/live_terminal.ts") : {};
   const { showLiveStates } = options.live ? await import("./live_states.ts") : {};
   using live = liveTerminal?.(output, io);
-  const outcome = await runCall({ fun, arg: wireArgs(words, options), jid, metadata }, {
+  const host: CallHost = {
     opts,
     grains,
     modules,
@@ -202,7 +201,8 @@ async function perform(
     signal: io.signal,
     watchCommand: live && watchCommands?.(LOCAL, live),
     watchState: showLiveStates?.(LOCAL, output, io),
-  });
+  };
+  const outcome = await runCall({ fun, arg: wireArgs(words, options), jid, metadata }, host);
   if (io.signal.aborted) return interruptedRun(io);
   const shownReturn = live === undefined ? outcome.return : live.end(LOCAL, outcome.return);
   const failed = callFailure(fun, outcome);
@@ -217,6 +217,11 @@ async function perform(
   if (metadata !== undefined) result.set("metadata", metadata);
   const given = options.no_log ? hideResult(result) : result;
   if (opts.cache_jobs) cacheMinionJob(jid, given, { cachedir: opts.cachedir, log });
+  const returners = [options.return, opts.return].filter((names) => names !== null && names !== "");
+  if (returners.length > 0) {
+    const { giveToReturners } = await import("#lib/minion/local_call/returners.ts");
+    await giveToReturners(given, returners, host);
+  }
   if (!isMasterless(opts) && !options.no_return_event) await giveBack(given, { master, opts, log });
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
   else {

@@ -38,7 +38,7 @@ export const SALT_CALL_OPTIONS = {
   local: flag(["--local"], "Run without a master."),
   master: textFlag(["--master"], "The master to use. Default: as configured."),
   id: textFlag(["--id"], "The minion id to use. Default: as configured."),
-  return: textFlag(["--return"], "Send the result to these returners too. There are none yet.", {
+  return: textFlag(["--return"], "Send the result to these returners too, separated by commas.", {
     metavar: "RETURNER",
   }),
   live: flag(["--live"], "Show what commands write, line by line, while they run."),

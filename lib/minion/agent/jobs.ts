@@ -17,6 +17,7 @@ import { batchToMap, type LiveBatch } from "#lib/protocol/live_batch.ts";
 import { ERROR_DETAILS } from "#lib/protocol/error_details.ts";
 import { hideReturn } from "#lib/protocol/hidden_return.ts";
 import { LiveOutput } from "#lib/minion/worker/live_output.ts";
+import type { JobReturners } from "./job_returners.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { asNoted, NO_LOG, noLogReader } from "#lib/protocol/no_log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
@@ -45,6 +46,8 @@ export interface JobParts {
   readonly pool: JobPool;
   /** Takes their returns. */
   readonly spool: Returns;
+  /** Take the returns too. */
+  readonly returners: Pick<JobReturners, "give">;
   /** Notes jobs on disk. */
   readonly proc: ProcFiles;
   /** With `durability: machine`: syncs the proc files and the spool. */
@@ -172,6 +175,7 @@ export class MinionJobs {
       const returned = this.#returnLoad(load, outcome);
       if (load.has(SCHEDULED)) await this.#parts.fireLocal(SCHEDULE_RETURN, returned);
       this.#giveBack(load, reader === undefined ? returned : await hideReturn(returned, reader));
+      this.#parts.returners.give(load, returned);
       // The note is removed only when the return is durable: with neither, the job would never end.
       if (this.#parts.journal !== undefined) await this.#durable(load);
       this.#parts.proc.remove(jid);
@@ -254,7 +258,7 @@ export class MinionJobs {
     if (!returnsToMaster(load)) return;
     const { opts: { cache_jobs, cachedir }, log, spool } = this.#parts;
     if (cache_jobs) cacheMinionJob(str(load.get("jid") ?? ""), returned, { cachedir, log });
-    spool.add(returned);
+    if (load.get("pub_ret") !== false) spool.add(returned);
   }
 
   #returnLoad(load: ValueMap, outcome: ValueMap): ValueMap {

@@ -38,6 +38,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { MasterLink } from "./link.ts";
 import { applicantOf, linkSettings } from "./link_settings.ts";
 import { handleLocalEvent } from "./events.ts";
+import { JobReturners } from "./job_returners.ts";
 import { MinionJobs } from "./jobs.ts";
 import { callForBeacon } from "#lib/minion/beacons/beacon_call.ts";
 import { MANAGE_BEACONS, MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
@@ -98,6 +99,7 @@ export class Minion {
   #link: MasterLink | undefined;
   #spool: ReturnSpool | undefined;
   #jobs: MinionJobs | undefined;
+  #returners: JobReturners | undefined;
   #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
   #keeper: KeeperProcess | undefined;
@@ -171,10 +173,12 @@ export class Minion {
       log,
     });
     const proc = new ProcFiles(opts.cachedir, journal);
+    const returners = this.#returners = new JobReturners({ opts, pool, log });
     const jobs = this.#jobs = new MinionJobs({
       opts,
       log,
       pool,
+      returners,
       spool: spool ?? unsentReturns(log),
       proc,
       journal,
@@ -192,6 +196,7 @@ export class Minion {
     if (opts.beacons_before_connect) beacons.start();
     await this.#openSchedule(jobs);
     await jobs.returnLeft();
+    await returners.flush();
     this.#engines = startEngines({
       ...{ role: "minion", engines: opts.engines, cachedir: opts.cachedir, log },
       opts: packOpts("minion", opts),
@@ -562,6 +567,7 @@ export class Minion {
     this.#scheduleQuestions?.close();
     await this.#beacons?.close(new TimeBudget(KEEPER_END_MS));
     await this.#spool?.close();
+    await this.#returners?.close();
     this.#kept?.close();
     await this.#engines?.close(budget.less(JOURNAL_END_MS));
     await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));

@@ -39,6 +39,8 @@ export interface SpoolOptions {
   /** Default: no limits. */
   readonly limits?: SpoolLimits;
   readonly log: Logger;
+  /** Who takes the returns, in messages. Default: the master. */
+  readonly receiver?: string;
   /** Gets a record of each return that is spooled or delivered. */
   readonly journal?: RecordTaker;
 }
@@ -172,7 +174,9 @@ export class ReturnSpool {
         ? `it is ${maxAgeMs / 1000} s old (return_spool_max_age)`
         : "too many wait (return_spool_max_size)";
       const jid = str(this.#load(first)?.get("jid") ?? "that cannot be read");
-      this.#options.log.warning(`Dropped the return of job ${jid}, which the master did not acknowledge: ${why}`);
+      this.#options.log.warning(
+        `Dropped the return of job ${jid}, which ${this.#options.receiver ?? "the master"} did not acknowledge: ${why}`,
+      );
       this.#leave(first);
       this.#remove(first.name);
     }
@@ -192,7 +196,7 @@ export class ReturnSpool {
   }
 
   async #sendAll(): Promise<void> {
-    const { log, retryMs: [firstMs, longestMs] } = this.#options;
+    const { log, receiver, retryMs: [firstMs, longestMs] } = this.#options;
     let waitMs = firstMs;
     for (;;) {
       this.#obeyLimits();
@@ -220,7 +224,8 @@ export class ReturnSpool {
         const failure = error instanceof RequestTooLargeError ? this.#replace(entry, load, error) : error;
         if (failure === undefined) continue;
         const reason = messageOf(failure);
-        log.warning(`The return of job ${str(load.get("jid") ?? null)} waits; ${this.size} in all: ${reason}`);
+        const waits = receiver === undefined ? "waits" : `waits for ${receiver}`;
+        log.warning(`The return of job ${str(load.get("jid") ?? null)} ${waits}; ${this.size} in all: ${reason}`);
         // Later returns may be accepted at once; only this one waits.
         if (await this.#moveToEnd(entry, failure)) continue;
         await this.#wait(waitMs);

@@ -7,6 +7,7 @@ import type { Catalogue, JobContext, StateContext } from "#lib/plugins/job_conte
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
+import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { STATE_MODULES } from "#modules/states/_built_in.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
@@ -42,10 +43,10 @@ export interface CatalogueOptions {
 }
 
 /** The families of which a user may have custom modules, by the name of their directory. */
-export type CustomFamily = "modules" | "states" | "renderers";
+export type CustomFamily = "modules" | "states" | "renderers" | "returners";
 
 /** All of them. */
-export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers"];
+export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers", "returners"];
 
 /** Where the user's modules may be. */
 type Places = Pick<CatalogueOptions, "extensionModules" | "moduleDirs">;
@@ -80,9 +81,12 @@ export const STATES_PREFIX = "states/";
 /** Prefix of custom renderers in the list of custom modules: `renderers/NAME`. */
 export const RENDERERS_PREFIX = "renderers/";
 
+/** Prefix of returners, where the names of execution modules are too: `returners/NAME`. */
+export const RETURNERS_PREFIX = "returners/";
+
 /** Whether a name among the user's modules is that of an execution module. */
 export function isExecutionName(name: string): boolean {
-  return !name.startsWith(STATES_PREFIX) && !name.startsWith(RENDERERS_PREFIX);
+  return ![STATES_PREFIX, RENDERERS_PREFIX, RETURNERS_PREFIX].some((prefix) => name.startsWith(prefix));
 }
 
 /** The names of the modules of a family among `names`. */
@@ -121,8 +125,18 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     host,
     warn: options.warn,
   });
+  const returners = loadFamily<JobContext>(options.builtin === false ? {} : RETURNERS, {
+    directories: moduleDirectories(options, "returners"),
+    disabled: namesWith(RETURNERS_PREFIX, options.disableModules),
+    userOnly: namesWith(RETURNERS_PREFIX, options.custom),
+    host,
+    warn: options.warn,
+  });
   return {
     ...execution,
+    get: (name) =>
+      name.startsWith(RETURNERS_PREFIX) ? returners.get(name.slice(RETURNERS_PREFIX.length)) : execution.get(name),
+    returners,
     states,
     renderers,
     builtInRenderers: { table: RENDERERS, notBuilt: RENDERERS_NOT_BUILT },

@@ -59,6 +59,7 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
       problems: () => problems,
       call: (fun, kwargs) => callRemote(fun, { args: [], kwargs }, remote),
     }),
+    returners: builtin.returners,
     builtInRenderers: builtin.builtInRenderers,
     fileBackends: builtin.fileBackends,
     renderers: {

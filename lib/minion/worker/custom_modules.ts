@@ -12,6 +12,7 @@ import {
   hasProgram,
   moduleDirectories,
   RENDERERS_PREFIX,
+  RETURNERS_PREFIX,
   STATES_PREFIX,
 } from "./catalogue.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
@@ -80,7 +81,11 @@ export class CustomModules {
       if (name !== file && this.#declarations.has(name)) continue;
       this.#declarations.set(name, text);
     }
-    const others = [["states", STATES_PREFIX], ["renderers", RENDERERS_PREFIX]] as const;
+    const others = [
+      ["states", STATES_PREFIX],
+      ["renderers", RENDERERS_PREFIX],
+      ["returners", RETURNERS_PREFIX],
+    ] as const;
     const customModules = others.flatMap(([family, prefix]) =>
       [...filesOf(opts, family)].map(([file, path]) => [prefix + file, path] as const)
     );

@@ -157,10 +157,6 @@ export class JobRunner {
     if (instead !== undefined) return post(instead);
     this.#parts.begin();
     this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
-    const returners = load.get("ret");
-    if (typeof returners === "string" && returners !== "") {
-      log.error(`Returners are not built yet: only the master gets the result, not ${returners}`);
-    }
     const detached = message.resumed ? detachedCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
     const context = this.#context(load, detached);
     if (message.resumed && !names.every((_name, i) => functions[i]?.resumable)) {

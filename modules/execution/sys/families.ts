@@ -54,11 +54,10 @@ const RUNNERS: Source = {
     ),
 };
 
-// The minion has no returners yet but the master's job cache, which is not a module.
 const RETURNERS: Source = {
-  names: () => Promise.resolve([]),
-  docs: () => Promise.resolve(new Map()),
-  argspecs: () => Promise.resolve({}),
+  names: async ({ catalogue }) => (await catalogue.returners?.all() ?? []).map(({ name }) => name),
+  docs: async ({ catalogue }, wanted) => collectDocs(await catalogue.returners?.all() ?? [], wanted),
+  argspecs: async ({ catalogue }, module) => argspecsOf(await catalogue.returners?.all() ?? [], module),
 };
 
 function listing(

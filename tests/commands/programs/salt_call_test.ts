@@ -143,7 +143,11 @@ const LOCAL_CASES: Readonly<Record<string, Case>> = {
   "takes no function with --grains": { words: ["-g", "test.ping"], out: "", err: /does not accept/, code: 64 },
   "documents one thing": { words: ["-d", "test.ping", "x"], out: "", err: /one method at one time/, code: 64 },
   "refuses an unknown option": { words: ["--nosuch"], out: "", err: /no such option: --nosuch\n$/, code: 64 },
-  "refuses returners": { words: ["--return=mysql", "test.ping"], out: "", err: /not built/, code: 64 },
+  "names a returner that there is not": {
+    words: ["--return=nosuch", "test.ping"],
+    out: "local:\n    True\n",
+    err: /The returner nosuch did not take the result: /,
+  },
 };
 
 Deno.test("salt-call --local", async () => {

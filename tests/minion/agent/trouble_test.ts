@@ -148,6 +148,7 @@ Deno.test("a job whose outcome is not available is named in the log, and one tha
         run: () => Promise.reject(new Error("a fault")),
       },
       spool: {},
+      returners: { give() {} },
       proc: { add: () => {}, left: [] },
       journal: { commit: () => Promise.reject(new Error("no space left")) },
       fireMaster: () => Promise.resolve(true),

@@ -118,16 +118,6 @@ Deno.test("a job's outcome has its return, its retcode and whether it succeeded"
   );
 });
 
-Deno.test("a job with a returner returns its result, and logs that the returner does not get it", async () => {
-  await using fixture = new Fixture();
-  const load = map({ jid: "20260101000000009999", fun: "test.ping", arg: [], tgt: "*", ret: "mysql", user: "root" });
-  assertEquals((await fixture.pool.run(load)).get("return"), true);
-  assert(
-    fixture.lines.some((line) => /^ERROR Returners are not built yet: .* not mysql$/.test(line)),
-    `${fixture.lines}`,
-  );
-});
-
 Deno.test("jobs run concurrently, each in its own worker", async () => {
   await using fixture = new Fixture();
   const path = `${fixture.root}/go`;

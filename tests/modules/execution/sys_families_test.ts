@@ -1,3 +1,4 @@
+import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { RENDERERS } from "#modules/renderers/_built_in.ts";
 import { isMap, map, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
@@ -53,8 +54,15 @@ Deno.test("sys.list_renderers lists all renderers, and each is documented", asyn
   assertEquals(await call("sys.renderer_doc", ["yaml"]), map({ yaml: "\n    Reads YAML, as Salt does.\n    " }));
 });
 
-Deno.test("sys lists no returners", async () => {
+Deno.test("sys lists all returners, and each is documented", async () => {
   const { call } = testContext();
-  assertEquals(await call("sys.list_returners"), []);
-  assertEquals(await call("sys.returner_argspec"), new Map());
+  assertEquals(await call("sys.list_returners"), Object.keys(RETURNERS).sort());
+  assertEquals(await call("sys.list_returner_functions", ["syslog"]), ["syslog.returner"]);
+  const documented = await call("sys.returner_doc", ["local.returner"]);
+  assertEquals(
+    documented,
+    map({
+      "local.returner": "\n    Print the return on the standard output of the minion, as Python shows a dict.\n    ",
+    }),
+  );
 });
