@@ -97,7 +97,7 @@ export interface Catalogue extends Family<JobContext> {
   readonly states: Functions<StateContext>;
   /** The user's own renderers: `upper.render`. Absent: there are none. */
   readonly renderers?: Pick<Functions<JobContext>, "get">;
-  /** The built-in returners and those that this process has loaded; {@linkcode get} has all, as `returners/NAME.FUN`. */
+  /** The built-in returners and those that this process has loaded; `get` has all, as `returners/NAME.FUN`. */
   readonly returners?: Functions<JobContext>;
   readonly builtInRenderers: BuiltInRenderers;
   /** The backends of the file server, for a minion without a master. */

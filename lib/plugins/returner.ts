@@ -34,7 +34,7 @@ export interface ReturnerContext {
   log(level: "error" | "warning" | "info" | "debug", message: string): void;
 }
 
-/** A function of a returner. */
+/** What a returner offers: `returner`, which takes a return, and functions that read what is stored. */
 export type ReturnerFunction = ModuleFunction<ReturnerContext>;
 
 /** Declares a function of a returner. */

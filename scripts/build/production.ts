@@ -27,9 +27,7 @@ export const WORKERS = [
   "modules/engines/_worker.ts",
 ] as const;
 
-/**
- * Libraries that a thread loads as a script of their own when they are needed. Each may load Node's compatibility layer.
- */
+/** Libraries that a thread loads as a script of their own when needed. Each may load Node's compatibility layer. */
 export const LIBRARIES = [
   "modules/returners/_mysql_library.ts",
   "modules/returners/_postgres_library.ts",

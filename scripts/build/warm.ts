@@ -4,8 +4,8 @@
  * a result, because Deno writes it after the first turn of the event loop.
  *
  * `only STEM…` selects the scripts whose names begin with a STEM, `except STEM…` all others. Their other files are
- * compiled too, except those of single modules and their libraries, which would double time and size. V8 uses compiled code only if it runs
- * with the same flags, and the flags of services are not those of commands.
+ * compiled too, except those of single modules and their libraries, which would double time and size. V8 uses compiled
+ * code only if it runs with the same flags, and the flags of services are not those of commands.
  * @module
  */
 
