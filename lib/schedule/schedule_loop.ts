@@ -5,20 +5,10 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
-import { type Moment, msBetween, readMoment } from "#lib/os/moment.ts";
-import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
+import { type Moment, msBetween } from "#lib/os/moment.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { hostClock, type LoopClock } from "./loop_clock.ts";
 import type { DueJob, Schedule } from "./schedule.ts";
-
-/** The clocks and the timer of a loop. */
-export interface LoopClock {
-  now(): Moment;
-  /**
-   * Calls `run` in `ms` milliseconds.
-   * @returns Ends the timer.
-   */
-  after(ms: number, run: () => void): () => void;
-}
 
 /** What a {@linkcode ScheduleLoop} needs. */
 export interface LoopParts {
@@ -32,37 +22,21 @@ export interface LoopParts {
   readonly clock?: LoopClock;
 }
 
-/**
- * The longest sleep, in milliseconds. Timers do not count while the host sleeps, and nobody tells when the clock is
- * set: so a host that wakes up runs what is due within this time.
- */
-const LONGEST_SLEEP_MS = 60_000;
-
 /** The clocks run apart by less without a jump, in milliseconds; the clock of the boot has hundredths of a second. */
 const JUMP_MS = 1_000;
-
-/** The wall clock, the clock of the boot, and timers of the runtime. */
-const HOST_CLOCK: LoopClock = {
-  now: readMoment,
-  after(ms, run) {
-    const timer = setTimeout(run, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** Sleeps until the next moment of a schedule, and starts what is due. */
 export class ScheduleLoop {
   readonly #parts: LoopParts;
   readonly #clock: LoopClock;
   #last: Moment | undefined;
-  #stopTimer = () => {};
   #closed = false;
   /** How often the timer has rung. */
   #turns = 0;
 
   constructor(parts: LoopParts) {
     this.#parts = parts;
-    this.#clock = parts.clock ?? HOST_CLOCK;
+    this.#clock = parts.clock ?? hostClock();
   }
 
   /** Turns so far. */
@@ -78,7 +52,6 @@ export class ScheduleLoop {
   /** Takes a turn now, and sets the timer for the next; to be called after each change of the schedule. */
   turn(): void {
     if (this.#closed) return;
-    this.#stopTimer();
     this.#turns++;
     const { schedule, log } = this.#parts;
     const now = this.#clock.now();
@@ -93,8 +66,8 @@ export class ScheduleLoop {
     this.#parts.turned?.();
     const at = schedule.wakeAt(now.wallMs);
     if (at === undefined) return;
-    const ms = Math.min(Math.max(at - now.wallMs, 1), LONGEST_SLEEP_MS);
-    this.#stopTimer = this.#clock.after(ms, () => this.turn());
+    const ms = Math.min(Math.max(at - now.wallMs, 1), this.#clock.longestSleepMs);
+    this.#clock.after(ms, () => this.turn());
   }
 
   #noticeJump(now: Moment): void {
@@ -116,6 +89,6 @@ export class ScheduleLoop {
   /** Ends the loop; jobs that run stay. */
   close(): void {
     this.#closed = true;
-    this.#stopTimer();
+    this.#clock.close();
   }
 }

@@ -5,7 +5,8 @@
 
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { Schedule } from "#lib/schedule/schedule.ts";
-import { type LoopClock, ScheduleLoop } from "#lib/schedule/schedule_loop.ts";
+import { hostClock, type LoopClock } from "#lib/schedule/loop_clock.ts";
+import { ScheduleLoop } from "#lib/schedule/schedule_loop.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 
@@ -14,6 +15,9 @@ const HOUR = 3_600_000;
 
 /** A clock that the test moves: its timer rings late by up to half a second, as a busy host's does. */
 class VirtualClock implements LoopClock {
+  /** @param longestSleepMs Infinity: the timer rings when the clock is set, as the kernel's does. */
+  constructor(readonly longestSleepMs = Infinity) {}
+
   #now = { wallMs: START, boot: { id: "b", ms: 1_000_000 } };
   #timer: { readonly at: number; readonly run: () => void } | undefined;
   #seed = 1;
@@ -23,16 +27,21 @@ class VirtualClock implements LoopClock {
     return this.#now;
   }
 
-  after(ms: number, run: () => void): () => void {
-    const timer = this.#timer = { at: this.#now.boot.ms + ms, run };
-    return () => {
-      if (this.#timer === timer) this.#timer = undefined;
-    };
+  after(ms: number, run: () => void): void {
+    this.#timer = { at: this.#now.boot.ms + ms, run };
+  }
+
+  close(): void {
+    this.#timer = undefined;
   }
 
   /** Sets the wall clock. */
   jump(ms: number): void {
     this.#now = { wallMs: this.#now.wallMs + ms, boot: this.#now.boot };
+    if (this.longestSleepMs !== Infinity || this.#timer === undefined) return;
+    const { run } = this.#timer;
+    this.#timer = undefined;
+    run();
   }
 
   pass(ms: number): void {
@@ -55,8 +64,7 @@ class VirtualClock implements LoopClock {
   }
 }
 
-function start(jobs: Record<string, unknown>, id = "m1") {
-  const clock = new VirtualClock();
+function start(jobs: Record<string, unknown>, { id = "m1", clock = new VirtualClock() } = {}) {
   const starts: { readonly name: string; readonly at: number; readonly times: number }[] = [];
   const errors: string[] = [];
   const schedule = new Schedule({
@@ -94,12 +102,49 @@ Deno.test("an interval does not drift over a week, and cron has each of its mome
   assertEquals(of("when").length, 8);
 });
 
-Deno.test("eight hours with fifty jobs that are not due wake the loop once a minute at most", () => {
-  const jobs = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`j${i}`, { ...PING, days: 2 + i }]));
-  const { clock, starts } = start(jobs);
+for (
+  const [kind, longestSleepMs, most] of [["the kernel's timer", Infinity, 0], ["other timers", 60_000, 8 * 60]] as const
+) {
+  Deno.test(`eight hours with fifty jobs that are not due wake the loop ${most} times at most, with ${kind}`, () => {
+    const jobs = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`j${i}`, { ...PING, days: 2 + i }]));
+    const { clock, starts } = start(jobs, { clock: new VirtualClock(longestSleepMs) });
+    clock.run(8 * HOUR);
+    assertEquals(starts, []);
+    assert(clock.rings <= most, `${clock.rings} times`);
+  });
+}
+
+Deno.test("eight hours of fifty jobs wake the loop once for each moment, and each job runs at all of its moments", () => {
+  const every = (i: number) => 5 + i;
+  const jobs = Object.fromEntries(
+    Array.from({ length: 50 }, (_, i) => [`j${i}`, { ...PING, minutes: every(i) }]),
+  );
+  const { clock, of } = start(jobs);
   clock.run(8 * HOUR);
-  assertEquals(starts, []);
-  assert(clock.rings <= 8 * 60);
+  const moments = new Set<number>();
+  for (let i = 0; i < 50; i++) {
+    const runs = of(`j${i}`);
+    assertEquals(runs.length, Math.floor(480 / every(i)), `j${i}`);
+    assert(runs.every((at, n) => at - (n + 1) * every(i) * 60_000 < 1_000), `j${i} is late`);
+    for (let n = 1; n <= runs.length; n++) moments.add(n * every(i));
+  }
+  assert(clock.rings <= moments.size + 1, `${clock.rings} wakes for ${moments.size} moments`);
+});
+
+Deno.test("the kernel's timer rings at its moment, and again when it is set while it waits", async () => {
+  const clock = hostClock();
+  try {
+    assertEquals(clock.longestSleepMs, Deno.build.os === "linux" ? Infinity : 60_000);
+    const rung: string[] = [];
+    clock.after(3_600_000, () => rung.push("never"));
+    const from = Date.now();
+    await new Promise<void>((resolve) => clock.after(50, resolve));
+    assert(Date.now() - from >= 50);
+    await new Promise<void>((resolve) => clock.after(20, resolve));
+    assertEquals(rung, []);
+  } finally {
+    clock.close();
+  }
 });
 
 Deno.test("a clock that is set does not move an interval, and repeats no moment of a time on the wall", () => {
@@ -132,7 +177,9 @@ for (
 
 Deno.test("splay: auto spreads minions evenly, and a minion's runs keep their distance", () => {
   const offsets = Array.from({ length: 1_000 }, (_, i) => {
-    const { schedule } = start({ a: { ...PING, cron: "0 * * * *", timezone: "UTC", splay: "auto" } }, `web${i}`);
+    const { schedule } = start({ a: { ...PING, cron: "0 * * * *", timezone: "UTC", splay: "auto" } }, {
+      id: `web${i}`,
+    });
     const item = schedule.items.get("a");
     assert(item !== undefined);
     return ((schedule.nextMoment(item) ?? 0) - START) % HOUR;
