@@ -12,6 +12,7 @@ import { MASK } from "#lib/protocol/no_log.ts";
 import type { EventData } from "#lib/bus/event.ts";
 import { asDocstring } from "#lib/plugins/docs.ts";
 import { encode, type Packable, Packed } from "#lib/values/msgpack.ts";
+import { refuseNoParameters, refuseUnknownKeywords } from "#lib/plugins/keywords.ts";
 import type { Family } from "#lib/plugins/loader.ts";
 import { explainUnavailable } from "#lib/plugins/unavailable.ts";
 import type { RunnerContext } from "./runner_context.ts";
@@ -74,6 +75,8 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
   };
   let outcome: RunnerOutcome;
   try {
+    refuseNoParameters(fun, call.kwargs);
+    refuseUnknownKeywords(fun, call.kwargs, call.fun);
     const result = await invoke(fun, { name: call.fun, args: call.args, kwargs: call.kwargs, context });
     outcome = { end: "done", return: result, retcode };
   } catch (error) {

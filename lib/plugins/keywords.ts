@@ -23,6 +23,25 @@ export function refuseOtherKeywords(kwargs: ValueMap, known: readonly string[] =
 }
 
 /**
+ * Refuses keywords that a function without `**kwargs` does not take.
+ * @throws {InvocationError} With Salt's text, and the nearest parameter.
+ */
+export function refuseNoParameters(
+  { params, varKwargs }: { readonly params: Parameters; readonly varKwargs?: string },
+  kwargs: ValueMap,
+): void {
+  const names = Object.keys(params);
+  const others = [...ownKeywords(kwargs).keys()].map(str).filter((key) => !names.includes(key));
+  if (varKwargs !== undefined || others.length === 0) return;
+  const hint = didYouMean(others.find((key) => nearestName(key, names) !== undefined) ?? others[0], names);
+  try {
+    refuseOtherKeywords(kwargs, names);
+  } catch (error) {
+    throw error instanceof InvocationError ? new InvocationError(`${error.message}${hint}`) : error;
+  }
+}
+
+/**
  * Refuses keywords that an execution function which lists its own ones does not take.
  * @param name The function's full name, for the error text.
  * @throws {InvocationError} With the nearest argument.

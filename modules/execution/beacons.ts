@@ -17,6 +17,7 @@ import {
   joinConfig,
   ownConfig,
 } from "#lib/plugins/beacon.ts";
+import { BEACONS_KEYWORDS } from "#lib/plugins/beacon_keywords.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -31,7 +32,6 @@ import { dumpYaml } from "#lib/yaml/dump.ts";
 const WAIT_S = 60;
 /** How long `beacons.test` waits for what a beacon is told, and the most it waits for, in seconds. */
 const LISTEN_S = 5, MAX_LISTEN_S = 300;
-const KEYWORDS = ["timeout", "test"];
 
 /** Asks the minion, by Salt's event of this function. */
 async function ask(
@@ -151,7 +151,7 @@ export const list: ModuleFunction<JobContext> = fn({
   ),
   params: { return_yaml: p.bool(true), include_pillar: p.bool(true), include_opts: p.bool(true) },
   varKwargs: "kwargs",
-  keywords: KEYWORDS,
+  keywords: BEACONS_KEYWORDS,
   async run({ return_yaml, include_pillar, include_opts }, context, rest) {
     const beacons = await listBeacons({ context, rest }, { include_pillar, include_opts });
     return return_yaml ? asYaml(beacons) : beacons;
@@ -163,7 +163,7 @@ export const list_available: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { return_yaml: p.bool(true) },
   varKwargs: "kwargs",
-  keywords: KEYWORDS,
+  keywords: BEACONS_KEYWORDS,
   async run({ return_yaml }) {
     const names = await availableNames();
     return return_yaml ? asYaml(names) : names;
@@ -178,7 +178,7 @@ export const add: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), beacon_data: p.any() },
   varKwargs: "kwargs",
-  keywords: KEYWORDS,
+  keywords: BEACONS_KEYWORDS,
   async run({ name, beacon_data }, context, rest) {
     const call = { context, rest };
     if ((await listBeacons(call)).has(name)) return ok(`Beacon ${name} is already configured.`);
@@ -207,7 +207,7 @@ export const modify: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), beacon_data: p.any() },
   varKwargs: "kwargs",
-  keywords: KEYWORDS,
+  keywords: BEACONS_KEYWORDS,
   async run({ name, beacon_data }, context, rest) {
     const call = { context, rest };
     const beacons = await listBeacons(call), current = beacons.get(name);
@@ -230,7 +230,7 @@ export const delete_: ModuleFunction<JobContext> = fn({
   doc: describe("Remove a beacon.", "beacons.delete ps"),
   params: { name: p.str() },
   varKwargs: "kwargs",
-  keywords: KEYWORDS,
+  keywords: BEACONS_KEYWORDS,
   async run({ name }, context, rest) {
     const call = { context, rest };
     if (isTest(call)) return ok(`Beacon: ${name} would be deleted.`);
@@ -247,7 +247,7 @@ export const save: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: {},
   varKwargs: "kwargs",
-  keywords: KEYWORDS,
+  keywords: BEACONS_KEYWORDS,
   async run(_bound, context, rest) {
     const { conf_file, default_include } = context.opts;
     const directory = (path: string) => path.includes("/") ? path.replace(/\/[^/]*$/, "") : "";
@@ -270,7 +270,7 @@ function setAll(func: "enable" | "disable"): ModuleFunction<JobContext> {
     doc: describe(`${func === "enable" ? "Enable" : "Disable"} all beacons of this minion.`, `beacons.${func}`),
     params: {},
     varKwargs: "kwargs",
-    keywords: KEYWORDS,
+    keywords: BEACONS_KEYWORDS,
     async run(_bound, context, rest) {
       const call = { context, rest };
       if (isTest(call)) return ok(`Beacons would be ${func}d.`);
@@ -291,7 +291,7 @@ function setOne(func: "enable" | "disable", tested: (name: string) => string): M
     doc: describe(`${func === "enable" ? "Enable" : "Disable"} one beacon.`, `beacons.${func}_beacon ps`),
     params: { name: p.str() },
     varKwargs: "kwargs",
-    keywords: KEYWORDS,
+    keywords: BEACONS_KEYWORDS,
     async run({ name }, context, rest) {
       const call = { context, rest };
       if (name === "") return refused("Beacon name is required.");
@@ -317,7 +317,7 @@ export const reset: ModuleFunction<JobContext> = fn({
   doc: describe("Remove all beacons, without those of the pillar.", "beacons.reset"),
   params: {},
   varKwargs: "kwargs",
-  keywords: KEYWORDS,
+  keywords: BEACONS_KEYWORDS,
   async run(_bound, context, rest) {
     const call = { context, rest };
     if (isTest(call)) return ok("Beacons would be reset.");

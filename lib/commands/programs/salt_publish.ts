@@ -58,8 +58,8 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   if (parsed.options.query !== null) parsed.options = { ...parsed.options, static: true };
   const { options } = parsed;
   if (loaded.opts.state_check_arguments && !options.preview_target && namesChecked(wanted.job)) {
-    const { checkStateKeywords } = await import("#lib/states/run/call_keywords.ts");
-    checkStateKeywords(wanted.job);
+    const { checkPublishedKeywords } = await import("#lib/client/published_keywords.ts");
+    checkPublishedKeywords(wanted.job);
   }
   return await withCommand(
     { io, options, arg: wanted.job.arg, loaded, takeRights: becomeServiceUser },
@@ -83,10 +83,10 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   );
 }
 
-/** Whether a function of `state` or `schedule` is among those of the job. */
+/** Whether a function whose keywords are checked may be among those of the job. */
 function namesChecked({ fun }: JobRequest): boolean {
   return (Array.isArray(fun) ? fun : [fun]).some((name) =>
-    typeof name === "string" && /^(?:state|schedule)\./.test(name)
+    typeof name === "string" && /^(?:state|schedule|beacons)\./.test(name)
   );
 }
 

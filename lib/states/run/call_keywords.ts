@@ -4,11 +4,6 @@
  * @module
  */
 
-import { UsageError } from "#lib/errors.ts";
-import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
-import { didYouMean } from "#lib/text/nearest_name.ts";
-import { isMap, str, type Value } from "#lib/values/value.ts";
-
 /** Of every such call. `env` has no effect, as in Salt; test mode may be written in any letters. */
 export const COMPILE_KEYWORDS: readonly string[] = [
   ...["saltenv", "env", "pillarenv", "pillar", "pillar_enc", "localconfig", "test", "Test", "TEST"],
@@ -64,26 +59,4 @@ export function stateKeywords(fun: string): readonly string[] | undefined {
   if (Object.hasOwn(OWN.run, name)) return [...OWN.run[name], ...RUN_KEYWORDS];
   if (Object.hasOwn(OWN.compile, name)) return [...OWN.compile[name], ...COMPILE_KEYWORDS];
   return undefined;
-}
-
-/**
- * Checks a job before it is published: a misspelt `test=True` would change hosts, on Python minions without a message.
- * @throws {UsageError} If a function of `state` is given a keyword that it does not have.
- */
-export function checkStateKeywords({ fun, arg }: { readonly fun: Value; readonly arg: readonly Value[] }): void {
-  const calls: readonly (readonly [Value, Value])[] = Array.isArray(fun)
-    ? fun.map((name, i) => [name, arg[i] ?? []] as const)
-    : [[fun, [...arg]]];
-  for (const [name, words] of calls) {
-    const keywords = stateKeywords(str(name)) ?? scheduleKeywords(str(name));
-    if (keywords === undefined || !Array.isArray(words)) continue;
-    for (const word of words) {
-      if (!isMap(word) || word.get("__kwarg__") !== true) continue;
-      for (const keyword of [...word.keys()].map(str)) {
-        if (keyword.startsWith("__") || keywords.includes(keyword)) continue;
-        const near = didYouMean(keyword, keywords) || ".";
-        throw new UsageError(`${str(name)} takes no argument '${keyword}'${near} Nothing was sent.`);
-      }
-    }
-  }
 }

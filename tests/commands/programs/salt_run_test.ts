@@ -194,6 +194,10 @@ for (
     [["jobs.list_job"], "list_job() missing 1 required positional argument: 'jid'"],
     [["test.metasyntactic", "a", "b", "c"], "metasyntactic() takes from 0 to 1 positional arguments but 3 were given"],
     [["jobs.list_job", "1", "foo=bar"], "The following keyword arguments are not valid: foo=bar"],
+    [
+      ["jobs.list_job", "1", "dispaly_progress=True"],
+      "The following keyword arguments are not valid: dispaly_progress=True; did you mean display_progress?",
+    ],
     [["test.sleep", "soon"], "argument 's_time' must be a number"],
   ] as const
 ) {

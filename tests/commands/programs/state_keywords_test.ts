@@ -1,8 +1,10 @@
 /**
- * `salt` refuses misspelt keywords of the functions of `state` before it publishes: they would change hosts.
+ * `salt` refuses misspelt keywords of the functions of `state`, `schedule` and `beacons` before it publishes: they
+ * would change hosts.
  * @module
  */
 
+import { beaconsKeywords } from "#lib/plugins/beacon_keywords.ts";
 import { stateKeywords } from "#lib/states/run/call_keywords.ts";
 import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
@@ -33,7 +35,17 @@ Deno.test("the keywords of schedule that salt knows are those of the functions, 
   }
 });
 
-Deno.test("salt sends no call of state with a keyword that the function does not have", async () => {
+Deno.test("the keywords of beacons that salt knows are those of the functions", async () => {
+  const catalogue = loadCatalogue({ grains: () => map({ kernel: "Linux" }) });
+  const functions = (await catalogue.all()).filter(({ name }) => name.startsWith("beacons."));
+  assert(functions.length > 10);
+  for (const { name, fun: { params, keywords } } of functions) {
+    const known = keywords === undefined ? undefined : [...Object.keys(params), ...keywords].sort();
+    assertEquals(beaconsKeywords(name)?.toSorted(), known, name);
+  }
+});
+
+Deno.test("salt sends no call of state, schedule or beacons with a keyword that the function does not have", async () => {
   await using fleet = new Fleet({});
   const refused: readonly (readonly [words: readonly string[], text: string])[] = [
     [
@@ -58,6 +70,12 @@ Deno.test("salt sends no call of state with a keyword that the function does not
       "schedule.add takes no argument 'secnods'; did you mean seconds? Nothing was sent.",
     ],
     [["schedule.delete", "j1", "persst=False"], "schedule.delete takes no argument 'persst'; did you mean persist?"],
+    [
+      ["beacons.add", "ps", "[{processes: {}}]", "tset=True"],
+      "beacons.add takes no argument 'tset'; did you mean test? Nothing was sent.",
+    ],
+    [["beacons.delete", "ps", "nmae=x"], "beacons.delete takes no argument 'nmae'; did you mean name?"],
+    [["test.ping,beacons.disable", ",", "tset=True"], "beacons.disable takes no argument 'tset'"],
     [["state.lint", "sls=src"], "state.lint takes no argument 'sls'"],
     [["test.ping,state.apply", ",", "motd", "tset=True"], "state.apply takes no argument 'tset'"],
     [["-b1", "state.apply", "tset=True"], "state.apply takes no argument 'tset'"],
