@@ -13,6 +13,7 @@ import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { matchesName } from "./patterns.ts";
 import { allowsJob, allowsMasterCall, type JobTarget, type MasterCall, type PublishedCall } from "./rules.ts";
 import { sameText } from "#lib/crypto/same_text.ts";
+import { asList } from "#lib/values/shape.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The keys of users: user name → key string. */
@@ -188,6 +189,6 @@ export function accessRefused(): RefusedError {
 
 /** Whether one of the patterns in `listed`, as written in the configuration, matches. */
 function lists(listed: Value | undefined, text: string): boolean {
-  const patterns = Array.isArray(listed) ? listed : [listed];
+  const patterns = asList(listed ?? null);
   return patterns.some((pattern) => typeof pattern === "string" && matchesName(pattern, text));
 }

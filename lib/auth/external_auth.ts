@@ -12,6 +12,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { type EauthToken, Tokens } from "./tokens.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An authenticated user and the user's rules. */
@@ -177,8 +178,7 @@ export class ExternalAuth {
   }
 
   #config(name: string): ValueMap {
-    const config = this.#parts.opts.external_auth.get(name);
-    return isMap(config) ? config : new Map();
+    return mapOrEmpty(this.#parts.opts.external_auth.get(name));
   }
 
   /** `token_expire_user_override`: True for everybody, or a map of systems and their users. */

@@ -14,6 +14,7 @@
  * @module
  */
 
+import { asList } from "#lib/values/shape.ts";
 import { matchesRule } from "./patterns.ts";
 import { compoundArgs, fromWireArgs, type ReadArgs } from "#lib/yaml/arguments.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -134,8 +135,4 @@ function meetsArguments(wanted: ValueMap, { args, kwargs }: Call): boolean {
 
 function allowsValue(pattern: Value, value: Value): boolean {
   return pattern === null || (typeof pattern === "string" && matchesRule(pattern, str(value)));
-}
-
-function asList(value: Value): readonly Value[] {
-  return Array.isArray(value) ? value : [value];
 }

@@ -10,6 +10,7 @@ import { hashHex } from "#lib/crypto/hash.ts";
 import { listDirectory, type StoreLog } from "#lib/os/store_files.ts";
 import { messageOf } from "#lib/errors.ts";
 import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { float, isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The user of a token. */
@@ -142,8 +143,7 @@ export class Tokens {
     }
     if (bytes === undefined) return undefined;
     const value = decodeIfWhole(bytes);
-    const inner = isMap(value) && value.has("_expires") ? value.get("data") : value;
-    return isMap(inner) ? inner : new Map();
+    return mapOrEmpty(isMap(value) && value.has("_expires") ? value.get("data") : value);
   }
 }
 

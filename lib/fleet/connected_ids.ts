@@ -7,6 +7,7 @@
 
 import type { DataCache } from "./data_cache.ts";
 import { addressesConnectedHere } from "#lib/procfs/tcp_table.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** The cached minions with a connected address, each with its first connected address. */
@@ -32,7 +33,6 @@ export function minionsAt(data: DataCache, address: string): string[] {
 function addressesOf(data: DataCache, id: string): Value[] {
   const grains = data.get(id)?.grains;
   return ["ipv4", "ipv6"].flatMap((key) => {
-    const addresses = grains?.get(key);
-    return Array.isArray(addresses) ? addresses : [];
+    return listOrEmpty(grains?.get(key));
   });
 }

@@ -10,6 +10,7 @@ import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
 import type { BatchState, BatchStore } from "./store.ts";
 import { encode } from "#lib/values/msgpack.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, float, isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const FILE = ".batch.p";
@@ -110,8 +111,8 @@ function fromMap(jid: string, stored: ValueMap): BatchState {
     failed: new Map(entries("failed").map(([id, reason]) => [id, str(reason)])),
     size: number("batch_size", 1),
     fun: stored.get("fun") ?? "",
-    arg: Array.isArray(arg) ? arg : [],
-    kwargs: isMap(kwargs) ? kwargs : new Map(),
+    arg: listOrEmpty(arg),
+    kwargs: mapOrEmpty(kwargs),
     tgt: stored.get("tgt") ?? "",
     tgtType: text("tgt_type"),
     failhard: stored.get("failhard") === true,

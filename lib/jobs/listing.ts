@@ -10,6 +10,7 @@ import { MONTHS } from "#lib/text/calendar.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { jidToStartTime } from "#lib/protocol/jid.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Conditions of {@linkcode jobFilter}; a job must meet all that are given. */
@@ -36,8 +37,8 @@ export function isWatchingJob(load: ValueMap): boolean {
 export function jobMinions(load: ValueMap | undefined): string[] {
   const stored = load?.get("Minions");
   const wanted = load?.get("tgt_type") === "list" ? load.get("tgt") : undefined;
-  const listed = typeof wanted === "string" ? wanted.split(",") : Array.isArray(wanted) ? wanted : [];
-  const ids = [...Array.isArray(stored) ? stored : [], ...listed].filter((id) => typeof id === "string" && id !== "");
+  const listed = typeof wanted === "string" ? wanted.split(",") : listOrEmpty(wanted);
+  const ids = [...listOrEmpty(stored), ...listed].filter((id) => typeof id === "string" && id !== "");
   return [...new Set(ids.map((id) => str(id)))].sort(compareStrings);
 }
 
@@ -52,7 +53,7 @@ export function formatJob(load: ValueMap | undefined): ValueMap {
   const arg = load.get("arg") ?? [];
   const fields: ValueMap = new Map<Value, Value>()
     .set("Function", load.get("fun") ?? "unknown-function")
-    .set("Arguments", Array.isArray(arg) ? arg : [arg])
+    .set("Arguments", asList(arg))
     .set("Target", load.get("tgt") ?? "unknown-target")
     .set("Target-type", load.get("tgt_type") ?? "list")
     .set("User", load.get("user") ?? "root");
@@ -103,7 +104,7 @@ export function jobFilter(search: JobSearch): (jid: string, job: ValueMap) => bo
     const matchers = splitInput(globs ?? null).map(compileGlob);
     tests.push((_, job) => {
       const value = job.get(heading) ?? [];
-      const texts = (Array.isArray(value) ? value : [value]).map(str);
+      const texts = asList(value).map(str);
       return texts.some((text) => matchers.some((matches) => matches(text)));
     });
   }

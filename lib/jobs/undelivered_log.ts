@@ -17,6 +17,7 @@ import { frameRecord, readRecords, type RecordForm } from "#lib/os/record_file.t
 import { isJid } from "#lib/protocol/jid.ts";
 import { decodeIfWhole, encode } from "#lib/values/msgpack.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 
 /** Jobs with more time are not written to the log, in milliseconds: their records would stay as long as the others. */
 export const LONGEST_MS = 60_000;
@@ -130,7 +131,7 @@ export class UndeliveredLog {
 
 function read(bytes: Uint8Array): UndeliveredJob | undefined {
   const value = decodeIfWhole(bytes);
-  const [jid, packed] = Array.isArray(value) ? value : [];
+  const [jid, packed] = listOrEmpty(value);
   const sealed = asBytes(packed);
   if (typeof jid !== "string" || !isJid(jid) || sealed === undefined) return undefined;
   return { jid, sealed };

@@ -5,6 +5,7 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import type { PillarOpts } from "./host.ts";
 import { isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -43,7 +44,7 @@ export async function decryptPillar(
   }
   if (errors.length === 0) return decrypted;
   const earlier = decrypted.get("_errors");
-  return new Map(decrypted).set("_errors", [...Array.isArray(earlier) ? earlier : [], ...errors]);
+  return new Map(decrypted).set("_errors", [...listOrEmpty(earlier), ...errors]);
 }
 
 /** The paths and their renderers, each path once; `undefined` if the option is malformed. */

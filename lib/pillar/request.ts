@@ -6,6 +6,7 @@
 
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { WireError } from "#lib/errors.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The minion, and the options of the request. */
@@ -30,14 +31,14 @@ export interface PillarRequest {
 
 /** The request in the load of a `_pillar` command of minion `id`; the grain `id` is set to that id. */
 export function readPillarRequest(load: ValueMap, id: string): PillarRequest {
-  const grains = asMap(load.get("grains"));
+  const grains = mapOrEmpty(load.get("grains"));
   return {
     id,
     grains: new Map(grains).set("id", id),
     saltenv: asName(load.get("saltenv") ?? load.get("env")),
     pillarenv: asName(load.get("pillarenv")),
-    override: asMap(load.get("pillar_override")),
-    extraMinionData: asMap(load.get("extra_minion_data")),
+    override: mapOrEmpty(load.get("pillar_override")),
+    extraMinionData: mapOrEmpty(load.get("extra_minion_data")),
     ext: load.get("ext") ?? null,
     cleanCache: truthy(load.get("clean_cache")),
     tops: false,
@@ -59,11 +60,11 @@ export function unpackPillarRequest(bytes: Uint8Array): PillarRequest {
   if (!isMap(fields) || typeof id !== "string") throw new WireError("invalid request for a pillar", "id");
   return {
     id,
-    grains: asMap(fields.get("grains")),
+    grains: mapOrEmpty(fields.get("grains")),
     saltenv: asName(fields.get("saltenv")),
     pillarenv: asName(fields.get("pillarenv")),
-    override: asMap(fields.get("override")),
-    extraMinionData: asMap(fields.get("extraMinionData")),
+    override: mapOrEmpty(fields.get("override")),
+    extraMinionData: mapOrEmpty(fields.get("extraMinionData")),
     ext: fields.get("ext") ?? null,
     cleanCache: fields.get("cleanCache") === true,
     tops: fields.get("tops") === true,
@@ -84,10 +85,6 @@ export function plainRequest(id: string, grains: ValueMap, options: Partial<Pill
     tops: false,
   };
   return { ...request, ...options, override: options.override ?? request.override };
-}
-
-function asMap(value: Value | undefined): ValueMap {
-  return isMap(value) ? value : new Map();
 }
 
 function asName(value: Value | undefined): string | null {

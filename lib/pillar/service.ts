@@ -17,7 +17,8 @@ import type { PillarHost } from "./host.ts";
 import type { PillarRequest } from "./request.ts";
 import { SlsCache } from "./sls_cache.ts";
 import { StoreError } from "#lib/errors.ts";
-import { isMap, map, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { map, type ValueMap } from "#lib/values/value.ts";
 
 /** The options that it reads, in addition to those of the compiler. */
 export type PillarServiceOpts = Pick<
@@ -150,6 +151,5 @@ export class PillarService {
 }
 
 function asPillar(packed: Uint8Array): ValueMap {
-  const pillar = decode(packed, "wire");
-  return isMap(pillar) ? pillar : new Map();
+  return mapOrEmpty(decode(packed, "wire"));
 }

@@ -6,6 +6,7 @@
 
 import { type MergeHow, mergeMaps } from "#lib/values/dict_merge.ts";
 import { messageOf } from "#lib/errors.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import type { PillarRoots } from "./roots.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -194,7 +195,7 @@ function readInclude(item: Value): Include {
   const defaults = options.get("defaults") ?? null, key = options.get("key") ?? null;
   return {
     sls: str(sls),
-    defaults: isMap(defaults) ? defaults : new Map(),
+    defaults: mapOrEmpty(defaults),
     ...truthy(key) && { key: str(key) },
   };
 }

@@ -6,7 +6,8 @@
 
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { YamlError } from "#lib/errors.ts";
-import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 
@@ -35,7 +36,7 @@ export function readGrainsFile(configDir: string): ValueMap {
     throw error;
   }
   const grains: Value = text.trim() === "" ? null : loadYaml(text, path);
-  return isMap(grains) ? grains : new Map();
+  return mapOrEmpty(grains);
 }
 
 /** Whether an error of {@linkcode readGrainsFile} says that the file is not YAML. */

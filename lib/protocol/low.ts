@@ -5,6 +5,7 @@
  * @module
  */
 
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { fromNamedArgs, type ReadArgs } from "#lib/yaml/arguments.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { FunctionKind } from "./tags.ts";
@@ -47,5 +48,5 @@ export function requestArguments(load: ValueMap, kind: FunctionKind): ReadArgs {
 export function argumentsIn(low: ValueMap): ReadArgs {
   const args = low.get("arg"), kwarg = low.get("kwarg");
   const fields: ValueMap = new Map([...low].filter(([name]) => !REQUEST_FIELDS.has(name)));
-  return fromNamedArgs(Array.isArray(args) ? args : [], isMap(kwarg) ? [fields, kwarg] : [fields]);
+  return fromNamedArgs(listOrEmpty(args), isMap(kwarg) ? [fields, kwarg] : [fields]);
 }

@@ -10,6 +10,7 @@ import { yamlexText } from "#lib/jinja/filters/yaml_words.ts";
 import { isInt, isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { loadYamlex } from "#lib/yaml/yamlex.ts";
@@ -82,8 +83,7 @@ function yamlexOf(text: string): Value {
  */
 function defaultsOf(options: ValueMap): ValueMap {
   checkOptions(options, ["defaults"]);
-  const defaults = options.get("defaults");
-  return isMap(defaults) ? defaults : new Map();
+  return mapOrEmpty(options.get("defaults"));
 }
 
 const JSON_OPTIONS = ["sort_keys", "indent", "ensure_ascii"];

@@ -8,6 +8,7 @@
  */
 
 import { strip } from "#lib/values/python_text.ts";
+import { asList } from "#lib/values/shape.ts";
 import { isInt, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "./load.ts";
 import { MAX_ALIASED } from "./nodes.ts";
@@ -127,8 +128,7 @@ export function isPublication(key: Value): boolean {
 
 /** The arguments of function number `at` of a compound job, whose `arg` has those of each function. */
 export function compoundArgs(arg: readonly Value[], at: number): readonly Value[] {
-  const args = arg[at] ?? [];
-  return Array.isArray(args) ? args : [args];
+  return asList(arg[at] ?? []);
 }
 
 /**

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { asList } from "#lib/values/shape.ts";
 import { yamlifyArg } from "./arguments.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -22,7 +23,7 @@ export function traverseOr(data: ValueMap, path: Value, how: { delimiter: string
  * list. If a key does not exist as text, it is tried as a YAML value.
  */
 export function traverse(data: ValueMap, path: Value, delimiter = DEFAULT_TARGET_DELIM): Value | undefined {
-  const steps: Value[] = typeof path === "string" ? path.split(delimiter) : Array.isArray(path) ? path : [path];
+  const steps: Value[] = typeof path === "string" ? path.split(delimiter) : asList(path);
   let at: Value | undefined = data;
   for (const step of steps) {
     if (Array.isArray(at)) at = stepIntoList(at, step);

@@ -11,6 +11,7 @@ import {
   type EauthModule,
   knownWithoutGroups,
 } from "#lib/auth/eauth_module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { toValue, type Value } from "#lib/values/value.ts";
 
 /** Time for an answer, in milliseconds. */
@@ -31,7 +32,7 @@ export function restEauth({ config }: EauthContext): EauthModule {
     authenticate: async (credentials) => knownWithoutGroups(await ask(url, credentials) !== undefined),
     rules: async (credentials) => {
       const own = config.get(credentials.username);
-      const rules = [...Array.isArray(own) ? own : [], ...await ask(url, credentials) ?? []];
+      const rules = [...listOrEmpty(own), ...await ask(url, credentials) ?? []];
       return rules.length === 0 ? undefined : rules;
     },
   };

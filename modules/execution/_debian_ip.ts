@@ -27,6 +27,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const INTERFACES = "/etc/network/interfaces";
@@ -111,7 +112,7 @@ function writeInterface(files: ScriptFiles, iface: string, adapter: ValueMap, se
 function writePeer(files: ScriptFiles, adapter: ValueMap): void {
   const data = adapter.get("data") ?? null;
   const block = isMap(data) ? requireSetting(data, "inet") : null;
-  const provider = str(requireSetting(isMap(block) ? block : new Map(), "provider"));
+  const provider = str(requireSetting(mapOrEmpty(block), "provider"));
   if (!files.exists(PEERS_DIRECTORY)) throw settingError(`${PEERS_DIRECTORY} cannot be written.`);
   files.write(`${PEERS_DIRECTORY}/${provider}`, peerFile(adapter));
 }

@@ -5,6 +5,7 @@
  */
 
 import { isInNetwork, parseIpAddress, parseIpNetwork } from "#lib/text/ip_network.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -30,7 +31,7 @@ export function dockerPorts(hosts: ValueMap, options: DockerPortOptions): ValueM
       const ports = container.get("Ports");
       const served: ValueMap = isMap(images.get(image)) ? mapIn(images, image) : new Map();
       images.set(image, served);
-      for (const port of Array.isArray(ports) ? ports : []) {
+      for (const port of listOrEmpty(ports)) {
         if (!isMap(port)) continue;
         const ip = port.get("IP") ?? null;
         if (typeof ip !== "string" || ip === "") continue;
@@ -46,14 +47,13 @@ export function dockerPorts(hosts: ValueMap, options: DockerPortOptions): ValueM
 }
 
 function mapIn(from: ValueMap, key: Value): ValueMap {
-  const found = from.get(key);
-  return isMap(found) ? found : new Map();
+  return mapOrEmpty(from.get(key));
 }
 
 function add(served: ValueMap, port: Value, value: Value): void {
   const ipv4 = mapIn(served, "ipv4");
   const known = ipv4.get(port);
-  const list = Array.isArray(known) ? known : [];
+  const list = listOrEmpty(known);
   if (!list.some((one) => equals(one, value))) list.push(value);
   served.set("ipv4", ipv4.set(port, list));
 }
@@ -64,7 +64,7 @@ function hostAddresses(host: ValueMap, { interfaces, cidrs }: DockerPortOptions)
   const chosen = interfaces.length === 0 ? [...found.values()] : interfaces.map((name) => found.get(name) ?? null);
   const addresses = chosen.flatMap((one) => {
     const inet = isMap(one) ? one.get("inet") : undefined;
-    return (Array.isArray(inet) ? inet : []).map((each) => isMap(each) ? each.get("address") ?? null : null);
+    return listOrEmpty(inet).map((each) => isMap(each) ? each.get("address") ?? null : null);
   }).filter((address) => typeof address === "string");
   const networks = cidrs.map((cidr) => parseIpNetwork(cidr, { strict: false })).filter((one) => one !== undefined);
   const isWanted = (address: string) => {

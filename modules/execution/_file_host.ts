@@ -11,6 +11,7 @@ import type { SourceFiles } from "#lib/host/filesystem/source_files.ts";
 import { expandUser } from "#lib/os/disk_paths.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Rest } from "#lib/plugins/module.ts";
+import { asList, mapOrEmpty } from "#lib/values/shape.ts";
 
 /**
  * Runs a program by `cmd.run_all`, as Salt's modules do: its return code becomes the job's, unless the caller excludes
@@ -33,8 +34,7 @@ export async function callForMap(
   args: Value[],
   kwargs: ValueMap = new Map(),
 ): Promise<ValueMap> {
-  const result = await context.call(name, args, kwargs);
-  return isMap(result) ? result : new Map();
+  return mapOrEmpty(await context.call(name, args, kwargs));
 }
 
 /** The map that `cmd.run_all` gives: `pid`, `retcode`, `stdout`, `stderr`. */
@@ -102,5 +102,5 @@ export function expandHome(path: string): string {
 export function takeLines({ args, kwargs }: Rest): Value[] {
   const given = kwargs.get("args");
   if (given === undefined) return args;
-  return Array.isArray(given) ? given : [given];
+  return asList(given);
 }

@@ -7,6 +7,7 @@
 import { isBrokenGrainsFile, readGrainsFile, writeGrainsFile } from "#lib/programs/grains_file.ts";
 import { messageOf } from "#lib/errors.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
+import { asList } from "#lib/values/shape.ts";
 import { traverse } from "#lib/yaml/traverse.ts";
 import { equals, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -139,7 +140,7 @@ export async function appendToGrain(
   if (convert && !Array.isArray(list)) list = list === null ? [] : [list];
   if (!Array.isArray(list)) return `The key ${key} is not a valid list`;
   if (list.some((item) => equals(item, value))) return `The val ${str(value)} was already in the list ${key}`;
-  list.push(...Array.isArray(value) ? value : [value]);
+  list.push(...asList(value));
   return await setList(key, list, context, delimiter);
 }
 

@@ -6,6 +6,7 @@
 
 import { masterOpts } from "#lib/config/option_sources.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
+import { asList } from "#lib/values/shape.ts";
 import { isMap, map, repr, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** One entry of `mine_functions`. */
@@ -57,7 +58,7 @@ export function readDefinition(name: Value, definition: Value): MineFunction | s
   if (typeof name !== "string") return `its name is ${typeName(name)}, not a text`;
   const args: Value[] = [];
   const given: ValueMap = new Map();
-  for (const item of Array.isArray(definition) ? definition : [definition]) {
+  for (const item of asList(definition)) {
     if (isMap(item)) { for (const [key, value] of item) given.set(key, value); }
     else if (Array.isArray(definition)) args.push(item);
   }

@@ -4,6 +4,7 @@
  */
 
 import { InvocationError } from "#lib/errors.ts";
+import { asList } from "#lib/values/shape.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
@@ -20,5 +21,5 @@ export function namedPackages(
   if (truthy(pkgs) && truthy(sources)) throw new InvocationError("Only one of pkgs or sources can be specified.");
   const given = truthy(pkgs) ? pkgs : truthy(sources) ? sources : name;
   const list = typeof given === "string" && given.startsWith("[") ? loadYaml(given) : given;
-  return (Array.isArray(list) ? list : [list]).map((one) => str(isMap(one) ? [...one.keys()][0] ?? "" : one));
+  return asList(list).map((one) => str(isMap(one) ? [...one.keys()][0] ?? "" : one));
 }

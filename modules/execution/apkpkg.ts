@@ -17,6 +17,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -50,7 +51,7 @@ async function refresh(context: JobContext): Promise<boolean> {
 
 /** The names in name, and those of pkgs: names, or maps from a name to a version. */
 function packageNames(name: string | null, pkgs: Value): string[] {
-  const list = Array.isArray(pkgs) ? pkgs : [];
+  const list = listOrEmpty(pkgs);
   const names = [
     ...name ? name.split(",") : [],
     ...list.map((one) => str(isMap(one) ? [...one.keys()][0] ?? "" : one)),

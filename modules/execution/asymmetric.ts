@@ -15,6 +15,7 @@ import { existsOrThrow, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { asListIfTruthy } from "#lib/values/shape.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** A key as given: a text or bytes. */
@@ -139,10 +140,6 @@ async function matching(
   return matches;
 }
 
-function listOf(given: Value): Value[] {
-  return truthy(given) ? Array.isArray(given) ? given : [given] : [];
-}
-
 /** Why a signature does not hold. Other errors continue. */
 function reasonOf(error: unknown): string {
   if (error instanceof Deno.errors.NotCapable) throw error;
@@ -198,14 +195,14 @@ signed_by_all
         "`signature` must be a string or bytes when verifying a single signing `pubkey`",
       );
     }
-    const all = several ? listOf(signed_by_all) : [pubkey];
+    const all = several ? asListIfTruthy(signed_by_all) : [pubkey];
     if (!truthy(text) && !truthy(filename)) {
       throw new InvocationError("Missing data to verify. Either specify `text` or `filename`");
     }
     if (!truthy(text) && !existsOrThrow(filename ?? "")) throw new CommandError(`Path '${filename}' does not exist`);
     const data: SignedData = truthy(text) ? bytesOf(text) : { path: filename ?? "" };
     const signatures: (string | Uint8Array)[] = [];
-    for (const one of listOf(signature)) {
+    for (const one of asListIfTruthy(signature)) {
       try {
         signatures.push(await fetchReference(one, context));
       } catch (error) {
@@ -216,7 +213,7 @@ signed_by_all
     }
     if (signatures.length === 0) throw new CommandError("Unable to locate any of the provided signatures");
     const what = { data, digest: digest || "sha256" };
-    if (truthy(signed_by_any) && !await oneSigned(listOf(signed_by_any), signatures, what, context)) {
+    if (truthy(signed_by_any) && !await oneSigned(asListIfTruthy(signed_by_any), signatures, what, context)) {
       return {
         res: false,
         message: "None of the public keys listed in signed_by_any provided a valid signature",

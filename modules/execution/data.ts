@@ -10,6 +10,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 
@@ -24,8 +25,7 @@ function storePath({ opts }: JobContext): string {
 function readStore(context: JobContext): ValueMap {
   const bytes = readFileIfExists(storePath(context));
   if (bytes === undefined || bytes.length === 0) return new Map();
-  const store = decode(bytes, "disk");
-  return isMap(store) ? store : new Map();
+  return mapOrEmpty(decode(bytes, "disk"));
 }
 
 function writeStore(store: ValueMap, context: JobContext): true {

@@ -15,6 +15,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { parseBlkid, parseHdparm, parseIostat, parseSmart } from "#lib/host/storage/block_devices.ts";
 import { dfFlags, parseInodeUsage, parsePercent, parseUsage } from "#lib/host/storage/disk_usage.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
+import { asList } from "#lib/values/shape.ts";
 import { str, toNumber, type Value } from "#lib/values/value.ts";
 
 async function output(words: readonly string[], context: JobContext): Promise<string> {
@@ -130,8 +131,7 @@ export const dump: ModuleFunction<JobContext> = fn({
   doc: describe("Return what `blockdev` reports about a device: all, or a list of attributes.", "disk.dump /dev/sda1"),
   permissions: "all",
   params: { device: p.str(), args: p.any(null) },
-  run: ({ device, args }, context) =>
-    dumpDevice(device, args === null ? undefined : (Array.isArray(args) ? args : [args]).map(str), context),
+  run: ({ device, args }, context) => dumpDevice(device, args === null ? undefined : asList(args).map(str), context),
 });
 
 /** Salt's names of settings, with the options of `blockdev` that set and show them. */
@@ -280,7 +280,7 @@ async function parametersOf(
   context: JobContext,
 ): Promise<Map<string, Map<string, Value>>> {
   const parameters = new Map<string, Map<string, Value>>();
-  for (const disk of (Array.isArray(disks) ? disks : [disks]).map(str)) {
+  for (const disk of asList(disks).map(str)) {
     const path = checkedWord(disk.startsWith("/dev") ? disk : `/dev/${disk}`, "disk");
     parameters.set(path, parseHdparm(await hdparm([`-${flags}`, path], context, true), path));
   }
@@ -350,7 +350,7 @@ export const smart_attributes: ModuleFunction<JobContext> = fn({
     const path = checkedWord(dev.startsWith("/dev/") ? dev : `/dev/${dev}`, "disk");
     const { retcode, stdout, stderr } = await runTool(context, ["smartctl", "--attributes", path]);
     if (retcode !== 0) throw new CommandError(stderr);
-    const listOf = (given: Value) => given === null ? undefined : Array.isArray(given) ? given : [given];
+    const listOf = (given: Value) => given === null ? undefined : asList(given);
     return parseSmart(stdout, { attributes: listOf(attributes)?.map(Number), values: listOf(values)?.map(str) });
   },
 });
@@ -364,9 +364,7 @@ export const iostat: ModuleFunction<JobContext> = fn({
   params: { interval: p.int(1), count: p.int(5), disks: p.any(null) },
   async run({ interval, count, disks }, context) {
     needPrograms("iostat");
-    const names = disks === null
-      ? []
-      : (Array.isArray(disks) ? disks : [disks]).map((disk) => checkedWord(str(disk), "disk"));
+    const names = disks === null ? [] : asList(disks).map((disk) => checkedWord(str(disk), "disk"));
     const words = ["iostat", disks === null ? "-x" : "-xd", String(interval), String(count), ...names];
     return parseIostat((await runTool(context, words)).stdout);
   },

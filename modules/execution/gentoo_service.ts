@@ -10,6 +10,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { disableIn, enableIn, serviceRunlevels } from "#lib/host/services/openrc.ts";
+import { asList } from "#lib/values/shape.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -24,7 +25,7 @@ export const virtual: Virtual = {
 /** The keyword `runlevels`: one, or a list. */
 function chosenRunlevels(kwargs: ValueMap): string[] | undefined {
   const given = kwargs.get("runlevels");
-  return given === undefined ? undefined : (Array.isArray(given) ? given : [given]).map(str);
+  return given === undefined ? undefined : asList(given).map(str);
 }
 
 async function enabledServices(context: JobContext): Promise<Map<string, string[]>> {

@@ -16,6 +16,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import { asList } from "#lib/values/shape.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { SALT_VERSION } from "#lib/version.ts";
@@ -335,7 +336,7 @@ export const update_ca_bundle: ModuleFunction<JobContext> = fn({
     const url = source ?? (typeof option === "string" && option !== "" ? option : BUNDLE_URL);
     const answer = await ask(url, map({ text: true }), context);
     if (!answer.has("text")) throw new CommandError(`${url}: ${str(answer.get("error") ?? "no answer")}`);
-    const merged = (merge_files === null ? [] : Array.isArray(merge_files) ? merge_files : [merge_files]).map(str);
+    const merged = (merge_files === null ? [] : asList(merge_files)).map(str);
     const more = merged.flatMap((file) => {
       try {
         return isFile(file) ? [`\n${Deno.readTextFileSync(file)}`] : [];

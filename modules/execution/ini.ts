@@ -16,7 +16,8 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { encodeText, textDecoder } from "#lib/text/encoding.ts";
-import { isMap, str, type Value } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 const HOW = { separator: p.str("="), encoding: p.str(null) };
 
@@ -72,7 +73,7 @@ export const set_option: ModuleFunction<JobContext> = fn({
   params: { file_name: p.str(), sections: p.any(null), ...HOW, no_spaces: p.bool(false) },
   run: ({ sections, ...how }) => {
     const file = open(how);
-    const changes = file.update(isMap(sections) ? sections : new Map());
+    const changes = file.update(mapOrEmpty(sections));
     save(file, how);
     return changes;
   },

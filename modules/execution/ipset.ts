@@ -11,6 +11,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { asList } from "#lib/values/shape.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -253,7 +254,7 @@ export const check: ModuleFunction<JobContext> = fn({
     if (!truthy(entry)) return NO_ENTRY;
     const type = await typeOf(name, context);
     if (type === undefined) return `Error: Set ${name} does not exist`;
-    const entries = (Array.isArray(entry) ? entry : [entry]).map((one: Value) => parseMember(type, str(one)));
+    const entries = asList(entry).map((one: Value) => parseMember(type, str(one)));
     const members = (await membersOf(name, context)).map((member) => parseMember(type, member));
     return members.some((member) => entries.some((one) => containsMember(member, one)));
   },

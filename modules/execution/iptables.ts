@@ -18,6 +18,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -209,7 +210,7 @@ export const save: ModuleFunction<JobContext> = fn({
     createDirectory(dirName(path), { recursive: true });
     const { stdout } = await iptables([], { family, context, suffix: "-save" });
     const given = await context.call("config.option", ["iptables.save_filters", []]);
-    const filters = (Array.isArray(given) ? given : []).map((one) => pythonRegex(str(one), { search: true }));
+    const filters = listOrEmpty(given).map((one) => pythonRegex(str(one), { search: true }));
     const lines = stdout.split(/(?<=\n)/).filter((line) => !filters.some((filter) => filter.test(line)));
     return await context.call("file.write", [path, lines.join("")]);
   },

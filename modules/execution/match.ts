@@ -12,6 +12,7 @@ import { matchesOwn } from "#lib/targeting/own_match.ts";
 import { isTargetType, type TargetType } from "#lib/targeting/target.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
+import { asList } from "#lib/values/shape.ts";
 import { DEFAULT_TARGET_DELIM } from "#lib/yaml/traverse.ts";
 import { isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -151,7 +152,7 @@ export const search_by: ModuleFunction<JobContext> = fn({
   run({ lookup, ...how }, context) {
     const keys: Value[] = [];
     for (const [key, targets] of lookup) {
-      for (const tgt of Array.isArray(targets) ? targets : [targets]) {
+      for (const tgt of asList(targets)) {
         if (matchesOf(tgt, how, context)) keys.push(key);
       }
     }

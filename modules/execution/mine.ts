@@ -10,6 +10,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
+import { asListIfTruthy, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { dockerPorts } from "./_docker_ports.ts";
 import { configuredFunctions, type MineFunction, readDefinition, shownDefinition } from "./_mine_functions.ts";
@@ -275,10 +276,9 @@ export const get_docker: ModuleFunction<JobContext> = fn({
   params: { interfaces: p.any(null), cidrs: p.any(null), with_container_id: p.any(false) },
   run: async ({ interfaces, cidrs, with_container_id }, context) => {
     const hosts = await context.call("mine.get", ["*", "docker.ps"]);
-    const list = (value: Value) => truthy(value) ? (Array.isArray(value) ? value : [value]).map(str) : [];
-    return dockerPorts(isMap(hosts) ? hosts : new Map(), {
-      interfaces: list(interfaces),
-      cidrs: list(cidrs),
+    return dockerPorts(mapOrEmpty(hosts), {
+      interfaces: asListIfTruthy(interfaces).map(str),
+      cidrs: asListIfTruthy(cidrs).map(str),
       withId: truthy(with_container_id),
     });
   },

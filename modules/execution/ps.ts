@@ -42,6 +42,7 @@ import {
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { strftime } from "#lib/text/strftime.ts";
+import { asList } from "#lib/values/shape.ts";
 import { float, str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -151,8 +152,7 @@ export const proc_info: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { pid: p.int(), attrs: p.any(null) },
-  run: ({ pid, attrs }, context) =>
-    attributes(pid, attrs === null ? undefined : (Array.isArray(attrs) ? attrs : [attrs]).map(str), context),
+  run: ({ pid, attrs }, context) => attributes(pid, attrs === null ? undefined : asList(attrs).map(str), context),
 });
 
 /** @throws {CommandError} If the system refuses. */

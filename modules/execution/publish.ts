@@ -9,8 +9,9 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { asList, mapOrEmpty } from "#lib/values/shape.ts";
 import { yamlifyArg } from "#lib/yaml/arguments.ts";
-import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, type Value } from "#lib/values/value.ts";
 
 /** Time between two requests for returns, in milliseconds. */
 const LOOK_MS = 300;
@@ -118,7 +119,7 @@ async function publication(wanted: Publication, context: JobContext, form: strin
     const until = performance.now() + timeout * 1000;
     for (;;) {
       const answer = await outside.request(map({ cmd: "pub_ret", id, jid: published.get("jid") }));
-      const returns: ValueMap = isMap(answer) ? answer : new Map();
+      const returns = mapOrEmpty(answer);
       if (returns.size >= expected || performance.now() >= until) return returns;
       await sleep(LOOK_MS, signal);
     }
@@ -134,5 +135,5 @@ async function publication(wanted: Publication, context: JobContext, form: strin
 function argumentList(arg: Value): Value[] {
   const read = typeof arg === "string" ? yamlifyArg(arg) : arg;
   if (read === null) return [];
-  return Array.isArray(read) ? read : [read];
+  return asList(read);
 }

@@ -11,6 +11,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { parseModes, parseReport, parseStatistics } from "#lib/host/storage/quota_output.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -75,7 +76,7 @@ block-soft-limit, block-hard-limit, file-soft-limit, file-hard-limit
     const kinds = kind === "user" ? "Users" : "Groups";
     const quotas = (await reportQuotas(device, kinds, context)).get(kinds);
     const quota = isMap(quotas) ? quotas.get(name) : undefined;
-    const now: ValueMap = isMap(quota) ? quota : new Map();
+    const now = mapOrEmpty(quota);
     const limits = new Map<Value, Value>(LIMITS.map((limit) => [limit, kwargs.get(limit) ?? now.get(limit) ?? 0]));
     const words = [
       ...["setquota", kind === "user" ? "-u" : "-g", name],

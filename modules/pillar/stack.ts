@@ -14,6 +14,7 @@ import { messageOf } from "#lib/errors.ts";
 import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugins/pillar_source.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { strip } from "#lib/values/python_text.ts";
+import { asList } from "#lib/values/shape.ts";
 import { traverse } from "#lib/yaml/traverse.ts";
 import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -54,7 +55,7 @@ function chosenEnvironment(kwargs: ValueMap, { pillar, grains, opts, log, notes 
     if (!isMap(table)) throw new Error(`${str(keyword)} must be a map from values to configuration files`);
     const value = traverse(source, path.join(":")) ?? null;
     const entry = table.get(value) ?? (value === pillarenv ? table.get(ANY_ENV) : undefined) ?? [];
-    const files = Array.isArray(entry) ? entry : [entry];
+    const files = asList(entry);
     return files.map(pathOf).flatMap((file) => {
       if (!file.includes(ANY_ENV)) return [file];
       const placed = environmentDirectories([file], pillarenv, { follow: false });

@@ -17,6 +17,7 @@ import { formatOutput } from "#lib/output/outputters.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { truncateList } from "#lib/text/truncate.ts";
 import { runningRunners } from "#lib/client/runner_notes.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Number of jobs that list_jobs shows on a terminal without a limit. */
@@ -273,7 +274,7 @@ export const active: RunnerFunction = runner({
     const active = new Map<string, { job: ValueMap; running: ValueMap[] }>();
     for (const [id, { return: jobs }] of answers) {
       if (display_progress) await context.progress(map({ message: `Received reply from minion ${id}` }));
-      for (const job of Array.isArray(jobs) ? jobs : []) {
+      for (const job of listOrEmpty(jobs)) {
         const jid = isMap(job) ? job.get("jid") : undefined;
         if (!isMap(job) || typeof jid !== "string" || !isJid(jid)) continue;
         const entry = active.get(jid) ?? { job, running: [] };

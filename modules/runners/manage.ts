@@ -8,6 +8,7 @@ import { CommandError } from "#lib/errors.ts";
 import { p } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { VERSION } from "#lib/version.ts";
 
@@ -111,7 +112,7 @@ function notConnected(name: string): RunnerFunction {
 }
 
 function idsIn(subset: Value): string[] {
-  const ids = typeof subset === "string" ? subset.split(",") : Array.isArray(subset) ? subset : [];
+  const ids = typeof subset === "string" ? subset.split(",") : listOrEmpty(subset);
   return ids.map((id) => str(id).trim()).filter((id) => id !== "");
 }
 

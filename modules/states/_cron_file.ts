@@ -8,6 +8,7 @@ import { messageOf } from "#lib/errors.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, resultMap, startResult, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { saltenvOf } from "./_saltenv.ts";
 
@@ -70,15 +71,15 @@ async function manage(
   if (context.test) {
     const own = map({ name: path, source: name, source_hash: args.source_hash, source_hash_name, ...shared });
     const answer = await context.call("file.check_managed", [], new Map([...own, ...kwargs]));
-    const [result, comment]: Value[] = Array.isArray(answer) ? answer : [];
+    const [result, comment] = listOrEmpty(answer);
     return { ...startResult(name, typeof result === "boolean" ? result : null), comment: str(comment ?? "") };
   }
-  const [source, source_hash]: Value[] = asList(
+  const [source, source_hash] = listOrEmpty(
     await context.call("file.source_list", [name, args.source_hash, saltenv]),
   );
   try {
     const own = map({ name: path, source, source_hash, source_hash_name, skip_verify: false, ...shared });
-    const [sfn, source_sum, problem] = asList(
+    const [sfn, source_sum, problem] = listOrEmpty(
       await context.call("file.get_managed", [], new Map([...own, ...kwargs])),
     );
     if (problem) return failState(name, str(problem));
@@ -95,14 +96,10 @@ async function manage(
   }
 }
 
-function asList(value: Value): Value[] {
-  return Array.isArray(value) ? value : [];
-}
-
 async function install(path: string, managed: StateResult, user: string, context: StateContext): Promise<StateResult> {
   if (managed.changes.has("diff")) {
     const answer = await context.call("cron.write_cron_file_verbose", [user, path]);
-    const result: ValueMap = isMap(answer) ? answer : new Map();
+    const result = mapOrEmpty(answer);
     if (result.get("retcode") === 0) {
       return { ...managed, result: true, comment: `Crontab for user ${user} was updated` };
     }

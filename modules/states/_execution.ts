@@ -7,7 +7,8 @@
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Whether the minion has an execution function, `pkg.hold`. */
 export async function hasFunction(name: string, { catalogue }: StateContext): Promise<boolean> {
@@ -35,5 +36,5 @@ export function failedChange(name: Value, what: string, error: unknown): StateRe
   const info = error instanceof CommandError ? error.info : undefined;
   if (info === undefined) return failState(name, `${what}: ${text}`);
   const changes = toValue(info.changes ?? {});
-  return failState(name, info.message, isMap(changes) ? changes : new Map());
+  return failState(name, info.message, mapOrEmpty(changes));
 }

@@ -5,6 +5,7 @@
  */
 
 import { isTrue } from "#lib/values/is_true.ts";
+import { asList } from "#lib/values/shape.ts";
 import { compareStrings, equals, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How the distribution's package manager keeps repositories. */
@@ -25,12 +26,12 @@ function isSameSorted(a: Value, b: Value): boolean {
 
 /** Comments as one line, as apt keeps them. */
 function aptComments(comments: Value): string {
-  return (Array.isArray(comments) ? comments : [comments]).map(str).join(" ").trim();
+  return asList(comments).map(str).join(" ").trim();
 }
 
 /** Comments as lines, as yum keeps them. */
 function rpmComments(comments: Value): string {
-  const list = Array.isArray(comments) ? comments : [comments];
+  const list = asList(comments);
   return list.map((one) => `# ${str(one).replace(/^#+/, "").trimStart()}\n`).join("");
 }
 

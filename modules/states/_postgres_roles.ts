@@ -10,6 +10,7 @@ import { literal } from "#lib/host/postgres/psql.ts";
 import { isRole, roleChanges, timeOf } from "#lib/host/postgres/postgres_roles.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The requested properties of a user or a group. */
@@ -51,7 +52,7 @@ async function newEnd(wanted: WantedRole, known: ValueMap, args: ValueMap, conte
   if (!wanted.valid_until) return wanted.valid_until ?? null;
   const query = `SELECT ${literal(wanted.valid_until)}::timestamp(0) as dt;`;
   const rows = await context.call("postgres.psql_query", [query], args);
-  const [row] = Array.isArray(rows) ? rows : [];
+  const [row] = listOrEmpty(rows);
   const time = isMap(row) ? timeOf(str(row.get("dt") ?? "")) : null;
   return time === (known.get("expiry time") ?? null) ? null : wanted.valid_until;
 }

@@ -9,6 +9,7 @@ import { CommandError } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { formatNested } from "#lib/output/nested.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The requested properties of a user; `null`: unchanged. */
@@ -65,8 +66,7 @@ export async function userInfo(name: string, local: boolean, context: StateConte
 /** The shadow data of a user; `undefined` if there is no shadow. */
 export async function shadowInfo(name: string, context: StateContext): Promise<ValueMap | undefined> {
   if (!await hasFunction("shadow.info", context)) return undefined;
-  const info = await context.call("shadow.info", [name]);
-  return isMap(info) ? info : new Map();
+  return mapOrEmpty(await context.call("shadow.info", [name]));
 }
 
 /**

@@ -10,6 +10,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const NOT_THERE = "The linux_acl state cannot be loaded: the getfacl or setfacl binary is not in the path.";
@@ -64,8 +65,7 @@ function ownName(file: Value | undefined, type: string): string {
 /** The lists of a file and, with `recursive`, of what is below it. */
 async function listsOf(name: string, context: StateContext, recursive?: boolean): Promise<ValueMap> {
   const kwargs = recursive === undefined ? new Map() : map({ recursive });
-  const lists = await context.call("acl.getfacl", [name], kwargs);
-  return isMap(lists) ? lists : new Map();
+  return mapOrEmpty(await context.call("acl.getfacl", [name], kwargs));
 }
 
 /** Entries to be made. */

@@ -8,6 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -16,8 +17,7 @@ export const virtual: Virtual = {
 
 /** The list `jobs` of what a function of `at` answers. */
 function jobsOf(answer: Value): Value[] {
-  const jobs = isMap(answer) ? answer.get("jobs") : undefined;
-  return Array.isArray(jobs) ? jobs : [];
+  return listOrEmpty(isMap(answer) ? answer.get("jobs") : undefined);
 }
 
 /** A job to be made. */
@@ -47,7 +47,7 @@ async function makeJob(wanted: Job, context: StateContext): Promise<StateResult>
   const answer = await context.call("at.at", [timespec, job], options);
   const error = isMap(answer) ? answer.get("error") : undefined;
   const [made] = jobsOf(answer);
-  const changes: ValueMap = isMap(made) ? made : new Map();
+  const changes = mapOrEmpty(made);
   if (error !== undefined) return failState(name, str(error), changes);
   const whom = user ? ` as ${user}` : "";
   return { ...startResult(name), comment: `job ${job} added and will run${whom} on ${timespec}`, changes };
@@ -123,8 +123,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
 /** The numbers of the jobs that `at.atrm` says to have removed. */
 function removedBy(answer: Value): Value[] {
   const jobs = isMap(answer) ? answer.get("jobs") : undefined;
-  const removed = isMap(jobs) ? jobs.get("removed") : undefined;
-  return Array.isArray(removed) ? removed : [];
+  return listOrEmpty(isMap(jobs) ? jobs.get("removed") : undefined);
 }
 
 async function removeOne(name: string, jobid: Value, context: StateContext): Promise<StateResult> {

@@ -14,6 +14,7 @@ import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p, type Rest } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
@@ -150,17 +151,13 @@ async function execute(fun: string, { own, more, context, catches }: {
     const { kwargs, warnings } = await forwardArguments(more, { fun, context });
     // The functions of `cmd` have defaults of their own for what was not given.
     const given = new Map([...kwargs, ...own].filter(([, value]) => value !== null));
-    const ran = asMap(await context.call(fun, [], given));
+    const ran = mapOrEmpty(await context.call(fun, [], given));
     return { ran, warned: warnings.length > 0 ? { warnings } : {} };
   } catch (error) {
     context.signal.throwIfAborted();
     if (!catches(error)) throw error;
     return { problem: messageOf(error) };
   }
-}
-
-function asMap(ran: Value): ValueMap {
-  return isMap(ran) ? ran : new Map();
 }
 
 export const run: ModuleFunction<StateContext> = stateFn({
@@ -193,7 +190,7 @@ async function runScript(given: Bound<typeof SCRIPT>, context: StateContext, res
   const { name: _name, context: _context, ...rested } = others;
   const own = map({ ...rested, source, template, saltenv, python_shell: true, shell: shellOf(shell, context) });
   // Without an engine there is nobody to read them.
-  if (truthy(template)) own.set("context", new Map([...asMap(defaults), ...asMap(given.context)]));
+  if (truthy(template)) own.set("context", new Map([...mapOrEmpty(defaults), ...mapOrEmpty(given.context)]));
   if (!truthy(rest.kwargs.get("args")) && str(name).trim().split(/\s+/).length > 1) {
     own.set("args", str(name).slice(str(name).indexOf(" ") + 1));
   }

@@ -8,6 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -56,7 +57,7 @@ defaults
 
 /** An answer's type and value as debconf writes them. */
 function answerOf(given: Value): { readonly type: string; readonly value: string } {
-  const fields: ValueMap = isMap(given) ? given : new Map();
+  const fields = mapOrEmpty(given);
   const [type, value] = [str(fields.get("type") ?? null), fields.get("value") ?? null];
   return { type, value: type === "boolean" ? truthy(value) ? "true" : "false" : str(value) };
 }

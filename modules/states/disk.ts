@@ -9,6 +9,7 @@ import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { float, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A bound as a number; or what is wrong with it. */
@@ -116,5 +117,5 @@ function isProblem(bound: ReturnType<typeof readBound>): bound is { readonly pro
 
 async function pathSpace(path: string, absolute: boolean, context: StateContext): Promise<Space> {
   const data = await context.call("status.diskusage", [path]);
-  return spaceOfPath(path, isMap(data) ? data : new Map(), absolute);
+  return spaceOfPath(path, mapOrEmpty(data), absolute);
 }

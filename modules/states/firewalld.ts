@@ -10,6 +10,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -22,8 +23,7 @@ export const virtual: Virtual = {
 const PERMANENT: ValueMap = new Map([["permanent", true]]);
 
 async function listParts(context: StateContext, fun: string, args: Value[], kwargs?: ValueMap): Promise<Value[]> {
-  const value = await context.call(`firewalld.${fun}`, args, kwargs);
-  return Array.isArray(value) ? value : [];
+  return listOrEmpty(await context.call(`firewalld.${fun}`, args, kwargs));
 }
 
 /** `these` without those that `others` has. */

@@ -8,6 +8,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { asList, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names of trust, and how `gpg.list_keys` shows it. */
@@ -68,7 +69,7 @@ async function listKeys({ user, gnupghome, keyring }: Place, context: StateConte
 
 function keyIds(name: string, keys: Value): string[] {
   if (!truthy(keys)) return [name];
-  return (Array.isArray(keys) ? keys : [keys]).map(str);
+  return asList(keys).map(str);
 }
 
 /** An error of the host or of the arguments, with its text; others continue. */
@@ -125,7 +126,7 @@ async function importFrom(
   }
   const kwargs = map({ ...input, filename: from.path ?? null, user, gnupghome, keyring, select: key });
   const result = await context.call("gpg.import_key", [], kwargs);
-  const fields: ValueMap = isMap(result) ? result : new Map();
+  const fields = mapOrEmpty(result);
   return { res: fields.get("res") === true, message: str(fields.get("message") ?? "") };
 }
 
@@ -189,7 +190,7 @@ interface Progress {
 
 function note({ ret }: Progress, key: string, what: string, value: Value, below?: string): void {
   const inner = ret.changes.get(key);
-  const entry: ValueMap = isMap(inner) ? inner : new Map();
+  const entry = mapOrEmpty(inner);
   ret.changes.set(key, entry);
   if (below === undefined) entry.set(what, value);
   else {

@@ -7,6 +7,7 @@
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 import { DEFAULT_TARGET_DELIM, traverse } from "#lib/yaml/traverse.ts";
 
@@ -101,8 +102,8 @@ value
     const there = truthy(found);
     if (there && !Array.isArray(found)) return failState(path, `Grain ${path} is not a valid list`);
     const pending = pendingValues(path, context);
-    const values = [...Array.isArray(found) ? found : [], ...pending];
-    const requested = Array.isArray(given) ? given : [given];
+    const values = [...listOrEmpty(found), ...pending];
+    const requested = asList(given);
     const fresh = requested.filter((one) => !includes(values, one));
     if (fresh.length === 0) {
       const where = there ? `in grain ${path} (or pending)` : `pending in grain ${path}`;
@@ -147,7 +148,7 @@ value
     const before = [...grain];
     const ret = startResult(path);
     const comments: string[] = [], deleted: Value[] = [];
-    for (const one of Array.isArray(value) ? value : [value]) {
+    for (const one of asList(value)) {
       if (!includes(before, one)) {
         comments.push(`Value ${str(one)} is absent from grain ${path}`);
         continue;

@@ -8,6 +8,7 @@ import { keywords } from "./_execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
@@ -65,7 +66,7 @@ async function change(changes: ValueMap, wanted: WantedGroup, nonUnique: boolean
     else if (key === "members") await context.call("group.members", [name, (members ?? []).join(",")]);
     else {
       const fun = key === "addusers" ? "group.adduser" : "group.deluser";
-      for (const user of Array.isArray(users) ? users : []) await context.call(fun, [name, user]);
+      for (const user of listOrEmpty(users)) await context.call(fun, [name, user]);
     }
   }
 }
@@ -104,9 +105,7 @@ async function addGroup(
   if (context.test) return { ...startResult(name, null), comment: `Group ${name} set to be added` };
   const groups = await context.call("group.getent");
   if (gid !== null && !nonUnique) {
-    const owner = (Array.isArray(groups) ? groups : []).find((one) =>
-      isMap(one) && toNumber(one.get("gid")) === toNumber(gid)
-    );
+    const owner = listOrEmpty(groups).find((one) => isMap(one) && toNumber(one.get("gid")) === toNumber(gid));
     if (isMap(owner)) {
       const problem = `gid ${str(gid)} is already taken by group ${str(owner.get("name") ?? null)}`;
       return failState(name, `Group ${name} is not present but ${problem}`);
@@ -124,7 +123,7 @@ async function addGroup(
     const comment = `Group ${name} has been created but, some changes could not be applied`;
     return failState(name, comment, map({ Failed: left }));
   }
-  return { name, result: true, comment: `New group ${name} created`, changes: isMap(group) ? group : new Map() };
+  return { name, result: true, comment: `New group ${name} created`, changes: mapOrEmpty(group) };
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({

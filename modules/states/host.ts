@@ -8,11 +8,8 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
-
-function listOf(given: Value): Value[] {
-  return Array.isArray(given) ? given : [given];
-}
+import { asList, listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
+import { isMap, map, str, truthy, type ValueMap } from "#lib/values/value.ts";
 
 /** What is to be done with the addresses of a name, and what is said of the others. */
 interface Plan {
@@ -78,8 +75,8 @@ clean : False
   params: { name: p.str(), ip: p.any(), comment: p.str(""), clean: p.bool(false) },
   run: async ({ name, ip, comment, clean }, context) => {
     const hosts = await context.call("hosts.list_hosts");
-    const addresses = listOf(ip).map(str);
-    const plan = planFor(name, addresses, comment, isMap(hosts) ? hosts : new Map(), clean);
+    const addresses = asList(ip).map(str);
+    const plan = planFor(name, addresses, comment, mapOrEmpty(hosts), clean);
     const ret = startResult(name, !plan.invalid);
     const { comments } = plan;
     const changed: Record<string, ValueMap> = {};
@@ -138,7 +135,7 @@ ip
   run: async ({ name, ip }, context) => {
     const ret = startResult(name, null);
     const comments: string[] = [];
-    for (const address of listOf(ip).map(str)) {
+    for (const address of asList(ip).map(str)) {
       if (!truthy(await context.call("hosts.has_pair", [address, name]))) {
         ret.result = true;
         comments.push(`Host ${name} (${address}) already absent`);
@@ -168,8 +165,8 @@ hostnames
   params: { name: p.str(), hostnames: p.any() },
   run: async ({ name, hostnames }, context) => {
     const aliases = await context.call("hosts.get_alias", [name]);
-    const old = (Array.isArray(aliases) ? aliases : []).map(str).join(" ");
-    const now = listOf(hostnames).map((one) => str(one).trim()).join(" ");
+    const old = listOrEmpty(aliases).map(str).join(" ");
+    const now = asList(hostnames).map((one) => str(one).trim()).join(" ");
     if (old === now) return { ...startResult(name), comment: `IP address ${name} already set to "${now}"` };
     if (context.test) {
       return { ...startResult(name, null), comment: `Would change ${name} from "${old}" to "${now}"` };

@@ -8,6 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -38,8 +39,7 @@ async function call(fun: string, file: File, more: Record<string, Value>, contex
 }
 
 async function readIni(file: File, context: StateContext): Promise<ValueMap> {
-  const ini = await call("get_ini", file, {}, context);
-  return isMap(ini) ? ini : new Map();
+  return mapOrEmpty(await call("get_ini", file, {}, context));
 }
 
 /** The items of Python's loop over `sections`: the keys of a map, the items of a list. */
@@ -120,8 +120,7 @@ async function setOptions(
   sections: Value,
   context: StateContext,
 ): Promise<ValueMap> {
-  const changes = await call("set_option", file, { sections, no_spaces }, context);
-  return isMap(changes) ? changes : new Map();
+  return mapOrEmpty(await call("set_option", file, { sections, no_spaces }, context));
 }
 
 /**

@@ -8,6 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { asList } from "#lib/values/shape.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -110,7 +111,7 @@ async function eachEntry(
   if (typeof set !== "string" || set === "") return failState(name, "set_name must be specified");
   const ret = startResult(name);
   let comment = "";
-  for (const given of Array.isArray(entry) ? entry : [entry]) {
+  for (const given of asList(entry)) {
     const one = entryOf(given, kwargs);
     const isThere = await context.call("ipset.check", [set, one.whole, family]) === true;
     const answer = await act(one, isThere, ret, set);

@@ -10,6 +10,7 @@ import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
+import { asList } from "#lib/values/shape.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -233,14 +234,10 @@ function ruleState(change: Change, doc: string): ModuleFunction<StateContext> {
     varKwargs: "kwargs",
     run({ name, table, family }, context, { kwargs }) {
       const rules = kwargs.get("rules");
-      if (rules !== undefined) return changeRules(change, { name, family, rules: listOf(rules) }, context);
+      if (rules !== undefined) return changeRules(change, { name, family, rules: asList(rules) }, context);
       return changeRule(change, { name, table, family, kwargs }, context);
     },
   });
-}
-
-function listOf(value: Value): Value[] {
-  return Array.isArray(value) ? value : [value];
 }
 
 export const append: ModuleFunction<StateContext> = ruleState(

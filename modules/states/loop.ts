@@ -10,19 +10,12 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { conditionHolds } from "#lib/jinja/salt/condition.ts";
-import { compare, equals, isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
+import { compare, equals, isMap, str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** Seconds as a number; `undefined` for other values. */
 function seconds(value: Value): number | undefined {
   return typeof value === "string" ? undefined : toNumber(value);
-}
-
-function listOf(value: Value): Value[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function mapOf(value: Value): ValueMap {
-  return isMap(value) ? value : new Map();
 }
 
 export const until: ModuleFunction<StateContext> = stateFn({
@@ -60,7 +53,7 @@ timeout : 60
     if (context.test) return { ...startResult(name, null), comment: `The execution module ${name} will be run` };
     const end = performance.now() + limit * 1000;
     while (performance.now() < end) {
-      const returned = await context.call(name, [...listOf(m_args)], new Map(mapOf(m_kwargs)));
+      const returned = await context.call(name, [...listOrEmpty(m_args)], new Map(mapOrEmpty(m_kwargs)));
       if (await conditionHolds(str(condition), new Map([["m_ret", returned]]))) {
         return { ...startResult(name), comment: `Condition ${str(condition)} was met` };
       }
@@ -85,7 +78,7 @@ const OPERATORS: Readonly<Record<string, Comparison>> = {
 
 function holds(got: Value, item: Value): boolean {
   if (typeof got === "string") return got.includes(str(item));
-  const items = isMap(got) ? [...got.keys()] : listOf(got);
+  const items = isMap(got) ? [...got.keys()] : listOrEmpty(got);
   return items.some((one) => equals(one, item));
 }
 
@@ -159,7 +152,7 @@ args, kwargs
       attempts++;
       let answer: Value;
       try {
-        answer = await context.call(name, [...listOf(args)], new Map(mapOf(kwargs)));
+        answer = await context.call(name, [...listOrEmpty(args)], new Map(mapOrEmpty(kwargs)));
       } catch (error) {
         const text = `${errorClass(error)}:${messageOf(error)}`;
         return failState(name, `Exception occurred while executing ${name}: ${text}`);

@@ -9,6 +9,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -24,8 +25,7 @@ async function propertiesOf(
   context: StateContext,
   kwargs: ValueMap = QUIET,
 ): Promise<ValueMap> {
-  const properties = await context.call(`lvm.${command}`, [name], kwargs);
-  return isMap(properties) ? properties : new Map();
+  return mapOrEmpty(await context.call(`lvm.${command}`, [name], kwargs));
 }
 
 /** The name of a volume or volume group in texts. */

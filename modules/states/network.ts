@@ -12,6 +12,7 @@ import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isPythonError } from "#lib/python/errors.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -84,8 +85,7 @@ function noteBuilt(ret: StateResult, built: Built, { what, key, added }: Words):
 function status(interfaces: ValueMap, name: string): Value {
   const own = interfaces.get(name);
   if (own !== undefined) return isMap(own) ? own.get("up") ?? null : null;
-  const labels = (list: Value | undefined) =>
-    (Array.isArray(list) ? list : []).map((one) => isMap(one) ? one.get("label") : undefined);
+  const labels = (list: Value | undefined) => listOrEmpty(list).map((one) => isMap(one) ? one.get("label") : undefined);
   return [...interfaces].some(([iface, data]) =>
     isMap(data) && (labels(data.get("secondary")).includes(name) ||
       iface === "lo" && ["inet", "inet6"].some((family) => {
@@ -106,7 +106,7 @@ async function bring(
   context: StateContext,
 ): Promise<Value> {
   const interfaces = await context.call("network.interfaces");
-  const up = status(isMap(interfaces) ? interfaces : new Map(), name);
+  const up = status(mapOrEmpty(interfaces), name);
   if (settings.has("noifupdown")) return up;
   const changed = ret.changes.size > 0;
   if (truthy(up) && (!truthy(enabled) || changed)) await context.call("ip.down", [name, type]);

@@ -14,6 +14,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = { serves: [{ functions: ["pip.list"], otherwise: "" }] };
@@ -384,7 +385,7 @@ use_vt : False
     if (!isMap(updated) || updated.size === 0) return failState(name, "Upgrade failed.");
     if (updated.get("result") === false) {
       const changes = updated.get("changes");
-      return failState(name, str(updated.get("comment") ?? "Failed to update."), isMap(changes) ? changes : new Map());
+      return failState(name, str(updated.get("comment") ?? "Failed to update."), mapOrEmpty(changes));
     }
     return { name, result: true, changes: updated, comment: "Upgrade successful." };
   },

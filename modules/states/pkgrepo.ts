@@ -16,6 +16,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { saltenvOf } from "./_saltenv.ts";
 
@@ -314,7 +315,7 @@ More arguments are passed on to pkg.del_repo and pkg.del_repo_key.`,
 function hasArchitectures(there: ValueMap, definition: string): boolean {
   const wanted = new Set(parseSourceLine(definition)?.architectures ?? []);
   const architectures = there.get("architectures");
-  const own = new Set((Array.isArray(architectures) ? architectures : []).map(str));
+  const own = new Set(listOrEmpty(architectures).map(str));
   return wanted.size === own.size && [...wanted].every((one) => own.has(one));
 }
 

@@ -9,6 +9,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { map } from "#lib/values/value.ts";
 
 export const virtual: Virtual = needsPostgres("create_extension");
@@ -33,7 +34,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
       [name],
       new Map([...map({ schema, ext_version }), ...args]),
     );
-    const flags = Array.isArray(metadata) ? metadata : [];
+    const flags = listOrEmpty(metadata);
     const isMissing = flags.includes("EXTENSION NOT INSTALLED");
     const differs = flags.includes("EXTENSION TO MOVE") || flags.includes("EXTENSION TO UPGRADE");
     if (!isMissing && !differs) return { ...startResult(name), comment: `Extension ${name} is already present` };

@@ -10,6 +10,7 @@ import { declare, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -61,7 +62,7 @@ export const mode: ModuleFunction<StateContext> = stateFn({
 /** Booleans by name: of a map, or a list of names and maps, names with the common value. */
 function wantedBooleans(given: Value, value: Value): ValueMap {
   if (isMap(given)) return new Map(given);
-  const items = Array.isArray(given) ? given : [];
+  const items = listOrEmpty(given);
   return new Map(items.flatMap((item): [Value, Value][] => isMap(item) ? [...item] : [[item, value]]));
 }
 
@@ -118,8 +119,7 @@ async function installModule(name: string, context: StateContext): Promise<State
 }
 
 async function policyModules(context: StateContext): Promise<ValueMap> {
-  const answer = await context.call("selinux.list_semod");
-  return isMap(answer) ? answer : new Map();
+  return mapOrEmpty(await context.call("selinux.list_semod"));
 }
 
 async function removeModule(name: string, context: StateContext): Promise<StateResult> {
@@ -259,7 +259,7 @@ export const fcontext_policy_applied: ModuleFunction<StateContext> = stateFn({
     const answer = await context.call("selinux.fcontext_apply_policy", [name, recursive]);
     if (!isMap(answer) || answer.get("retcode") !== 0) return failState(name, str(answer));
     const changes = answer.get("changes");
-    return { ...startResult(name), changes: isMap(changes) ? changes : new Map() };
+    return { ...startResult(name), changes: mapOrEmpty(changes) };
   },
 });
 

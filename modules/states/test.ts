@@ -9,6 +9,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { type GivenResult, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isInt, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The changes of a state that only pretends to change something. */
@@ -159,7 +160,7 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
   run: ({ name }, { low, running }, { kwargs }) => {
     const requisites = low.get("__reqs__");
     const watched = isMap(requisites) ? requisites.get("watch") : undefined;
-    const changed = (Array.isArray(watched) ? watched : []).filter(isMap)
+    const changed = listOrEmpty(watched).filter(isMap)
       .filter((chunk) => truthy(running.get(chunkTag(chunk))?.get("changes")))
       .map((chunk) => `${str(chunk.get("state") ?? null)}: ${str(chunk.get("__id__") ?? null)}`);
     const result = kwargs.get("result") ?? true;

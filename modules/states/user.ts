@@ -10,6 +10,7 @@ import { changeUser, createUser, shownChanges } from "./_user_setting.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
@@ -245,7 +246,7 @@ ${LOCAL}`,
     }
     if (context.test) return { ...startResult(name, null), comment: `User ${name} set for removal` };
     const groupList = await context.call("user.list_groups", [name]);
-    const before = (Array.isArray(groupList) ? groupList : []).map(str);
+    const before = listOrEmpty(groupList).map(str);
     const isDeleted = truthy(await context.call("user.delete", [name, purge, force], map({ local })));
     if (!isDeleted) return failState(name, `Failed to remove user ${name}`);
     const { missing } = await sortedGroups(before.sort(compareStrings), context);

@@ -14,6 +14,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -214,7 +215,7 @@ async function populate(given: Given, { context, more, changes }: Work): Promise
   if (added.length + gone.length > 0) {
     changes.set("packages", new Map<Value, Value>([["new", orNothing(added)], ["old", orNothing(gone)]]));
   }
-  return isMap(ran) ? ran : new Map();
+  return mapOrEmpty(ran);
 }
 
 export const managed: ModuleFunction<StateContext> = stateFn({

@@ -19,6 +19,7 @@ import { lstatIfExists } from "#lib/os/atomic_file.ts";
 import { findUser } from "#lib/os/users.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { p } from "#lib/plugins/module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Salt's words for the states, by their beginnings. */
@@ -352,7 +353,7 @@ function matchNamed({ manager }: RunnerContext, match: ValueMap): KeyMatches {
 
 /** The states that the keys named anywhere in `match` have now. */
 function stateOfNamed({ manager }: RunnerContext, match: ValueMap): ValueMap {
-  const wanted = new Set([...match.values()].flatMap((ids) => Array.isArray(ids) ? ids : []));
+  const wanted = new Set([...match.values()].flatMap((ids) => listOrEmpty(ids)));
   const states: KeyMatches = new Map();
   for (const [state, ids] of manager.list()) {
     const here = ids.filter((id) => wanted.has(id));

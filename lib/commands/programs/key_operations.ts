@@ -13,7 +13,8 @@ import {
 } from "#lib/keys/manager.ts";
 import { KEY_DIRECTORIES, type KeyState } from "#lib/keys/store.ts";
 import { fingerprint } from "#lib/crypto/pem.ts";
-import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The operations; each may be refused by the master. */
 export interface KeyOperations {
@@ -101,11 +102,11 @@ export function wheelKeys(ask: AskWheel): KeyOperations {
       const keys = byState(await ask("key.glob_match", [globs]));
       return new Map([...keys].filter(([, ids]) => ids.length > 0));
     },
-    print: async (globs) => asMap(await ask("key.print", [globs])),
+    print: async (globs) => mapOrEmpty(await ask("key.print", [globs])),
     async finger(globs) {
-      const fingerprints = asMap(await ask("key.finger", [globs]));
+      const fingerprints = mapOrEmpty(await ask("key.finger", [globs]));
       if (!compileGlobs(globs)("master")) return fingerprints;
-      const local = asMap(await ask("key.finger", ["*"])).get("local");
+      const local = mapOrEmpty(await ask("key.finger", ["*"])).get("local");
       return local === undefined ? fingerprints : fingerprints.set("local", local);
     },
     async change(matches, to) {
@@ -124,13 +125,9 @@ export function wheelKeys(ask: AskWheel): KeyOperations {
   };
 }
 
-function asMap(value: Value): ValueMap {
-  return isMap(value) ? value : new Map();
-}
-
 /** The reverse of {@linkcode byDirectory}; values that are not lists of ids are ignored. */
 function byState(value: Value): KeyMatches {
-  const lists = asMap(value);
+  const lists = mapOrEmpty(value);
   return new Map(KEY_STATES.flatMap((state): [KeyState, string[]][] => {
     const ids = lists.get(KEY_DIRECTORIES[state]);
     return Array.isArray(ids) ? [[state, ids.map((id) => str(id))]] : [];

@@ -32,6 +32,7 @@ import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { targetType } from "./target_type.ts";
 import { useColours } from "#lib/text/terminal.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -198,7 +199,7 @@ class Copy {
   #note(parts: readonly Part[], place: string): void {
     for (const part of parts) {
       const earlier = this.results.get(part.id);
-      const files: ValueMap = isMap(earlier) ? earlier : new Map();
+      const files = mapOrEmpty(earlier);
       this.results.set(part.id, files.set(place, part.result));
       if (!tookPiece(part)) this.#fail(part);
     }

@@ -13,6 +13,7 @@ import { decode } from "#lib/values/msgpack.ts";
 import { sanitize, sanitizeLine } from "#lib/text/terminal.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { truncate, truncateList } from "#lib/text/truncate.ts";
+import { asList } from "#lib/values/shape.ts";
 
 /** How a target is read, and the master's options, for commands that are shown. */
 interface HintOptions extends ResolveOptions {
@@ -89,9 +90,7 @@ function readKey(key: string, bank: "grains" | "pillar", { ids, data }: KnownFle
       if (!isMap(content)) return;
       for (const name of content.keys()) names.add(str(name));
       const value = content.get(key) ?? null;
-      const plain = (Array.isArray(value) ? value : [value]).filter((one) =>
-        one !== null && !isMap(one) && !Array.isArray(one)
-      );
+      const plain = asList(value).filter((one) => one !== null && !isMap(one) && !Array.isArray(one));
       for (const one of new Set(plain.map(str))) values.set(one, (values.get(one) ?? 0) + 1);
     };
   });

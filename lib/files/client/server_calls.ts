@@ -7,6 +7,7 @@
 import type { FileHash } from "./file_client.ts";
 import { WireError } from "#lib/errors.ts";
 import { gunzip } from "#lib/values/gzip.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, toNumber, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Sends a command to the file server. */
@@ -105,8 +106,7 @@ export class ServerCalls {
    * @param opts Its options and grains, for the master's plugins.
    */
   async masterTops(id: string, opts: ValueMap): Promise<ValueMap> {
-    const reply = await this.#send("_master_tops", { id, opts });
-    return isMap(reply) ? reply : new Map();
+    return mapOrEmpty(await this.#send("_master_tops", { id, opts }));
   }
 
   /**

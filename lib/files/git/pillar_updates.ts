@@ -5,6 +5,7 @@
  */
 
 import { messageOf, PreflightError } from "#lib/errors.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { removeOldCommits } from "./commit_files.ts";
 import { pillarRemoteLists, type PillarRemoteOptions, pillarRemotes } from "./pillar_remotes.ts";
 import { type FetchResult, GitRemote } from "./remote.ts";
@@ -60,6 +61,5 @@ export function checkPillarRepositories(opts: ValueMap): void {
 }
 
 function extPillarOf(opts: ValueMap): readonly Value[] {
-  const option = opts.get("ext_pillar");
-  return Array.isArray(option) ? option : [];
+  return listOrEmpty(opts.get("ext_pillar"));
 }

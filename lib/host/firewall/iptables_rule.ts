@@ -4,6 +4,7 @@
  * @module
  */
 
+import { asList } from "#lib/values/shape.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Keywords of states that are not part of a rule. */
@@ -79,7 +80,7 @@ export function buildIptablesRule(kwargs: ValueMap): string {
       rule.push("-m multiport");
       if (protocol === undefined) return "Error: protocol must be specified";
     }
-    const values = (Array.isArray(ports) ? ports : [ports]).map((one) => negate(str(one)));
+    const values = asList(ports).map((one) => negate(str(one)));
     if (values.some(([before]) => before !== "")) rule.push("!");
     rule.push(`--${key} ${values.map(([, value]) => value).join(",")}`);
   }
@@ -115,7 +116,7 @@ function matchWords(take: (key: string) => Value | undefined, isPolicy: boolean)
     if (proto !== undefined) words.push(option("--proto", proto));
   }
   const sets = take("match-set") ?? [];
-  for (const set of Array.isArray(sets) ? sets : [sets]) {
+  for (const set of asList(sets)) {
     const [before, bare] = negate(str(set));
     words.push(`-m set ${before}--match-set ${bare}`);
   }

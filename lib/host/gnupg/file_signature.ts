@@ -8,6 +8,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
+import { asList } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 
 /** The accepted signers and the place of keys: passed on unchanged. */
@@ -58,7 +59,7 @@ export async function checkSignature(
         "necessary tools and libraries intalled",
     );
   }
-  const urls = signature === true ? [] : (Array.isArray(signature) ? signature : [signature]).map(str);
+  const urls = signature === true ? [] : asList(signature).map(str);
   const copies: string[] = [];
   for (const url of urls) {
     const copy = await context.call("cp.cache_file", [url, saltenv], map({ verify_ssl: verifySsl }));

@@ -9,7 +9,8 @@ import { realPath } from "#lib/os/disk_paths.ts";
 import { joinPath } from "#lib/os/paths.ts";
 import { parseFloatText, parseInteger } from "#lib/python/parse_number.ts";
 import { strip } from "#lib/values/python_text.ts";
-import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** The directory of sysfs. */
 const SYSFS = "/sys";
@@ -69,7 +70,7 @@ function put(into: ValueMap, parts: readonly string[], value: Value): void {
   let at = into;
   for (const part of parts.slice(0, -1)) {
     const next = at.get(part);
-    const below: ValueMap = isMap(next) ? next : new Map();
+    const below = mapOrEmpty(next);
     at.set(part, below);
     at = below;
   }

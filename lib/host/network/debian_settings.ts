@@ -16,7 +16,8 @@ import {
   wrongRoutes,
 } from "./interface_settings.ts";
 import { pythonError } from "#lib/python/errors.ts";
-import { equals, isMap, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { equals, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The settings with their names in small letters. */
 export function lowerKeys(settings: ValueMap): ValueMap {
@@ -30,7 +31,7 @@ export function lowerKeys(settings: ValueMap): ValueMap {
 export function routesOf(settings: ValueMap, iface: string): ValueMap[] {
   const routes = lowerKeys(settings).get("routes");
   if (routes === undefined) throw wrongRoutes(iface);
-  return (itemsOf(routes) ?? []).map((route) => isMap(route) ? route : new Map());
+  return (itemsOf(routes) ?? []).map(mapOrEmpty);
 }
 
 /** The script that adds the routes of an interface, or deletes them. */

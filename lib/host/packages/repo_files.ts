@@ -5,6 +5,7 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
+import { asList } from "#lib/values/shape.ts";
 import { repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The text before the first repository, and the options of each repository by its name. */
@@ -79,7 +80,7 @@ function comments(section: ValueMap): Value[] {
 
 /** Comments as lines of a file. */
 function commentLines(given: Value): string {
-  const list = Array.isArray(given) ? given : [given];
+  const list = asList(given);
   return list.map((one) => `# ${str(one).replace(/^#+/, "").trimStart()}\n`).join("");
 }
 

@@ -17,6 +17,7 @@ import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { compareLooseVersions } from "#lib/text/loose_version.ts";
+import { asList } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Maximum number of names for one call of zypper. */
@@ -37,7 +38,7 @@ export async function refreshZypper(kwargs: ValueMap, context: JobContext): Prom
     ...truthy(kwargs.get("gpgautoimport")) ? ["--gpg-auto-import-keys"] : [],
     "refresh",
     ...truthy(kwargs.get("force") ?? configured) ? ["--force"] : [],
-    ...(Array.isArray(value) ? value : [value]).map((one) => checkedWord(str(one), "repository")),
+    ...asList(value).map((one) => checkedWord(str(one), "repository")),
   ];
   const run = { root: kwargs.get("root"), refreshes: true, successes: [0, 6] };
   return output.parseZypperRefresh((await runZypper(words, context, run)).stdout);

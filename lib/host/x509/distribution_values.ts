@@ -28,6 +28,7 @@ import {
 import { checkedOid, generalName, type NameEntry } from "./general_names.ts";
 import { implicitPart, namePart } from "./names.ts";
 import { InvocationError } from "#lib/errors.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A made extension, without its identifier. */
@@ -37,7 +38,7 @@ export interface ExtensionValue {
 }
 
 function reasonBits(value: Value, { tag, point }: { readonly tag: number; readonly point: string }): Uint8Array {
-  const bits = (Array.isArray(value) ? value : [value]).map((one) => {
+  const bits = asList(value).map((one) => {
     const at = REASON_BITS.indexOf(str(one));
     if (["unspecified", "removeFromCRL"].includes(str(one))) {
       throw new InvocationError(`unspecified and remove_from_crl are not valid reasons in ${point}`);
@@ -141,9 +142,7 @@ function qualifier(argument: Value): Uint8Array[] {
   const numbers = field(argument, "noticeNumbers");
   // As Salt does: without numbers there is no notice.
   if (!truthy(numbers)) return [];
-  const list = (Array.isArray(numbers) ? numbers : [numbers]).map((one) =>
-    encodeInteger(wholeNumber(one, "noticeNumbers"))
-  );
+  const list = asList(numbers).map((one) => encodeInteger(wholeNumber(one, "noticeNumbers")));
   const organization = field(argument, "organization");
   const words = field(argument, "text");
   const reference = encodeSequence(
@@ -168,7 +167,7 @@ export function policies(argument: Value): ExtensionValue {
   }
   if (!isMap(argument)) throw new InvocationError("certificatePolicies must be a str or a dict");
   const parsed = [...argument].filter(([id]) => id !== "critical").map(([id, qualifiers]) => {
-    const encodedPolicies = (Array.isArray(qualifiers) ? qualifiers : []).flatMap(qualifier);
+    const encodedPolicies = listOrEmpty(qualifiers).flatMap(qualifier);
     return encodeSequence(
       encodeOid(checkedOid(str(id))),
       ...encodedPolicies.length > 0 ? [encodeSequence(...encodedPolicies)] : [],

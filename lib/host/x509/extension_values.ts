@@ -40,6 +40,7 @@ import { checkedOid, generalName, splitName } from "./general_names.ts";
 import { ACCESS_OIDS, ENTRY_EXTENSION_OIDS, EXTENSION_OIDS, USAGE_OIDS } from "./oids.ts";
 import { hashBytes } from "#lib/crypto/hash.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
+import { asList, listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, repr, str, truthy, type Value } from "#lib/values/value.ts";
 
 /**
@@ -57,9 +58,7 @@ const basicConstraints: Maker = (argument) => {
   const words = typeof argument === "string" ? confWords(argument.toLowerCase()) : undefined;
   const values: ReadonlyMap<Value, Value> = words !== undefined
     ? new Map<Value, Value>(words.pairs)
-    : isMap(argument)
-    ? argument
-    : new Map();
+    : mapOrEmpty(argument);
   const ca = values.get("ca");
   if (ca === undefined) {
     throw new InvocationError(
@@ -101,11 +100,7 @@ const keyUsage: Maker = (argument) => {
 
 const extendedKeyUsage: Maker = (argument) => {
   const words = typeof argument === "string" ? confWords(argument) : undefined;
-  const list: Value[] = words !== undefined
-    ? words.pairs.map(([word]) => word)
-    : Array.isArray(argument)
-    ? argument
-    : [argument];
+  const list: Value[] = words !== undefined ? words.pairs.map(([word]) => word) : asList(argument);
   const usages = list.filter((one) => one !== "critical").map((one) => {
     const word = str(one);
     return encodeOid(Object.hasOwn(USAGE_OIDS, word) ? USAGE_OIDS[word] : checkedOid(word));
@@ -191,7 +186,7 @@ const authorityInfoAccess: Maker = (argument) => {
       const at = one.indexOf(";");
       return [one.slice(0, at), one.slice(at + 1)];
     })
-    : (Array.isArray(argument) ? argument : [argument]).flatMap((one) =>
+    : asList(argument).flatMap((one) =>
       isMap(one)
         ? [...one].filter(([way]) => way !== "critical").map(([way, place]) => [str(way), str(place)] as const)
         : []
@@ -205,11 +200,7 @@ const authorityInfoAccess: Maker = (argument) => {
 };
 
 const tlsfeature: Maker = (argument) => {
-  const list = typeof argument === "string"
-    ? argument.split(",").map((one) => one.trim())
-    : Array.isArray(argument)
-    ? argument
-    : [];
+  const list = typeof argument === "string" ? argument.split(",").map((one) => one.trim()) : listOrEmpty(argument);
   const features = list.filter((one) => one !== "critical").map((one) => {
     const number = [...TLS_FEATURES].find(([, name]) => name === one)?.[0];
     if (number === undefined) throw new InvocationError(`There is no feature of TLS called ${str(one)}`);
@@ -236,7 +227,7 @@ const deltaCRLIndicator: Maker = (argument) => {
 
 const revocationReason: Maker = (argument) => {
   const words = typeof argument === "string" ? confWords(argument) : undefined;
-  const list = words?.pairs.map(([word]): Value => word) ?? (Array.isArray(argument) ? argument : [argument]);
+  const list = words?.pairs.map(([word]): Value => word) ?? asList(argument);
   const reason = list.find((one) => one !== "critical") ?? null;
   const code = [...REASON_CODES].find(([, name]) => name === reason)?.[0];
   if (code === undefined) throw new InvocationError(`${repr(reason)} is not a valid ReasonFlags`);

@@ -6,6 +6,7 @@
 
 import { type NameEntry, splitName } from "./general_names.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
+import { asList } from "#lib/values/shape.ts";
 import { isInt, isMap, str, typeName, type Value } from "#lib/values/value.ts";
 
 /** Python's `word in value`. */
@@ -62,7 +63,7 @@ export function givenNames(value: Value): { readonly critical: boolean; readonly
     const { critical, pairs } = confWords(value);
     return { critical, names: [...pairs] };
   }
-  const names = (Array.isArray(value) ? value : [value]).flatMap((item): NameEntry[] => {
+  const names = asList(value).flatMap((item): NameEntry[] => {
     if (isMap(item)) return [...item].map(([kind, one]) => [str(kind), one]);
     if (typeof item !== "string" || !item.includes(":")) return [];
     const [kind, one] = splitName(item);
@@ -82,7 +83,7 @@ export function givenPoints(value: Value): { readonly critical: boolean; readonl
 
 /** One item or a list, as names `kind:value`. */
 export function parseNameEntries(value: Value): NameEntry[] {
-  return (Array.isArray(value) ? value : [value]).map((one) => splitName(str(one)));
+  return asList(value).map((one) => splitName(str(one)));
 }
 
 /**

@@ -14,6 +14,7 @@ import { hasPillarFiles } from "#lib/pillar/has_files.ts";
 import { plainRequest, readPillarRequest } from "#lib/pillar/request.ts";
 import { answerMineGet } from "#lib/fleet/mine_query.ts";
 import { deleteFromMine, flushMine, type MineRequestHost, storeMine } from "#lib/fleet/mine_requests.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { fleetOf } from "./publish.ts";
 import type { MinionCommands, Needs } from "./services.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -71,7 +72,7 @@ export async function servePillar(
 async function serveTops(load: ValueMap, id: string, { opts, pillars }: Needs<"opts" | "pillars">): Promise<Value> {
   if (!isMap(opts.master_tops) || opts.master_tops.size === 0) return new Map();
   const sentOpts = load.get("opts"), grains = isMap(sentOpts) ? sentOpts.get("grains") : undefined;
-  const request = plainRequest(id, isMap(grains) ? grains : new Map(), { tops: true });
+  const request = plainRequest(id, mapOrEmpty(grains), { tops: true });
   return decode(await pillars.compile(request), "wire");
 }
 

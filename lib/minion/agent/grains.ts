@@ -11,7 +11,8 @@ import { YamlError } from "#lib/errors.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { LateMap } from "#lib/values/late_map.ts";
-import { isMap, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
 
 /** Options of {@linkcode loadGrains}. */
@@ -77,7 +78,7 @@ function merge(into: ValueMap, from: ValueMap): void {
 
 function asMap(plain: unknown): ValueMap {
   const value: Value = toValue(plain);
-  return isMap(value) ? value : new Map();
+  return mapOrEmpty(value);
 }
 
 /** The grains of the operator's own files; without such files no process is started. */

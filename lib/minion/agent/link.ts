@@ -26,6 +26,7 @@ import { type Applicant, SignIn, type SignInCredentials, type SignInReply } from
 import { sleep } from "#lib/os/sleep.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Time limits of a sign-in, in milliseconds. */
@@ -335,8 +336,7 @@ export class MasterLink {
       if (outerKey === undefined || !sameBytes(key, outerKey)) {
         throw new AuthenticationError("The pillar was signed for another key");
       }
-      const pillar = inner.get("pillar");
-      return isMap(pillar) ? pillar : new Map();
+      return mapOrEmpty(inner.get("pillar"));
     });
   }
 

@@ -15,7 +15,8 @@ import { OWN_PILLAR_PROCESS, ownProcess } from "#lib/runtime/self_command.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { WireError } from "#lib/errors.ts";
-import { isMap, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import type { ValueMap } from "#lib/values/value.ts";
 
 /**
  * A process without work for this time is ended, in milliseconds: pillar is refreshed seldom, or several times in a
@@ -59,8 +60,7 @@ export class OwnPillar {
     });
     if (state === "full") throw new WireError("Too many requests for the pillar wait");
     if (state !== "compiled") throw new WireError("The minion ends");
-    const compiled = decode(pillar, "wire");
-    return isMap(compiled) ? compiled : new Map();
+    return mapOrEmpty(decode(pillar, "wire"));
   }
 
   /** Ends the process that compiles the pillar. */

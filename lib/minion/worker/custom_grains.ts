@@ -18,6 +18,7 @@ import { packOpts } from "#lib/config/opts_transfer.ts";
 import { permissionKey, type Permissions, workerPermissions } from "#lib/plugins/permissions.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 
 /** Number of processes at the same time. */
 const AT_ONCE = 2;
@@ -117,8 +118,7 @@ async function runFile(
 
 function parseGrains(value: Value): Given {
   const list = (key: string): Value[] => {
-    const given = isMap(value) ? value.get(key) ?? null : null;
-    return Array.isArray(given) ? given : [];
+    return listOrEmpty(isMap(value) ? value.get(key) ?? null : null);
   };
   const grains = list("grains").flatMap((one): [string, ValueMap][] => {
     if (!Array.isArray(one)) return [];

@@ -11,7 +11,8 @@ import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { stateContext } from "#lib/states/run/state_context.ts";
-import { compareStrings, isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { compareStrings, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The keyword argument with the run's data for a state function: `test` and `low`. */
 const RUN = "__run__";
@@ -90,7 +91,7 @@ export async function calledState(
     run: (_bound, job, { kwargs }) => {
       const run = kwargs.get(RUN);
       const own = [...kwargs].filter(([key]) => typeof key !== "string" || !(key === RUN || key.startsWith("__pub_")));
-      const context = contextOf(job, isMap(run) ? run : new Map(), states);
+      const context = contextOf(job, mapOrEmpty(run), states);
       return invoke(fun, { name, args: [], kwargs: new Map(own), context });
     },
   };
@@ -99,7 +100,7 @@ export async function calledState(
 /** The context of a state function in this process: it has nothing of the run's other states. */
 function contextOf(job: JobContext, run: ValueMap, states: Functions<StateContext>): StateContext {
   const low = run.get("low");
-  const chunk: ValueMap = isMap(low) ? low : new Map();
+  const chunk = mapOrEmpty(low);
   return stateContext(job, {
     test: truthy(run.get("test")),
     low: chunk,

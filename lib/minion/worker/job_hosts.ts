@@ -16,8 +16,9 @@ import { ModuleProcess } from "./module_process.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { type Permissions, workerPermissions } from "#lib/plugins/permissions.ts";
-import { isMap, map, type Value } from "#lib/values/value.ts";
+import { map, type Value } from "#lib/values/value.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 
 /** Maximum time for describing all custom modules, in milliseconds. */
 const DESCRIBE_MS = 15_000;
@@ -75,8 +76,7 @@ export class JobHosts {
   #found(): CustomModules {
     const packed = this.hostData.grains;
     return new CustomModules(this.#opts, () => {
-      const grains = unpackValue(packed);
-      return isMap(grains) ? grains : new Map();
+      return mapOrEmpty(unpackValue(packed));
     });
   }
 

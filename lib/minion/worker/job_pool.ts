@@ -28,6 +28,7 @@ import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { WarmProcesses } from "./warm_processes.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+import { asList } from "#lib/values/shape.ts";
 
 /** Time after SIGTERM in which a job may end before its worker is killed, in milliseconds. */
 const TERM_MS = 5_000;
@@ -430,7 +431,7 @@ export class JobPool {
 /** The functions of a job. */
 function functionNames(load: ValueMap): string[] {
   const fun = load.get("fun") ?? null;
-  return (Array.isArray(fun) ? fun : [fun]).map(str);
+  return asList(fun).map(str);
 }
 
 /** The functions of a job, joined. */

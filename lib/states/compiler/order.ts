@@ -8,6 +8,7 @@
  * @module
  */
 
+import { listOrEmpty } from "#lib/values/shape.ts";
 import type { StateSignature } from "./arguments.ts";
 import { type Chunk, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
@@ -42,7 +43,7 @@ export function watchToRequire(chunk: Chunk, modules: StateModules): void {
     const watched = chunk.get(watch);
     if (watched === undefined) continue;
     const required = chunk.get(require);
-    chunk.set(require, [...Array.isArray(required) ? required : [], ...Array.isArray(watched) ? watched : []]);
+    chunk.set(require, [...listOrEmpty(required), ...listOrEmpty(watched)]);
     chunk.delete(watch);
   }
 }

@@ -8,6 +8,7 @@ import { type CompileError, SlsRenderError } from "./compile_error.ts";
 import { Places } from "./place.ts";
 import type { RenderedFile, TopSource } from "./source.ts";
 import { filterGlob } from "#lib/text/glob.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { mergeTops, type Top, type TopMerging, TopRenderError } from "./top_merge.ts";
 import { equals, isMap, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -81,7 +82,7 @@ async function readIncludes(files: Map<string, ValueMap[]>, source: TopSource, p
     for (const top of [...tops]) {
       const include = top.get("include");
       top.delete("include");
-      for (const pattern of Array.isArray(include) ? include : []) {
+      for (const pattern of listOrEmpty(include)) {
         const names = typeof pattern === "string" ? filterGlob(pattern, await source.available(env)) : [];
         for (const name of names) {
           if (done.has(name)) continue;

@@ -12,6 +12,7 @@ import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { type Chunk, field } from "#lib/states/compiler/chunks.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Stands for every state. */
@@ -99,7 +100,7 @@ export function pauseRun(cachedir: string, jid: string, { id, duration, kill }: 
   const path = checkedJid(jid);
   const pauses = readPauses(cachedir, path) ?? new Map();
   const pause = pauses.get(id);
-  const wish: ValueMap = isMap(pause) ? pause : new Map();
+  const wish = mapOrEmpty(pause);
   if (duration !== undefined) wish.set("duration", duration);
   if (kill) wish.set("kill", true);
   writePauses(cachedir, path, pauses.set(id, wish));

@@ -8,6 +8,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A call that waits. */
@@ -27,7 +28,7 @@ function pathIn(cachedir: string): string {
 export function readRequests(cachedir: string, name: string | null): Value {
   const bytes = readFileIfExists(pathIn(cachedir));
   const stored = bytes === undefined ? undefined : decode(bytes, "disk");
-  const all: ValueMap = isMap(stored) ? stored : new Map();
+  const all = mapOrEmpty(stored);
   if (name === null || name === "" || bytes === undefined) return all;
   const requests = all.get(name);
   if (requests !== undefined) return requests;

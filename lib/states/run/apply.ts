@@ -15,6 +15,7 @@ import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/
 import { disabledTexts } from "#lib/states/control/disabling.ts";
 import { cachedHigh, keepHigh } from "./high_cache.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
+import { asList } from "#lib/values/shape.ts";
 import { terse } from "./outcome.ts";
 import { type ApplyCall, CallRefusal, prepare, type Prepared } from "./prepared.ts";
 import { runData, runHigh } from "./run_high.ts";
@@ -23,7 +24,7 @@ import { syncForHighstate, syncNamed } from "./syncing.ts";
 /** Applies SLS files. */
 export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   const { context, kwargs } = call;
-  const disabled = disabledTexts((Array.isArray(mods) ? mods : [mods]).map(str), context);
+  const disabled = disabledTexts(asList(mods).map(str), context);
   if (disabled.length > 0) return refuseTexts(disabled, call);
   const prepared = await prepare(call, { ofSls: true });
   if (prepared instanceof CallRefusal) return prepared.returned;

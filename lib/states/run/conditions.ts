@@ -8,6 +8,7 @@ import { CommandError } from "#lib/errors.ts";
 import { exists } from "#lib/os/file_kind.ts";
 import type { Chunk } from "#lib/states/compiler/chunks.ts";
 import { renderedText } from "#lib/states/compiler/high.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { traverse } from "#lib/yaml/traverse.ts";
 import { slotsInKeywords, slotsInList } from "./slots.ts";
@@ -139,7 +140,7 @@ function dig(returned: Value, path: Value): Value {
 }
 
 function steps(path: Value): Value[] {
-  return typeof path === "string" ? path.split(":") : Array.isArray(path) ? path : [path];
+  return typeof path === "string" ? path.split(":") : asList(path);
 }
 
 function functionOf(entry: ValueMap) {
@@ -148,7 +149,7 @@ function functionOf(entry: ValueMap) {
   for (const key of ["fun", "args", "get_return"]) kwargs.delete(key);
   return {
     fun: fun === undefined ? undefined : str(fun),
-    args: Array.isArray(args) ? args : [],
+    args: listOrEmpty(args),
     getReturn,
     kwargs,
   };

@@ -6,6 +6,7 @@
 
 import { type Chunk, field } from "#lib/states/compiler/chunks.ts";
 import { matchesOwn } from "#lib/targeting/own_match.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { RunContext } from "./run_context.ts";
 
@@ -26,7 +27,7 @@ export class GlobalConditions {
     const state = field(chunk, "state");
     const names: readonly Value[] = ["*", `${state}.${field(chunk, "fun")}`, state];
     const wanted = [...conditions].filter(([name]) => names.includes(name)).flatMap(([, targets]) =>
-      typeof targets === "string" ? [targets] : Array.isArray(targets) ? targets : []
+      typeof targets === "string" ? [targets] : listOrEmpty(targets)
     );
     if (wanted.length === 0 || wanted.some((tgt) => matchesOwn("compound", { tgt }, job))) return undefined;
     return map({

@@ -6,6 +6,7 @@
 
 import { type Chunk, chunkTag, field } from "#lib/states/compiler/chunks.ts";
 import { REQUISITE_KEYWORDS } from "#lib/states/compiler/requisites.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The calls after the states, and the `listen` items that match nothing. */
@@ -81,7 +82,7 @@ function listenersOf(chunks: readonly Chunk[]): Listener[] {
     const [state, id] = [chunk.get("state") ?? null, chunk.get("__id__") ?? null];
     const [listen, listenIn] = [chunk.get("listen"), chunk.get("listen_in")];
     if (Array.isArray(listen)) listeners.push({ state, called: id, to: listen });
-    for (const item of Array.isArray(listenIn) ? listenIn : []) {
+    for (const item of listOrEmpty(listenIn)) {
       for (const [module, called] of targets(item, chunks)) {
         listeners.push({ state: module, called, to: [map({ [str(state)]: id })] });
       }

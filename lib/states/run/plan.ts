@@ -15,6 +15,7 @@ import { hashHex } from "#lib/crypto/hash.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { type Chunk, chunkTag } from "#lib/states/compiler/chunks.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, equals, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The hashes of all that a plan depends on, by kind and by name. */
@@ -178,7 +179,7 @@ export function readPlan(cachedir: string, name: string): RunPlan | undefined {
   return {
     mods: plan.get("mods") ?? null,
     kwargs,
-    shown: isMap(shownValues) ? shownValues : new Map(),
+    shown: mapOrEmpty(shownValues),
     parts: { low: hashes("low"), pillar: hashes("pillar"), files: hashes("files"), host: hashes("host") },
   };
 }

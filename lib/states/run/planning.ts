@@ -9,6 +9,7 @@ import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { applyBoth } from "./apply.ts";
 import { PLAN_KEY } from "#lib/output/state_return.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import * as plans from "./plan.ts";
 import type { ApplyCall } from "./prepared.ts";
 
@@ -85,7 +86,7 @@ async function hashesOf(urls: ReadonlyMap<string, string>, job: JobContext): Pro
   for (const [url, saltenv] of urls) {
     if (await add(url, saltenv)) continue;
     const files = await job.call("cp.list_master", [saltenv, url.replace(/^salt:\/\//, "")]);
-    for (const path of Array.isArray(files) ? files : []) await add(`salt://${str(path)}`, saltenv);
+    for (const path of listOrEmpty(files)) await add(`salt://${str(path)}`, saltenv);
   }
   return hashes;
 }

@@ -17,6 +17,7 @@ import { notRun, withOwner } from "./results.ts";
 import { callHook, functionNameOf, StateCalls } from "./state_calls.ts";
 import type { RunContext } from "./run_context.ts";
 import { SALT_CALL_TARGET } from "#lib/jobs/proc_notes.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { stateLine } from "./state_log.ts";
 
 /** The shared data of a run, and the options that decide on its order and its end. */
@@ -375,7 +376,7 @@ export class StateRun {
     this.#log(chunk, result);
     const inner = result.get("sub_state_run");
     result.delete("sub_state_run");
-    for (const sub of Array.isArray(inner) ? inner : []) if (isMap(sub)) this.#enterInner(sub, chunk);
+    for (const sub of listOrEmpty(inner)) if (isMap(sub)) this.#enterInner(sub, chunk);
   }
 
   /** A parallel state that has just started has nothing to tell yet. */

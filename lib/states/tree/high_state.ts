@@ -20,6 +20,7 @@ import { TopRenderError } from "#lib/states/compiler/top_merge.ts";
 import { type Matches, type WalkedStates, walkSls } from "#lib/states/compiler/walk.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { isTopMatchType, matchesTop } from "#lib/targeting/top_match.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { listNames, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
 import { stateModules, usedStates } from "./state_modules.ts";
@@ -168,8 +169,7 @@ class OpenHighState implements HighState {
   }
 
   get nodegroups(): ValueMap {
-    const nodegroups = this.opts.get("nodegroups");
-    return isMap(nodegroups) ? nodegroups : new Map();
+    return mapOrEmpty(this.opts.get("nodegroups"));
   }
 
   async top(): Promise<ReadTop> {

@@ -11,6 +11,7 @@ import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { isGlob } from "#lib/text/glob.ts";
 import type { ReadTop } from "#lib/states/compiler/top_files.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { treeMistakes } from "./tree_mistakes.ts";
 import { checkTop, unreadableTargets } from "./top_check.ts";
 import { isMap, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -120,7 +121,7 @@ function missingOf({ top, places }: ReadTop, available: ReadonlyMap<string, read
     const served = available.get(str(env));
     if (served === undefined) continue;
     for (const [target, names] of targets) {
-      for (const [i, name] of (Array.isArray(names) ? names : []).entries()) {
+      for (const [i, name] of listOrEmpty(names).entries()) {
         if (typeof name !== "string" || isGlob(name) || served.includes(name)) continue;
         const near = nearestName(name, served);
         errors.push({

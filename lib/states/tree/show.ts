@@ -10,6 +10,7 @@ import { toDot } from "#lib/states/compiler/dot.ts";
 import { type Compiled, GRAPH, LOW_SLS, LOWSTATE, type StageRoute, VERIFIED } from "#lib/states/compiler/stages.ts";
 import { checkTop } from "./top_check.ts";
 import type { WalkedStates } from "#lib/states/compiler/walk.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { checkPillar, type HighState, openHighState } from "./high_state.ts";
@@ -123,7 +124,7 @@ export async function slsExists(mods: Value, call: ShowCall): Promise<boolean> {
 export async function idExists(ids: Value, mods: Value, call: ShowCall): Promise<boolean> {
   const low = await showLowSls(mods, call);
   const existing = new Set(
-    (Array.isArray(low) ? low : []).map((chunk) => isMap(chunk) ? chunk.get("__id__") : undefined),
+    listOrEmpty(low).map((chunk) => isMap(chunk) ? chunk.get("__id__") : undefined),
   );
   return splitInput(ids).every((id) => existing.has(id));
 }

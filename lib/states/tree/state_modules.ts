@@ -10,6 +10,7 @@ import type { ModuleFunction } from "#lib/plugins/module.ts";
 import type { StateSignature } from "#lib/states/compiler/arguments.ts";
 import { declaredModules as modulesOfId, isReserved } from "#lib/states/compiler/high.ts";
 import type { StateModules } from "#lib/states/compiler/order.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The functions in high data, by state module. */
@@ -19,7 +20,7 @@ export type UsedStates = ReadonlyMap<string, ReadonlySet<string>>;
 export function usedStates(high: ValueMap): UsedStates {
   const used = new Map<string, Set<string>>();
   const extensions = high.get("__extend__");
-  const extended = (Array.isArray(extensions) ? extensions : []).flatMap((each) => isMap(each) ? [...each] : []);
+  const extended = listOrEmpty(extensions).flatMap((each) => isMap(each) ? [...each] : []);
   for (const [id, body] of [...high, ...extended]) if (!isReserved(id)) addUsed(used, body);
   return used;
 }
@@ -30,7 +31,7 @@ function addUsed(used: Map<string, Set<string>>, body: Value): void {
     const functions = used.get(module) ?? new Set();
     used.set(module, functions);
     if (fun !== undefined) functions.add(fun);
-    for (const argument of Array.isArray(run) ? run : []) if (typeof argument === "string") functions.add(argument);
+    for (const argument of listOrEmpty(run)) if (typeof argument === "string") functions.add(argument);
   }
 }
 

@@ -9,6 +9,7 @@ import type { CompileError } from "#lib/states/compiler/compile_error.ts";
 import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { isGlob } from "#lib/text/glob.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What the file server has. */
@@ -30,7 +31,7 @@ export async function treeMistakes(
 ): Promise<CompileError[]> {
   const errors: CompileError[] = [];
   const excludes = high.get("__exclude__");
-  for (const item of Array.isArray(excludes) ? excludes : []) {
+  for (const item of listOrEmpty(excludes)) {
     const name = isMap(item) ? item.get("sls") : item;
     if (typeof name !== "string" || isGlob(name)) continue;
     if (tree.sls.includes(name)) continue;
@@ -71,7 +72,7 @@ async function missingSources(arg: ValueMap, { id, module, env, tree, places }: 
   const errors: CompileError[] = [];
   for (const [name, value] of arg) {
     if (!SOURCES.includes(name)) continue;
-    const urls = (Array.isArray(value) ? value : [value]).map((one) => isMap(one) ? [...one.keys()][0] ?? null : one);
+    const urls = asList(value).map((one) => isMap(one) ? [...one.keys()][0] ?? null : one);
     // Of several sources, the first one that can be had counts: it may be one of another server.
     if (urls.length === 0 || !urls.every((url) => typeof url === "string" && url.startsWith(SALT_URL))) continue;
     const paths = urls.map((url) => splitSaltUrl(unescapeUrl(str(url))));

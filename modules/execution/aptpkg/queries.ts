@@ -17,6 +17,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { refuseOtherKeywords } from "#lib/plugins/keywords.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { asList } from "#lib/values/shape.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
@@ -104,7 +105,7 @@ function selectionMap(given: Value): Map<string, string[]> {
   const value = typeof given === "string" ? loadYaml(given) : given;
   if (!isMap(value)) throw new InvocationError(`Improperly-formatted selection: ${str(given)}`);
   return new Map(
-    [...value].map(([state, names]) => [str(state), (Array.isArray(names) ? names : [names]).map(str)]),
+    [...value].map(([state, names]) => [str(state), asList(names).map(str)]),
   );
 }
 

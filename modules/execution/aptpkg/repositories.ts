@@ -25,6 +25,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { asList } from "#lib/values/shape.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const list_repos: ModuleFunction<JobContext> = fn({
@@ -117,7 +118,7 @@ async function importKey(
   },
 ): Promise<void> {
   const [given, server] = [options.get("keyid"), options.get("keyserver")];
-  const ids = given === undefined ? undefined : (Array.isArray(given) ? given : [given]).map(keyId);
+  const ids = given === undefined ? undefined : asList(given).map(keyId);
   if (ids !== undefined && (!truthy(given) || !truthy(server))) {
     throw new InvocationError("both keyserver and keyid options required.");
   }

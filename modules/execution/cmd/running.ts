@@ -24,6 +24,7 @@ import type { Permissions } from "#lib/plugins/permissions.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { str, truthy } from "#lib/values/value.ts";
 import { which as find } from "#lib/programs/which.ts";
+import { asList } from "#lib/values/shape.ts";
 
 const THE_COMMAND = { cmd: "The command: a line, or a list of words." };
 
@@ -354,7 +355,7 @@ export const which_bin: ModuleFunction<JobContext> = fn({
   ),
   permissions: SEARCH,
   params: { cmds: p.any() },
-  run: ({ cmds }) => (Array.isArray(cmds) ? cmds : [cmds]).flatMap((cmd) => find(str(cmd)) ?? []).at(0) ?? null,
+  run: ({ cmds }) => asList(cmds).flatMap((cmd) => find(str(cmd)) ?? []).at(0) ?? null,
 });
 
 export const has_exec: ModuleFunction<JobContext> = fn({

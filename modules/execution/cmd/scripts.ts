@@ -19,6 +19,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { copyScript } from "#lib/programs/script_source.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { findUser } from "#lib/os/users.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const SCRIPT = {
@@ -95,7 +96,7 @@ export const script: ModuleFunction<JobContext> = fn({
     if ("problem" in copy) return notFetched(copy.problem);
     const { path } = copy;
     try {
-      const words: Value[] = typeof args === "string" ? shlexSplit(args) : Array.isArray(args) ? args : [];
+      const words: Value[] = typeof args === "string" ? shlexSplit(args) : listOrEmpty(args);
       const python_shell = words.length > 0 ? false : bound.python_shell;
       const request = { ...others, cmd: [path, ...words], python_shell, template: null };
       // Of a template, the others are variables.

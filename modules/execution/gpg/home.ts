@@ -11,6 +11,7 @@ import { asCommandError } from "#lib/os/command_error.ts";
 import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { p } from "#lib/plugins/module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments that select the keys. */
@@ -77,7 +78,7 @@ export async function withOwnership<T>(
   if (theirs.get("uid") === ours.get("uid")) return await act(await open());
   const give = async (owner: ValueMap) => {
     const inside = await context.call("file.find", [home]);
-    const paths = [home, ...Array.isArray(inside) ? inside : []];
+    const paths = [home, ...listOrEmpty(inside)];
     if (typeof keyring === "string" && keyring !== "" && existsOrThrow(keyring)) paths.push(keyring);
     const to = map({ user: owner.get("uid") ?? null, group: owner.get("gid") ?? null });
     for (const path of paths) await context.call("file.chown", [path], to);

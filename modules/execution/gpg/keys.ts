@@ -13,6 +13,7 @@ import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { asList } from "#lib/values/shape.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const DEFAULT_KEY_SERVER = "keys.openpgp.org";
@@ -312,7 +313,7 @@ select
       }
       const keys = truthy(filename) ? await readKeys(filename ?? "") : input ?? "";
       if (!truthy(select)) return await importWith(gpg, keys);
-      return await importSelected(gpg, { keys, select: Array.isArray(select) ? select : [select] }, keychain, context);
+      return await importSelected(gpg, { keys, select: asList(select) }, keychain, context);
     });
   },
 });

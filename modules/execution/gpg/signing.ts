@@ -14,6 +14,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { asList, asListIfTruthy } from "#lib/values/shape.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -166,7 +167,7 @@ function signersAnswer(found: readonly VerifiedSignature[], anyOf: Value, allOf:
       Object.entries({ username, key_id: keyid, fingerprint, trust_level: trustLevel, status }),
     )
   );
-  const listOf = (given: Value) => truthy(given) ? (Array.isArray(given) ? given : [given]).map(str) : [];
+  const listOf = (given: Value) => asListIfTruthy(given).map(str);
   const has = (signer: string) => found.some((one) => one.trustLevel !== null && one.fingerprint === signer);
   const answer = (res: boolean, message: string) => ({ res, message, signatures });
   if (truthy(anyOf) && !listOf(anyOf).some(has)) {
@@ -248,7 +249,7 @@ bare : False
     }
     const words = [
       "--encrypt",
-      ...(Array.isArray(recipients) ? recipients : [recipients]).flatMap((one) => ["--recipient", str(one)]),
+      ...asList(recipients).flatMap((one) => ["--recipient", str(one)]),
       "--armor",
       ...outputWords(output),
       ...truthy(signer) ? ["--sign", ...signer === true ? [] : ["--default-key", str(signer)]] : [],

@@ -23,6 +23,7 @@ import {
   parseSwaps,
   type Swap,
 } from "#lib/host/storage/mounts.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -275,13 +276,11 @@ function cacheFile({ opts }: JobContext): string {
 /** The notes; none if there is no file. */
 function readCache(context: JobContext): ValueMap {
   const path = cacheFile(context);
-  const cache = isFile(path) ? loadYaml(Deno.readTextFileSync(path)) : null;
-  return isMap(cache) ? cache : new Map();
+  return mapOrEmpty(isFile(path) ? loadYaml(Deno.readTextFileSync(path)) : null);
 }
 
 function cachedMounts(cache: ValueMap): ValueMap {
-  const mounts = cache.get("mounts");
-  return isMap(mounts) ? mounts : new Map();
+  return mapOrEmpty(cache.get("mounts"));
 }
 
 function writeCache(cache: ValueMap, context: JobContext): void {

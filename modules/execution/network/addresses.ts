@@ -23,6 +23,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { hasIpProperty, ipInterfaceText } from "#lib/text/ip_network.ts";
+import { asList } from "#lib/values/shape.ts";
 import { repr, str } from "#lib/values/value.ts";
 
 /** A map of maps, as results are. */
@@ -95,7 +96,7 @@ export const subnets: ModuleFunction<JobContext> = fn({
   params: { interfaces: p.any(null) },
   async run({ interfaces }, context) {
     const all = await readInterfaces(context);
-    const wanted = interfaces === null ? undefined : Array.isArray(interfaces) ? interfaces : [interfaces];
+    const wanted = interfaces === null ? undefined : asList(interfaces);
     const chosen = [...all].filter(([name]) => wanted === undefined || wanted.includes(name));
     return hostSubnets(chosen.map(([, one]) => one), "inet");
   },
@@ -130,7 +131,7 @@ export const ip_in_subnet: ModuleFunction<JobContext> = fn({
     "network.ip_in_subnet 172.17.0.4 172.16.0.0/12",
   ),
   params: { ip_addr: p.any(), cidr: p.str() },
-  run: ({ ip_addr, cidr }, context) => anyIn(cidr, (Array.isArray(ip_addr) ? ip_addr : [ip_addr]).map(str), context),
+  run: ({ ip_addr, cidr }, context) => anyIn(cidr, asList(ip_addr).map(str), context),
 });
 
 export const convert_cidr: ModuleFunction<JobContext> = fn({

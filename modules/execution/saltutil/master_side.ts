@@ -19,6 +19,7 @@ import { operatorCommand } from "#lib/runtime/self_command.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const NOT_LOCAL = "This command can only be executed on a minion that is located on the master.";
@@ -163,8 +164,7 @@ async function onMinions(
   if (timeout !== null) options.set("timeout", toNumber(timeout) ?? null);
   if (isMap(kwarg)) options.set("kwarg", kwarg);
   for (const [key, value] of ownKeywords(kwargs)) if (!OF_CLIENTS.includes(str(key))) options.set(key, value);
-  const returns = await resultOf("salt.returns", { args: [tgt, fun], kwargs: options }, context);
-  return isMap(returns) ? returns : new Map();
+  return mapOrEmpty(await resultOf("salt.returns", { args: [tgt, fun], kwargs: options }, context));
 }
 
 export const cmd: ModuleFunction<JobContext> = fn({

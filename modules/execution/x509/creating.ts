@@ -36,6 +36,7 @@ import {
 import { attributeOf } from "#lib/host/x509/names.ts";
 import { currentNames, withPolicy } from "#lib/host/x509/old_names.ts";
 import { checkDigest } from "#lib/host/x509/signing.ts";
+import { asListIfTruthy } from "#lib/values/shape.ts";
 import type { KeyObject } from "node:crypto";
 
 const CERTIFICATE_ENCODINGS = ["der", "pem", "pkcs7_der", "pkcs7_pem", "pkcs12"] as const;
@@ -72,10 +73,6 @@ function certificateOut(
   return encodeDocument(der, { encoding, label: "PKCS7", raw });
 }
 
-function listOf(given: Value): Value[] {
-  return !truthy(given) ? [] : Array.isArray(given) ? given : [given];
-}
-
 function text(given: Value, otherwise: string): string {
   return given === null ? otherwise : str(given);
 }
@@ -106,7 +103,7 @@ export const encode_certificate: ModuleFunction<JobContext> = fn({
     if (truthy(private_key)) {
       throw new InvocationError("Embedding private keys is only supported for pkcs12 encoding");
     }
-    const chain = listOf(append_certs).map((one) => loadCertificate(referenceOf(one)));
+    const chain = asListIfTruthy(append_certs).map((one) => loadCertificate(referenceOf(one)));
     return certificateOut([loadCertificate(referenceOf(certificate)), ...chain], { encoding, raw });
   },
 });
@@ -238,7 +235,7 @@ policyConstraints, inhibitAnyPolicy, nameConstraints, noCheck, tlsfeature.`,
     const certificate = ca_server !== null && ca_server !== ""
       ? await remoteCertificate(given, { server: ca_server, policy: signing_policy }, context)
       : await localCertificate(withPolicy(await localPolicy(signing_policy, context), given));
-    const chain = listOf(append_certs).map((one) => loadCertificate(referenceOf(one)));
+    const chain = asListIfTruthy(append_certs).map((one) => loadCertificate(referenceOf(one)));
     const out = certificateOut([certificate, ...chain], { encoding, raw: truthy(path) || raw });
     if (path === null) return out;
     const bytes = out instanceof Uint8Array ? out : new TextEncoder().encode(out);

@@ -26,6 +26,7 @@ import type { Virtual } from "#lib/plugins/virtual.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { elementsNamed } from "#lib/text/xml.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { asList } from "#lib/values/shape.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "#modules/execution/_pkg_keywords.ts";
@@ -272,7 +273,7 @@ export const clean_locks: ModuleFunction<JobContext> = fn({
  */
 function wantedPackages(name: string | null, pkgs: Value): (readonly [name: string, version: Value])[] {
   if (!name && !truthy(pkgs)) throw new CommandError("Name or packages must be specified.");
-  const list = truthy(pkgs) ? (Array.isArray(pkgs) ? pkgs : [pkgs]) : [name];
+  const list = truthy(pkgs) ? asList(pkgs) : [name];
   return list.map((one) => {
     const [first, version] = isMap(one) ? [...one][0] ?? ["", null] : [one, null];
     return [checkedWord(str(first), "package name"), version] as const;

@@ -20,6 +20,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { asList } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const ROOT = { root: p.str(null) };
@@ -40,7 +41,7 @@ export const list_upgrades: ModuleFunction<JobContext> = fn({
   async run({ refresh, root }, context, { kwargs }) {
     if (refresh) await zypper.refreshZypper(within(root, kwargs), context);
     const given = kwargs.get("fromrepo") ?? null;
-    const from = given === null ? [] : (Array.isArray(given) ? given : [given]).flatMap((one) => ["--repo", str(one)]);
+    const from = given === null ? [] : asList(given).flatMap((one) => ["--repo", str(one)]);
     const document = await zypperXml(["list-updates", ...from], context, { root, readsOnly: true });
     const updates = attributesOf(document, "update").filter((one) => one.get("kind") === "package");
     return new Map(updates.map((one) => [one.get("name") ?? "", one.get("edition") ?? ""]));
@@ -211,7 +212,7 @@ export const resolve_capabilities: ModuleFunction<JobContext> = fn({
     if (refresh) await zypper.refreshZypper(within(root, kwargs), context);
     const resolves = truthy(kwargs.get("resolve_capabilities"));
     const resolved: Value[] = [];
-    for (const one of Array.isArray(pkgs) ? pkgs : [pkgs]) {
+    for (const one of asList(pkgs)) {
       const [given, version] = isMap(one) ? [...one][0] ?? ["", null] : [one, null];
       const name = resolves ? await providerOf(str(given), root, context) : str(given);
       resolved.push(truthy(version) ? map({ [name]: version }) : name);

@@ -13,7 +13,8 @@ import { which } from "#lib/programs/which.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What is extracted, and how. */
 export interface Extraction {
@@ -115,8 +116,9 @@ async function runTar({ archive, directory, options, max }: Extraction, context:
 /** Runs a program in a directory that is held: its user may exchange it, and root would extract where the user says. */
 async function runAll(words: string[], directory: string, context: StateContext): Promise<ValueMap> {
   using held = holdDirectory(directory);
-  const ran = await context.call("cmd.run_all", [words], map({ cwd: held.pathForPrograms, python_shell: false }));
-  return isMap(ran) ? ran : new Map();
+  return mapOrEmpty(
+    await context.call("cmd.run_all", [words], map({ cwd: held.pathForPrograms, python_shell: false })),
+  );
 }
 
 /**

@@ -16,7 +16,8 @@ import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { stateResult } from "#lib/plugins/state_module.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments that say which archive is meant. */
 export interface SourceArguments extends Signers {
@@ -79,8 +80,7 @@ export async function sourceSum(
   const { source_hash, source_hash_name, source_hash_sig } = given;
   const saltenv = saltenvOf(context);
   const kwargs = { source: match, source_hash, source_hash_name, saltenv, source_hash_sig, ...signersOf(given) };
-  const sum = await orRefuse(() => context.call("file.get_source_sum", [], map(kwargs)));
-  return isMap(sum) ? sum : new Map();
+  return mapOrEmpty(await orRefuse(() => context.call("file.get_source_sum", [], map(kwargs))));
 }
 
 /** Whether what is kept of an earlier extraction has the digest that is wanted (`skip_files_list_verify`). */

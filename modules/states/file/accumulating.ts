@@ -8,11 +8,11 @@ import { accumulators } from "./accumulators.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function requisites(low: ValueMap, key: string): Value[] {
-  const given = low.get(key);
-  return Array.isArray(given) ? given : [];
+  return listOrEmpty(low.get(key));
 }
 
 /** Whether a requisite names a state of this module. */
@@ -51,7 +51,7 @@ text
     entries.push(...dependents.flatMap((one) => isMap(one) ? [...one.values()] : [one]));
     const chunks = listOf(entry(texts, filename, (): ValueMap => new Map()), name);
     const ret = startResult(name);
-    for (const chunk of Array.isArray(given) ? given : [given]) {
+    for (const chunk of asList(given)) {
       if (chunks.some((one) => equals(one, chunk))) continue;
       chunks.push(chunk);
       ret.comment = `Accumulator ${name} for file ${filename} was charged by text`;

@@ -12,6 +12,7 @@ import { walk } from "#lib/os/disk_paths.ts";
 import { absolutePath, dirName, joinPath, relativePath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** An argument with patterns of paths: a text, or a list of them. */
@@ -34,7 +35,7 @@ function wholeTree(top: string): string[] {
 
 /** The low chunks of this module that `require` names, by name or id. */
 function requiredChunks(require: Value, chunks: readonly ValueMap[]): ValueMap[] {
-  const names = (Array.isArray(require) ? require : []).filter(isMap).flatMap((one) => {
+  const names = listOrEmpty(require).filter(isMap).flatMap((one) => {
     const name = one.get("file");
     return name === undefined ? [] : [str(name)];
   });

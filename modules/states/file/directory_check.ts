@@ -13,7 +13,8 @@ import { joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wanted state of a directory. */
 export interface DirectoryOptions {
@@ -71,8 +72,7 @@ interface Meta {
 }
 
 async function statsOf(path: string, follow: boolean, context: StateContext): Promise<ValueMap> {
-  const stats = await context.call("file.stats", [path, null, follow]);
-  return isMap(stats) ? stats : new Map();
+  return mapOrEmpty(await context.call("file.stats", [path, null, follow]));
 }
 
 function metaChanges(stats: ValueMap, { user, group, mode }: Meta, follow: boolean): ValueMap {

@@ -20,7 +20,8 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { hideCredentials } from "#lib/text/url_credentials.ts";
-import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options that the state sets itself. */
 const OWN_OPTIONS = ["-N", "--forward", "-r", "--reject-file", "-o", "--output"];
@@ -116,8 +117,7 @@ async function runPatch(
   context: StateContext,
 ): Promise<Outcome> {
   const kwargs = map({ options: [...words, ...options], dry_run: dryRun });
-  const outcome = await context.call("file.patch", [name, file], kwargs);
-  return isMap(outcome) ? outcome : new Map();
+  return mapOrEmpty(await context.call("file.patch", [name, file], kwargs));
 }
 
 /**

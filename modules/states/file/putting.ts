@@ -17,6 +17,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { startResult, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { sameBytes as equalBytes } from "#lib/crypto/same_bytes.ts";
 import { encodeText } from "#lib/text/encoding.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -61,8 +62,7 @@ function comparableContents(
 
 /** The changes in what `file.check_managed_changes` returned. */
 function changesIn(checked: Value): ValueMap {
-  const changes = Array.isArray(checked) ? checked[1] : checked;
-  return isMap(changes) ? changes : new Map();
+  return mapOrEmpty(Array.isArray(checked) ? checked[1] : checked);
 }
 
 /** Whether not everybody may read the file, or its contents are in the pillar: they may be secret. */

@@ -13,6 +13,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import { type ClockTime, strptime } from "#lib/text/strptime.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names by the parts of their times, the largest part first. */
@@ -128,7 +129,7 @@ timezone
     if (!isDirectory(name)) return failState(name, "Name provided to file.retention must be a directory");
     const files = await context.call("file.readdir", [name]);
     const times = new Map<string, ClockTime>(), ignored: string[] = [];
-    for (const file of (Array.isArray(files) ? files : []).map(str)) {
+    for (const file of listOrEmpty(files).map(str)) {
       const time = format
         ? strptime(file, format)
         : file === "." || file === ".."

@@ -16,12 +16,13 @@ import { failState, startResult, stateFn, type StateResult, stateResult } from "
 import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
 import { changedValues } from "#lib/values/dict_diff.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options of a serializer: a map, or a list of maps of one key. */
 function optionsOf(given: Value): ValueMap {
   if (isMap(given)) return given;
-  return new Map((Array.isArray(given) ? given : []).filter(isMap).flatMap((one) => [...one]));
+  return new Map(listOrEmpty(given).filter(isMap).flatMap((one) => [...one]));
 }
 
 /** The options that Salt gives its serializers by default. */

@@ -12,7 +12,8 @@ import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, p } from "#lib/plugins/module.ts";
 import { hideCredentials, withCredentials } from "#lib/text/url_credentials.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `git.latest`. */
 export const LATEST = {
@@ -205,13 +206,14 @@ async function remoteRefs(
   report: Report,
 ): Promise<ValueMap> {
   try {
-    const refs = await anywhere.anywhere("remote_refs", {
-      heads: false,
-      tags: false,
-      ignore_retcode: false,
-      ...access,
-    }, [url]);
-    return isMap(refs) ? refs : new Map();
+    return mapOrEmpty(
+      await anywhere.anywhere("remote_refs", {
+        heads: false,
+        tags: false,
+        ignore_retcode: false,
+        ...access,
+      }, [url]),
+    );
   } catch (error) {
     if (error instanceof CommandError) throw report.failure(`Failed to check remote refs: ${gitReasonOf(error)}`);
     throw error;

@@ -13,6 +13,7 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { p } from "#lib/plugins/module.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The user who runs git, and the encoding of its output. */
@@ -96,8 +97,7 @@ export class Repository {
 
   /** The URLs of the remotes, with passwords: `{name: {fetch, push}}`. */
   async remotes(): Promise<ValueMap> {
-    const urls = await this.call("remotes", { redact_auth: false });
-    return isMap(urls) ? urls : new Map();
+    return mapOrEmpty(await this.call("remotes", { redact_auth: false }));
   }
 
   /**

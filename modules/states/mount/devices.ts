@@ -10,18 +10,17 @@ import { realPath } from "#lib/os/disk_paths.ts";
 import { dirName } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What is mounted, by place, with blanks as in /proc/mounts. */
 export async function activeMounts(context: StateContext): Promise<ValueMap> {
-  const active = await context.call("mount.active", [], new Map([["extended", true]]));
-  return isMap(active) ? active : new Map();
+  return mapOrEmpty(await context.call("mount.active", [], new Map([["extended", true]])));
 }
 
 /** The entry of a place; empty if nothing is mounted there. */
 export function entryOf(active: ValueMap, place: string): ValueMap {
-  const entry = active.get(place);
-  return isMap(entry) ? entry : new Map();
+  return mapOrEmpty(active.get(place));
 }
 
 /** A path as /proc/mounts shows it. */

@@ -8,11 +8,11 @@ import { baseName } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 async function mapFrom(context: StateContext, fun: string, args: Value[] = []): Promise<ValueMap> {
-  const value = await context.call(fun, args);
-  return isMap(value) ? value : new Map();
+  return mapOrEmpty(await context.call(fun, args));
 }
 
 export const swap: ModuleFunction<StateContext> = stateFn({

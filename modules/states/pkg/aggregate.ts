@@ -5,6 +5,7 @@
  */
 
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const AGGREGATED = ["installed", "latest", "removed", "purged"];
@@ -20,7 +21,7 @@ class Wanted {
 
   /** Adds the entries of a state's `pkgs` or `sources`. */
   addAll(list: Value | undefined): void {
-    for (const one of Array.isArray(list) ? list : []) {
+    for (const one of listOrEmpty(list)) {
       if (isMap(one)) { for (const [name, version] of one) this.add(str(name), version); }
       else this.add(str(one), null);
     }

@@ -11,6 +11,7 @@ import { fulfillsConditions, shownPackage } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const FAILED = "An error was encountered while downloading package(s)";
@@ -57,7 +58,7 @@ export async function runDownloaded(
   } catch (error) {
     return failedChange(name, FAILED, error);
   }
-  const packages: ValueMap = isMap(changes) ? changes : new Map();
+  const packages = mapOrEmpty(changes);
   const now = asInstalled(await context.call("pkg.list_downloaded", [], keywords({}, kwargs)));
   const { failed: missing } = await verifiedPackages(targets, { installed: now, ignoreEpoch: ignore_epoch }, context);
   if (missing.length > 0) {
@@ -149,7 +150,7 @@ export async function runPatches(
   try {
     const own = keywords({ name, advisory_ids, downloadonly }, kwargs);
     const changes = await context.call("pkg.install", [], own);
-    const patches: ValueMap = isMap(changes) ? changes : new Map();
+    const patches = mapOrEmpty(changes);
     const done = downloadonly ? "downloaded" : "installed";
     const comment = patches.size === 0 ? `Advisory patch is not needed or related packages are already ${done}` : "";
     return { name, result: true, comment, changes: patches };

@@ -9,6 +9,7 @@ import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The packages of a group. */
@@ -66,7 +67,7 @@ export async function runGroupInstalled(
   let changes: ValueMap;
   try {
     const answer = await context.call("pkg.install", [], keywords({ pkgs: targets }, kwargs));
-    changes = isMap(answer) ? answer : new Map();
+    changes = mapOrEmpty(answer);
   } catch (error) {
     return failedChange(name, `An error was encountered while installing/updating group '${name}'`, error);
   }

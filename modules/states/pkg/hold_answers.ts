@@ -7,6 +7,7 @@
 import { hasFunction } from "#modules/states/_execution.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The answer for one package. */
@@ -65,12 +66,12 @@ export async function setHolds(
 }
 
 function parseAnswer(key: string, answer: Value): HoldAnswer {
-  const fields: ValueMap = isMap(answer) ? answer : new Map();
+  const fields = mapOrEmpty(answer);
   const [result, changes] = [fields.get("result") ?? null, fields.get("changes")];
   return {
     name: str(fields.get("name") ?? key),
     comment: str(fields.get("comment") ?? ""),
     result: result === null ? null : truthy(result),
-    changes: isMap(changes) ? changes : new Map(),
+    changes: mapOrEmpty(changes),
   };
 }

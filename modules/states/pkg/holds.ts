@@ -7,6 +7,7 @@
 import { hasFunction } from "#modules/states/_execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { asList, listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A package that is held. */
@@ -35,7 +36,7 @@ async function readLocks(context: StateContext): Promise<Locks | undefined> {
   }
   if (await hasFunction("pkg.list_holds", context)) {
     const all = await context.call("pkg.list_holds", [], map({ full: true }));
-    const locks = (Array.isArray(all) ? all : []).map(str).map((lock): [string, Lock] => {
+    const locks = listOrEmpty(all).map(str).map((lock): [string, Lock] => {
       const [, name, epoch, version] = VERSIONLOCK.exec(lock) ?? [];
       if (name === undefined) return [lock, { isPackage: true }];
       return [name, { version: `${epoch === "0" ? "" : `${epoch}:`}${version}`, isPackage: true }];
@@ -45,14 +46,14 @@ async function readLocks(context: StateContext): Promise<Locks | undefined> {
   if (await hasFunction("pkg.get_selections", context)) {
     const all = await context.call("pkg.get_selections", [], map({ state: "hold" }));
     const names = isMap(all) ? all.get("hold") : undefined;
-    const locks = (Array.isArray(names) ? names : []).map((name): [string, Lock] => [str(name), { isPackage: true }]);
+    const locks = listOrEmpty(names).map((name): [string, Lock] => [str(name), { isPackage: true }]);
     return { locks: new Map(locks), haveVersions: false };
   }
   return undefined;
 }
 
 function parseLock(lock: Value): Lock {
-  const fields: ValueMap = isMap(lock) ? lock : new Map();
+  const fields = mapOrEmpty(lock);
   const version = fields.get("version");
   return {
     ...version !== undefined && { version: str(version).replace(/^[= ]+/, "") },
@@ -69,11 +70,7 @@ function wantedPackages(
   version: Value,
   pkgs: Value,
 ): [name: string, version: string | null, asGiven: Value][] {
-  const list = pkgs === null
-    ? [truthy(version) ? new Map([[name, version]]) : name]
-    : Array.isArray(pkgs)
-    ? pkgs
-    : [pkgs];
+  const list = pkgs === null ? [truthy(version) ? new Map([[name, version]]) : name] : asList(pkgs);
   return list.map((one) => {
     if (!isMap(one)) return [str(one), null, one];
     const [[key, value]] = one.size === 0 ? [["", null] as const] : one;

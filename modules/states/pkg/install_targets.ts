@@ -21,6 +21,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The request of `pkg.installed`. */
@@ -171,7 +172,7 @@ class TargetSearch {
     const names = [...desired].filter(([, version]) => version === "latest").map(([name]) => name);
     if (names.length === 0) return false;
     const answer = await this.#context.call("pkg.latest_version", names, keywords({ refresh }, kwargs));
-    const versions: ValueMap = names.length === 1 ? new Map([[names[0], answer]]) : isMap(answer) ? answer : new Map();
+    const versions: ValueMap = names.length === 1 ? new Map([[names[0], answer]]) : mapOrEmpty(answer);
     for (const [name, version] of versions) {
       // An empty string: the newest is installed, or there is none.
       const installed = this.#installed.get(str(name))?.at(-1) ?? null;

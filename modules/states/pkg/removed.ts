@@ -11,7 +11,8 @@ import { fulfillsConditions, type WantedPackages } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
-import { compareStrings, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The action: `removed` keeps the configuration. */
 export type RemovalAction = "remove" | "purge";
@@ -90,7 +91,7 @@ async function remove(
   }
   const own = keywords({ pkgs: args.pkgs, version: args.version, split_arch: false }, kwargs);
   const answer = await context.call(`pkg.${action}`, [name], own);
-  const changes: ValueMap = isMap(answer) ? answer : new Map();
+  const changes = mapOrEmpty(answer);
   const left = stillInstalled(packages, await listInstalledVersions(context, kwargs), context);
   if (action === "purge") {
     const leftovers = await removedPackages(kwargs, context);
@@ -110,8 +111,9 @@ async function remove(
 
 /** The packages of which only the configuration is left. */
 async function removedPackages(kwargs: ValueMap, context: StateContext): Promise<ValueMap> {
-  const left = await context.call("pkg.list_pkgs", [], keywords({ versions_as_list: true, removed: true }, kwargs));
-  return isMap(left) ? left : new Map();
+  return mapOrEmpty(
+    await context.call("pkg.list_pkgs", [], keywords({ versions_as_list: true, removed: true }, kwargs)),
+  );
 }
 
 /**

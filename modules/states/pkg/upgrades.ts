@@ -9,6 +9,7 @@ import { resolveCapabilities } from "./lookup.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
@@ -36,7 +37,7 @@ export async function runUptodate(
   let changes: ValueMap;
   try {
     const answer = await context.call("pkg.upgrade", [], keywords({ refresh, pkgs }, kwargs));
-    changes = isMap(answer) ? answer : new Map();
+    changes = mapOrEmpty(answer);
   } catch (error) {
     return failedChange(name, "An error was encountered while updating packages", error);
   }

@@ -10,6 +10,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { parseInteger } from "#lib/python/parse_number.ts";
 import { hasSucceeded } from "#lib/states/run/outcome.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of a job on minions, for both functions. */
@@ -311,7 +312,7 @@ fail_function
       return { ...result, result: null, comment: `Function ${name} would be executed on target ${str(tgt)}` };
     }
     const words = typeof arg === "string" ? arg.split(/\s+/).filter((word) => word !== "") : arg;
-    const call = { arg: Array.isArray(words) ? words : [], kwarg: isMap(kwarg) ? kwarg : new Map() };
+    const call = { arg: listOrEmpty(words), kwarg: mapOrEmpty(kwarg) };
     let returned: Returned;
     try {
       const jobOptions = jobKeywords(bound, call, { kwargs, context }).set("_cmd_meta", true);

@@ -10,11 +10,12 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The outcome of a function of the master. */
 function outcomeOf(name: string, kind: "Runner" | "Wheel", answer: Value): StateResult {
-  const out: ValueMap = isMap(answer) ? answer : new Map();
+  const out = mapOrEmpty(answer);
   const returned = out.get("return") ?? null;
   const success = !(isMap(returned) && returned.has("Error")) && truthy(out.get("success") ?? true);
   const jid = out.get("jid");
@@ -64,7 +65,7 @@ function wantedRunners(given: ValueMap): Map<string, { readonly fun: string; rea
     const pairs = Array.isArray(config) ? config.flatMap((one) => isMap(one) ? [...one] : []) : [];
     const settings: ValueMap = new Map(isMap(config) ? config : pairs);
     const kwarg = settings.get("kwarg");
-    return [str(id), { fun: str(settings.get("name") ?? id), kwarg: isMap(kwarg) ? kwarg : new Map() }];
+    return [str(id), { fun: str(settings.get("name") ?? id), kwarg: mapOrEmpty(kwarg) }];
   }));
 }
 
@@ -84,8 +85,7 @@ function changesIn(value: Value): Value {
 /** The outcome of runners that all run states. */
 function judgeRuns(name: string, outputs: ReadonlyMap<string, ValueMap>): StateResult {
   const data = (output: ValueMap) => {
-    const inner = output.get("data");
-    return isMap(inner) ? inner : new Map();
+    return mapOrEmpty(output.get("data"));
   };
   const failures = [...outputs].filter(([, output]) => (toNumber(data(output).get("retcode") ?? 0) ?? 0) !== 0);
   const comment = failures.length === 0

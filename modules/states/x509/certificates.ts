@@ -33,6 +33,7 @@ import {
 } from "#lib/host/x509/loading.ts";
 import { currentNames, withPolicy } from "#lib/host/x509/old_names.ts";
 import { EXTENSION_OIDS } from "#lib/host/x509/oids.ts";
+import { asListIfTruthy, mapOrEmpty } from "#lib/values/shape.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -59,10 +60,6 @@ function requestOrVersion(path: string): ReturnType<typeof loadSigningRequest> |
 /** Whether a document expires within this number of days. */
 function endsSoon(end: number, days: Value, otherwise: number): boolean {
   return end < Date.now() + (toNumber(days) ?? otherwise) * DAY_MS;
-}
-
-function listOf(given: Value): Value[] {
-  return !truthy(given) ? [] : Array.isArray(given) ? given : [given];
 }
 
 export const certificate_managed: ModuleFunction<StateContext> = stateFn({
@@ -109,7 +106,7 @@ ${FILE_DOC}`,
     const given = new Map<Value, Value>([...currentNames(others), ["digest", used], ...Object.entries(own)]);
     // In Salt 3009 it is 30.
     if (own.days_valid === null && own.not_after === null) given.set("days_valid", 365);
-    const chain = listOf(append_certs);
+    const chain = asListIfTruthy(append_certs);
     let now: Certificate | undefined;
     const check = async (place: DocumentPlace): Promise<CheckedDocument> => {
       if (!place.exists) return absent(name, place);
@@ -124,7 +121,7 @@ ${FILE_DOC}`,
       if (JSON.stringify(wanted) !== JSON.stringify(present.chain.map(({ der }) => der.toHex()))) {
         changes.set("additional_certs", true);
       }
-      const merged = withPolicy(isMap(policy) ? policy : new Map(), given);
+      const merged = withPolicy(mapOrEmpty(policy), given);
       const plan = planCertificate(merged, truthy(ca_server));
       // A policy may request another digest; the changes show the state's argument.
       if (hasOtherDigest(now, str(merged.get("digest") ?? used))) changes.set("digest", used);
