@@ -37,6 +37,7 @@ import { OutputFollower, type OutputListener, type StoredOutputs } from "./outpu
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
+import { onlyStrings } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The caller that connects. */
@@ -124,8 +125,8 @@ export class LocalClient {
     if (!isMap(load) || typeof jid !== "string") {
       throw new TargetError(str(isMap(load) ? load.get("error") ?? "" : ""), job.tgtType);
     }
-    this.#log.debug(() => `Job ${jid} is published to ${strings(load.get("minions")).length} minions`);
-    const published = { jid, minions: strings(load.get("minions")), missing: strings(load.get("missing")) };
+    this.#log.debug(() => `Job ${jid} is published to ${onlyStrings(load.get("minions")).length} minions`);
+    const published = { jid, minions: onlyStrings(load.get("minions")), missing: onlyStrings(load.get("missing")) };
     return job.noLog === undefined ? published : { ...published, noLog: job.noLog };
   }
 
@@ -274,7 +275,7 @@ export class LocalClient {
     const output = onOutput === undefined ? undefined : this.#follow(jid, onOutput);
     output?.catchUpAll();
     for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
-    const targets = new Set(strings(load.get("Minions")));
+    const targets = new Set(onlyStrings(load.get("Minions")));
     const minions = [...targets].filter((id) => !returned.has(id));
     const acknowledged = [...jobs.acks.all(jid).keys()];
     const closeEvents = () => this.#events.close();
@@ -357,8 +358,8 @@ type EventHandler = (
 const EVENT_HANDLERS = {
   /** Minions came or went; it is of no single minion. */
   presence({ watch }, _id, data) {
-    for (const lost of strings(data.get("lost"))) watch.presence(lost, false, performance.now());
-    for (const come of strings(data.get("new"))) watch.presence(come, true, performance.now());
+    for (const lost of onlyStrings(data.get("lost"))) watch.presence(lost, false, performance.now());
+    for (const come of onlyStrings(data.get("new"))) watch.presence(come, true, performance.now());
     return undefined;
   },
   /** A state of the job is done. */
@@ -460,8 +461,4 @@ function toReturned(id: string, data: ValueMap): Returned {
   };
   const errorDetails = readErrorDetails(data.get(ERROR_DETAILS), plain.return);
   return { ...plain, ...typeof out === "string" && { out }, ...errorDetails !== undefined && { errorDetails } };
-}
-
-function strings(listed: Value | undefined): string[] {
-  return Array.isArray(listed) ? listed.filter((item) => typeof item === "string") : [];
 }

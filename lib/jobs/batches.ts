@@ -10,7 +10,7 @@ import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
 import type { BatchState, BatchStore } from "./store.ts";
 import { encode } from "#lib/values/msgpack.ts";
-import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty, onlyStrings } from "#lib/values/shape.ts";
 import { compareStrings, float, isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const FILE = ".batch.p";
@@ -55,7 +55,7 @@ export class JobBatches implements BatchStore {
   }
 
   #active(): Set<string> {
-    return new Set(strings(readValue(this.#index, this.#log)));
+    return new Set(onlyStrings(readValue(this.#index, this.#log)));
   }
 }
 
@@ -104,8 +104,8 @@ function fromMap(jid: string, stored: ValueMap): BatchState {
   const arg = stored.get("arg"), kwargs = stored.get("kwargs"), pid = toNumber(stored.get("pid"));
   return {
     jid,
-    minions: strings(stored.get("all_minions")),
-    pending: strings(stored.get("pending")),
+    minions: onlyStrings(stored.get("all_minions")),
+    pending: onlyStrings(stored.get("pending")),
     active: new Map(entries("active").map(([id, since]) => [id, (toNumber(since) ?? 0) * 1000])),
     done: new Map(entries("done").map(([id, one]) => [id, isMap(one) ? toNumber(one.get("retcode")) ?? 0 : 0])),
     failed: new Map(entries("failed").map(([id, reason]) => [id, str(reason)])),
@@ -131,8 +131,4 @@ function fromMap(jid: string, stored: ValueMap): BatchState {
 
 function seconds(ms: number): Value {
   return float(ms / 1000);
-}
-
-function strings(listed: Value | undefined): string[] {
-  return Array.isArray(listed) ? listed.filter((item) => typeof item === "string") : [];
 }

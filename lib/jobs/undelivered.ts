@@ -23,6 +23,7 @@ import { deadlineFields, type Moment, momentAfter, msBetween, readDeadline } fro
 import { storing } from "#lib/os/store_files.ts";
 import { masterRecord } from "./journal_record.ts";
 import { isNoLog } from "#lib/protocol/no_log.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import type { Delivery } from "./redelivery.ts";
 import { LONGEST_MS, UndeliveredLog } from "./undelivered_log.ts";
 import { isMap, map, str, toNumber, type Value } from "#lib/values/value.ts";
@@ -215,7 +216,7 @@ export class UndeliveredJobs {
       return {
         jid,
         load,
-        minions: Array.isArray(minions) ? minions.map(str) : [],
+        minions: listOrEmpty(minions).map(str),
         ttlMs: Math.min(msBetween(now, readDeadline(stored)), ttlMs),
         live: stored.get("live") === true,
       };

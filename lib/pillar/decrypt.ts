@@ -5,7 +5,7 @@
  */
 
 import { messageOf } from "#lib/errors.ts";
-import { listOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import type { PillarOpts } from "./host.ts";
 import { isMap, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -54,7 +54,7 @@ function keysOf(option: Value): Map<string, string | null> | undefined {
   for (const item of entries ?? []) {
     if (Array.isArray(item) || (item !== option && isMap(item) && item.size !== 1)) return undefined;
     for (const [key, renderer] of isMap(item) ? item : [[item, null]]) {
-      keys.set(str(key), renderer === null ? null : str(renderer));
+      keys.set(str(key), textOrNull(renderer));
     }
   }
   return entries === undefined ? undefined : keys;

@@ -8,6 +8,7 @@ import { ANY_ENV, environmentDirectories } from "#lib/files/backends/env_directo
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { PillarNotes } from "#lib/plugins/pillar_source.ts";
 import { filterGlob, isGlob } from "#lib/text/glob.ts";
+import { onlyStrings } from "#lib/values/shape.ts";
 import { compareStrings, repr, str, type ValueMap } from "#lib/values/value.ts";
 
 /** Maximum number of files and directories in one environment. */
@@ -49,11 +50,11 @@ export class PillarRoots {
     this.#notes = notes;
     this.#ignores = ignores ?? (() => false);
     for (const [name, list] of pillar_roots) {
-      if (name !== ANY_ENV) this.#roots.set(str(name), directories(list));
+      if (name !== ANY_ENV) this.#roots.set(str(name), onlyStrings(list));
     }
     const shared = pillar_roots.get(ANY_ENV);
     if (shared === undefined || this.#roots.has(env)) return;
-    const own = environmentDirectories(directories(shared), env, { follow: false });
+    const own = environmentDirectories(onlyStrings(shared), env, { follow: false });
     if (own !== undefined) this.#roots.set(env, own);
     else refuse?.(`The pillar environment ${repr(env.slice(0, MAX_SHOWN))} is not used: it leads out of pillar_roots`);
   }
@@ -131,10 +132,6 @@ export class PillarRoots {
       }
     }
   }
-}
-
-function directories(list: unknown): string[] {
-  return Array.isArray(list) ? list.filter((path) => typeof path === "string") : [];
 }
 
 function entriesOf(directory: string): Deno.DirEntry[] {

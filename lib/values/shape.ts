@@ -3,7 +3,7 @@
  * @module
  */
 
-import { isMap, truthy, type Value, type ValueMap } from "./value.ts";
+import { isMap, str, truthy, type Value, type ValueMap } from "./value.ts";
 
 /** `value` if it is a map, otherwise an empty map. */
 export function mapOrEmpty(value: Value | undefined): ValueMap {
@@ -23,4 +23,14 @@ export function asList(value: Value): Value[] {
 /** The items of an argument that is one value, a list, or nothing: a false value (None, False, empty) has no items. */
 export function asListIfTruthy(value: Value): Value[] {
   return truthy(value) ? asList(value) : [];
+}
+
+/** The strings of a list, without its other items; of anything else none. */
+export function onlyStrings(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
+}
+
+/** Python's `str()` of a value; None and what is not given stay `null`. */
+export function textOrNull(value: Value | undefined): string | null {
+  return value === null || value === undefined ? null : str(value);
 }

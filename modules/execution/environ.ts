@@ -8,6 +8,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value } from "#lib/values/value.ts";
 
 const ENVIRONMENT: Permissions = { env: true };
@@ -96,7 +97,7 @@ export const item: ModuleFunction<JobContext> = fn({
   permissions: ENVIRONMENT,
   params: { keys: p.any(), default: p.any("") },
   run: ({ keys, default: fallback }) => {
-    const names = typeof keys === "string" ? [keys] : Array.isArray(keys) ? keys.map(str) : [];
+    const names = typeof keys === "string" ? [keys] : listOrEmpty(keys).map(str);
     return new Map(names.map((name): [Value, Value] => [name, Deno.env.get(name) ?? fallback]));
   },
 });

@@ -16,7 +16,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { parseJson } from "#lib/values/json_read.ts";
-import { asList } from "#lib/values/shape.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { SALT_VERSION } from "#lib/version.ts";
@@ -94,7 +94,7 @@ async function headersOf(kwargs: ValueMap, context: JobContext): Promise<Map<str
   const listed = kwargs.get("header_list") ?? null;
   const file = truthy(kwargs.get("header_file")) ? await fileContents("header", kwargs, context) : null;
   if (isMap(file)) { for (const [name, value] of file) headers.set(str(name), str(value)); }
-  const lines = typeof file === "string" ? file.split("\n") : Array.isArray(listed) ? listed.map(str) : [];
+  const lines = typeof file === "string" ? file.split("\n") : listOrEmpty(listed).map(str);
   const given = kwargs.get("header_dict") ?? null;
   if (isMap(given)) { for (const [name, value] of given) headers.set(str(name), str(value)); }
   for (const line of lines) {

@@ -14,6 +14,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { hasPassword } from "#lib/text/url_credentials.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -71,7 +72,7 @@ export const install: ModuleFunction<JobContext> = fn({
     silent: p.bool(true),
   },
   async run({ pkg, pkgs, dir, registry, dry_run, silent, ...run }, context) {
-    const names = pkg ? [pkg] : Array.isArray(pkgs) ? pkgs.map(str) : [];
+    const names = pkg ? [pkg] : listOrEmpty(pkgs).map(str);
     // With a password it is in npm's environment, since others can read arguments.
     const hidden = registry !== null && hasPassword(registry);
     const words = [

@@ -23,6 +23,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -201,7 +202,7 @@ async function targetWords(
   const offered = (await offeredPackages(globs.map(([name]) => name), [], context)).byName();
   for (const [name, glob] of globs) {
     const versions = offered.get(name);
-    const candidates = Array.isArray(versions) ? versions.map(str) : [];
+    const candidates = listOrEmpty(versions).map(str);
     const match = candidates.find(compileGlob(glob));
     if (match !== undefined) words.push(`${name}=${match}`);
     else {

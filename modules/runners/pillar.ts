@@ -7,6 +7,7 @@ import { BankFiles } from "#lib/fleet/bank_files.ts";
 import { p } from "#lib/plugins/module.ts";
 import { plainRequest } from "#lib/pillar/request.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { targetMinions } from "./_targeted.ts";
 
@@ -104,10 +105,7 @@ pillarenv
 
 function requestOf(minion: string, kwargs: ValueMap, context: RunnerContext) {
   const grains = new Map(grainsOf(minion, context));
-  const name = (key: string) => {
-    const value = kwargs.get(key) ?? null;
-    return value === null ? null : str(value);
-  };
+  const name = (key: string) => textOrNull(kwargs.get(key));
   for (const [key, value] of kwargs) {
     if (key !== "saltenv" && key !== "pillarenv" && !str(key).startsWith("__")) grains.set(key, value);
   }

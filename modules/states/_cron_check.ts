@@ -6,7 +6,8 @@
 
 import { type CronEntry, differs, isSameJob, TIME_FIELDS } from "#lib/host/accounts/crontab.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { textOrNull } from "#lib/values/shape.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How an entry is found. */
 export type CronEntryState = "absent" | "present" | "update";
@@ -30,8 +31,7 @@ async function entries(user: string, kind: "crons" | "special" | "env", context:
 }
 
 function field(entry: ValueMap, key: string): string | null {
-  const value = entry.get(key) ?? null;
-  return value === null ? null : str(value);
+  return textOrNull(entry.get(key));
 }
 
 /** Whether a job is in a user's crontab. */

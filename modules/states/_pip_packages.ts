@@ -13,6 +13,7 @@ import {
 import { comparePythonVersions } from "#lib/host/language_packages/python_version.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A package that a state names. */
@@ -107,6 +108,6 @@ async function newestVersion(
     extra_index_url,
   });
   const versionList = await context.call("pip.list_all_versions", [name], pipOptions);
-  const versions = Array.isArray(versionList) ? versionList.map(str) : [];
+  const versions = listOrEmpty(versionList).map(str);
   return specs.length === 0 ? versions.at(-1) : versions.findLast((version) => fulfills(version, specs));
 }

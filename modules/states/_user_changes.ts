@@ -9,7 +9,7 @@ import { CommandError } from "#lib/errors.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import { formatNested } from "#lib/output/nested.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The requested properties of a user; `null`: unchanged. */
@@ -123,7 +123,7 @@ async function changedGroups(
   context: StateContext,
 ): Promise<string[] | undefined> {
   const listed = user.get("groups");
-  const own = Array.isArray(listed) ? listed.map(str) : [];
+  const own = listOrEmpty(listed).map(str);
   const requested = [...groups ?? [], ...optional_groups ?? []];
   const keepsOthers = !remove_groups || (groups === null && !optional_groups?.length);
   const gids = await Promise.all(own.map((group) => context.call("file.group_to_gid", [group])));

@@ -8,7 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -85,10 +85,7 @@ export const mod_watch: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   run({ name }, context, { kwargs }) {
     if (kwargs.get("sfun") !== "watch") return startResult(name, false);
-    const textOf = (key: string): string | null => {
-      const value = kwargs.get(key) ?? null;
-      return value === null ? null : str(value);
-    };
+    const textOf = (key: string) => textOrNull(kwargs.get(key));
     return makeJob({
       name,
       timespec: textOf("timespec") ?? "",

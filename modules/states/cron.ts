@@ -11,6 +11,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -24,7 +25,7 @@ const IDENTIFIER = `identifier
 
 /** The identifier of a job: what is given, by default its command; None: none. */
 function identifierOf(given: Value, name: string): string | null {
-  return given === false ? name : given === null ? null : str(given);
+  return given === false ? name : textOrNull(given);
 }
 
 /** What test mode says of an entry that is to be there. */

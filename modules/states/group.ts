@@ -34,7 +34,7 @@ async function neededChanges(wanted: WantedGroup, context: StateContext): Promis
   const group = await findGroup(name, local, context);
   if (!isMap(group) || group.size === 0) return undefined;
   const listed = group.get("members");
-  const now = Array.isArray(listed) ? listed.map(str) : [];
+  const now = listOrEmpty(listed).map(str);
   const changes: ValueMap = new Map();
   if (truthy(gid)) {
     const number = gidNumber(gid);

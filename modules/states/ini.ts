@@ -8,7 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -45,7 +45,7 @@ async function readIni(file: File, context: StateContext): Promise<ValueMap> {
 /** The items of Python's loop over `sections`: the keys of a map, the items of a list. */
 function namesIn(sections: Value): string[] {
   if (isMap(sections)) return [...sections.keys()].map(str);
-  return Array.isArray(sections) ? sections.map(str) : [];
+  return listOrEmpty(sections).map(str);
 }
 
 function sectionText(name: string): string {

@@ -8,6 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -27,8 +28,7 @@ function namesOf(name: string, mods: Value): string[] {
 }
 
 async function modules(context: StateContext, fun: string, args: Value[] = []): Promise<string[]> {
-  const answer = await context.call(fun, args);
-  return Array.isArray(answer) ? answer.map(str) : [];
+  return listOrEmpty(await context.call(fun, args)).map(str);
 }
 
 /** The line for one module, or that for several; none without modules. */

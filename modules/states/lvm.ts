@@ -9,7 +9,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -150,7 +150,7 @@ export const vg_present: ModuleFunction<StateContext> = stateFn({
   varKwargs: "kwargs",
   async run({ name, devices }, context, { kwargs }) {
     const given = typeof devices === "string" ? devices.split(",") : devices;
-    const list = Array.isArray(given) ? given.map(str) : [];
+    const list = listOrEmpty(given).map(str);
     const volumes = group(name, context);
     if (await volumes.isThere(true)) return await extendGroup(name, list, context);
     return await makeVolume(volumes, () => context.call("lvm.vgcreate", [name, given], kwargs), context);

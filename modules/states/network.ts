@@ -26,7 +26,7 @@ function failedAs(ret: StateResult, error: unknown): StateResult {
 
 function lines(value: Value): string[] {
   if (typeof value === "string") return splitLines(value);
-  return Array.isArray(value) ? value.map(str) : [];
+  return listOrEmpty(value).map(str);
 }
 
 /** The configuration before and after. */

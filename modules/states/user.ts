@@ -10,8 +10,8 @@ import { changeUser, createUser, shownChanges } from "./_user_setting.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
-import { listOrEmpty } from "#lib/values/shape.ts";
-import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { listOrEmpty, textOrNull } from "#lib/values/shape.ts";
+import { compareStrings, map, str, truthy, type ValueMap } from "#lib/values/value.ts";
 
 const LOCAL = `local : False
     Whether only the host's own files count, and not a directory's users: for libuser's programs.`;
@@ -35,10 +35,6 @@ async function sortedGroups(groups: readonly string[], context: StateContext) {
   const [there, missing]: [string[], string[]] = [[], []];
   for (const group of groups) (truthy(await context.call("group.info", [group])) ? there : missing).push(group);
   return { there, missing };
-}
-
-function textOrNull(value: Value): string | null {
-  return value === null ? null : str(value);
 }
 
 export const present: ModuleFunction<StateContext> = stateFn({

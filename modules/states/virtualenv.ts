@@ -14,7 +14,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
@@ -173,8 +173,7 @@ async function create(given: Given, { context, more, changes }: Work): Promise<v
 async function populate(given: Given, { context, more, changes }: Work): Promise<ValueMap> {
   const { name, user, use_vt, requirements } = given;
   const freeze = async (options: Readonly<Record<string, unknown>>): Promise<string[]> => {
-    const answer = await context.call("pip.freeze", [], map({ bin_env: name, ...options }));
-    return Array.isArray(answer) ? answer.map(str) : [];
+    return listOrEmpty(await context.call("pip.freeze", [], map({ bin_env: name, ...options }))).map(str);
   };
   const before = await freeze({ user, use_vt }).catch((error) => {
     if (error instanceof CommandError) throw new Refused(error.message, { changes });

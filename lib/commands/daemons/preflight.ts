@@ -17,6 +17,7 @@ import { masterOptions, type MasterOpts, type MinionOpts } from "#lib/config/opt
 import { userToBecome } from "#lib/programs/run_user.ts";
 import { isTrustedPath } from "#lib/os/trusted_path.ts";
 import type { User } from "#lib/os/users.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { equals, str, type ValueMap } from "#lib/values/value.ts";
 import { orProblem, reason } from "./preflight_problems.ts";
 
@@ -186,7 +187,7 @@ function checkAllFileRoots(opts: MasterOpts | MinionOpts, warnings: string[]): v
 function checkFileRoots(option: "file_roots" | "pillar_roots", roots: ValueMap, warnings: string[]): void {
   if (equals(roots, masterOptions()[option].default)) return;
   for (const [env, paths] of roots) {
-    for (const path of Array.isArray(paths) ? paths.map(str) : []) {
+    for (const path of listOrEmpty(paths).map(str)) {
       const root = `${option}: ${path} (${str(env)})`;
       orProblem(`${root} cannot be read`, () => {
         if (statIfExists(path) === undefined) warnings.push(`${root} does not exist`);

@@ -22,6 +22,7 @@ import { statIfExists } from "#lib/os/atomic_file.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Seconds that `apt-get update` may take by default. */
@@ -324,7 +325,7 @@ async function planInstall(
     let version: string | undefined = wanted.replace(/^=+/, "");
     if (compared.some(([one]) => one === name)) {
       const offered = available.get(name);
-      const candidates = Array.isArray(offered) ? offered.map(str) : [];
+      const candidates = listOrEmpty(offered).map(str);
       const how = { order: compareDebianVersions, ignoreEpoch: options.ignoreEpoch };
       version = matchingVersion(version, candidates, how);
       if (version === undefined) {

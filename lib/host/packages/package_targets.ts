@@ -7,6 +7,7 @@
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { isMap, map, str, type Value } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 
@@ -44,7 +45,7 @@ export async function parseTargets(
   if (many !== undefined) return { kind: "repository", packages: repackTargets(many, normalize) };
   if (files !== undefined) return await fileTargets(files, { context, normalize, saltenv });
   if (name === null || name === "") return refuse("No package sources provided") as undefined;
-  const wanted = version === null ? null : str(version);
+  const wanted = textOrNull(version);
   return {
     kind: "repository",
     packages: new Map(name.split(",").map((one) => [checkedWord(normalize(one), "package name"), wanted])),
@@ -68,7 +69,7 @@ export function repackTargets(pkgs: readonly Value[], normalize: NormalizeName):
   const isOdd = pkgs.some((one) => isMap(one) ? one.size !== 1 : one === null || typeof one === "object");
   for (const one of isOdd ? [] : pkgs) {
     for (const [key, version] of isMap(one) ? one : [[one, null] as const]) {
-      packages.set(checkedWord(normalize(str(key)), "package name"), version === null ? null : str(version));
+      packages.set(checkedWord(normalize(str(key)), "package name"), textOrNull(version));
     }
   }
   if (pkgs.length === packages.size) return packages;

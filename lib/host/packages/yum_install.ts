@@ -16,6 +16,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The targets of an installation: packages, or advisories by their ids. */
@@ -137,7 +138,7 @@ function chosenVersion(
   { available, options }: { readonly available: ReadonlyMap<Value, Value>; readonly options: YumInstallOptions },
 ): { readonly version: string } | { readonly error: string } {
   const offered = available.get(name);
-  const candidates = Array.isArray(offered) ? offered.map(str) : [];
+  const candidates = listOrEmpty(offered).map(str);
   let version = wanted;
   if (!version.includes("*") && /^[<>]/.test(version)) {
     const match = matchingVersion(version, candidates, { order: rpmOrder(options.ignoreEpoch) });

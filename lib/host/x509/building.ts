@@ -32,6 +32,7 @@ import {
 } from "./oids.ts";
 import { loadPrivateKey, loadPublicKey } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { isInt, isMap, str, toNumber, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { KeyObject } from "node:crypto";
 
@@ -74,8 +75,7 @@ export interface ListPlan {
 
 /** The text of an argument; `null` if it is not given. */
 function textArgument(given: ValueMap, name: string): string | null {
-  const value = given.get(name) ?? null;
-  return value === null ? null : str(value);
+  return textOrNull(given.get(name));
 }
 
 function argument(given: ValueMap, name: string): Value {

@@ -9,6 +9,7 @@ import type { SyntaxOptions } from "#lib/jinja/syntax/syntax.ts";
 import { JsonError } from "#lib/errors.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 
 type Log = (level: "warning", message: string) => void;
 
@@ -48,7 +49,7 @@ function add(changes: Changes, given: Value | undefined, log: Log): void {
   for (const [key, value] of given) {
     const name = str(key).toLowerCase();
     if (has(TEXTS, name)) changes[TEXTS[name]] = str(value);
-    else if (has(PREFIXES, name)) changes[PREFIXES[name]] = value === null ? null : str(value);
+    else if (has(PREFIXES, name)) changes[PREFIXES[name]] = textOrNull(value);
     else if (has(SWITCHES, name)) changes[SWITCHES[name]] = truthy(value);
     else log("warning", `Jinja2 environment ${name} is not recognized`);
   }

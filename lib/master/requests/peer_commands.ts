@@ -18,6 +18,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { encode } from "#lib/values/msgpack.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 
 /** What the commands need. */
 type PeerNeeds = PublishNeeds;
@@ -56,7 +57,7 @@ async function publish(load: ValueMap, id: string, services: PeerNeeds): Promise
     return undefined;
   }
   const noParse = load.get("no_parse");
-  const job = peerJob(fun, arg, Array.isArray(noParse) ? noParse.map(str) : []);
+  const job = peerJob(fun, arg, listOrEmpty(noParse).map(str));
   let resolved: Resolved;
   let portable: ValueMap;
   try {
@@ -208,7 +209,7 @@ async function runForPeer(
     return new Map();
   }
   const jid = makeJid(undefined, { unique: opts.unique_jid });
-  const given = peerArguments(arg, Array.isArray(noParse) ? noParse.map(str) : []);
+  const given = peerArguments(arg, listOrEmpty(noParse).map(str));
   log.info(`Minion ${id} runs the runner ${truncateValue(fun)} with jid ${jid}`);
   try {
     const outcome = await functions.call({ kind: "runner", fun, ...given, jid, user: opts.user });

@@ -5,6 +5,7 @@
  */
 
 import type { JobContext } from "#lib/plugins/job_context.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -12,8 +13,7 @@ const GRAIN = "state_runs_disabled";
 
 /** The disabled runs: SLS names, `highstate`, globs of state functions. */
 export function disabledRuns({ grains }: Pick<JobContext, "grains">): string[] {
-  const stored = grains.get(GRAIN);
-  return Array.isArray(stored) ? stored.map(str) : [];
+  return listOrEmpty(grains.get(GRAIN)).map(str);
 }
 
 /** The texts for those of `names` that are disabled. */

@@ -12,6 +12,7 @@ import type { Chunk } from "#lib/states/compiler/chunks.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { SurvivingCommand } from "#lib/states/control/interrupted_run.ts";
 import { RETCODE } from "#lib/states/tree/retcode.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { isTestMode } from "./test_mode.ts";
 
 /** How a function was called. */
@@ -79,7 +80,7 @@ export async function prepare(
     ...context.opts,
     test,
     saltenv: states.saltenv ?? context.opts.saltenv,
-    pillarenv: pillarenv === null ? null : str(pillarenv),
+    pillarenv: textOrNull(pillarenv),
   };
   return { call, states, job: { ...context, opts, pillar: states.pillar }, test };
 }

@@ -20,7 +20,7 @@ import { TopRenderError } from "#lib/states/compiler/top_merge.ts";
 import { type Matches, type WalkedStates, walkSls } from "#lib/states/compiler/walk.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
 import { isTopMatchType, matchesTop } from "#lib/targeting/top_match.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { mapOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { listNames, pillarOverride, settingsOf, stateTopPath, withMasterOpts } from "./settings.ts";
 import { stateModules, usedStates } from "./state_modules.ts";
@@ -123,7 +123,7 @@ async function pillarOf(context: JobContext, kwargs: ValueMap, fresh: boolean): 
 }
 
 function textOrNull(value: Value | undefined): string | null {
-  return value === undefined || value === null ? null : str(value);
+  return textOrNull(value);
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 
 import { CommandError, InvocationError, YamlError } from "#lib/errors.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { MAX_ALIASED } from "#lib/yaml/nodes.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -68,7 +69,7 @@ export function settingsOf(own: ValueMap, kwargs: ValueMap): HighStateSettings {
     opts.set("saltenv", str(given));
   }
   const pillarenv = kwargs.has("pillarenv") ? kwargs.get("pillarenv") : fromSaltenv(opts, given);
-  if (pillarenv !== undefined) opts.set("pillarenv", pillarenv === null ? null : str(pillarenv));
+  if (pillarenv !== undefined) opts.set("pillarenv", textOrNull(pillarenv));
   const saltenv = opts.get("saltenv");
   return { opts, saltenv: truthy(saltenv) && saltenv !== undefined ? str(saltenv) : undefined };
 }

@@ -14,6 +14,7 @@ import { type ModuleFunction, p, type Rest } from "#lib/plugins/module.ts";
 import { automounts, automountWords, removeAutomount, setAutomount } from "#lib/host/storage/automounts.ts";
 import { FSTAB, removeEntry, setEntry, tableEntries, type TableForm, VFSTAB } from "#lib/host/storage/fstab.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
 function tableFunction(name: string, file: string): ModuleFunction<JobContext> {
@@ -35,7 +36,7 @@ function removingFunction(name: string, file: string): ModuleFunction<JobContext
     permissions: "all",
     params: { name: p.str(), device: p.any(), config: p.str(file) },
     run({ name, device, config }) {
-      removeEntry(config, { name, device: device === null ? null : str(device) });
+      removeEntry(config, { name, device: textOrNull(device) });
       return true;
     },
   });

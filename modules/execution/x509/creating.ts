@@ -36,7 +36,7 @@ import {
 import { attributeOf } from "#lib/host/x509/names.ts";
 import { currentNames, withPolicy } from "#lib/host/x509/old_names.ts";
 import { checkDigest } from "#lib/host/x509/signing.ts";
-import { asListIfTruthy } from "#lib/values/shape.ts";
+import { asListIfTruthy, textOrNull } from "#lib/values/shape.ts";
 import type { KeyObject } from "node:crypto";
 
 const CERTIFICATE_ENCODINGS = ["der", "pem", "pkcs7_der", "pkcs7_pem", "pkcs12"] as const;
@@ -118,7 +118,7 @@ async function remoteCertificate(
   const key = given.get("private_key") ?? null;
   if (truthy(key)) {
     const passphrase = given.get("private_key_passphrase") ?? null;
-    kwargs.set("public_key", spkiOf(loadPrivateKey(referenceOf(key), passphrase === null ? null : str(passphrase))));
+    kwargs.set("public_key", spkiOf(loadPrivateKey(referenceOf(key), textOrNull(passphrase))));
   } else if (truthy(given.get("public_key") ?? null)) {
     kwargs.set("public_key", spkiOf(loadPublicKey(referenceOf(given.get("public_key") ?? null))));
   }

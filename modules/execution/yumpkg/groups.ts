@@ -12,6 +12,7 @@ import { GROUP_KINDS, parseDnf5Groups, parseYumGroup, parseYumGroups } from "#li
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const group_list: ModuleFunction<JobContext> = fn({
@@ -66,7 +67,7 @@ async function anyGroup(name: string, asking: Asking): Promise<ValueMap> {
 }
 
 function listOf(value: Value | undefined): string[] {
-  return Array.isArray(value) ? value.map(str) : [];
+  return listOrEmpty(value).map(str);
 }
 
 /** Options for the keywords that say where groups are looked for. */

@@ -26,7 +26,7 @@ import type { Virtual } from "#lib/plugins/virtual.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import { elementsNamed } from "#lib/text/xml.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { asList } from "#lib/values/shape.ts";
+import { asList, listOrEmpty } from "#lib/values/shape.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { CHANGE_KEYWORDS, PACKAGE_KEYWORDS } from "#modules/execution/_pkg_keywords.ts";
@@ -71,7 +71,7 @@ export const parse_arch: ModuleFunction<JobContext> = fn({
 
 export const version: ModuleFunction<JobContext> = versionFunction(async (context, kwargs) => {
   const all = await zypper.listInstalled({ root: kwargs.get("root"), asList: true }, context);
-  return new Map([...all].map(([name, list]) => [str(name), Array.isArray(list) ? list.map(str) : []]));
+  return new Map([...all].map(([name, list]) => [str(name), listOrEmpty(list).map(str)]));
 }, { watchedKeywords: PACKAGE_KEYWORDS, missing: "an empty map" });
 
 export const version_cmp: ModuleFunction<JobContext> = fn({

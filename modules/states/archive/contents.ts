@@ -7,6 +7,7 @@
 import { Refused } from "#modules/states/_refused.ts";
 import { normalPath } from "#lib/os/paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 
 /** `archive.list` with `verbose`: names relative to the directory, those of directories with a slash at their ends. */
@@ -22,8 +23,7 @@ export interface ArchiveContents {
 /** What `archive.list` returned, as {@linkcode ArchiveContents}. */
 export function parseArchiveContents(listed: Value): ArchiveContents {
   const names = (kind: string): string[] => {
-    const value = isMap(listed) ? listed.get(kind) : undefined;
-    return Array.isArray(value) ? value.map(str) : [];
+    return listOrEmpty(isMap(listed) ? listed.get(kind) : undefined).map(str);
   };
   return {
     dirs: names("dirs"),

@@ -11,6 +11,7 @@ import { pathChooser, type Patterns } from "#lib/files/client/include_exclude.ts
 import { createSaltUrl, splitSaltUrl } from "#lib/files/backends/salt_url.ts";
 import { dirName, joinPath, normalPath, relativePath } from "#lib/os/paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, toNumber, type Value } from "#lib/values/value.ts";
 
 /**
@@ -39,8 +40,7 @@ export async function sourcesThere(sources: Value, context: StateContext): Promi
 }
 
 async function listing(fun: string, saltenv: string, prefix: string, context: StateContext): Promise<string[]> {
-  const files = await context.call(fun, [saltenv, prefix]);
-  return Array.isArray(files) ? files.map(str) : [];
+  return listOrEmpty(await context.call(fun, [saltenv, prefix])).map(str);
 }
 
 /** The requested files. */

@@ -16,6 +16,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { map, str, truthy, type Value } from "#lib/values/value.ts";
 
 export const line: ModuleFunction<StateContext> = stateFn({
@@ -242,7 +243,7 @@ function gatheredTexts(name: string, context: StateContext): string[] {
   const id = context.low.get("__id__") ?? null;
   const all = [...texts.get(name) ?? []];
   const mine = all.filter(([key]) => dependents.get(name)?.get(str(key))?.includes(id));
-  return (mine.length === 0 ? all : mine).flatMap(([, lines]) => Array.isArray(lines) ? lines.map(str) : []);
+  return (mine.length === 0 ? all : mine).flatMap(([, lines]) => listOrEmpty(lines).map(str));
 }
 
 async function isFoundIn(name: string, regex: string, context: StateContext): Promise<boolean> {

@@ -10,6 +10,7 @@ import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, map, repr, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A configuration of git: a repository's, or the user's. */
@@ -43,7 +44,7 @@ class Configuration {
     return new Map(
       [...isMap(settings) ? settings : []].map((
         [name, values],
-      ) => [str(name), Array.isArray(values) ? values.map(str) : []]),
+      ) => [str(name), listOrEmpty(values).map(str)]),
     );
   }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { looksLikeCommit, refuseFile, shownUrl, targetOf, textOrNull, withLogin } from "./remote.ts";
+import { looksLikeCommit, refuseFile, shownUrl, targetOf, withLogin } from "./remote.ts";
 import {
   clearTarget,
   ENCODING,
@@ -23,6 +23,7 @@ import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
+import { textOrNull } from "#lib/values/shape.ts";
 import { isMap, str, truthy, type Value } from "#lib/values/value.ts";
 
 const DETACHED = {

@@ -12,7 +12,7 @@ import { isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type Bound, p } from "#lib/plugins/module.ts";
 import { hideCredentials, withCredentials } from "#lib/text/url_credentials.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { mapOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `git.latest`. */
@@ -97,11 +97,6 @@ export function withLogin(url: string, user: string | null, password: string | n
     if (error instanceof InvocationError) throw new Refused(error.message);
     throw error;
   }
-}
-
-/** Python's `str()` of a value; None stays `null`. */
-export function textOrNull(value: Value): string | null {
-  return value === null ? null : str(value);
 }
 
 /**

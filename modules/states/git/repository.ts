@@ -13,7 +13,7 @@ import { pythonOsError } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { p } from "#lib/plugins/module.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The user who runs git, and the encoding of its output. */
@@ -28,18 +28,13 @@ export interface Who {
   readonly output_encoding: Value;
 }
 
-/** Text for what must be text. */
-function asText(value: Value): Value {
-  return value === null ? null : str(value);
-}
-
 /** A directory, and functions of `git` for it. */
 export class Repository {
   readonly #who: Readonly<Record<string, Value>>;
 
   constructor(readonly path: string, who: Who, readonly context: StateContext) {
     const { user, password, output_encoding } = who;
-    this.#who = { user: asText(user), password: asText(password), output_encoding: asText(output_encoding) };
+    this.#who = { user: textOrNull(user), password: textOrNull(password), output_encoding: textOrNull(output_encoding) };
   }
 
   /**
@@ -91,8 +86,7 @@ export class Repository {
 
   /** Names that a function lists. */
   async names(fun: "list_branches" | "list_tags"): Promise<string[]> {
-    const answer = await this.call(fun);
-    return Array.isArray(answer) ? answer.map(str) : [];
+    return listOrEmpty(await this.call(fun)).map(str);
   }
 
   /** The URLs of the remotes, with passwords: `{name: {fetch, push}}`. */
@@ -112,8 +106,7 @@ export class Repository {
 /** The URL from which a remote is fetched; `null` if there is no such remote. */
 export function fetchUrlOf(remotes: ValueMap, remote: string): string | null {
   const urls = remotes.get(remote);
-  const url = isMap(urls) ? urls.get("fetch") ?? null : null;
-  return url === null ? null : str(url);
+  return textOrNull(isMap(urls) ? urls.get("fetch") ?? null : null);
 }
 
 /** Sentences as one text. */

@@ -5,6 +5,7 @@
  */
 
 import type { StateContext } from "#lib/plugins/job_context.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options that the kernel does not show. */
@@ -42,7 +43,7 @@ export interface ActiveOptions {
 
 /** A list of texts; of anything else nothing. */
 export function texts(value: Value | undefined): string[] {
-  return Array.isArray(value) ? value.map(str) : [];
+  return listOrEmpty(value).map(str);
 }
 
 const KILOBYTES: Readonly<Record<string, number>> = { k: 1, m: 1024, g: 1024 * 1024 };

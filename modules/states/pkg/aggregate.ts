@@ -5,7 +5,7 @@
  */
 
 import { chunkTag } from "#lib/states/compiler/chunks.ts";
-import { listOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const AGGREGATED = ["installed", "latest", "removed", "purged"];
@@ -16,7 +16,7 @@ class Wanted {
 
   add(name: string, version: Value): void {
     const versions = this.#versions.get(name) ?? new Set();
-    this.#versions.set(name, versions.add(version === null ? null : str(version)));
+    this.#versions.set(name, versions.add(textOrNull(version)));
   }
 
   /** Adds the entries of a state's `pkgs` or `sources`. */

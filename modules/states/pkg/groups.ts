@@ -9,7 +9,7 @@ import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { ownKeywords } from "#lib/plugins/keywords.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The packages of a group. */
@@ -21,8 +21,7 @@ interface GroupPart {
 function parsePart(diff: Value, part: string): GroupPart {
   const fields = isMap(diff) ? diff.get(part) : undefined;
   const names = (key: string): string[] => {
-    const list = isMap(fields) ? fields.get(key) : undefined;
-    return Array.isArray(list) ? list.map(str) : [];
+    return listOrEmpty(isMap(fields) ? fields.get(key) : undefined).map(str);
   };
   return { installed: names("installed"), missing: names("not installed") };
 }

@@ -7,7 +7,7 @@
 import { hasFunction } from "#modules/states/_execution.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
-import { asList, listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
+import { asList, listOrEmpty, mapOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A package that is held. */
@@ -74,7 +74,7 @@ function wantedPackages(
   return list.map((one) => {
     if (!isMap(one)) return [str(one), null, one];
     const [[key, value]] = one.size === 0 ? [["", null] as const] : one;
-    return [str(key), value === null ? null : str(value), one];
+    return [str(key), textOrNull(value), one];
   });
 }
 

@@ -11,6 +11,7 @@ import { CommandError } from "#lib/errors.ts";
 import { wantsRefresh } from "#lib/host/packages/refresh_tag.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The arguments of `pkg.latest`, as they are given. */
@@ -39,7 +40,7 @@ export async function runLatest(args: LatestArguments, more: ValueMap, context: 
   const kwargs = new Map(more).set("saltenv", saltenvOf(context));
   let refresh = wantsRefresh(args.refresh, context.opts);
   [names, refresh] = await resolveCapabilities(names, refresh, kwargs, context);
-  const wanted = Array.isArray(names) ? names.map(str) : [];
+  const wanted = listOrEmpty(names).map(str);
   let available: Value;
   try {
     available = await context.call("pkg.latest_version", wanted, keywords({ fromrepo, refresh }, kwargs));

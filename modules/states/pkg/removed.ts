@@ -11,7 +11,7 @@ import { fulfillsConditions, type WantedPackages } from "./versions.ts";
 import { CommandError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { failState, startResult, type StateResult } from "#lib/plugins/state_module.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { mapOrEmpty, textOrNull } from "#lib/values/shape.ts";
 import { compareStrings, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The action: `removed` keeps the configuration. */
@@ -55,7 +55,7 @@ async function namedPackages(
   context: StateContext,
 ): Promise<Map<string, string | null>> {
   if (truthy(pkgs)) return await wantedPackages(pkgs, normalize, context);
-  const wanted = version === null ? null : str(version);
+  const wanted = textOrNull(version);
   const names = name.split(",");
   const all = new Map<string, string | null>();
   for (const one of names) all.set(normalize ? await normalizePackageName(one, context) : one, wanted);
@@ -129,7 +129,7 @@ async function installedTargets(
   const installed = await listInstalledVersions(context, kwargs);
   const wanted: WantedPackages = truthy(pkgs)
     ? await wantedPackages(pkgs, args.normalize, context)
-    : new Map([[await normalizePackageName(name, context), version === null ? null : str(version)]]);
+    : new Map([[await normalizePackageName(name, context), textOrNull(version)]]);
   const targets: string[] = [];
   const problems: string[] = [];
   let comparedVersions = false;
