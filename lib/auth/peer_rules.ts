@@ -4,6 +4,7 @@
  * @module
  */
 
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { type CallArgs, parseCliArgs, toWireArgs } from "#lib/yaml/arguments.ts";
 import { matchesRule } from "./patterns.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
@@ -34,7 +35,7 @@ export function peerJob(fun: string, arg: readonly Value[], noParse: readonly st
   const funs = fun.split(",");
   const lists = funs.map((_, i) => {
     const text = arg[i];
-    return typeof text === "string" ? parsedArguments(text.split(/\s+/).filter((word) => word !== ""), noParse) : [];
+    return typeof text === "string" ? parsedArguments(splitWhitespace(text), noParse) : [];
   });
   return { fun: funs, arg: lists };
 }

@@ -16,7 +16,7 @@
 import { messageOf } from "#lib/errors.ts";
 import { readBootId } from "#lib/os/moment.ts";
 import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import type { StoreLog } from "#lib/os/store_files.ts";
+import { changedMs, type StoreLog } from "#lib/os/store_files.ts";
 import { takeFileLock } from "#lib/os/file_lock.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import { writeAll } from "#lib/os/write_all.ts";
@@ -70,7 +70,7 @@ const text = new TextDecoder();
 
 /** Calls `begin` and then its result for every file of the bank; calls `begin` again if it has to start again. */
 export function scanBank(place: BankPackPlace, begin: () => BankVisit): void {
-  const changed = modificationTime(place.directory);
+  const changed = changedMs(place.directory);
   if (changed === undefined) {
     begin();
     return;
@@ -97,14 +97,14 @@ function lockOf(place: BankPackPlace, path: string): Disposable | undefined {
  */
 export function changeBankFile(place: BankPackPlace, name: string, bytes: Uint8Array | undefined): boolean {
   const path = `${place.directory}/${name}.p`;
-  const before = modificationTime(place.directory);
+  const before = changedMs(place.directory);
   if (bytes !== undefined) writeFileAtomic(path, bytes, { makeDirectory: true });
   else if (!removeIfExists(path)) return false;
   const pack = openPack(place);
   if (pack === undefined) return true;
   try {
     const state = readState(pack.file);
-    const after = modificationTime(place.directory);
+    const after = changedMs(place.directory);
     // What is not complete is compared by the next reader.
     if (!pack.writable || state === undefined || state.changed !== before || after === undefined) return true;
     const stamp = bytes === undefined ? GONE_STAMP : stampOf(path, undefined);
@@ -141,7 +141,7 @@ function readComplete(place: BankPackPlace, changed: number, begin: () => BankVi
 
 /** Reads the pack and compares it with the files; writes it again if it is damaged. */
 function compareFiles(place: BankPackPlace, begin: () => BankVisit): void {
-  const changed = modificationTime(place.directory);
+  const changed = changedMs(place.directory);
   const visit = begin();
   if (changed === undefined) return;
   const pack = openPack(place);
@@ -205,15 +205,6 @@ function readHead(file: Deno.FsFile): string | undefined {
 
 function headText(): string {
   return `${MAGIC}${readBootId()}`.padEnd(HEAD_BYTES, "\0");
-}
-
-/** The last modification of a directory, in milliseconds; `undefined` if there is none. */
-function modificationTime(directory: string): number | undefined {
-  try {
-    return Deno.statSync(directory).mtime?.getTime();
-  } catch {
-    return undefined;
-  }
 }
 
 /** What the last record says, if it is of that kind. */

@@ -6,12 +6,12 @@
  * @module
  */
 
-import { compileGlob } from "#lib/text/glob.ts";
 import { RegexError } from "#lib/errors.ts";
 import { readTextFileIfExists, removeIfExists, statIfExists } from "#lib/os/atomic_file.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
 import { findGroup } from "#lib/os/users.ts";
+import { globOrRegex } from "#lib/text/expr_match.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The master's options for automatic acceptance; see {@linkcode Autosign}. */
@@ -93,7 +93,7 @@ export class Autosign {
     const changed = `${info.ino} ${info.size} ${info.mtime?.getTime()}`;
     let file = this.#files.get(path);
     if (file?.changed !== changed) {
-      file = { changed, tests: lines(path).map(compileLine) };
+      file = { changed, tests: lines(path).map((line) => globOrRegex(line, compileRegex(line))) };
       this.#files.set(path, file);
     }
     return file.tests.some((test) => test(id));
@@ -144,22 +144,6 @@ export class Autosign {
 function lines(path: string): string[] {
   const text = readTextFileIfExists(path) ?? "";
   return text.split("\n").map((line) => line.trim()).filter((line) => line !== "" && !line.startsWith("#"));
-}
-
-function compileLine(line: string): (id: string) => boolean {
-  const glob = compileGlob(line);
-  const regex = compileRegex(line);
-  return (id) => glob(id) || (regex !== undefined && matches(regex, id));
-}
-
-/** An expression that takes too many steps on this id does not match. */
-function matches(regex: PythonRegex, id: string): boolean {
-  try {
-    return regex.test(id);
-  } catch (error) {
-    if (error instanceof RegexError) return false;
-    throw error;
-  }
 }
 
 function compileRegex(line: string): PythonRegex | undefined {

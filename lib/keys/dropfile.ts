@@ -10,6 +10,13 @@ import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 /** The dropfile's name in the master's cache directory. */
 export const DROPFILE = ".dfn";
 
+/** The options of a master that a rotation of its key depends on. */
+export interface RotationOpts {
+  readonly rotate_aes_key: boolean;
+  readonly cachedir: string;
+  readonly id: string;
+}
+
 /**
  * Asks the master with this cache directory and id to replace its AES key; an existing request stays. The file gets the
  * mode that Maintenance requires, and the owner of the cache directory, who must read it.
@@ -26,4 +33,9 @@ export function writeDropfile(cachedir: string, masterId: string): void {
   writeFileAtomic(path, masterId, { mode: 0o400 });
   const { uid } = Deno.statSync(cachedir);
   if (uid !== null && uid !== 0 && Deno.uid() === 0) Deno.chownSync(path, uid, null);
+}
+
+/** Asks for a new AES key as {@linkcode writeDropfile} does, unless the option `rotate_aes_key` is off. */
+export function requestRotation({ rotate_aes_key: allowed, cachedir, id }: RotationOpts): void {
+  if (allowed) writeDropfile(cachedir, id);
 }

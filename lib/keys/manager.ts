@@ -129,6 +129,23 @@ export function byDirectory(matches: KeyMatches): ValueMap {
   return new Map([...matches].map(([state, ids]) => [KEY_DIRECTORIES[state], ids]));
 }
 
+/**
+ * What `textOf` says of each key whose id matches: by directory, then by id.
+ * @param globs As of {@linkcode KeyManager.match}.
+ */
+export function describeKeys(
+  manager: KeyManager,
+  globs: string | readonly string[],
+  textOf: (pem: string) => string,
+): ValueMap {
+  return new Map(
+    [...manager.match(globs)].map(([state, ids]) => [
+      KEY_DIRECTORIES[state],
+      new Map(ids.map((id) => [id, textOf(manager.pem(id, state))])),
+    ]),
+  );
+}
+
 /** `texts` sorted without regard to case, as Salt's API lists keys. */
 function sortIgnoringCase(texts: readonly string[]): string[] {
   const lower = new Map(texts.map((text) => [text, text.toLowerCase()]));

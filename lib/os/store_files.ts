@@ -129,7 +129,7 @@ export function remove(path: string, log: StoreLog, options: { recursive?: boole
   }
 }
 
-/** Modification time of a file, in milliseconds since the epoch; `undefined` if it does not exist. */
+/** Modification time of a file or directory, in milliseconds since the epoch; `undefined` if it does not exist. */
 export function changedMs(path: string): number | undefined {
   try {
     return Deno.statSync(path).mtime?.getTime();

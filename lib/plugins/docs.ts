@@ -67,3 +67,8 @@ export function collectDocs(functions: readonly Documented[], selectors: readonl
   }
   return docs;
 }
+
+/** The module of a function's full name, `test` of `test.ping`. */
+export function moduleOfFunction(fun: string): string {
+  return fun.split(".", 1)[0];
+}

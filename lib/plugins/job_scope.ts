@@ -3,6 +3,7 @@
  * @module
  */
 
+import { moduleOfFunction } from "./docs.ts";
 import type { ChildRunner } from "#lib/programs/child_process.ts";
 import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
 import { callFunction } from "./execution.ts";
@@ -40,7 +41,7 @@ export interface ScopeParts {
 export function makeContext(parts: ScopeParts): JobContext {
   const { log, job, child, ...same } = parts;
   const fields: Record<string, Value> = Object.fromEntries([...job].map(([key, field]) => [str(key), field]));
-  const own = log.named(`salt.modules.${str(job.get("fun") ?? "").split(".", 1)[0]}`);
+  const own = log.named(`salt.modules.${moduleOfFunction(str(job.get("fun") ?? ""))}`);
   const context: JobContext = {
     ...same,
     job: fields,

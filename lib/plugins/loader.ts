@@ -11,7 +11,7 @@
 import { messageOf } from "#lib/errors.ts";
 import { isParameterType, type ModuleFunction, type Parameter } from "./module.ts";
 import { parsePermissions } from "./permissions.ts";
-import { functionsRefusal, parseVirtual, refusal, type Virtual, type VirtualHost } from "./virtual.ts";
+import { functionsRefusal, parseTexts, parseVirtual, refusal, type Virtual, type VirtualHost } from "./virtual.ts";
 import { compareStrings, toValue, type Value } from "#lib/values/value.ts";
 
 /** One function of a family. */
@@ -205,7 +205,7 @@ class LoadingFamily<C> implements Family<C> {
     if (source === undefined) return Promise.resolve(undefined);
     const { paths } = this.#sources;
     const module = source().then((exports) =>
-      moduleOf<C>(exports, { plain: this.#options.plainFunctions ?? true, isChecked: paths.has(file) })
+      readModule<C>(exports, { plain: this.#options.plainFunctions ?? true, isChecked: paths.has(file) })
     ).catch(
       (error: unknown) => {
         const text = messageOf(error);
@@ -325,7 +325,7 @@ async function importFile(path: string): Promise<object> {
  * @param options.plain Whether plain functions are functions of the family.
  * @param options.isChecked Whether all functions are checked now.
  */
-function moduleOf<C>(
+function readModule<C>(
   exports: object,
   { plain, isChecked }: { readonly plain: boolean; readonly isChecked: boolean },
 ): Loaded<C> {
@@ -363,8 +363,8 @@ function asFunction<C>(candidate: object, name: string): ModuleFunction<C> {
     ...asVariable(varArgs, `${name}.varArgs`) && { varArgs: String(varArgs) },
     ...keywordOnly === true && { keywordOnly },
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
-    ...keywords !== undefined && { keywords: asNames(keywords, `${name}.keywords`) },
-    ...watchedKeywords !== undefined && { watchedKeywords: asNames(watchedKeywords, `${name}.watchedKeywords`) },
+    ...keywords !== undefined && { keywords: parseTexts(keywords, `${name}.keywords`) },
+    ...watchedKeywords !== undefined && { watchedKeywords: parseTexts(watchedKeywords, `${name}.watchedKeywords`) },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
     ...secret === true && { secret },
     permissions: parsePermissions(permissions, `${name}.permissions`),
@@ -409,11 +409,6 @@ function asParameters(params: unknown, name: string): Record<string, Parameter> 
       ];
     }),
   );
-}
-
-function asNames(value: unknown, place: string): string[] {
-  if (Array.isArray(value) && value.every((name): name is string => typeof name === "string")) return value;
-  throw new TypeError(`${place} is not a list of strings`);
 }
 
 function asVariable(value: unknown, place: string): boolean {

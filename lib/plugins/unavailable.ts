@@ -4,7 +4,7 @@
  */
 
 import { UnavailableError } from "#lib/errors.ts";
-import { collectDocs, type Documented } from "./docs.ts";
+import { collectDocs, type Documented, moduleOfFunction } from "./docs.ts";
 import { editDistance, nearestName } from "#lib/text/nearest_name.ts";
 import { truncateList } from "#lib/text/truncate.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
@@ -48,7 +48,7 @@ export async function explainUnavailable(
   // A function of Salt that is not built is reported as such, even if names of other functions begin with its name.
   const planned = kind !== undefined && await isSaltFunction(name, kind);
   const docs = planned || /\../.test(name) ? new Map<Value, Value>() : collectDocs(all, [`${name}*`]);
-  const module = name.split(".", 1)[0];
+  const module = moduleOfFunction(name);
   const [problem, refusal] = [family.problems().get(module), family.refusals().get(module)];
   const describe = (why: { nearest?: string; state?: string; planned?: boolean; refusal?: string }): Unavailable => ({
     error: new UnavailableError(name, why),

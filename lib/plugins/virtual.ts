@@ -153,7 +153,12 @@ function parseGrains(given: unknown, place: string): GrainValues {
   return Object.fromEntries(values.map(([name, texts]) => [name, parseTexts(texts, `${place}.${name}`)]));
 }
 
-function parseTexts(given: unknown, place: string): readonly string[] {
+/**
+ * A list of texts that a module declares.
+ * @param place Where it is, for the error.
+ * @throws {TypeError} If it is none.
+ */
+export function parseTexts(given: unknown, place: string): string[] {
   if (Array.isArray(given) && given.every((one): one is string => typeof one === "string")) return given;
   throw new TypeError(`${place} is not a list of strings`);
 }

@@ -7,7 +7,7 @@
  * @module
  */
 
-import { codePoints } from "#lib/values/code_points.ts";
+import { byteText, codePoints } from "#lib/values/code_points.ts";
 import { CONTROL_ESCAPES } from "#lib/values/control_escapes.ts";
 import { CommandError, RegexError } from "#lib/errors.ts";
 import { type PythonRegex, pythonRegex } from "./regex.ts";
@@ -82,20 +82,6 @@ export function byteRegex(pattern: string, bits: number): PythonRegex {
   return regexWithFlags(byteText(new TextEncoder().encode(pattern)), bits | FLAGS.ASCII[0]);
 }
 
-const CHUNK = 1 << 13;
-
-/** `bytes` as a text with a character for each. */
-export function byteText(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return text;
-}
-
-/** The bytes of a {@linkcode byteText}. */
-export function textBytes(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(text, (char) => char.charCodeAt(0));
-}
-
 /**
  * Whether `regex` matches anywhere in `text`, however long it is.
  * @throws {RegexError}
@@ -161,6 +147,9 @@ export function splitByRegex(regex: PythonRegex, text: string): (string | null)[
 function groupOf(match: Capture, number: number): Span {
   return number === 0 ? match : match.groups[number - 1] ?? { start: 0, end: 0 };
 }
+
+/** Maximum number of arguments for one call. */
+const CHUNK = 1 << 13;
 
 function slice(codes: readonly number[], { start, end }: Span): string {
   let text = "";

@@ -5,7 +5,7 @@
  */
 
 import { TargetError } from "#lib/errors.ts";
-import { addressText, expandIpv6, isIpv4 } from "#lib/text/ip_address.ts";
+import { addressText, expandIpv6, ipv4Bits, isIpv4 } from "#lib/text/ip_address.ts";
 import type { Value } from "#lib/values/value.ts";
 import type { Facts } from "./facts.ts";
 
@@ -59,7 +59,7 @@ function parseAddress(text: string): Address | undefined {
 function prefixLength(text: string, bits: number): number | undefined {
   if (/^\d+$/.test(text)) return Number(text) <= bits ? Number(text) : undefined;
   if (bits !== 32 || !isIpv4(text)) return undefined;
-  const mask = text.split(".").map((part) => Number(part).toString(2).padStart(8, "0")).join("");
+  const mask = ipv4Bits(text);
   // A mask of the network, or one of the hosts.
   const ones = /^(1*)0*$/.exec(mask)?.[1] ?? /^(0*)1*$/.exec(mask)?.[1];
   return ones?.length;

@@ -6,6 +6,7 @@
 
 import { TargetError } from "#lib/errors.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { truncateList } from "#lib/text/truncate.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
@@ -67,7 +68,7 @@ class Expansion {
 
 /** The words of a compound target, which blanks separate. */
 export function splitCompound(text: string): string[] {
-  return text.split(/\s+/).filter((word) => word !== "");
+  return splitWhitespace(text);
 }
 
 /** Bare words are a list of ids, or a regular expression if they look like one. */

@@ -5,6 +5,7 @@
  */
 
 import { InvocationError } from "#lib/errors.ts";
+import { byteText } from "#lib/values/code_points.ts";
 import { decodeUtf32, encodeUtf32, utf32Mark } from "./utf32.ts";
 
 /** Decoded text. Invalid bytes have become U+FFFD. */
@@ -16,22 +17,12 @@ export interface Decoded {
 
 /** WHATWG decodes these two as windows-1252, which differs for 0x80 to 0x9f. */
 const OWN_ENCODINGS: readonly (readonly [name: RegExp, decode: (bytes: Uint8Array) => string])[] = [
-  [/^(latin-?1|iso-?8859-1|l1)$/, latin1],
-  [/^(us-)?ascii$/, (bytes) => latin1(bytes).replaceAll(/[\x80-\xff]/g, "\ufffd")],
+  [/^(latin-?1|iso-?8859-1|l1)$/, byteText],
+  [/^(us-)?ascii$/, (bytes) => byteText(bytes).replaceAll(/[\x80-\xff]/g, "\ufffd")],
 ];
 
 /** UTF-16 and UTF-32. Without a byte order in the name, a mark tells it and is not a part of the text. */
 const WIDE = /^utf-?(16|32)(?:-?(le|be))?$/;
-
-/** Maximum number of arguments for one call. */
-const CHUNK = 1 << 13;
-
-/** Each byte becomes the character of its number. node:buffer does the same, but takes 3 MB of every job worker. */
-function latin1(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += CHUNK) text += String.fromCharCode(...bytes.subarray(at, at + CHUNK));
-  return text;
-}
 
 function plainName(name: string | null): string {
   return (name ?? "utf-8").toLowerCase().replaceAll(/[_ ]/g, "-");

@@ -10,9 +10,17 @@ import { RegexError } from "#lib/errors.ts";
 
 /** A test for texts that `expression` matches as a glob, or as a regular expression from start to end. */
 export function compileMatchExpression(expression: string): (text: string) => boolean {
-  const glob = compileGlob(expression);
-  const regex = readRegex(expression);
-  return (text) => glob(text) || (regex !== undefined && matches(regex, text));
+  return globOrRegex(expression, readRegex(expression));
+}
+
+/**
+ * A test for texts that `glob` matches as a glob, or that `regex` matches. An expression that takes too many steps on a
+ * text does not match it.
+ * @param regex `undefined` if the expression is no valid one.
+ */
+export function globOrRegex(glob: string, regex: PythonRegex | undefined): (text: string) => boolean {
+  const matchesGlob = compileGlob(glob);
+  return (text) => matchesGlob(text) || (regex !== undefined && matches(regex, text));
 }
 
 /** Most globs are no valid regular expressions, or ones that match something else. */
@@ -25,7 +33,6 @@ function readRegex(expression: string): PythonRegex | undefined {
   }
 }
 
-/** An expression that takes too many steps on this text does not match. */
 function matches(regex: PythonRegex, text: string): boolean {
   try {
     return regex.test(text);

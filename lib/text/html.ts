@@ -4,6 +4,8 @@
  * @module
  */
 
+import { splitWhitespace } from "./split_lines.ts";
+
 const ESCAPED: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -31,7 +33,7 @@ export function unescapeHtml(text: string): string {
 /** The text without tags and comments, its white space made single blanks. */
 export function stripTags(text: string): string {
   const bare = withoutBetween(withoutBetween(text, "<!--", "-->"), "<", ">");
-  return unescapeHtml(bare.split(/\s+/).filter((word) => word !== "").join(" "));
+  return unescapeHtml(splitWhitespace(bare).join(" "));
 }
 
 function withoutBetween(text: string, open: string, close: string): string {

@@ -9,6 +9,11 @@ export function isIpv4(text: string): boolean {
   return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) < 256);
 }
 
+/** The 32 binary digits of an IPv4 address, as of a mask. */
+export function ipv4Bits(address: string): string {
+  return address.split(".").map((part) => Number(part).toString(2).padStart(8, "0")).join("");
+}
+
 /** Whether `text` is an IPv6 address, with or without a zone. */
 export function isIpv6(text: string): boolean {
   return expandIpv6(text) !== undefined;

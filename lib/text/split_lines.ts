@@ -1,5 +1,6 @@
 /**
- * The lines of a text: Python's `str.splitlines()` with Python's line ends, and lines that only a newline ends.
+ * The lines and the words of a text: Python's `str.splitlines()` with Python's line ends, lines that only a newline
+ * ends, and what white space separates.
  * Source: docs.python.org, "str.splitlines".
  * @module
  */
@@ -18,4 +19,14 @@ export function splitLines(text: string): string[] {
 /** The lines of `text` with their ends, which are `\n` alone: Python's files of bytes. */
 export function linesWithEnds(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** The words of a text, which white space separates. */
+export function splitWhitespace(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}
+
+/** The words of each line that has any: a table. */
+export function splitRows(text: string): string[][] {
+  return text.split("\n").map(splitWhitespace).filter((words) => words.length > 0);
 }

@@ -31,6 +31,12 @@ export function capitalize(text: string): string {
   return titleChar(first) + rest.join("").toLowerCase();
 }
 
+/** Python's `text[:1].upper() + text[1:].lower()`. */
+export function upperFirst(text: string): string {
+  const [first = "", ...rest] = text;
+  return first.toUpperCase() + rest.join("").toLowerCase();
+}
+
 /** `str.title()` */
 export function title(text: string): string {
   let out = "";

@@ -9,7 +9,7 @@
  */
 
 import { hashBytesKeyed, hashTextKeyed, hashWords } from "./keyed_hash.ts";
-import { Float, type Value } from "./value.ts";
+import { numeric, type Value } from "./value.ts";
 
 /** Maps with more entries than this must be a {@linkcode Dict}. Below it, colliding keys cost little. */
 export const PLAIN_ENTRIES = 400;
@@ -175,16 +175,10 @@ function isSameKey(known: Value | undefined, key: Value): boolean {
     for (let i = 0; i < known.length; i++) if (known[i] !== key[i]) return false;
     return true;
   }
-  const a = numberOf(known), b = numberOf(key);
+  const a = numeric(known), b = numeric(key);
   if (a === undefined || b === undefined) return false;
   // This comparison is exact between a number and a bigint too.
   return (a <= b && a >= b) || (Number.isNaN(a) && Number.isNaN(b));
-}
-
-function numberOf(key: Value): number | bigint | undefined {
-  if (typeof key === "number" || typeof key === "bigint") return key;
-  if (typeof key === "boolean") return key ? 1 : 0;
-  return key instanceof Float ? key.value : undefined;
 }
 
 const double = new Float64Array(1);
@@ -194,7 +188,7 @@ const halves = new Int32Array(double.buffer);
 function hashKey(key: Value): number {
   if (typeof key === "string") return hashTextKeyed(key);
   if (key instanceof Uint8Array) return hashBytesKeyed(key);
-  const number = numberOf(key);
+  const number = numeric(key);
   if (number === undefined) return 0; // None
   // A 64-bit int has more digits than a float, and a float may be equal to it. No message holds larger ints.
   const size = number < 0 ? -number : number;

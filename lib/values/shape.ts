@@ -34,3 +34,26 @@ export function onlyStrings(list: unknown): string[] {
 export function textOrNull(value: Value | undefined): string | null {
   return value === null || value === undefined ? null : str(value);
 }
+
+/** The map under a key of `parent`, made if there is none. */
+export function mapUnder(parent: ValueMap, key: Value): ValueMap {
+  const child = parent.get(key);
+  if (isMap(child)) return child;
+  const made: ValueMap = new Map();
+  parent.set(key, made);
+  return made;
+}
+
+/** The list under a key of `parent`, made if there is none. */
+export function listUnder(parent: ValueMap, key: Value): Value[] {
+  const child = parent.get(key);
+  if (Array.isArray(child)) return child;
+  const made: Value[] = [];
+  parent.set(key, made);
+  return made;
+}
+
+/** Bytes as they are; the UTF-8 of the text of anything else. */
+export function bytesOf(value: Value): Uint8Array {
+  return value instanceof Uint8Array ? value : new TextEncoder().encode(str(value));
+}

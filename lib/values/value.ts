@@ -64,7 +64,7 @@ export function typeName(v: Value): string {
 }
 
 /** The number of a bool, int or float; `undefined` for anything else. JavaScript compares these exactly. */
-function numeric(v: Value | undefined): number | bigint | undefined {
+export function numeric(v: Value | undefined): number | bigint | undefined {
   if (typeof v === "number" || typeof v === "bigint") return v;
   if (typeof v === "boolean") return v ? 1 : 0;
   return v instanceof Float ? v.value : undefined;
@@ -106,6 +106,11 @@ export function equals(a: Value, b: Value): boolean {
     return true;
   }
   return false;
+}
+
+/** Python's `value in list`. */
+export function isAmong(value: Value, list: readonly Value[]): boolean {
+  return list.some((one) => equals(one, value));
 }
 
 /** The value under a key that Python takes for equal to `key` where a JavaScript map does not (`1.0`, bytes). */

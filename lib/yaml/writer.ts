@@ -207,6 +207,11 @@ function escape(char: string, ascii: boolean): string {
   if (Object.hasOwn(ESCAPES, char)) return `\\${ESCAPES[char]}`;
   if (isPrintable(char) && !(ascii && char > "\x7e")) return char;
   if (char === "\xa0") return "\\_";
+  return numericEscape(char);
+}
+
+/** A character by its number, as in double quotes: `\x07`, `\u2028`, `\U0001F600`. */
+export function numericEscape(char: string): string {
   const code = char.codePointAt(0) ?? 0;
   const hex = (width: number) => code.toString(16).toUpperCase().padStart(width, "0");
   return code <= 0xff ? `\\x${hex(2)}` : code <= 0xffff ? `\\u${hex(4)}` : `\\U${hex(8)}`;

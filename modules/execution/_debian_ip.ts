@@ -20,7 +20,7 @@ import {
   shownSettings,
   splitHostName,
 } from "#lib/host/network/debian_settings.ts";
-import { isAmong, requireSetting, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
+import { requireSetting, settingError, wrongSetting } from "#lib/host/network/interface_settings.ts";
 import { adapterText, parseInterfaces, sourceText } from "#lib/host/network/interfaces_file.ts";
 import { ScriptFiles } from "#lib/host/network/script_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -28,7 +28,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
-import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isAmong, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const INTERFACES = "/etc/network/interfaces";
 const INTERFACES_DIRECTORY = "/etc/network/interfaces.d";

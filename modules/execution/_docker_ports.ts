@@ -7,7 +7,7 @@
 import { isInNetwork, parseIpAddress, parseIpNetwork } from "#lib/text/ip_network.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { Tuple } from "#lib/values/tuple.ts";
-import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isAmong, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Which addresses are shown, and how. */
 export interface DockerPortOptions {
@@ -54,7 +54,7 @@ function add(served: ValueMap, port: Value, value: Value): void {
   const ipv4 = mapIn(served, "ipv4");
   const known = ipv4.get(port);
   const list = listOrEmpty(known);
-  if (!list.some((one) => equals(one, value))) list.push(value);
+  if (!isAmong(value, list)) list.push(value);
   served.set("ipv4", ipv4.set(port, list));
 }
 

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { expandHome } from "./_file_host.ts";
 import { type Backup, listBackups, listBackupsDirectory, makeBackup } from "#lib/host/filesystem/backups.ts";
 import { copyContents } from "#lib/host/filesystem/trees.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -38,7 +38,7 @@ function lister(name: string): ModuleFunction<JobContext> {
     permissions: "all",
     params: LIST,
     run: ({ path, limit }, context) =>
-      numberBackups(listBackups(expandHome(path), {
+      numberBackups(listBackups(expandUser(path), {
         cachedir: context.opts.cachedir,
         limit: limitOf(limit, "list_backups", context),
       })),
@@ -58,7 +58,7 @@ export const list_backups_dir: ModuleFunction<JobContext> = fn({
   run: ({ path, limit }, context) => {
     const query = { cachedir: context.opts.cachedir, limit: limitOf(limit, "list_backups_dir", context) };
     return new Map(
-      [...listBackupsDirectory(expandHome(path), query)].map(([file, backups]) => [file, numberBackups(backups)]),
+      [...listBackupsDirectory(expandUser(path), query)].map(([file, backups]) => [file, numberBackups(backups)]),
     );
   },
 });
@@ -82,7 +82,7 @@ export const restore_backup: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: BACKUP,
   run: ({ path: given, backup_id }, context) => {
-    const path = expandHome(given);
+    const path = expandUser(given);
     const backup = backupOf(path, backup_id, context);
     if (typeof backup === "string") return map({ result: false, comment: backup });
     // Salt fails if there is no file, which may be why its backup is wanted.
@@ -108,7 +108,7 @@ function deleter(name: string): ModuleFunction<JobContext> {
     permissions: "all",
     params: BACKUP,
     run: ({ path: given, backup_id }, context) => {
-      const backup = backupOf(expandHome(given), backup_id, context);
+      const backup = backupOf(expandUser(given), backup_id, context);
       if (typeof backup === "string") return map({ result: false, comment: backup });
       try {
         Deno.removeSync(backup.location);

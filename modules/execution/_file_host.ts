@@ -8,7 +8,6 @@ import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/value
 import type { FileHost, ToolOptions, ToolResult } from "#lib/host/filesystem/file_host.ts";
 import type { FileClient } from "#lib/files/client/file_client.ts";
 import type { SourceFiles } from "#lib/host/filesystem/source_files.ts";
-import { expandUser } from "#lib/os/disk_paths.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { Rest } from "#lib/plugins/module.ts";
 import { asList, mapOrEmpty } from "#lib/values/shape.ts";
@@ -25,6 +24,11 @@ export async function runTool(
   const result = await callRunAll(context, words, options);
   const text = (key: string) => str(result.get(key) ?? "");
   return { retcode: toNumber(result.get("retcode")) ?? 0, stdout: text("stdout"), stderr: text("stderr") };
+}
+
+/** What a program writes to its standard output and its standard error, by {@linkcode runTool}. */
+export async function runForText(context: JobContext, words: readonly string[]): Promise<string> {
+  return (await runTool(context, words, { joined: true })).stdout;
 }
 
 /** The map that a function returns; an empty one if it returns something else. */
@@ -91,11 +95,6 @@ let opening: typeof import("#lib/files/client/open.ts") | undefined;
 async function openClient(context: JobContext): Promise<FileClient> {
   opening ??= await import("#lib/files/client/open.ts");
   return opening.fileClientOf(context);
-}
-
-/** A path argument with `~` made a home directory. */
-export function expandHome(path: string): string {
-  return expandUser(path);
 }
 
 /** The lines for `file.append` and similar functions: positional, or in the keyword `args`. */

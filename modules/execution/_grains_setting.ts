@@ -9,7 +9,7 @@ import { messageOf } from "#lib/errors.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { asList } from "#lib/values/shape.ts";
 import { traverse } from "#lib/yaml/traverse.ts";
-import { equals, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isAmong, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** How a grain is set. */
 export interface SettingOptions {
@@ -139,7 +139,7 @@ export async function appendToGrain(
   let list = grainAt(key, context, delimiter, []);
   if (convert && !Array.isArray(list)) list = list === null ? [] : [list];
   if (!Array.isArray(list)) return `The key ${key} is not a valid list`;
-  if (list.some((item) => equals(item, value))) return `The val ${str(value)} was already in the list ${key}`;
+  if (isAmong(value, list)) return `The val ${str(value)} was already in the list ${key}`;
   list.push(...asList(value));
   return await setList(key, list, context, delimiter);
 }

@@ -21,5 +21,10 @@ export function namedPackages(
   if (truthy(pkgs) && truthy(sources)) throw new InvocationError("Only one of pkgs or sources can be specified.");
   const given = truthy(pkgs) ? pkgs : truthy(sources) ? sources : name;
   const list = typeof given === "string" && given.startsWith("[") ? loadYaml(given) : given;
-  return asList(list).map((one) => str(isMap(one) ? [...one.keys()][0] ?? "" : one));
+  return asList(list).map(packageName);
+}
+
+/** The name of a package that is given by its name, or by a map from the name to a version. */
+export function packageName(one: Value): string {
+  return str(isMap(one) ? [...one.keys()][0] ?? "" : one);
 }

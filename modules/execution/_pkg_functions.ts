@@ -9,6 +9,7 @@ import { asVersions, type PackageVersions, showVersions } from "#lib/host/packag
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import type { ProgramResult } from "#lib/programs/run_program.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -126,4 +127,9 @@ export function removalDoc(action: "remove" | "purge", doc: string): string {
     `pkg.${action} <package1>,<package2>,<package3>`,
     `pkg.${action} pkgs='["foo", "bar"]'`,
   );
+}
+
+/** What a package manager that failed says on its standard error, for a list of errors. */
+export function errorsOf({ retcode, stderr }: ProgramResult): string[] {
+  return retcode !== 0 && stderr !== "" ? [stderr] : [];
 }

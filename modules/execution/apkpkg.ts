@@ -4,12 +4,13 @@
  * @module
  */
 
-import { listFunction, versionFunction } from "./_pkg_functions.ts";
+import { packageName } from "./_package_names.ts";
+import { errorsOf, listFunction, versionFunction } from "./_pkg_functions.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { CommandError } from "#lib/errors.ts";
 import { parseApkInstalled, parseApkUpgrades, splitPackage } from "#lib/host/packages/apk_output.ts";
 import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
-import { asVersions, type PackageVersions } from "#lib/host/packages/package_list.ts";
+import { type PackageVersions, versionTexts } from "#lib/host/packages/package_list.ts";
 import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -18,7 +19,7 @@ import type { Virtual } from "#lib/plugins/virtual.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
-import { isMap, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   name: "pkg",
@@ -38,10 +39,6 @@ async function listInstalled(context: JobContext): Promise<PackageVersions> {
   return parseApkInstalled((await apk(["info", "-v"], context, true)).stdout);
 }
 
-async function installedVersions(context: JobContext): Promise<ValueMap> {
-  return asVersions(await listInstalled(context), false);
-}
-
 async function refresh(context: JobContext): Promise<boolean> {
   noteRefresh(context.opts);
   const { retcode, stdout } = await apk(["update"], context);
@@ -51,16 +48,11 @@ async function refresh(context: JobContext): Promise<boolean> {
 
 /** The names in name, and those of pkgs: names, or maps from a name to a version. */
 function packageNames(name: string | null, pkgs: Value): string[] {
-  const list = listOrEmpty(pkgs);
   const names = [
     ...name ? name.split(",") : [],
-    ...list.map((one) => str(isMap(one) ? [...one.keys()][0] ?? "" : one)),
+    ...listOrEmpty(pkgs).map(packageName),
   ];
   return names.map((one) => checkedWord(one, "package name"));
-}
-
-function errorsOf({ retcode, stderr }: ProgramResult): string[] {
-  return retcode !== 0 && stderr !== "" ? [stderr] : [];
 }
 
 export const version: ModuleFunction<JobContext> = versionFunction(listInstalled);
@@ -87,7 +79,7 @@ export const latest_version: ModuleFunction<JobContext> = fn({
   async run(_bound, context, { args, kwargs }) {
     const names = args.map((one) => checkedWord(str(one), "package name"));
     if (names.length === 0) return "";
-    const before = await installedVersions(context);
+    const before = await versionTexts(listInstalled(context));
     if (isTrue(kwargs.get("refresh") ?? true)) await refresh(context);
     const upgrades = parseApkUpgrades((await apk(["upgrade", "-s"], context)).stdout);
     const latest: ValueMap = new Map();
@@ -120,7 +112,7 @@ export const install: ModuleFunction<JobContext> = fn({
     const names = packageNames(isAlone ? name : null, pkgs);
     if (names.length === 0) return {};
     return await changePackages({
-      list: () => installedVersions(context),
+      list: () => versionTexts(listInstalled(context)),
       async run(before) {
         if (refreshes) await refresh(context);
         const upgrade = names.some((one) => before.has(one)) ? ["-u"] : [];
@@ -133,7 +125,7 @@ export const install: ModuleFunction<JobContext> = fn({
 
 function uninstall(names: readonly string[], purge: boolean, context: JobContext): Promise<ValueMap> {
   return changePackages({
-    list: () => installedVersions(context),
+    list: () => versionTexts(listInstalled(context)),
     run: async () =>
       names.length === 0 ? [] : errorsOf(await apk(["del", ...purge ? ["--purge"] : [], ...names], context)),
     failure: "Problem encountered removing package(s)",
@@ -175,10 +167,10 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   async run({ name, pkgs, refresh: refreshes }, context) {
     if (refreshes) await refresh(context);
     const names = packageNames(pkgs === null ? name : null, pkgs);
-    const before = await installedVersions(context);
+    const before = await versionTexts(listInstalled(context));
     const words = names.length === 0 ? ["upgrade"] : ["add", "-u", ...names];
     const { retcode, stdout } = await apk(words, context, true);
-    const changes = changesBetween(before, await installedVersions(context));
+    const changes = changesBetween(before, await versionTexts(listInstalled(context)));
     return { changes, result: retcode === 0, comment: retcode === 0 ? "" : stdout };
   },
 });

@@ -15,16 +15,12 @@ import { existsOrThrow, isFile } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
-import { asListIfTruthy } from "#lib/values/shape.ts";
+import { asListIfTruthy, bytesOf } from "#lib/values/shape.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** A key as given: a text or bytes. */
 function keyOf(given: Value): string | Uint8Array {
   return given instanceof Uint8Array ? given : str(given);
-}
-
-function bytesOf(given: Value): Uint8Array {
-  return given instanceof Uint8Array ? given : new TextEncoder().encode(str(given));
 }
 
 export const sign: ModuleFunction<JobContext> = fn({

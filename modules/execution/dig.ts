@@ -11,6 +11,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 
 export const virtual: Virtual = {
   serves: [{
@@ -153,7 +154,7 @@ export const MX: ModuleFunction<JobContext> = fn({
   params: { domain: p.str(), resolve: p.any(false), nameserver: p.str(null) },
   async run({ domain, resolve, nameserver }, context) {
     const answer = await query([name(domain), "MX"], nameserver, context);
-    const rows = answer?.split("\n").map((line) => line.split(/\s+/).filter((word) => word !== "")) ?? [];
+    const rows = answer?.split("\n").map((line) => splitWhitespace(line)) ?? [];
     if (!resolve) return rows;
     const hosts: [string, string | undefined][] = [];
     for (const [preference, host] of rows) {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { runTool } from "./_file_host.ts";
+import { runForText, runTool } from "./_file_host.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { checkedWord, needOneOf, needPrograms } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
@@ -17,10 +17,6 @@ import { dfFlags, parseInodeUsage, parsePercent, parseUsage } from "#lib/host/st
 import { splitLines } from "#lib/text/split_lines.ts";
 import { asList } from "#lib/values/shape.ts";
 import { str, toNumber, type Value } from "#lib/values/value.ts";
-
-async function output(words: readonly string[], context: JobContext): Promise<string> {
-  return (await runTool(context, words, { joined: true })).stdout;
-}
 
 /** Flags as a text or a list. */
 function flagsOf(args: Value): string | null {
@@ -46,7 +42,7 @@ export const usage: ModuleFunction<JobContext> = fn({
       context.log("error", "df cannot run without /etc/mtab");
       return {};
     }
-    return orProblem(parseUsage(await output(["df", "-P", ...flags], context)), context);
+    return orProblem(parseUsage(await runForText(context, ["df", "-P", ...flags])), context);
   },
 });
 
@@ -59,7 +55,7 @@ export const inodeusage: ModuleFunction<JobContext> = fn({
   params: { args: p.any(null) },
   async run({ args }, context) {
     const flags = dfFlags(flagsOf(args), "disk.inodeusage");
-    return orProblem(parseInodeUsage(await output(["df", "-iP", ...flags], context)), context);
+    return orProblem(parseInodeUsage(await runForText(context, ["df", "-iP", ...flags])), context);
   },
 });
 
@@ -71,7 +67,7 @@ export const percent: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { args: p.str(null) },
   async run({ args }, context) {
-    const usage = orProblem(parsePercent(await output(["df", "-P"], context)), context);
+    const usage = orProblem(parsePercent(await runForText(context, ["df", "-P"])), context);
     if (args === null || args === "") return usage;
     if (usage.has(args)) return usage.get(args);
     context.log("error", `Problem parsing disk usage information: Partition '${args}' does not exist!`);
@@ -235,11 +231,11 @@ export const format_: ModuleFunction<JobContext> = fn({
 async function typeOf(device: string, context: JobContext): Promise<string> {
   const word = checkedWord(device, "device");
   if (which("lsblk") !== undefined) {
-    const type = splitLines(await output(["lsblk", "-o", "fstype", word], context))[1]?.trim();
+    const type = splitLines(await runForText(context, ["lsblk", "-o", "fstype", word]))[1]?.trim();
     if (type) return type;
   }
   if (which("df") === undefined) return "";
-  return splitLines(await output(["df", "-T", word], context))[1] ?? "";
+  return splitLines(await runForText(context, ["df", "-T", word]))[1] ?? "";
 }
 
 export const fstype: ModuleFunction<JobContext> = fn({

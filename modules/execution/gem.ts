@@ -15,6 +15,7 @@ import {
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { hasPassword } from "#lib/text/url_credentials.ts";
 import { str, type Value } from "#lib/values/value.ts";
 
@@ -47,7 +48,7 @@ async function gem(
 
 /** Names of a list, or of a text with blanks. */
 function names(given: Value): string[] {
-  const list = Array.isArray(given) ? given.map(str) : str(given).split(/\s+/).filter((one) => one !== "");
+  const list = Array.isArray(given) ? given.map(str) : splitWhitespace(str(given));
   return list.map((one) => checkedWord(one, "gem"));
 }
 

@@ -14,10 +14,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { str, type Value } from "#lib/values/value.ts";
 import { sameText } from "#lib/crypto/same_text.ts";
-
-function bytesOf(value: Value): Uint8Array {
-  return value instanceof Uint8Array ? value : new TextEncoder().encode(str(value));
-}
+import { bytesOf } from "#lib/values/shape.ts";
 
 /** Bytes as text if they are UTF-8, else as they are. */
 function textIfPossible(bytes: Uint8Array): Value {

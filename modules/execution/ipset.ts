@@ -11,6 +11,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { asList } from "#lib/values/shape.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -212,7 +213,7 @@ export const add: ModuleFunction<JobContext> = fn({
     if (info === undefined) return `Error: Set ${name} does not exist`;
     const mistake = missingSupport(name, info.get("Header") ?? "", kwargs);
     if (mistake !== undefined) return mistake;
-    const words = entry.split(/\s+/).filter((word) => word !== "").map((word) => checkedWord(word, "entry"));
+    const words = splitWhitespace(entry).map((word) => checkedWord(word, "entry"));
     if (kwargs.has("comment") && !entry.includes("comment")) words.push("comment", str(kwargs.get("comment") ?? ""));
     const options = ["timeout", "packets", "bytes", "skbmark", "skbprio", "skbqueue"];
     if (NOMATCH.includes(info.get("Type") ?? "")) options.push("nomatch");

@@ -5,7 +5,7 @@
  */
 
 import { escapeRegex } from "#lib/regex/escape.ts";
-import { callRunAll, runTool } from "./_file_host.ts";
+import { callRunAll, runForText, runTool } from "./_file_host.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
 import { which } from "#lib/programs/which.ts";
@@ -35,10 +35,6 @@ function localeName(name: string): string {
   return checkedWord(/^[\w.@ -]+$/.test(name) ? name : "", "locale");
 }
 
-async function output(words: readonly string[], context: JobContext): Promise<string> {
-  return (await runTool(context, words, { joined: true })).stdout;
-}
-
 async function settings(context: JobContext): Promise<Map<string, string>> {
   if (which("localectl") === undefined) throw new CommandError('Unable to find "localectl"');
   const { stdout, stderr } = await runTool(context, ["localectl", "status"]);
@@ -52,7 +48,7 @@ export const list_avail: ModuleFunction<JobContext> = fn({
   doc: describe("Return the available locales.", "locale.list_avail"),
   permissions: "all",
   params: {},
-  run: async (_bound, context) => (await output(["locale", "-a"], context)).split("\n"),
+  run: async (_bound, context) => (await runForText(context, ["locale", "-a"])).split("\n"),
 });
 
 /** The files that name the locale where systemd does not, by the family of the distribution, and the name in them. */
@@ -74,7 +70,7 @@ export const get_locale: ModuleFunction<JobContext> = fn({
   async run(_bound, context) {
     const family = grain("os_family", context);
     if (isBooted() && !isOldSuse(context)) return (await settings(context)).get("LANG") ?? "";
-    if (family === "Gentoo") return (await output(["eselect", "--brief", "locale", "show"], context)).trim();
+    if (family === "Gentoo") return (await runForText(context, ["eselect", "--brief", "locale", "show"])).trim();
     if (!Object.hasOwn(FILES, family)) {
       throw new CommandError(`Error: "${grain("oscodename", context)}" is unsupported!`);
     }
@@ -129,7 +125,7 @@ export const avail: ModuleFunction<JobContext> = fn({
   params: { locale: p.str() },
   async run({ locale }, context) {
     const wanted = normalLocale(locale);
-    return (await output(["locale", "-a"], context)).split("\n").some((one) => normalLocale(one.trim()) === wanted);
+    return (await runForText(context, ["locale", "-a"])).split("\n").some((one) => normalLocale(one.trim()) === wanted);
   },
 });
 

@@ -4,13 +4,20 @@
  * @module
  */
 
-import { availableVersion, listFunction, removeFunction, upgradeAvailable, versionFunction } from "./_pkg_functions.ts";
+import {
+  availableVersion,
+  errorsOf,
+  listFunction,
+  removeFunction,
+  upgradeAvailable,
+  versionFunction,
+} from "./_pkg_functions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkedWord, type ProgramResult, runProgram } from "#lib/programs/run_program.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { changeFailure, changePackages, changesBetween } from "#lib/host/packages/changes.ts";
 import { OfferedPackages } from "#lib/host/packages/offered_packages.ts";
-import { asVersions, type PackageVersions } from "#lib/host/packages/package_list.ts";
+import { type PackageVersions, versionTexts } from "#lib/host/packages/package_list.ts";
 import { parseTargets } from "#lib/host/packages/package_targets.ts";
 import * as output from "#lib/host/packages/pacman_output.ts";
 import { noteRefresh } from "#lib/host/packages/refresh_tag.ts";
@@ -53,10 +60,6 @@ function rootWords(root: Value | undefined): string[] {
 
 async function listInstalled(context: JobContext, root?: Value): Promise<PackageVersions> {
   return output.parsePacmanInstalled((await pacman(["-Q", ...rootWords(root)], context, { joined: true })).stdout);
-}
-
-async function installedVersions(context: JobContext): Promise<ValueMap> {
-  return asVersions(await listInstalled(context), false);
 }
 
 async function refresh(root: Value, context: JobContext): Promise<ValueMap> {
@@ -213,10 +216,6 @@ async function targetWords(
   return { words, errors, hasGlobs: true };
 }
 
-function errorsOf({ retcode, stderr }: ProgramResult): string[] {
-  return retcode !== 0 && stderr !== "" ? [stderr] : [];
-}
-
 export const install: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Install packages: name, or pkgs (a list of names, and of maps from a name to a version, which may begin with <, <=, >\n" +
@@ -242,7 +241,7 @@ export const install: ModuleFunction<JobContext> = fn({
     const failure = "Problem encountered installing package(s)";
     const quiet = ["--noprogressbar", "--noconfirm"];
     const root = rootWords(kwargs.get("root"));
-    const list = () => installedVersions(context);
+    const list = () => versionTexts(listInstalled(context));
     if (targets.kind === "file") {
       const words = ["-U", ...quiet, ...targets.files.values(), ...root];
       return await changePackages({
@@ -276,10 +275,10 @@ export const upgrade: ModuleFunction<JobContext> = fn({
   params: { refresh: p.bool(false), root: p.str(null) },
   varKwargs: "kwargs",
   async run({ refresh: refreshes, root }, context) {
-    const before = await installedVersions(context);
+    const before = await versionTexts(listInstalled(context));
     const words = ["-Su", "--noprogressbar", "--noconfirm", ...refreshes ? ["-y"] : [], ...rootWords(root)];
     const result = await pacman(words, context, { scope: true });
-    const changes = changesBetween(before, await installedVersions(context));
+    const changes = changesBetween(before, await versionTexts(listInstalled(context)));
     if (result.retcode === 0) return changes;
     throw changeFailure("Problem encountered upgrading packages", { changes, result: map({ ...result }) });
   },
@@ -290,12 +289,12 @@ function uninstall(action: "remove" | "purge", doc: string): ModuleFunction<JobC
     async remove(removal, context) {
       const targets = await parseTargets(removal, context);
       if (targets?.kind !== "repository") return {};
-      const before = await installedVersions(context);
+      const before = await versionTexts(listInstalled(context));
       const names = [...targets.packages.keys()].filter((one) => before.has(one));
       if (names.length === 0) return {};
       const words = [action === "purge" ? "-Rsc" : "-R", "--noprogressbar", "--noconfirm", ...names];
       const errors = errorsOf(await pacman(words, context, { scope: true }));
-      const changes = changesBetween(before, await installedVersions(context));
+      const changes = changesBetween(before, await versionTexts(listInstalled(context)));
       if (errors.length === 0) return changes;
       throw changeFailure("Problem encountered removing package(s)", { errors, changes });
     },

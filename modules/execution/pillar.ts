@@ -15,7 +15,7 @@ import { maskValue, obfuscateValue } from "#lib/protocol/masked.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
-import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isAmong, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What all functions say of masks. */
 const MASKED = "Values are masked unless `unmask` is True, or a template asks.";
@@ -80,7 +80,7 @@ function overDefault(value: Value | undefined, fallback: Value, mergeLists: bool
   if (!Array.isArray(fallback)) return undefined;
   const over = value ?? [];
   if (!Array.isArray(over)) return undefined;
-  return [...fallback, ...over.filter((item) => !fallback.some((known) => equals(known, item)))];
+  return [...fallback, ...over.filter((item) => !isAmong(item, fallback))];
 }
 
 export const fetch: ModuleFunction<JobContext> = get;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { runTool } from "./_file_host.ts";
+import { runForText, runTool } from "./_file_host.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { replaceFile } from "#lib/host/filesystem/contents.ts";
 import { checkedWord } from "#lib/programs/run_program.ts";
@@ -22,17 +22,13 @@ export const virtual: Virtual = {
   serves: [{ grains: { kernel: ["Linux"] }, otherwise: "This module is available on Linux alone" }],
 };
 
-async function output(words: readonly string[], context: JobContext): Promise<string> {
-  return (await runTool(context, words, { joined: true })).stdout;
-}
-
 /** A function that runs one program without arguments. */
 function programFunction(name: string, what: string): ModuleFunction<JobContext> {
   return fn({
     doc: describe(`${what} Return what \`${name}\` says.`, `system.${name}`),
     permissions: "all",
     params: {},
-    run: (_bound, context) => output([name], context),
+    run: (_bound, context) => runForText(context, [name]),
   });
 }
 
@@ -43,7 +39,7 @@ export const init: ModuleFunction<JobContext> = fn({
   doc: describe("Change to a runlevel.", "system.init 3"),
   permissions: "all",
   params: { runlevel: p.any() },
-  run: ({ runlevel }, context) => output(["init", checkedWord(str(runlevel), "runlevel")], context),
+  run: ({ runlevel }, context) => runForText(context, ["init", checkedWord(str(runlevel), "runlevel")]),
 });
 
 function shutdownFunction(name: string, flag: string, what: string): ModuleFunction<JobContext> {
@@ -57,7 +53,7 @@ function shutdownFunction(name: string, flag: string, what: string): ModuleFunct
     params: { at_time: p.any(null) },
     run({ at_time }, context) {
       const when = at_time === null || at_time === "" || at_time === 0 || at_time === false ? "now" : str(at_time);
-      return output(["shutdown", flag, checkedWord(when, "time")], context);
+      return runForText(context, ["shutdown", flag, checkedWord(when, "time")]);
     },
   });
 }
@@ -176,7 +172,7 @@ export const get_computer_desc: ModuleFunction<JobContext> = fn({
     const hostnamectl = which("hostnamectl");
     const pretty = hostnamectl === undefined
       ? prettyName(readTextFileIfExists(MACHINE_INFO) ?? "")
-      : await output([hostnamectl, "status", "--pretty"], context);
+      : await runForText(context, [hostnamectl, "status", "--pretty"]);
     if (pretty === undefined) return false;
     return pretty.replaceAll("\\\\", "\\").replaceAll('\\"', '"').replaceAll("\\n", "\n").replaceAll("\\t", "\t");
   },

@@ -6,7 +6,7 @@
  */
 
 import { CommandError, CommandNotFoundError, InvocationError, messageOf, RefusedError } from "#lib/errors.ts";
-import { describe } from "#lib/plugins/docs.ts";
+import { describe, moduleOfFunction } from "#lib/plugins/docs.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -369,5 +369,5 @@ function randomBelow(limit: number): number {
 }
 
 async function loadedModules({ catalogue }: JobContext): Promise<string[]> {
-  return [...new Set((await catalogue.all()).map(({ name }) => name.split(".", 1)[0]))];
+  return [...new Set((await catalogue.all()).map(({ name }) => moduleOfFunction(name)))];
 }

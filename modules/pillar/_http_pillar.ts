@@ -59,7 +59,7 @@ export function httpPillar(
       } catch (error) {
         log(
           "error",
-          `Error on minion '${minionId}' http query: ${withoutPassword(url ?? pattern)}: ${messageOf(error)}`,
+          `Error on minion '${minionId}' http query: ${withoutLogin(url ?? pattern)}: ${messageOf(error)}`,
         );
         return new Map();
       }
@@ -96,7 +96,7 @@ async function readPage(answer: Response): Promise<string> {
   return pieces.map((piece) => decoder.decode(piece, { stream: true })).join("") + decoder.decode();
 }
 
-function withoutPassword(url: string): string {
+function withoutLogin(url: string): string {
   return url.replace(/\/\/[^/@]*@/, "//");
 }
 

@@ -9,6 +9,7 @@ import type { LockResult } from "#lib/plugins/file_backend.ts";
 import { type FileListOptions, FileServer } from "#lib/files/server/file_server.ts";
 import { changeLocks, clearCaches, clearFileLists, updateBackends } from "#lib/files/server/upkeep.ts";
 import { p } from "#lib/plugins/module.ts";
+import { splitInput } from "#lib/values/split_input.ts";
 import { compareStrings, map, str, truthy, type Value } from "#lib/values/value.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
@@ -83,7 +84,7 @@ saltenv : None
   ),
   params: { saltenv: p.any(null), backend: p.any(null) },
   async run({ saltenv, backend }, context) {
-    const saltenvs = saltenv === null ? undefined : asList(saltenv);
+    const saltenvs = saltenv === null ? undefined : splitInput(saltenv);
     const { cachedir } = context.opts;
     return new Map(await clearFileLists(serverOf(context), { cachedir, saltenvs, backend: names(backend) }));
   },
@@ -102,7 +103,7 @@ remotes : None
   async run({ backend, remotes }, context) {
     const choice = {
       backend: names(backend),
-      targets: remotes === null ? [] : asList(remotes),
+      targets: remotes === null ? [] : splitInput(remotes),
       changes: context.opts.fileserver_events,
       signal: context.signal,
     };
@@ -163,11 +164,7 @@ function serverOf({ opts, log }: RunnerContext): FileServer {
 /** The names of backends, `git` and `minion` too. */
 function names(backend: Value): string[] | undefined {
   if (!truthy(backend)) return undefined;
-  return asList(backend).map((name) => name.replace(/^(-?)(git|minion)$/, "$1$2fs"));
-}
-
-function asList(value: Value): string[] {
-  return Array.isArray(value) ? value.map(str) : str(value).split(",").map((part) => part.trim());
+  return splitInput(backend).map((name) => name.replace(/^(-?)(git|minion)$/, "$1$2fs"));
 }
 
 /** The actions and errors; the text `nothing` if there are none. */

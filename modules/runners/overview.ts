@@ -9,6 +9,7 @@ import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { p } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
+import { utcTime } from "#lib/text/calendar.ts";
 import { compareStrings, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The states of keys, in the order in which a minion with several is shown. */
@@ -44,7 +45,7 @@ reported, and its last job.${MATCHING}`,
         return map({
           id,
           key,
-          connected: !here.has(id) ? "" : ms === undefined ? "yes" : time(ms),
+          connected: !here.has(id) ? "" : ms === undefined ? "yes" : utcTime(ms),
           address: here.get(id) ?? "",
           version: str(grains?.get("saltversion") ?? ""),
           os: str(grains?.get("osfinger") ?? grains?.get("os") ?? ""),
@@ -126,12 +127,7 @@ function shortText(value: Value): string {
   return whole.length > TARGET_LENGTH ? `${whole.slice(0, TARGET_LENGTH - 1)}…` : whole;
 }
 
-/** A point in time on the clock of UTC, as jids have it: `2026-11-22 10:00:01`. */
-function time(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
-}
-
-/** The same of a jid; empty for another text. */
+/** The time of a jid on the clock of UTC, as {@linkcode utcTime} shows it; empty for another text. */
 function startOf(jid: string): string {
   const [year, month, day, hour, minute, second] = jid.match(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)/)?.slice(1) ?? [];
   return second === undefined ? "" : `${year}-${month}-${day} ${hour}:${minute}:${second}`;

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { yumComments } from "#lib/host/packages/repo_files.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { asList } from "#lib/values/shape.ts";
 import { compareStrings, equals, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -29,12 +30,6 @@ function aptComments(comments: Value): string {
   return asList(comments).map(str).join(" ").trim();
 }
 
-/** Comments as lines, as yum keeps them. */
-function rpmComments(comments: Value): string {
-  const list = asList(comments);
-  return list.map((one) => `# ${str(one).replace(/^#+/, "").trimStart()}\n`).join("");
-}
-
 /** The line of a source, with what follows the address and the suite in one order. */
 function sortedLine(line: string): string[] {
   const split = line.trim().split(/\s+/);
@@ -57,7 +52,7 @@ export function isConfigured(
     if (now === undefined) return isFineWithout(name, value, family);
     if (name === "comps" || name === "key_url") return isSameSorted(value, now);
     if (name === "line" && family === "Debian") return isSameLine(str(now), str(value), { wanted, kwargs });
-    if (name === "comments" && family === "RedHat") return rpmComments(now) === rpmComments(value);
+    if (name === "comments" && family === "RedHat") return yumComments(now) === yumComments(value);
     if (name === "architectures" && truthy(value)) {
       const [expected, given] = [new Set(words(value)), new Set(words(now))];
       return expected.size === given.size && [...expected].every((one) => given.has(one));

@@ -8,7 +8,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { asList, listOrEmpty } from "#lib/values/shape.ts";
-import { equals, isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
+import { equals, isAmong, isMap, map, str, truthy, type Value } from "#lib/values/value.ts";
 import { DEFAULT_TARGET_DELIM, traverse } from "#lib/yaml/traverse.ts";
 
 const DELIMITER = { delimiter: p.str(DEFAULT_TARGET_DELIM) };
@@ -26,10 +26,6 @@ function pathOf(name: string, delimiter: string): string {
 
 function grainAt(path: string, { grains }: StateContext): Value | undefined {
   return traverse(grains, path);
-}
-
-function includes(list: readonly Value[], value: Value): boolean {
-  return list.some((one) => equals(one, value));
 }
 
 /**
@@ -104,7 +100,7 @@ value
     const pending = pendingValues(path, context);
     const values = [...listOrEmpty(found), ...pending];
     const requested = asList(given);
-    const fresh = requested.filter((one) => !includes(values, one));
+    const fresh = requested.filter((one) => !isAmong(one, values));
     if (fresh.length === 0) {
       const where = there ? `in grain ${path} (or pending)` : `pending in grain ${path}`;
       return { ...startResult(path), comment: `Value ${str(given)} is already ${where}` };
@@ -119,10 +115,10 @@ value
     }
     const appended = await context.call("grains.append", [path, value]);
     const now = grainAt(path, context);
-    if (!Array.isArray(now) || fresh.some((one) => !includes(now, one))) {
+    if (!Array.isArray(now) || fresh.some((one) => !isAmong(one, now))) {
       return failState(path, `Failed append value ${str(value)} to grain ${path}`);
     }
-    const removed = requested.filter((one) => includes(values, one));
+    const removed = requested.filter((one) => isAmong(one, values));
     const why = there ? `value found in "${path}" (or pending)` : `value already pending in "${path}"`;
     const left = removed.length > 0 ? `Removed value ${str(removed)} from update due to ${why}.\n` : "";
     return {
@@ -149,7 +145,7 @@ value
     const ret = startResult(path);
     const comments: string[] = [], deleted: Value[] = [];
     for (const one of asList(value)) {
-      if (!includes(before, one)) {
+      if (!isAmong(one, before)) {
         comments.push(`Value ${str(one)} is absent from grain ${path}`);
         continue;
       }
@@ -212,7 +208,7 @@ convert : False
     if (!truthy(grain) && !context.grains.has(path)) return failState(path, `Grain ${path} does not exist`);
     const text = str(value);
     if (Array.isArray(grain)) {
-      if (includes(grain, value)) {
+      if (isAmong(value, grain)) {
         return { ...startResult(path), comment: `Value ${text} is already in the list for grain ${path}` };
       }
       if (context.test) {

@@ -11,7 +11,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { conditionHolds } from "#lib/jinja/salt/condition.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
-import { compare, equals, isMap, str, toNumber, truthy, type Value } from "#lib/values/value.ts";
+import { compare, equals, isAmong, isMap, str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 /** Seconds as a number; `undefined` for other values. */
 function seconds(value: Value): number | undefined {
@@ -79,7 +79,7 @@ const OPERATORS: Readonly<Record<string, Comparison>> = {
 function holds(got: Value, item: Value): boolean {
   if (typeof got === "string") return got.includes(str(item));
   const items = isMap(got) ? [...got.keys()] : listOrEmpty(got);
-  return items.some((one) => equals(one, item));
+  return isAmong(item, items);
 }
 
 async function comparison(name: string, context: StateContext): Promise<Comparison | undefined> {

@@ -10,7 +10,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { isPythonError } from "#lib/python/errors.ts";
-import { splitLines } from "#lib/text/split_lines.ts";
+import { splitLines, splitWhitespace } from "#lib/text/split_lines.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -124,7 +124,7 @@ async function bring(
 async function enslave(ret: StateResult, name: string, settings: ValueMap, context: StateContext): Promise<void> {
   const wanted = settings.get("slaves");
   if (!truthy(wanted)) return;
-  const words = (value: Value) => str(value).split(/\s+/).filter((word) => word !== "");
+  const words = (value: Value) => splitWhitespace(str(value));
   const present = words(await context.call("cmd.run", [["cat", `/sys/class/net/${name}/bonding/slaves`]]));
   const desired = Array.isArray(wanted) ? wanted.map(str) : words(wanted ?? "");
   const missing = [...new Set(desired)].filter((one) => !present.includes(one));

@@ -15,6 +15,7 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -246,7 +247,7 @@ async function configure(
 
 /** A definition without the slash at the end of its address. */
 function withoutSlash(definition: string): string {
-  const words = definition.split(/\s+/).filter((word) => word !== "");
+  const words = splitWhitespace(definition);
   return words.map((word) => /^(https?|ftp):\/\//.test(word) ? word.replace(/\/+$/, "") : word).join(" ");
 }
 

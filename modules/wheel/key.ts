@@ -10,7 +10,7 @@ import { MAX_RUNTIME_BITS } from "#lib/crypto/key_bits.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { CommandError, InvocationError, KeyError } from "#lib/errors.ts";
 import { runner, type RunnerContext, type RunnerFunction, wheelDoc } from "#lib/client/runner_context.ts";
-import { byDirectory, compileGlobs, KEY_STATES, type KeyMatches } from "#lib/keys/manager.ts";
+import { byDirectory, compileGlobs, describeKeys, KEY_STATES, type KeyMatches } from "#lib/keys/manager.ts";
 import { localKeys } from "#lib/keys/local_keys.ts";
 import { signMasterKey } from "#lib/keys/master_signature.ts";
 import { loadOrCreateKeyPair, masterPublicKey, movedMasterKey } from "#lib/keys/pair.ts";
@@ -160,7 +160,7 @@ export const delete_dict: RunnerFunction = runner({
 export const print: RunnerFunction = runner({
   doc: wheelDoc(`Return the public keys that match, by their state.${MATCH}`, "key.print web1"),
   params: { match: p.any() },
-  run: ({ match }, context) => ofEach(context, globsIn(match), (pem) => pem),
+  run: ({ match }, context) => describeKeys(context.manager, globsIn(match), (pem) => pem),
 });
 
 export const finger: RunnerFunction = runner({
@@ -176,7 +176,7 @@ hash_type
   run({ match, hash_type }, context) {
     const globs = globsIn(match);
     const digest = (pem: string) => fingerprint(pem, hash_type ?? context.opts.hash_type);
-    const digests = ofEach(context, globs, digest);
+    const digests = describeKeys(context.manager, globs, digest);
     const wanted = compileGlobs(globs);
     const own = [...localKeys(context.opts.pki_dir)].filter(([name]) => wanted(name));
     if (own.length > 0) digests.set("local", new Map(own.map(([name, pem]) => [name, digest(pem)])));
@@ -376,14 +376,6 @@ async function change(
 async function remove({ manager, opts, rotateKey }: RunnerContext, matches: KeyMatches): Promise<void> {
   await manager.delete(matches, { preserve: opts.preserve_minion_cache });
   rotateKey();
-}
-
-function ofEach({ manager }: RunnerContext, globs: string | string[], text: (pem: string) => string): ValueMap {
-  const digests: ValueMap = new Map();
-  for (const [state, ids] of manager.match(globs)) {
-    digests.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(manager.pem(id, state))])));
-  }
-  return digests;
 }
 
 function masterKey({ pki_dir, id }: RunnerContext["opts"]): string {

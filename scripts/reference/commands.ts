@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { CliTable, CommandLine } from "#lib/commands/cli/command_line.ts";
+import type { CliOption, CliTable, CommandLine } from "#lib/commands/cli/command_line.ts";
 import { SALT } from "#lib/commands/programs/salt_options.ts";
 import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
 import { SALT_CP } from "#lib/commands/programs/salt_cp_options.ts";
@@ -20,3 +20,8 @@ export const SERVICES: readonly AnyCommand[] = [SALT_MASTER, SALT_MINION, SALT_A
 
 /** Every command; those for operators come first. */
 export const COMMANDS: readonly AnyCommand[] = [SALT, SALT_KEY, SALT_RUN, SALT_CALL, SALT_CP, ...SERVICES];
+
+/** The help of an option, with its default in the place of `%default`. */
+export function helpOf(option: CliOption): string {
+  return option.help.replaceAll("%default", String(option.default ?? "none"));
+}

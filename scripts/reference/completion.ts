@@ -9,10 +9,9 @@
  */
 
 import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line.ts";
-import { COMMANDS } from "./commands.ts";
+import { type AnyCommand, COMMANDS, helpOf } from "./commands.ts";
 import { EXECUTION_MODULES } from "#modules/execution/_built_in.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
-import { type AnyCommand } from "./commands.ts";
 import { OUTPUTTER_NAMES } from "#lib/output/outputter_names.ts";
 import { RUNNERS } from "#modules/runners/_built_in.ts";
 
@@ -123,10 +122,6 @@ function optionsOf(command: AnyCommand): [name: string, option: CliOption][] {
 function kindOf(name: string, option: CliOption): Kind {
   if (option.choices !== undefined) return `words:${option.choices.join(" ")}`;
   return OPTION_VALUES[name] ?? "";
-}
-
-function helpOf(option: CliOption): string {
-  return option.help.replaceAll("%default", String(option.default ?? "none"));
 }
 
 function identifier(name: string): string {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type AnyCommand, COMMANDS, SERVICES } from "./commands.ts";
+import { type AnyCommand, COMMANDS, helpOf, SERVICES } from "./commands.ts";
 import { type CliOption, STANDARD_OPTIONS } from "#lib/commands/cli/command_line.ts";
 import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "#lib/commands/cli/help_sections.ts";
 import { optionLabel } from "#lib/commands/cli/help.ts";
@@ -18,10 +18,6 @@ const OWN = "Options";
 function groupOptions(command: AnyCommand): Map<string, [name: string, option: CliOption][]> {
   const options = Object.entries<CliOption>({ ...STANDARD_OPTIONS, ...command.options });
   return Map.groupBy(options, ([, { group }]) => group ?? OWN);
-}
-
-function helpOf(option: CliOption): string {
-  return option.help.replaceAll("%default", String(option.default ?? "none"));
 }
 
 /** The manual page of `command`, in section 1, or in section 8 for a service. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { DOCUMENTATION, ENVIRONMENT, exitCodesOf } from "./help_sections.ts";
 import { type CliOption, type CliTable, type CommandLine, STANDARD_OPTIONS } from "./command_line.ts";
 
@@ -93,7 +94,7 @@ export function optionLabel(name: string, option: CliOption): string {
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = "";
-  for (const word of text.split(/\s+/).filter((word) => word !== "")) {
+  for (const word of splitWhitespace(text)) {
     let gap = line === "" ? "" : " ";
     for (const piece of word.split(/(?<=[A-Za-z]{2}-)(?=[A-Za-z]{2})/)) {
       if (line !== "" && line.length + gap.length + piece.length > width) {

@@ -6,6 +6,7 @@
 import {
   byDirectory,
   compileGlobs,
+  describeKeys,
   KEY_STATES,
   type KeyChange,
   type KeyManager,
@@ -52,13 +53,7 @@ export interface FileKeyOptions {
 
 /** Operations on the files of the master's pki directory. */
 export function fileKeys(manager: KeyManager, options: FileKeyOptions): KeyOperations {
-  const ofEach = (globs: string, text: (pem: string) => string): ValueMap => {
-    const groups: ValueMap = new Map();
-    for (const [state, ids] of manager.match(globs)) {
-      groups.set(KEY_DIRECTORIES[state], new Map(ids.map((id) => [id, text(manager.pem(id, state))])));
-    }
-    return groups;
-  };
+  const ofEach = (globs: string, textOf: (pem: string) => string) => describeKeys(manager, globs, textOf);
   return {
     list: (states) => Promise.resolve(manager.list(states)),
     match: (globs) => Promise.resolve(manager.match(globs)),

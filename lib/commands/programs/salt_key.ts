@@ -12,7 +12,7 @@ import type { Parsed } from "#lib/commands/cli/command_line.ts";
 import { becomeServiceUser } from "#lib/commands/cli/command_user.ts";
 import { loadClientConfig } from "#lib/config/load.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
-import { writeDropfile } from "#lib/keys/dropfile.ts";
+import { requestRotation } from "#lib/keys/dropfile.ts";
 import { KeyError } from "#lib/errors.ts";
 import { fileKeys, type KeyOperations, wheelKeys } from "./key_operations.ts";
 import { type AskingIo, KeyCli } from "./salt_key_actions.ts";
@@ -115,9 +115,7 @@ function fileOperations(options: SaltKeyValues, { opts, io, log }: Setting): Key
     preserveMinions: booleanOption("--preserve-minions", options.preserve_minions) ?? false,
     hashType: opts.hash_type,
     localKeys: () => localKeys(opts.pki_dir),
-    rotate: () => {
-      if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
-    },
+    rotate: () => requestRotation(opts),
   });
 }
 

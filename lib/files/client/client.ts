@@ -6,7 +6,7 @@
 
 import { cachedCopy, type CachePlace, environmentDirectory, externalPath, filesPath } from "./cache_paths.ts";
 import { CommandError } from "#lib/errors.ts";
-import { download, downloadContents, isThere, withoutPassword } from "./downloads.ts";
+import { download, downloadContents, isThere } from "./downloads.ts";
 import { directoryOnHost, filesBelow, minionPath } from "./directories.ts";
 import { fetchFile } from "./transfer.ts";
 import { fileDigest, sameHash } from "./file_digest.ts";
@@ -17,6 +17,7 @@ import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import { makeCacheDirectory, placeInCache, placeOnHost } from "./placing.ts";
 import { pathChooser } from "./include_exclude.ts";
 import { createSaltUrl, splitSaltUrl } from "#lib/files/backends/salt_url.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
 import type {
   CacheDirOptions,
   CachedState,
@@ -283,7 +284,7 @@ function localPath(url: string, scheme: string): string | undefined {
 function refuseScheme(url: string, scheme: string): void {
   if (["http", "https"].includes(scheme)) return;
   throw new CommandError(
-    `Cannot fetch '${withoutPassword(url)}': ${scheme}:// is not supported here; salt, http, https and file are`,
+    `Cannot fetch '${hideCredentials(url)}': ${scheme}:// is not supported here; salt, http, https and file are`,
   );
 }
 

@@ -11,6 +11,7 @@ import { realPath } from "#lib/os/disk_paths.ts";
 import { baseName, dirName } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
 
 /** How a file is downloaded. */
 export interface DownloadOptions {
@@ -24,11 +25,6 @@ export interface DownloadOptions {
 
 /** Largest contents that are held in memory. */
 const MAX_BYTES = 100 * 2 ** 20;
-
-/** A URL for messages: without a password. */
-export function withoutPassword(url: string): string {
-  return url.replace(/(https?):\/\/.*@/gi, "$1://<redacted>@");
-}
 
 /**
  * Downloads to `dest`, whose directory is there. An old file keeps its mode.
@@ -75,7 +71,7 @@ export async function downloadContents(url: string, options: DownloadOptions): P
   try {
     for await (const piece of response.body ?? []) {
       size += piece.length;
-      if (size > MAX_BYTES) throw new CommandError(`${withoutPassword(url)} is larger than ${MAX_BYTES} bytes`);
+      if (size > MAX_BYTES) throw new CommandError(`${hideCredentials(url)} is larger than ${MAX_BYTES} bytes`);
       pieces.push(piece);
     }
   } catch (error) {
@@ -112,7 +108,7 @@ async function request(
   try {
     plain = new URL(url);
   } catch {
-    throw new CommandError(`Cannot fetch '${withoutPassword(url)}': it is no URL`);
+    throw new CommandError(`Cannot fetch '${hideCredentials(url)}': it is no URL`);
   }
   if (plain.username !== "") {
     const user = `${decodeURIComponent(plain.username)}:${decodeURIComponent(plain.password)}`;
@@ -139,5 +135,5 @@ async function requireOk(response: Response, url: string): Promise<Response> {
 function unreachable(url: string, error: unknown): CommandError {
   const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   const reason = messageOf(cause).replace(/^error sending request for url \(.*?\): /, "");
-  return new CommandError(`Error reading ${withoutPassword(url)}: ${reason}`);
+  return new CommandError(`Error reading ${hideCredentials(url)}: ${reason}`);
 }

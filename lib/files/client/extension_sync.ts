@@ -14,7 +14,8 @@ import { messageOf } from "#lib/errors.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { compareStrings, isMap, str, type Value } from "#lib/values/value.ts";
+import { splitInput } from "#lib/values/split_input.ts";
+import { compareStrings, isMap, type Value } from "#lib/values/value.ts";
 
 /** Where modules go to. */
 interface ExtensionPlace {
@@ -52,13 +53,9 @@ interface SyncedFamily {
  */
 function namesFor(family: string, list: Value, option: Value): string[] | undefined {
   const listed = list ?? option;
-  if (!isMap(listed)) return listed === null ? undefined : asNames(listed);
+  if (!isMap(listed)) return listed === null ? undefined : splitInput(listed);
   const names = listed.get(family);
-  return names === undefined || names === null ? undefined : asNames(names);
-}
-
-function asNames(names: Value): string[] {
-  return Array.isArray(names) ? names.map(str) : str(names).split(",").map((name) => name.trim());
+  return names === undefined || names === null ? undefined : splitInput(names);
 }
 
 /** Names of modules' files: Salt's, and those that are loaded here. */

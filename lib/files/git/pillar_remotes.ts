@@ -5,6 +5,7 @@
  */
 
 import { ANY_ENV } from "#lib/files/backends/env_directories.ts";
+import { splitInput } from "#lib/values/split_input.ts";
 import { str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import {
   AUTH_OPTIONS,
@@ -15,7 +16,6 @@ import {
   type RemoteRole,
   type RepositoryOptions,
   splitRemote,
-  stringList,
   withoutSlashes,
   withUrls,
 } from "./remote_fields.ts";
@@ -100,7 +100,7 @@ function readRemote(remote: Value, opts: ValueMap): PillarRemoteOptions {
     fallback: text("fallback"),
     root: withoutSlashes(text("root")),
     mountPoint: withoutSlashes(str(own.get("mountpoint") ?? "").replace(/^salt:\/\//, "")),
-    refspecs: stringList(at("refspecs")),
+    refspecs: splitInput(at("refspecs")),
     depth: Math.max(0, number("depth")),
     sslVerify: truthy(at("ssl_verify")),
     proxy: text("proxy"),

@@ -98,7 +98,7 @@ export class GitRemote<O extends RepositoryOptions = RepositoryOptions> {
       if (!fetched.ok) {
         const safeUrl = hideCredentials(url);
         throw new StoreError(
-          `git fetch of ${safeUrl} failed: ${withoutPassword(fetched.stderr, this.options)}`,
+          `git fetch of ${safeUrl} failed: ${withoutSecrets(fetched.stderr, this.options)}`,
           safeUrl,
         );
       }
@@ -274,7 +274,7 @@ function sameRefs(a: Refs, b: Refs): boolean {
 }
 
 /** git's text without the password that may be in a URL. */
-function withoutPassword(text: string, { password, passphrase }: RepositoryOptions): string {
+function withoutSecrets(text: string, { password, passphrase }: RepositoryOptions): string {
   const safeText = text.replace(/(\w+:\/\/)[^/\s@]*@/g, "$1");
   return [password, passphrase].filter((secret) => secret !== "").reduce(
     (text, secret) => text.replaceAll(secret, "***"),

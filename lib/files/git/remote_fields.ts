@@ -145,11 +145,6 @@ export function optionalText(value: Value | undefined): string | undefined {
   return value === undefined || value === null ? undefined : str(value);
 }
 
-/** A list of texts, or a text with commas: of an empty one a list of one empty text, which no environment matches. */
-export function stringList(value: Value): string[] {
-  return Array.isArray(value) ? value.map(str) : str(value).split(",").map((part) => part.trim());
-}
-
 /** A path in a repository, without the slashes around it. */
 export function withoutSlashes(path: string): string {
   return path.replace(/^\/+|\/+$/g, "");

@@ -6,6 +6,7 @@
 
 import type { FileServerOpts } from "#lib/plugins/file_backend.ts";
 import { mountPoint } from "#lib/files/backends/salt_url.ts";
+import { splitInput } from "#lib/values/split_input.ts";
 import { str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import {
   AUTH_OPTIONS,
@@ -17,7 +18,6 @@ import {
   type RemoteRole,
   type RepositoryOptions,
   splitRemote,
-  stringList,
   withoutSlashes,
   withUrls,
 } from "./remote_fields.ts";
@@ -80,7 +80,7 @@ function readRemote(remote: Value, opts: FileServerOpts): RemoteOptions {
   const { id, own: options } = splitRemote(remote, GITFS);
   // What the remote does not have of its own, the option of all remotes says.
   const at = (name: string, all: Value): Value => options.get(name) ?? all;
-  const [texts, text] = [stringList, str];
+  const [texts, text] = [splitInput, str];
   const read: RemoteOptions = {
     id,
     url: id.trim(),

@@ -8,6 +8,8 @@ import { type AptSource, parseSourceLine, shownSources } from "./apt_sources.ts"
 import { CommandError } from "#lib/errors.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isTrue } from "#lib/values/is_true.ts";
+import { strip } from "#lib/values/python_text.ts";
+import { splitInput } from "#lib/values/split_input.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Whether the distribution has personal archives. */
@@ -39,8 +41,8 @@ export function archiveLine(repo: string, { grains }: JobContext, kwargs: ValueM
 }
 
 /** The words of a keyword: a list, or a text with commas. */
-function words(value: Value): string[] {
-  return (Array.isArray(value) ? value.map(str) : str(value).split(",")).map((word) => word.trim());
+export function keywordWords(value: Value): string[] {
+  return splitInput(value).map(strip);
 }
 
 /**
@@ -56,8 +58,8 @@ export function definedRepository(repo: string, kwargs: ValueMap, context: JobCo
   const keyword = (key: string) => kwargs.get(key);
   const source: AptSource = { ...parsed, comment: "", options: new Map() };
   const [comps, architectures, trusted] = [keyword("comps"), keyword("architectures"), keyword("trusted")];
-  if (comps !== undefined) source.comps = words(comps);
-  if (architectures !== undefined) source.architectures = words(architectures);
+  if (comps !== undefined) source.comps = keywordWords(comps);
+  if (architectures !== undefined) source.architectures = keywordWords(architectures);
   if (truthy(keyword("uri"))) source.uris = [str(keyword("uri") ?? "")];
   if (truthy(keyword("dist"))) source.suites = [str(keyword("dist") ?? "")];
   if (keyword("signedby") !== undefined) source.signedby = str(keyword("signedby") ?? "");

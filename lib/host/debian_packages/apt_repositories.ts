@@ -5,10 +5,11 @@
  * @module
  */
 
+import { keywordWords } from "./apt_definition.ts";
 import { type AptSource, AptSourceFiles, parseSourceLine, shownSources, sourceLine } from "./apt_sources.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { isTrue } from "#lib/values/is_true.ts";
-import { str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** All repositories by their address. */
 export function listAptRepositories(root?: string): ValueMap {
@@ -104,9 +105,11 @@ export function changeAptRepository(repo: string, { kwargs, needsKey, root }: Re
     );
   }
   const value = kwargs.get("comps");
-  const comps = value === undefined ? wanted.comps : words(value);
+  const comps = value === undefined ? wanted.comps : keywordWords(value);
   const all = [...new Set([...wanted.comps, ...comps])];
-  const architectures = kwargs.has("architectures") ? words(kwargs.get("architectures") ?? "") : wanted.architectures;
+  const architectures = kwargs.has("architectures")
+    ? keywordWords(kwargs.get("architectures") ?? "")
+    : wanted.architectures;
   const files = new AptSourceFiles(root);
   if (isTrue(kwargs.get("consolidate"))) consolidate(files);
   const [type, dist] = [kwargs.get("type"), kwargs.get("dist")];
@@ -145,10 +148,6 @@ export function changeAptRepository(repo: string, { kwargs, needsKey, root }: Re
     throw new InvocationError(`Invalid repository: ${JSON.stringify(repo)}`);
   }
   files.save();
-}
-
-function words(value: Value): string[] {
-  return (Array.isArray(value) ? value.map(str) : str(value).split(",")).map((word) => word.trim());
 }
 
 /** Merges entries in `sources.list` that differ only in their components. */

@@ -17,6 +17,7 @@ import { type FileType, fileType } from "./status.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { fillWord } from "#lib/text/shell_words.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { compare, int, isInt, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A path that criteria and actions are applied to. */
@@ -118,7 +119,7 @@ const OPTIONS: Readonly<Record<string, MakeOption>> = {
 };
 
 function words(text: string): string[] {
-  return text.replaceAll(",", " ").split(/\s+/).filter((word) => word !== "");
+  return splitWhitespace(text.replaceAll(",", " "));
 }
 
 /** Salt's translation, which makes `?` zero or one character. */

@@ -16,14 +16,14 @@ import { isDirectory, isFile, isFileOrLink, lexists } from "#lib/os/file_kind.ts
 import { followForChange } from "#lib/os/held_path.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
 import { encodeText } from "#lib/text/encoding.ts";
-import { normalizeMode } from "./ownership.ts";
+import { directoryMode, normalizeMode } from "./ownership.ts";
 import { isLink, realPath } from "#lib/os/disk_paths.ts";
 import { dirName, joinPath } from "#lib/os/paths.ts";
 import { checkPermissions, type PermissionResult, type WantedPermissions } from "./permission_check.ts";
 import { sourcePath } from "./sources.ts";
 import { type FileStatus, fileStatus } from "./status.ts";
 import { makeParents } from "./trees.ts";
-import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The wanted state of a file, besides owner and mode. */
 export interface ManagedFile extends WantedPermissions {
@@ -420,11 +420,7 @@ class FileWork implements Disposable {
       this.#ret.changes.delete("diff");
       throw new Failed("Parent directory not present");
     }
-    // Whoever may read a directory may enter it.
-    const derived = mode === null
-      ? null
-      : [...str(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
-    const bits = dirMode ?? derived;
+    const bits = dirMode ?? (mode === null ? null : directoryMode(mode));
     await makeParents(name, async (path) => {
       const ret: PermissionResult = { name: path, changes: new Map(), comment: "", result: true, more: new Map() };
       await checkPermissions(ret, { path, wanted: { user, group, mode: bits }, host: this.#host });

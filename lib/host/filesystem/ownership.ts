@@ -147,3 +147,8 @@ export function parseMode(mode: Value): number {
   if (!/^[0-7]{1,7}$/.test(digits)) throw new CommandError(`invalid literal for int() with base 8: ${repr(digits)}`);
   return parseInt(digits, 8);
 }
+
+/** The mode of a directory for files of `mode`: whoever may read it may enter it. */
+export function directoryMode(mode: Value): string {
+  return [...str(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
+}

@@ -7,8 +7,9 @@
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { CommandError } from "#lib/errors.ts";
-import { byteRegex, byteText, hasMatch, regexWithFlags, splitByRegex, substitute } from "#lib/regex/replace.ts";
+import { byteRegex, hasMatch, regexWithFlags, splitByRegex, substitute } from "#lib/regex/replace.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
+import { byteText } from "#lib/values/code_points.ts";
 import { universalLines } from "./contents.ts";
 
 /** The arguments of `file.replace` that determine the new text. */

@@ -7,7 +7,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
-import { splitLines } from "#lib/text/split_lines.ts";
+import { splitLines, splitWhitespace } from "#lib/text/split_lines.ts";
 
 /**
  * Runs it.
@@ -23,7 +23,7 @@ export async function firewallCmd(words: readonly string[], context: JobContext)
 
 /** The words of an answer. */
 export async function firewallWords(words: readonly string[], context: JobContext): Promise<string[]> {
-  return (await firewallCmd(words, context)).split(/\s+/).filter((word) => word !== "");
+  return splitWhitespace(await firewallCmd(words, context));
 }
 
 /** Zones with their settings, each a list: of `--list-all` and `--list-all-zones`. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import type { GpgStatusLine } from "./gpg.ts";
 
 /** gpg's trust levels for the key of a good signature, in Salt's form. */
@@ -56,10 +57,6 @@ function start(): State {
   return { username: null, keyId: null, trustLevel: null, status: null, signatures: [], current: undefined };
 }
 
-function words(value: string): string[] {
-  return value.split(/\s+/).filter((word) => word !== "");
-}
-
 /** The first word and the rest. */
 function splitHead(value: string): [string, string] {
   const [, first, rest] = /^(\S*)\s*(.*)$/.exec(value) ?? ["", value, ""];
@@ -95,14 +92,14 @@ function take(state: State, { key, value }: GpgStatusLine): void {
     Object.assign(state, { keyId: keyid, username, status: KEYED[key] });
     if (current !== undefined) Object.assign(current, { keyid, status: KEYED[key] });
   } else if (key === "ERRSIG") {
-    const [keyid = ""] = words(value);
+    const [keyid = ""] = splitWhitespace(value);
     Object.assign(state, { keyId: keyid, status: "signature error" });
     if (current !== undefined) Object.assign(current, { keyid, status: "signature error" });
   } else if (key === "VALIDSIG") {
     state.status = "signature valid";
     if (current !== undefined) {
       current.status = "signature valid";
-      current.fingerprint = words(value).at(9) ?? current.fingerprint;
+      current.fingerprint = splitWhitespace(value).at(9) ?? current.fingerprint;
     }
   } else if (key === "SIG_ID") {
     state.current = { username: null, keyid: "", fingerprint: null, trustLevel: null, status: "" };

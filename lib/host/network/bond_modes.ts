@@ -4,8 +4,8 @@
  * @module
  */
 
-import { isAmong, requireSetting, wrongSetting } from "./interface_settings.ts";
-import type { Value, ValueMap } from "#lib/values/value.ts";
+import { isAmong, type Value, type ValueMap } from "#lib/values/value.ts";
+import { requireSetting, wrongSetting } from "./interface_settings.ts";
 
 const MODES = ["balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"];
 

@@ -4,16 +4,16 @@
  * @module
  */
 
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import {
   integerOf,
-  isAmong,
   isHardwareAddress,
   isIpv4Setting,
   isIpv6Setting,
   isNetmask,
   parsePythonFloat,
 } from "./interface_settings.ts";
-import { isMap, str, type Value } from "#lib/values/value.ts";
+import { isAmong, isMap, str, type Value } from "#lib/values/value.ts";
 
 /** The address families, in the order in which their blocks are written. */
 export const FAMILIES = ["inet", "inet6"] as const;
@@ -59,7 +59,7 @@ const number = (...numbers: number[]): Check => (value) => {
 };
 
 const words: Check = (value) => {
-  const list = typeof value === "string" ? value.trim().split(/\s+/).filter((one) => one !== "") : value;
+  const list = typeof value === "string" ? splitWhitespace(value) : value;
   const valid = Array.isArray(list) ? list.length > 0 : isMap(list);
   return { valid, value: list };
 };

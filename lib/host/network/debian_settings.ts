@@ -7,7 +7,6 @@
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import {
   chooseByFlag,
-  isAmong,
   itemsOf,
   requireSetting,
   SWITCH_WORDS,
@@ -17,7 +16,7 @@ import {
 } from "./interface_settings.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
-import { equals, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isAmong, str, truthy, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The settings with their names in small letters. */
 export function lowerKeys(settings: ValueMap): ValueMap {

@@ -5,7 +5,7 @@
  */
 
 import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
-import { splitLines } from "#lib/text/split_lines.ts";
+import { splitLines, splitWhitespace } from "#lib/text/split_lines.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** Whether a text is an address, alone or with a prefix: at least 1 bit of IPv4, 8 of IPv6. */
@@ -27,7 +27,7 @@ export type SpfPart =
 
 /** The parts of a policy, as `dig +short` prints it; none if it is no policy. */
 export function parseSpf(text: string): SpfPart[] {
-  const sections = text.replaceAll('"', "").split(/\s+/).filter((one) => one !== "");
+  const sections = splitWhitespace(text.replaceAll('"', ""));
   if (sections[0] !== "v=spf1") return [];
   if (sections[1]?.startsWith("redirect=")) {
     return [{ kind: "redirect", domain: sections[1].slice("redirect=".length) }];

@@ -8,10 +8,10 @@
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { parseFloatText, parseInteger } from "#lib/python/parse_number.ts";
-import { isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
+import { ipv4Bits, isIpv4, isIpv6 } from "#lib/text/ip_address.ts";
 import {
-  equals,
   Float,
+  isAmong,
   isMap,
   repr,
   str,
@@ -27,11 +27,6 @@ const FALSE_WORDS: readonly Value[] = ["no", "off", "false", "0", false];
 
 /** All words for yes and no. */
 export const SWITCH_WORDS: readonly Value[] = [...TRUE_WORDS, ...FALSE_WORDS];
-
-/** Python's `value in list`. */
-export function isAmong(value: Value, list: readonly Value[]): boolean {
-  return list.some((one) => equals(one, value));
-}
 
 /** Whether `value` is a word for yes. */
 export function isYes(value: Value | undefined): boolean {
@@ -144,7 +139,7 @@ export function isIpv6Setting(value: Value): boolean {
 /** Whether a text is the mask of an IPv4 network, or the mask of the hosts in one. */
 export function isNetmask(value: Value): boolean {
   if (typeof value !== "string" || !isIpv4(value)) return false;
-  const bits = value.split(".").map((part) => Number(part).toString(2).padStart(8, "0")).join("");
+  const bits = ipv4Bits(value);
   return /^1*0*$/.test(bits) || /^0*1*$/.test(bits);
 }
 

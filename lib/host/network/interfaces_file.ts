@@ -13,29 +13,13 @@ import {
 } from "./debian_attributes.ts";
 import { itemsOf, settingError } from "./interface_settings.ts";
 import { pythonError } from "#lib/python/errors.ts";
+import { listUnder, mapUnder } from "#lib/values/shape.ts";
 import { compareStrings, isMap, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const ETHTOOL_NAMES = new Set([...ETHTOOL_ATTRIBUTES.values(), ...OTHER_ETHTOOL_ATTRIBUTES]);
 const HOOKS = ["up", "pre-up", "post-up", "down", "pre-down", "post-down"];
 /** The parts of a block that have options of their own, and what is before these in the file. */
 const PARTS: ReadonlyMap<string, string> = new Map([["ethtool", ""], ["bonding", "bond-"], ["bridging", "bridge_"]]);
-
-/** The map under a key, created if there is none. */
-function mapUnder(parent: ValueMap, key: Value): ValueMap {
-  const child = parent.get(key);
-  if (isMap(child)) return child;
-  const made: ValueMap = new Map();
-  parent.set(key, made);
-  return made;
-}
-
-function listUnder(parent: ValueMap, key: Value): Value[] {
-  const child = parent.get(key);
-  if (Array.isArray(child)) return child;
-  const made: Value[] = [];
-  parent.set(key, made);
-  return made;
-}
 
 /** The part of an option's name after the first `_` or `-`. */
 function optionName(attribute: string): string {

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { chooseByFlag, isAmong, SWITCH_WORDS, wrongSetting } from "./interface_settings.ts";
-import { str, type ValueMap } from "#lib/values/value.ts";
+import { chooseByFlag, SWITCH_WORDS, wrongSetting } from "./interface_settings.ts";
+import { isAmong, str, type ValueMap } from "#lib/values/value.ts";
 
 /** The switches for `ethtool` that both families of systems know. */
 const OFFLOADS: readonly string[] = ["rx", "tx", "sg", "tso", "ufo", "gso", "gro", "lro"];

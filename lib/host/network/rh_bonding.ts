@@ -5,9 +5,9 @@
  */
 
 import { bondMode, hashPolicy } from "./bond_modes.ts";
-import { chooseByFlag, integerOf, isAmong, SWITCH_WORDS, wrongSetting } from "./interface_settings.ts";
+import { chooseByFlag, integerOf, SWITCH_WORDS, wrongSetting } from "./interface_settings.ts";
 import { isPythonError, pythonError } from "#lib/python/errors.ts";
-import { str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isAmong, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Whether Python's `int(value)` gives a number. */
 function isInteger(value: Value): boolean {

@@ -7,7 +7,6 @@
 import {
   chooseByFlag,
   integerOf,
-  isAmong,
   isHardwareAddress,
   isIpv4Setting,
   isIpv6Setting,
@@ -22,7 +21,7 @@ import { linkOptions, putOffloads } from "./link_options.ts";
 import { rhBond } from "./rh_bonding.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { dumpJson } from "#lib/values/json.ts";
-import { equals, isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { equals, isAmong, isMap, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Facts of an interface besides its settings. */
 export interface RhInterfaceOptions {

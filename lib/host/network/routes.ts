@@ -4,6 +4,7 @@
  * @module
  */
 
+import { splitRows } from "#lib/text/split_lines.ts";
 import { networkAround, networkParts } from "./interfaces.ts";
 
 /** One route. */
@@ -17,20 +18,16 @@ export interface Route {
   readonly interface: string;
 }
 
-function rows(text: string): string[][] {
-  return text.split("\n").map((line) => line.trim().split(/\s+/)).filter(([first]) => first !== "");
-}
-
 /** Parses the output of `netstat -A inet -rn`, below its two lines of headings. */
 export function parseNetstatRoutes(text: string): Route[] {
-  return rows(text.split("\n").slice(2).join("\n")).filter((words) => words.length >= 8).map((
+  return splitRows(text.split("\n").slice(2).join("\n")).filter((words) => words.length >= 8).map((
     [destination, gateway, netmask, flags, , , , device],
   ) => ({ addr_family: "inet", destination, gateway, netmask, flags, interface: device }));
 }
 
 /** Parses the output of `netstat -A inet6 -rn`, below its two lines of headings. */
 export function parseNetstatRoutes6(text: string): Route[] {
-  return rows(text.split("\n").slice(2).join("\n")).filter(({ length }) => length === 6 || length === 7).map(
+  return splitRows(text.split("\n").slice(2).join("\n")).filter(({ length }) => length === 6 || length === 7).map(
     (words) => {
       const [destination, gateway, flags] = words;
       return { addr_family: "inet6", destination, gateway, netmask: "", flags, interface: words[words.length - 1] };
@@ -40,7 +37,7 @@ export function parseNetstatRoutes6(text: string): Route[] {
 
 /** Parses the output of `ip -4 route show table main`. */
 export function parseIpRoutes(text: string): Route[] {
-  return rows(text).filter(([kind]) => kind !== "unreachable").map((words) => {
+  return splitRows(text).filter(([kind]) => kind !== "unreachable").map((words) => {
     const [destination, second, third, fourth, fifth] = words;
     if (destination === "default") {
       return {
@@ -79,7 +76,7 @@ const OTHER_KINDS: readonly string[] = [
 
 /** Parses the output of `ip -6 route show table all`. */
 export function parseIpRoutes6(text: string): Route[] {
-  return rows(text).filter(([kind]) => !OTHER_KINDS.includes(kind)).map((words) => {
+  return splitRows(text).filter(([kind]) => !OTHER_KINDS.includes(kind)).map((words) => {
     const [destination, second, third, fourth, fifth] = words;
     const route = { addr_family: "inet6", netmask: "" } as const;
     if (destination === "default") {
@@ -103,7 +100,7 @@ export function parseRouteTo(text: string): { gateway: string | null; interface:
 /** The addresses of `arp -an` by hardware address. */
 export function parseArp(text: string): Map<string, string> {
   return new Map(
-    rows(text).flatMap(([, address, , hardware]): [string, string][] =>
+    splitRows(text).flatMap(([, address, , hardware]): [string, string][] =>
       hardware === undefined ? [] : [[hardware, address.replace(/^[()]+|[()]+$/g, "")]]
     ),
   );
@@ -113,7 +110,7 @@ export function parseArp(text: string): Map<string, string> {
 export function parseNeighbours(text: string, family: "inet" | "inet6"): Map<string, string> {
   const mark = family === "inet" ? "." : ":";
   return new Map(
-    rows(text).flatMap(([address, , , , hardware]): [string, string][] =>
+    splitRows(text).flatMap(([address, , , , hardware]): [string, string][] =>
       hardware === undefined || !address.includes(mark) ? [] : [[hardware, address]]
     ),
   );

@@ -34,6 +34,11 @@ export function asVersions(packages: PackageVersions, asList: boolean): ValueMap
   );
 }
 
+/** The installed packages, each with its versions as one text. */
+export async function versionTexts(installed: Promise<PackageVersions>): Promise<ValueMap> {
+  return asVersions(await installed, false);
+}
+
 /**
  * The versions of those packages; a name may be a glob. For one plain name the version itself, an empty text if it is
  * not installed; for several a map.

@@ -5,7 +5,7 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
-import { asList } from "#lib/values/shape.ts";
+import { asList, listUnder } from "#lib/values/shape.ts";
 import { repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The text before the first repository, and the options of each repository by its name. */
@@ -36,7 +36,7 @@ export function parseRepoFile(
     const [, name] = /^\[(.+)\]/.exec(trimmed) ?? [];
     if (trimmed.startsWith("#")) {
       if (section === undefined) header += `${trimmed}\n`;
-      else comments(section).push(trimmed.slice(1).trimStart());
+      else listUnder(section, "comments").push(trimmed.slice(1).trimStart());
     } else if (trimmed === "" || trimmed.startsWith(";")) continue;
     else if (/^\s/.test(line) && section !== undefined && option !== undefined) {
       section.set(option, `${str(section.get(option) ?? "")}\n${trimmed}`);
@@ -70,18 +70,9 @@ export function parseRepoFile(
   return { header, repositories };
 }
 
-function comments(section: ValueMap): Value[] {
-  const lines = section.get("comments");
-  if (Array.isArray(lines)) return lines;
-  const list: Value[] = [];
-  section.set("comments", list);
-  return list;
-}
-
-/** Comments as lines of a file. */
-function commentLines(given: Value): string {
-  const list = asList(given);
-  return list.map((one) => `# ${str(one).replace(/^#+/, "").trimStart()}\n`).join("");
+/** Comments as lines of a file, as yum keeps them. */
+export function yumComments(given: Value): string {
+  return asList(given).map((one) => `# ${str(one).replace(/^#+/, "").trimStart()}\n`).join("");
 }
 
 function optionLines(repository: ValueMap): string[] {
@@ -95,7 +86,7 @@ function optionLines(repository: ValueMap): string[] {
 export function formatRepoFile({ header, repositories }: RepoFile): string {
   return header + [...repositories].map(([name, repository]) => {
     const lines = [`[${name}]`, ...optionLines(repository)].map((line) => `${line}\n`).join("");
-    return `${lines}${commentLines(repository.get("comments") ?? [])}\n`;
+    return `${lines}${yumComments(repository.get("comments") ?? [])}\n`;
   }).join("");
 }
 
@@ -103,6 +94,6 @@ export function formatRepoFile({ header, repositories }: RepoFile): string {
 export function formatRemaining({ header, repositories }: RepoFile): string {
   return header + [...repositories].map(([name, repository]) => {
     const lines = [`[${name}]`, ...optionLines(repository)].map((line) => `\n${line}`).join("");
-    return `${lines}\n${commentLines(repository.get("comments") ?? [])}\n`;
+    return `${lines}\n${yumComments(repository.get("comments") ?? [])}\n`;
   }).join("");
 }

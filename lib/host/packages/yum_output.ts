@@ -7,6 +7,7 @@
 import { resolvedName } from "./rpm_architectures.ts";
 import type { RpmPackage } from "./rpm_output.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { compareStrings, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The programs of this family. */
@@ -23,7 +24,7 @@ const HEADERS = [
 /** The packages of `yum list`: name with architecture, version, repository, which may be in several lines. */
 export function parseListing(text: string, own: string): RpmPackage[] {
   const lines = text.split("\n").filter((line) => !HEADERS.includes(line.toLowerCase()));
-  const words = lines.join("\n").split(/\s+/).filter((word) => word !== "");
+  const words = splitWhitespace(lines.join("\n"));
   const packages: RpmPackage[] = [];
   for (let i = 0; i + 2 < words.length; i += 3) {
     const [full, version, repository] = words.slice(i, i + 3);

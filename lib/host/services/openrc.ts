@@ -7,13 +7,14 @@
 import { serviceName } from "./service_names.ts";
 import type { CommandHost } from "#lib/programs/command.ts";
 import { checkedWord, runProgram } from "#lib/programs/run_program.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 
 /** The runlevels of each service of `rc-update -v show`; none of one that is in no runlevel. */
 export function parseRunlevels(text: string): Map<string, string[]> {
   const services = new Map<string, string[]>();
   for (const line of text.split("\n")) {
     const [name, levels] = line.split("|").map((part) => part.trim());
-    if (levels !== undefined && name !== "") services.set(name, levels.split(/\s+/).filter((one) => one !== "").sort());
+    if (levels !== undefined && name !== "") services.set(name, splitWhitespace(levels).sort());
   }
   return services;
 }

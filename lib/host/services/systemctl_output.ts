@@ -4,6 +4,7 @@
  * @module
  */
 
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
 const UNIT_TYPES = [
@@ -65,7 +66,7 @@ export function parseProperties(text: string): ValueMap {
     else if (["Before", "After", "Wants"].includes(name)) {
       properties.set(
         name,
-        value.split(/\s+/).filter((one) => one !== ""),
+        splitWhitespace(value),
       );
     } else properties.set(name, value);
   }

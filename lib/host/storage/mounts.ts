@@ -4,6 +4,8 @@
  * @module
  */
 
+import { splitRows } from "#lib/text/split_lines.ts";
+
 /** One mount. */
 export interface ActiveMount {
   readonly device: string;
@@ -29,10 +31,6 @@ export interface Swap {
   readonly priority: string;
 }
 
-function rows(text: string): string[][] {
-  return text.split("\n").map((line) => line.trim().split(/\s+/)).filter(([first]) => first !== "");
-}
-
 function blanks(text: string): string {
   return text.replaceAll("\\040", "\\ ");
 }
@@ -40,14 +38,16 @@ function blanks(text: string): string {
 /** The mounts of `/proc/self/mounts` by mount point; the last one for each mount point. */
 export function parseActiveMounts(text: string): Map<string, ActiveMount> {
   return new Map(
-    rows(text).map(([device, place, fstype, opts]) => [place, { device, fstype, opts: opts.split(",").map(blanks) }]),
+    splitRows(text).map((
+      [device, place, fstype, opts],
+    ) => [place, { device, fstype, opts: opts.split(",").map(blanks) }]),
   );
 }
 
 /** The mounts of `/proc/self/mountinfo` by mount point; the last one for each mount point. */
 export function parseMountInfo(text: string): Map<string, MountInfo> {
   return new Map(
-    rows(text).map((words): [string, MountInfo] => {
+    splitRows(text).map((words): [string, MountInfo] => {
       const [mountid, parentid, numbers, root, place, opts] = words;
       // The number of optional fields before it varies.
       const [fstype, device, superopts] = words.slice(words.indexOf("-") + 1);
@@ -70,14 +70,14 @@ export function parseMountInfo(text: string): Map<string, MountInfo> {
 /** The devices of `mount -l` by mount point. */
 export function parseMountList(text: string): Map<string, string> {
   return new Map(
-    rows(text).flatMap(([device, , place]): [string, string][] => place === undefined ? [] : [[place, device]]),
+    splitRows(text).flatMap(([device, , place]): [string, string][] => place === undefined ? [] : [[place, device]]),
   );
 }
 
 /** The swap space of `/proc/swaps` by its file. */
 export function parseSwaps(text: string): Map<string, Swap> {
   return new Map(
-    rows(text).filter(([name]) => name !== "Filename").map((
+    splitRows(text).filter(([name]) => name !== "Filename").map((
       [name, type, size, used, priority],
     ) => [name, { type, size, used, priority }]),
   );

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { utcTime } from "#lib/text/calendar.ts";
 import {
   bit,
   bitBytes,
@@ -57,14 +58,6 @@ export function colonHex(bytes: Uint8Array | string): string {
 /** A number as `AB:01:…`. */
 export function numberHex(n: bigint): string {
   return n < 0n ? colonHex(`-${(-n).toString(16)}`) : colonHex(n.toString(16));
-}
-
-/**
- * A time as Salt shows it, in UTC.
- * @param ms Since 1970.
- */
-export function timeText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19).replace("T", " ");
 }
 
 /** The key usages, by the number of the bit. */
@@ -279,7 +272,7 @@ const SHOWERS: Readonly<Record<string, Shower>> = {
   cRLNumber: number,
   deltaCRLIndicator: number,
   CRLReason: (value) => map({ value: REASON_CODES.get(Number(readDerInteger(value))) ?? null }),
-  invalidityDate: (value) => map({ value: timeText(readTime(value)) }),
+  invalidityDate: (value) => map({ value: utcTime(readTime(value)) }),
 };
 
 function showExtensions(extensions: readonly Extension[], known: ReadonlyMap<string, string>): ValueMap {

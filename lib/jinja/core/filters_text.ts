@@ -16,6 +16,7 @@ import { binary } from "#lib/python/operators.ts";
 import { strOf } from "#lib/python/repr.ts";
 import { replaceText } from "#lib/python/str_methods.ts";
 import { splitLinesKeeping } from "#lib/python/text_split.ts";
+import { upperFirst } from "#lib/text/text_case.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { escapeValue, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
@@ -61,10 +62,7 @@ function replaceSafely(s: Obj, [old, by, count]: readonly Obj[], context: CallCo
 const WORD_START = /([-\s({[<]+)/;
 
 function title(text: string): string {
-  return text.split(WORD_START).map((part) => {
-    const [first = "", ...rest] = part;
-    return first.toUpperCase() + rest.join("").toLowerCase();
-  }).join("");
+  return text.split(WORD_START).map(upperFirst).join("");
 }
 
 function indent(s: Obj, width: Obj, first: boolean, blank: boolean): Obj {

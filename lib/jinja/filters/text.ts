@@ -18,6 +18,7 @@ import { quoteShellWord } from "#lib/text/shell_words.ts";
 import { MULTILINE, regexWithFlags, substitute } from "#lib/regex/replace.ts";
 import { codePoints } from "#lib/values/code_points.ts";
 import type { Capture, Span } from "#lib/regex/program.ts";
+import { upperFirst } from "#lib/text/text_case.ts";
 import { float, int, isFloat, isInt, toNumber, type Value } from "#lib/values/value.ts";
 import { SPACE, strip } from "#lib/values/python_text.ts";
 import { needBytes, needText, patternList, refuseUndefined } from "./arguments.ts";
@@ -109,11 +110,6 @@ function snakeCase(text: string): string {
     const begins = i > 0 && isUpper(char) && (isLower(chars[i - 1]) || (i < chars.length - 1 && isLower(chars[i + 1])));
     return (begins ? "_" : "") + char.toLowerCase();
   }).join("");
-}
-
-function capitalize(word: string): string {
-  const [first = "", ...rest] = word;
-  return first.toUpperCase() + rest.join("").toLowerCase();
 }
 
 function allows(value: Obj, whitelist: readonly string[], blacklist: readonly string[]): boolean {
@@ -211,7 +207,7 @@ export const SALT_TEXT_FILTERS: ReadonlyMap<string, Run> = new Map<string, Run>(
     "to_camelcase",
     native("snake_to_camel_case", ["snake_input", ["uppercamel", false]], ([text, upper]) => {
       const [first, ...rest] = needText(text).split("_");
-      return (isTruthy(upper) ? capitalize(first) : first) + rest.map(capitalize).join("");
+      return (isTruthy(upper) ? upperFirst(first) : first) + rest.map(upperFirst).join("");
     }),
   ],
   [

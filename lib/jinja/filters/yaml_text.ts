@@ -11,19 +11,17 @@ import { toPlain } from "#lib/python/plain.ts";
 import { strOf } from "#lib/python/repr.ts";
 import { isMap } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
-import { ESCAPES as YAML_ESCAPES } from "#lib/yaml/writer.ts";
+import { ESCAPES as YAML_ESCAPES, numericEscape } from "#lib/yaml/writer.ts";
 import { classText, refuseUndefined } from "./arguments.ts";
 
 /** PyYAML's emitter escapes one more character than libyaml's. */
 const ESCAPES: Readonly<Record<string, string>> = { ...YAML_ESCAPES, "\xa0": "_" };
 
 function doubleQuoted(text: string): string {
-  const escaped = text.replace(/[^\x20-\x7e]|["\\]/gu, (char) => {
-    if (Object.hasOwn(ESCAPES, char)) return `\\${ESCAPES[char]}`;
-    const code = char.codePointAt(0) ?? 0;
-    const hex = (width: number) => code.toString(16).toUpperCase().padStart(width, "0");
-    return code <= 0xff ? `\\x${hex(2)}` : code <= 0xffff ? `\\u${hex(4)}` : `\\U${hex(8)}`;
-  });
+  const escaped = text.replace(
+    /[^\x20-\x7e]|["\\]/gu,
+    (char) => Object.hasOwn(ESCAPES, char) ? `\\${ESCAPES[char]}` : numericEscape(char),
+  );
   return `"${escaped}"`;
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { writeDropfile } from "#lib/keys/dropfile.ts";
+import { requestRotation } from "#lib/keys/dropfile.ts";
 import type { MinionCommands, Needs } from "./services.ts";
 import { KEY_EVENT } from "#lib/protocol/tags.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -28,7 +28,7 @@ async function revokeAuth(
   sessions.remove(id);
   if (!opts.preserve_minion_cache) minions.data.remove(id);
   // Later publishes must not be readable for it.
-  if (opts.rotate_aes_key) writeDropfile(opts.cachedir, opts.id);
+  requestRotation(opts);
   log.info(`The key of ${id} was deleted at its own request`);
   await fire(KEY_EVENT, map({ result: true, act: "delete", id }));
   return true;

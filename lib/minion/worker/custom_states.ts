@@ -7,6 +7,7 @@
 
 import { STATES_PREFIX } from "./catalogue.ts";
 import { invoke } from "#lib/plugins/call.ts";
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
@@ -49,11 +50,11 @@ export function withCustomStates(builtin: Functions<StateContext>, remote: Remot
       .map(([name, why]) => [name.slice(STATES_PREFIX.length), why] as const);
   return {
     async get(name) {
-      return isOwn(name.split(".", 1)[0]) ? (await functions()).get(name) : await builtin.get(name);
+      return isOwn(moduleOfFunction(name)) ? (await functions()).get(name) : await builtin.get(name);
     },
     async all() {
       const own = [...await functions()].map(([name, fun]) => ({ name, fun }));
-      const others = (await builtin.all()).filter(({ name }) => !isOwn(name.split(".", 1)[0]));
+      const others = (await builtin.all()).filter(({ name }) => !isOwn(moduleOfFunction(name)));
       return [...others, ...own].sort((a, b) => compareStrings(a.name, b.name));
     },
     serves: async (module) => isOwn(module) || await builtin.serves(module),

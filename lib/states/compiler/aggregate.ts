@@ -7,7 +7,7 @@
 import { type Chunk, field } from "./chunks.ts";
 import type { StateModules } from "./order.ts";
 import type { StateNode } from "./requisite_graph.ts";
-import { equals, isMap, type Value } from "#lib/values/value.ts";
+import { isAmong, isMap, type Value } from "#lib/values/value.ts";
 
 /** Maximum number of chunks in one call. */
 const MAX_GROUP = 500;
@@ -17,7 +17,7 @@ export function mayAggregate(chunk: Chunk, option: Value, modules: StateModules)
   const wanted = chunk.get("aggregate") ?? option;
   const module = field(chunk, "state");
   const isRequested = wanted === true ||
-    (Array.isArray(wanted) && wanted.some((item) => equals(item, module))) || (isMap(wanted) && wanted.has(module));
+    (Array.isArray(wanted) && isAmong(module, wanted)) || (isMap(wanted) && wanted.has(module));
   return isRequested && modules.aggregates(module);
 }
 

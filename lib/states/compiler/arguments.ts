@@ -9,6 +9,7 @@ import type { CompileError } from "./compile_error.ts";
 import { stateRuns } from "./high.ts";
 import type { Places } from "./place.ts";
 import type { Place } from "#lib/errors.ts";
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import { COMMON_ARGUMENTS, INTERNAL_KEYWORDS } from "./requisites.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -127,17 +128,19 @@ export function missingFunctions({ chunks, high, places, known, otherModules }: 
   readonly otherModules: ReadonlySet<string>;
 }): CompileError[] {
   const errors = new Map<string, CompileError>();
-  const modules = new Set([...known].map(moduleOf));
+  const modules = new Set([...known].map(moduleOfFunction));
   for (const chunk of chunks) {
     const fun = `${field(chunk, "state")}.${field(chunk, "fun")}`;
-    const module = moduleOf(fun);
+    const module = moduleOfFunction(fun);
     if (known.has(fun) || otherModules.has(module)) continue;
     // A name with a blank is an argument without its colon, which is said already, with its own place.
     if (/\s/.test(fun)) continue;
     const near = nearestName(fun, known);
     const id = field(chunk, "__id__");
     const body = high.get(id);
-    const key = isMap(body) ? [...body.keys()].find((key) => moduleOf(str(key)) === field(chunk, "state")) : undefined;
+    const key = isMap(body)
+      ? [...body.keys()].find((key) => moduleOfFunction(str(key)) === field(chunk, "state"))
+      : undefined;
     errors.set(`${id}\n${fun}`, {
       text: `State '${fun}' was not found in SLS '${field(chunk, "__sls__")}'`,
       place: (isMap(body) && key !== undefined ? places.key(body, key) : undefined) ?? places.of(chunk),
@@ -147,10 +150,6 @@ export function missingFunctions({ chunks, high, places, known, otherModules }: 
     });
   }
   return [...errors.values()];
-}
-
-function moduleOf(fun: string): string {
-  return fun.split(".", 1)[0];
 }
 
 /** Where the argument is written. */

@@ -7,7 +7,7 @@
 
 import { firstPair, isReserved, stateRuns } from "./high.ts";
 import type { Places } from "./place.ts";
-import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isAmong, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** One call of a state function. */
 export type Chunk = ValueMap;
@@ -53,7 +53,7 @@ function* runsByName(chunk: Chunk, run: readonly Value[]): Generator<Chunk> {
 function take(chunk: Chunk, names: Value[], key: Value, value: Value): void {
   if (key === "names") {
     if (!Array.isArray(value)) return;
-    for (const name of value) if (!names.some((known) => equals(known, name))) names.push(name);
+    for (const name of value) if (!isAmong(name, names)) names.push(name);
   } else if (key === "name" && typeof value !== "string") {
     chunk.set("name", chunk.get("__id__") ?? null);
   } else if (key !== "state") {

@@ -5,8 +5,9 @@
  * @module
  */
 
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
+import { listUnder } from "#lib/values/shape.ts";
 import type { CompileError } from "./compile_error.ts";
-import { listOf } from "./high.ts";
 import type { Origin, Places } from "./place.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -60,7 +61,7 @@ function takeExtend({ data, sls, saltenv }: SlsFile, places: Places): CompileErr
     }
     places.note(body, at);
   }
-  listOf(data, "__extend__").push(extend);
+  listUnder(data, "__extend__").push(extend);
   return errors;
 }
 
@@ -69,7 +70,7 @@ function takeExclude({ data, sls }: SlsFile, places: Places): CompileError[] {
   if (exclude === undefined) return [];
   const place = places.key(data, "exclude");
   data.delete("exclude");
-  const excluded = listOf(data, "__exclude__");
+  const excluded = listUnder(data, "__exclude__");
   if (Array.isArray(exclude)) {
     excluded.push(...exclude);
     return [];
@@ -113,7 +114,7 @@ function* declareModules({ id, body, sls, place }: Declared, places: Places): Ge
   for (const [key, run] of [...body]) {
     if (!Array.isArray(run) || typeof key !== "string" || key.startsWith("_")) continue;
     const at = () => places.key(body, key) ?? place();
-    const module = key.split(".", 1)[0];
+    const module = moduleOfFunction(key);
     if (key !== module && seen.has(module)) {
       const text = `ID '${str(id)}' in SLS '${sls}' contains multiple state declarations of the same type`;
       yield { text, place: at() };

@@ -26,15 +26,6 @@ export function* stateRuns(body: Value | undefined): Generator<[string, Value[]]
   for (const [module, run] of declaredModules(body)) if (Array.isArray(run)) yield [module, run];
 }
 
-/** The list `key` of a map, created if it does not exist. */
-export function listOf(map: ValueMap, key: Value): Value[] {
-  const list = map.get(key);
-  if (Array.isArray(list)) return list;
-  const made: Value[] = [];
-  map.set(key, made);
-  return made;
-}
-
 /** The first key of a map; `undefined` of an empty one and of anything else. */
 export function firstKey(argument: Value | undefined): Value | undefined {
   if (!isMap(argument)) return undefined;

@@ -4,8 +4,9 @@
  * @module
  */
 
+import { listUnder } from "#lib/values/shape.ts";
 import type { CompileError } from "./compile_error.ts";
-import { listOf, renderedText, slsOf } from "./high.ts";
+import { renderedText, slsOf } from "./high.ts";
 import type { Places } from "./place.ts";
 import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -15,7 +16,7 @@ export function mergeFile(high: ValueMap, file: ValueMap, places: Places): Compi
   for (const key of ["__extend__", "__exclude__"]) {
     const items = file.get(key);
     file.delete(key);
-    if (Array.isArray(items)) listOf(high, key).push(...items);
+    if (Array.isArray(items)) listUnder(high, key).push(...items);
   }
   for (const [id, body] of file) {
     const existing = high.get(id);

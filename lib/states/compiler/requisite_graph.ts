@@ -5,6 +5,7 @@
  * @module
  */
 
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import { type Chunk, chunkTag, field } from "./chunks.ts";
 import type { CompileError } from "./compile_error.ts";
 import { firstPair } from "./high.ts";
@@ -83,7 +84,7 @@ export class RequisiteGraph {
       for (const [i, item] of wanted.entries()) {
         const [key, value] = isMap(item) ? firstPair(item) ?? [] : ["id", item];
         if (key === undefined || value === undefined || value === null) continue;
-        const module = str(key).split(".", 1)[0];
+        const module = moduleOfFunction(str(key));
         const place = () => places.item(wanted, i) ?? places.of(chunk);
         if (typeof value !== "string") {
           const text = `Requisite [${kind}: ${module}] in state [${field(chunk, "name")}] in SLS ` +

@@ -8,10 +8,12 @@
  * @module
  */
 
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { CompileError } from "./compile_error.ts";
 import { applyExtends, findName, type IdAndState, idsAndNames, idsOfSls } from "./extend.ts";
-import { declaredModules, firstKey, firstPair, listOf, slsOf, stateRuns } from "./high.ts";
+import { declaredModules, firstKey, firstPair, slsOf, stateRuns } from "./high.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
+import { listUnder } from "#lib/values/shape.ts";
 import type { Origin, Places } from "./place.ts";
 import { NOT_USED, REQUISITE_IN_KEYWORDS } from "./requisites.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -71,10 +73,10 @@ class Extensions {
     const place = () => this.#places.of(from.argument);
     if (module.includes(".")) {
       const text = `Invalid requisite in ${requisite}: ${module} for ${str(name)} in SLS '${slsOf(from.body)}'. ` +
-        `Requisites must not contain dots, did you mean '${beforeDot(module)}'?`;
+        `Requisites must not contain dots, did you mean '${moduleOfFunction(module)}'?`;
       this.errors.push({ text, place: place() });
     }
-    this.#add(from, [name, beforeDot(module)], place);
+    this.#add(from, [name, moduleOfFunction(module)], place);
   }
 
   /** A list: `require_in: [{pkg: nginx}, other_id]`. */
@@ -89,7 +91,7 @@ class Extensions {
       else targets = [...targets, [name, module]];
       if (module.includes(".")) {
         const text = `Invalid requisite in ${requisiteOf(from.key)}: ${module} for ${str(name)}, in SLS ` +
-          `'${slsOf(from.body)}'. Requisites must not contain dots, did you mean '${beforeDot(module)}'?`;
+          `'${slsOf(from.body)}'. Requisites must not contain dots, did you mean '${moduleOfFunction(module)}'?`;
         this.errors.push({ text, place: place() });
       }
       for (const target of targets) {
@@ -119,7 +121,7 @@ class Extensions {
   #add(from: Source, [id, state]: IdAndState, place: Origin): void {
     const requisite = requisiteOf(from.key);
     const body = this.#body(id);
-    const run = listOf(body, state);
+    const run = listUnder(body, state);
     body.set("__env__", from.body.get("__env__") ?? "base");
     body.set("__sls__", from.body.get("__sls__") ?? "base");
     this.#places.note(body, place);
@@ -147,7 +149,7 @@ class Extensions {
   #useIn(from: Source, [name, state]: IdAndState): void {
     for (const [id, module] of findName(name, state, { high: this.#high, strict: true })) {
       const own = this.#arguments(from.id, from.state);
-      listOf(this.#body(id), module).push(...this.#lacking(own, this.#arguments(id, state)));
+      listUnder(this.#body(id), module).push(...this.#lacking(own, this.#arguments(id, state)));
     }
   }
 
@@ -155,7 +157,7 @@ class Extensions {
   #use(from: Source, [name, state]: IdAndState): void {
     for (const [id, module] of findName(name, state, { high: this.#high, strict: true })) {
       const own = this.#arguments(from.id, from.state);
-      listOf(this.#body(from.id), from.state).push(...this.#lacking(this.#arguments(id, module), own));
+      listUnder(this.#body(from.id), from.state).push(...this.#lacking(this.#arguments(id, module), own));
     }
   }
 
@@ -175,10 +177,6 @@ class Extensions {
 /** `require` of `require_in`. */
 function requisiteOf(key: string): string {
   return key.split("_", 1)[0];
-}
-
-function beforeDot(module: string): string {
-  return module.split(".", 1)[0];
 }
 
 /**

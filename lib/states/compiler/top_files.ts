@@ -10,7 +10,7 @@ import type { RenderedFile, TopSource } from "./source.ts";
 import { filterGlob } from "#lib/text/glob.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { mergeTops, type Top, type TopMerging, TopRenderError } from "./top_merge.ts";
-import { equals, isMap, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isAmong, isMap, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Options for reading and matching top files. */
 export interface TopOptions extends TopMerging {
@@ -109,7 +109,7 @@ export async function matchTop(top: Top, source: TopSource, options: TopOptions)
   for (const [env, given] of await source.masterTops()) {
     const own = matches.get(env) ?? [];
     const [first, second] = options.masterTopsFirst ? [given, own] : [own, given];
-    matches.set(env, [...first, ...second.filter((name) => !first.some((other) => equals(other, name)))]);
+    matches.set(env, [...first, ...second.filter((name) => !isAmong(name, first))]);
   }
   return matches;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { equals, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isAmong, isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Targets with their SLS names, by environment. One whose name is not a text is left for verification. */
 export type Top = Map<Value, ValueMap>;
@@ -99,7 +99,7 @@ function joinNames(known: Value | undefined, more: Value): Value {
   const merged: Value[] = matcher === undefined ? [] : [matcher];
   merged.push(...known.filter((item) => typeof item === "string"));
   const before = [...merged];
-  merged.push(...more.filter((item) => typeof item === "string" && !before.some((other) => equals(other, item))));
+  merged.push(...more.filter((item) => typeof item === "string" && !isAmong(item, before)));
   return merged;
 }
 

@@ -7,13 +7,14 @@
 import { FIRST_ORDER, giveOrders } from "./auto_order.ts";
 import { type CompileError, SlsRenderError } from "./compile_error.ts";
 import { declareSls } from "./declarations.ts";
-import { firstPair, listOf } from "./high.ts";
+import { firstPair } from "./high.ts";
 import { absoluteName } from "./include_names.ts";
 import { mergeFile, notMergeable, splitExtends } from "./merge_files.ts";
 import { type Origin, Places } from "./place.ts";
 import type { RenderedFile, SlsSource } from "./source.ts";
 import { compileGlob, isGlob } from "#lib/text/glob.ts";
 import { nearestName } from "#lib/text/nearest_name.ts";
+import { listUnder } from "#lib/values/shape.ts";
 import { isMap, repr, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The SLS names of each environment, globs among them. */
@@ -232,7 +233,7 @@ class Walk {
 function noteIncluder(data: ValueMap, sls: string): void {
   for (const [id, body] of data) {
     if (isMap(body) && !(typeof id === "string" && id.startsWith("__"))) {
-      listOf(body, "__sls_included_from__").push(sls);
+      listUnder(body, "__sls_included_from__").push(sls);
     }
   }
 }

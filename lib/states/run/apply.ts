@@ -7,15 +7,14 @@
 import { optionValue } from "#lib/config/option_sources.ts";
 import { CommandError } from "#lib/errors.ts";
 import { checkTop } from "#lib/states/tree/top_check.ts";
-import { listOf } from "#lib/states/compiler/high.ts";
 import type { ReadTop } from "#lib/states/compiler/top_files.ts";
 import type { WalkedStates } from "#lib/states/compiler/walk.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { disabledTexts } from "#lib/states/control/disabling.ts";
 import { cachedHigh, keepHigh } from "./high_cache.ts";
-import { RETCODE } from "#lib/states/tree/retcode.ts";
-import { asList } from "#lib/values/shape.ts";
+import { refuseTexts, RETCODE } from "#lib/states/tree/retcode.ts";
+import { asList, listUnder } from "#lib/values/shape.ts";
 import { terse } from "./outcome.ts";
 import { type ApplyCall, CallRefusal, prepare, type Prepared } from "./prepared.ts";
 import { runData, runHigh } from "./run_high.ts";
@@ -25,7 +24,7 @@ import { syncForHighstate, syncNamed } from "./syncing.ts";
 export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   const { context, kwargs } = call;
   const disabled = disabledTexts(asList(mods).map(str), context);
-  if (disabled.length > 0) return refuseTexts(disabled, call);
+  if (disabled.length > 0) return refuseTexts(disabled, call.context);
   const prepared = await prepare(call, { ofSls: true });
   if (prepared instanceof CallRefusal) return prepared.returned;
   const { states } = prepared;
@@ -35,7 +34,7 @@ export async function applySls(mods: Value, call: ApplyCall): Promise<Value> {
   if (cached !== undefined) return await runData(cached, prepared);
   const names = splitInput(typeof mods === "number" ? str(mods) : mods);
   const walked = await states.walk(new Map([[saltenv, names]]));
-  if (walked.errors.length > 0) return refuseTexts(states.refusal(walked.errors), call);
+  if (walked.errors.length > 0) return refuseTexts(states.refusal(walked.errors), call.context);
   addExcludes(walked, kwargs.get("exclude") ?? null);
   if (!prepared.test) keepHigh(walked.high, call);
   return shortenReturn(await runHigh(walked, prepared), call);
@@ -77,7 +76,7 @@ async function runTop(prepared: Prepared): Promise<Value> {
   const matches = await states.matches(read);
   if (matches.size === 0) {
     // Salt says so of a top file that is wrong, too, or fails.
-    if (errors.length > 0) return refuseTexts(states.refusal(errors), call);
+    if (errors.length > 0) return refuseTexts(states.refusal(errors), call.context);
     return noStates(`No Top file or master_tops data matches found. ${whyNoStates(read, prepared)}`, call);
   }
   const wanted = selectWhitelisted(matches, call.kwargs.get("whitelist") ?? null);
@@ -85,7 +84,7 @@ async function runTop(prepared: Prepared): Promise<Value> {
   const walked = await states.walk(wanted);
   addExcludes(walked, call.kwargs.get("exclude") ?? null);
   const all = [...errors, ...walked.errors];
-  if (all.length > 0) return refuseTexts(states.refusal(all), call);
+  if (all.length > 0) return refuseTexts(states.refusal(all), call.context);
   if (walked.high.size === 0) return noStates("No states found for this minion", call);
   if (!prepared.test) keepHigh(walked.high, call);
   return await runHigh(walked, prepared);
@@ -117,7 +116,7 @@ function selectWhitelisted(matches: Map<string, string[]>, whitelist: Value): Ma
 function addExcludes({ high }: WalkedStates, exclude: Value): void {
   if (!truthy(exclude)) return;
   const items = Array.isArray(exclude) ? exclude : splitInput(exclude);
-  listOf(high, "__exclude__").push(...items);
+  listUnder(high, "__exclude__").push(...items);
 }
 
 /** With `terse`, or the option `state_data: terse`, only what failed or changed something. */
@@ -128,11 +127,6 @@ function shortenReturn(returned: Value, { kwargs, context }: ApplyCall): Value {
   const left = terse(returned);
   if (left.size === 0) context.setRetcode(RETCODE.failure);
   return left;
-}
-
-function refuseTexts(texts: string[], { context }: ApplyCall): string[] {
-  context.setRetcode(RETCODE.compile);
-  return texts;
 }
 
 /** The result of a minion that has no states: a failure. */

@@ -8,7 +8,7 @@ import type { Chunk } from "#lib/states/compiler/chunks.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { applyBoth } from "./apply.ts";
 import { PLAN_KEY } from "#lib/output/state_return.ts";
-import { RETCODE } from "#lib/states/tree/retcode.ts";
+import { refuseTexts } from "#lib/states/tree/retcode.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import * as plans from "./plan.ts";
 import type { ApplyCall } from "./prepared.ts";
@@ -89,9 +89,4 @@ async function hashesOf(urls: ReadonlyMap<string, string>, job: JobContext): Pro
     for (const path of listOrEmpty(files)) await add(`salt://${str(path)}`, saltenv);
   }
   return hashes;
-}
-
-function refuseTexts(texts: string[], context: JobContext): string[] {
-  context.setRetcode(RETCODE.compile);
-  return texts;
 }

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { ChildRunner } from "#lib/programs/child_process.ts";
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import type { Chunk } from "#lib/states/compiler/chunks.ts";
@@ -66,7 +67,7 @@ export class RunContext {
 
   /** Why a state function is not there, in Salt's words. */
   whyMissing(name: string): string {
-    const module = name.split(".", 1)[0];
+    const module = moduleOfFunction(name);
     const refusal = this.#job.catalogue.states.refusals().get(module);
     if (refusal !== undefined) return `'${module}' __virtual__ returned False: ${refusal}`;
     const problem = this.#job.catalogue.states.problems().get(module);

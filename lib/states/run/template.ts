@@ -7,6 +7,7 @@
 import { isFile } from "#lib/os/file_kind.ts";
 import type { SlsSource } from "#lib/states/compiler/source.ts";
 import { walkSls } from "#lib/states/compiler/walk.ts";
+import { refuseTexts } from "#lib/states/tree/retcode.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { retcodeOf } from "./outcome.ts";
 import { type ApplyCall, CallRefusal, prepare, type Prepared } from "./prepared.ts";
@@ -17,7 +18,7 @@ export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value
   const prepared = await prepare(call);
   if (prepared instanceof CallRefusal) return prepared.returned;
   const path = tem.endsWith(".sls") ? tem : `${tem}.sls`;
-  if (!isFile(path)) return refuseTexts([`Specified SLS ${path} on local filesystem cannot be found.`], call);
+  if (!isFile(path)) return refuseTexts([`Specified SLS ${path} on local filesystem cannot be found.`], call.context);
   const { states } = prepared;
   const saltenv = states.saltenv ?? "base";
   const source: SlsSource = {
@@ -26,7 +27,7 @@ export async function applyTemplate(tem: string, call: ApplyCall): Promise<Value
     render: (sls, env) => sls === path ? states.source.renderFile(path, env) : states.source.render(sls, env),
   };
   const walked = await walkSls(new Map([[saltenv, [path]]]), source);
-  if (walked.errors.length > 0) return refuseTexts(states.refusal(walked.errors), call);
+  if (walked.errors.length > 0) return refuseTexts(states.refusal(walked.errors), call.context);
   return await runHigh(walked, prepared);
 }
 
@@ -36,20 +37,15 @@ export async function applyTemplateText(text: string, call: ApplyCall): Promise<
   if (prepared instanceof CallRefusal) return prepared.returned;
   const data = await prepared.states.source.renderText(text);
   const name = "<template-str>";
-  if (!isMap(data)) return refuseTexts([`Template ${name} does not render to a dictionary`], call);
+  if (!isMap(data)) return refuseTexts([`Template ${name} does not render to a dictionary`], call.context);
   const errors = padTemplate(data, name);
-  return errors.length > 0 ? refuseTexts(errors, call) : await runPadded(data, prepared);
+  return errors.length > 0 ? refuseTexts(errors, call.context) : await runPadded(data, prepared);
 }
 
 async function runPadded(high: ValueMap, prepared: Prepared): Promise<Value> {
   if (high.size > 0) return await runData(high, prepared);
   prepared.call.context.setRetcode(retcodeOf(high));
   return high;
-}
-
-function refuseTexts(texts: string[], { context }: ApplyCall): string[] {
-  context.setRetcode(retcodeOf(texts));
-  return texts;
 }
 
 /**

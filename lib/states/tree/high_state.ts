@@ -122,10 +122,6 @@ async function pillarOf(context: JobContext, kwargs: ValueMap, fresh: boolean): 
   return await askPillar({ override, pillarenv, saltenv }, context);
 }
 
-function textOrNull(value: Value | undefined): string | null {
-  return textOrNull(value);
-}
-
 /**
  * Refuses a pillar that could not be compiled.
  * @throws {CommandError} With the errors of the pillar.

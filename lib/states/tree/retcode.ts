@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { JobContext } from "#lib/plugins/job_context.ts";
+
 /** Return codes of state functions. */
 export const RETCODE = {
   /** All states succeeded, or would succeed. */
@@ -15,3 +17,9 @@ export const RETCODE = {
   /** The pillar could not be compiled. */
   pillar: 5,
 } as const;
+
+/** Returns the reasons why states are not run, with the return code for them. */
+export function refuseTexts(texts: string[], context: JobContext): string[] {
+  context.setRetcode(RETCODE.compile);
+  return texts;
+}

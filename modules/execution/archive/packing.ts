@@ -18,7 +18,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
-import { splitLines } from "#lib/text/split_lines.ts";
+import { splitLines, splitWhitespace } from "#lib/text/split_lines.ts";
 import { str, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 const RUN = { template: p.str(null), runas: p.str(null) };
@@ -100,7 +100,7 @@ export const tar: ModuleFunction<JobContext> = fn({
   params: { options: p.str(), tarfile: p.str(), sources: p.any(null), dest: p.str(null), cwd: p.str(null), ...RUN },
   run: ({ options, tarfile, sources, dest, cwd, template, runas }, context) => {
     if (options === "") throw new InvocationError("Tar options can not be empty");
-    const words = options.split(/\s+/).filter((word) => word !== "");
+    const words = splitWhitespace(options);
     return lines(["tar", ...words, tarfile, ...dest ? ["-C", dest] : [], ...expandSources(sources)], {
       context,
       cwd,

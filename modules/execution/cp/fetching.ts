@@ -5,11 +5,11 @@
  */
 
 import type { CachePlace } from "#lib/files/client/cache_paths.ts";
-import { withoutPassword } from "#lib/files/client/downloads.ts";
 import { fetchedByJob, fileClientOf } from "#lib/files/client/open.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { p } from "#lib/plugins/module.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
 
 /** The environment, or the default one. */
 export function environment(saltenv: string | null, { opts }: JobContext): string {
@@ -51,7 +51,7 @@ export async function cacheFile(
     useEtag: use_etag,
   });
   if (copy === undefined) {
-    context.log("error", `Unable to cache file '${withoutPassword(path)}' from saltenv '${env}'.`);
+    context.log("error", `Unable to cache file '${hideCredentials(path)}' from saltenv '${env}'.`);
   } else if (/^https?:/i.test(path)) fetched.set(key, copy);
   return copy;
 }

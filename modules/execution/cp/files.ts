@@ -11,11 +11,11 @@ import { externalPath } from "#lib/files/client/cache_paths.ts";
 import { directoryOnHost } from "#lib/files/client/directories.ts";
 import { placeOnHost } from "#lib/files/client/placing.ts";
 import { dirName } from "#lib/os/paths.ts";
-import { withoutPassword } from "#lib/files/client/downloads.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { hideCredentials } from "#lib/text/url_credentials.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const get_file: ModuleFunction<JobContext> = fn({
@@ -174,7 +174,7 @@ source_hash
       ? await client.getUrl(path, dest, env, { makedirs, sourceHash })
       : textIfUtf8(await client.contents(path, env, { sourceHash }));
     if (result !== undefined) return result;
-    context.log("error", `Unable to fetch file ${withoutPassword(path)} from saltenv ${env}.`);
+    context.log("error", `Unable to fetch file ${hideCredentials(path)} from saltenv ${env}.`);
     return path.startsWith("salt://") ? false : "";
   },
 });

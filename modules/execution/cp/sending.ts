@@ -14,6 +14,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { gunzip } from "#lib/values/gzip.ts";
+import { bytesOf } from "#lib/values/shape.ts";
 import { str, type Value } from "#lib/values/value.ts";
 
 /** Salt's answer if a file cannot be written there. */
@@ -38,7 +39,7 @@ dest
       const final = destination(str(path), dest);
       if (final === undefined) return UNAVAILABLE;
       try {
-        writeWithUmask(final, data instanceof Uint8Array ? data : new TextEncoder().encode(str(data)));
+        writeWithUmask(final, bytesOf(data));
         results.set(final, true);
       } catch {
         results.set(final, false);

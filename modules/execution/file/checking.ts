@@ -5,7 +5,7 @@
  */
 
 import { attributeLetters } from "#lib/host/filesystem/attributes.ts";
-import { expandHome, fileHost, sourceFiles } from "#modules/execution/_file_host.ts";
+import { fileHost, sourceFiles } from "#modules/execution/_file_host.ts";
 import {
   IGNORING,
   ignoringOf,
@@ -17,14 +17,14 @@ import {
   textOr,
 } from "./managed_arguments.ts";
 import { signatureCheck } from "./signatures.ts";
-import type { SourceSum } from "#lib/host/filesystem/checksums.ts";
-import { schemeOf } from "#lib/host/filesystem/checksums.ts";
+import { schemeOf, type SourceSum } from "#lib/host/filesystem/checksums.ts";
 import { diffFiles, ignoresSomething, type Ignoring } from "#lib/host/filesystem/diffs.ts";
 import { type ManagedFile, metaChanges } from "#lib/host/filesystem/managing.ts";
 import { checkPermissions, permissionResultMap, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { chooseSource, findManaged, sourcePath, type SourcePlace } from "#lib/host/filesystem/sources.ts";
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { CommandError } from "#lib/errors.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -48,7 +48,7 @@ export const check_perms: ModuleFunction<JobContext> = fn({
     ...SELINUX,
   },
   run: async ({ name, ret, follow_symlinks: follow, ...wanted }, context) => {
-    const path = expandHome(name);
+    const path = expandUser(name);
     const { ret: done, perms } = await checkPermissions(readResult(path, ret), {
       path,
       wanted: { ...wanted, follow },

@@ -7,10 +7,10 @@
 
 import { followForChange } from "#lib/os/held_path.ts";
 import { openThere, readForChange } from "#lib/os/new_files.ts";
-import { callRunAll, expandHome, runTool, takeLines } from "#modules/execution/_file_host.ts";
+import { callRunAll, runTool, takeLines } from "#modules/execution/_file_host.ts";
 import { copyKeeping, keptLines, overwriteFile, readUtf8File, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { editLine, lineMode } from "#lib/host/filesystem/line_editing.ts";
-import { realPath } from "#lib/os/disk_paths.ts";
+import { expandUser, realPath } from "#lib/os/disk_paths.ts";
 import { replaceByPsed as psedText, sedEscape } from "#lib/host/filesystem/text_replacing.ts";
 import { CommandError } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
@@ -21,6 +21,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { strftime } from "#lib/text/strftime.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { bytesOf } from "#lib/values/shape.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
 export const line: ModuleFunction<JobContext> = fn({
@@ -59,7 +60,7 @@ indent
     indent: p.bool(true),
   },
   run: ({ path, show_changes, backup, quiet, mode, ...edit }, context) => {
-    const real = followForChange(expandHome(path), realPath);
+    const real = followForChange(expandUser(path), realPath);
     if (!isFile(real)) {
       if (quiet) return false;
       throw new CommandError(`File "${real}" does not exists or is not a file.`);
@@ -92,7 +93,7 @@ export const append: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
     const lines = takeLines(rest);
-    using file = openThere(expandHome(path), { read: true, write: true });
+    using file = openThere(expandUser(path), { read: true, write: true });
     const { size } = file.statSync();
     const last = new Uint8Array(1);
     if (size > 0) {
@@ -103,7 +104,7 @@ export const append: ModuleFunction<JobContext> = fn({
     const bytes = new TextEncoder().encode(start + lines.map((each) => `${str(each)}\n`).join(""));
     file.seekSync(0, Deno.SeekMode.End);
     for (let at = 0; at < bytes.length;) at += file.writeSync(bytes.subarray(at));
-    return `Wrote ${lines.length} lines to "${expandHome(path)}"`;
+    return `Wrote ${lines.length} lines to "${expandUser(path)}"`;
   },
 });
 
@@ -117,14 +118,14 @@ export const prepend: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
-    const lines = takeLines(rest), real = followForChange(expandHome(path), realPath);
+    const lines = takeLines(rest), real = followForChange(expandUser(path), realPath);
     const old = isFile(real) ? readForChange(real) : new Uint8Array();
     const added = new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join(""));
     const all = new Uint8Array(added.length + old.length);
     all.set(added);
     all.set(old, added.length);
     replaceFile(real, all);
-    return `Prepended ${lines.length} lines to "${expandHome(path)}"`;
+    return `Prepended ${lines.length} lines to "${expandUser(path)}"`;
   },
 });
 
@@ -139,8 +140,8 @@ export const write: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   run: ({ path }, _context, rest) => {
     const lines = takeLines(rest);
-    overwriteFile(expandHome(path), new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join("")));
-    return `Wrote ${lines.length} lines to "${expandHome(path)}"`;
+    overwriteFile(expandUser(path), new TextEncoder().encode(lines.map((each) => `${str(each)}\n`).join("")));
+    return `Wrote ${lines.length} lines to "${expandUser(path)}"`;
   },
 });
 
@@ -163,7 +164,7 @@ export const sed: ModuleFunction<JobContext> = fn({
     negate_match: p.bool(false),
   },
   run: (given, context) => {
-    const path = expandHome(given.path);
+    const path = expandUser(given.path);
     if (!lexists(path)) return false;
     const escape = (value: Value) => sedEscape(str(value), given.escape_all);
     const limit = escape(given.limit);
@@ -182,7 +183,7 @@ export const sed_contains: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), text: p.any(), limit: p.any(""), flags: p.str("g") },
   run: async ({ path: given, text: wanted, limit, flags }, context) => {
-    const path = expandHome(given);
+    const path = expandUser(given);
     if (!lexists(path)) return false;
     const lines = sedEscape(str(limit), false);
     const command = `${lines === "" ? "" : `/${lines}/ `}s/${sedEscape(str(wanted), false)}/$/p${flags}`;
@@ -209,7 +210,7 @@ export const psed: ModuleFunction<JobContext> = fn({
     multi: p.bool(false),
   },
   run: ({ path: given, before, after, limit, backup, flags, escape_all, multi }) => {
-    const path = followForChange(expandHome(given), realPath);
+    const path = followForChange(expandUser(given), realPath);
     const edit = {
       before: sedEscape(str(before), escape_all),
       after: str(after),
@@ -262,9 +263,9 @@ export const seek_write: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), data: p.any(), offset: p.int() },
   run: ({ path, data, offset }) => {
-    using file = openThere(expandHome(path), { write: true });
+    using file = openThere(expandUser(path), { write: true });
     file.seekSync(offset, Deno.SeekMode.Start);
-    const bytes = data instanceof Uint8Array ? data : new TextEncoder().encode(str(data));
+    const bytes = bytesOf(data);
     const count = file.writeSync(bytes);
     file.syncSync();
     return count;
@@ -276,7 +277,7 @@ export const truncate: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), length: p.int() },
   run: ({ path, length }) => {
-    using file = openThere(expandHome(path), { read: true, write: true });
+    using file = openThere(expandUser(path), { read: true, write: true });
     file.truncateSync(length);
     return null;
   },

@@ -4,11 +4,11 @@
  * @module
  */
 
-import { callRunAll, expandHome, runTool } from "#modules/execution/_file_host.ts";
+import { callRunAll, runTool } from "#modules/execution/_file_host.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { readUtf8File, textWindows, universalLines } from "#lib/host/filesystem/contents.ts";
 import { readSearch, runSearch, type Search, sortResults } from "#lib/host/filesystem/finding.ts";
-import { globAny } from "#lib/os/disk_paths.ts";
+import { expandUser, globAny } from "#lib/os/disk_paths.ts";
 import { systemError } from "#lib/os/deno_texts.ts";
 import { lexists } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -65,7 +65,7 @@ Depths:
       throw error;
     }
     const results: Value[] = [];
-    for (const top of globAny(expandHome(path))) {
+    for (const top of globAny(expandUser(path))) {
       for await (const result of runSearch(search, top)) {
         context.signal.throwIfAborted();
         results.push(result);
@@ -95,16 +95,16 @@ export const grep: ModuleFunction<JobContext> = fn({
       }
       return words;
     });
-    const paths = globAny(expandHome(path));
-    return callRunAll(context, ["grep", ...options, pattern, ...paths.length > 0 ? paths : [expandHome(path)]]);
+    const paths = globAny(expandUser(path));
+    return callRunAll(context, ["grep", ...options, pattern, ...paths.length > 0 ? paths : [expandUser(path)]]);
   },
 });
 
 /** Whether a file that is there and can be read fulfils a test. */
 function inFile(path: string, test: (path: string) => boolean): boolean {
-  if (!lexists(expandHome(path))) return false;
+  if (!lexists(expandUser(path))) return false;
   try {
-    return test(expandHome(path));
+    return test(expandUser(path));
   } catch (error) {
     // As in Salt, an error of the system is a no.
     if (error instanceof Error && systemError(error) !== undefined) return false;

@@ -9,12 +9,12 @@
  * @module
  */
 
-import { expandHome, sourceFiles } from "#modules/execution/_file_host.ts";
+import { sourceFiles } from "#modules/execution/_file_host.ts";
 import { signatureCheck, SIGNATURES } from "./signatures.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { extractHash, hasHash, hashFile, hashText, readSourceHash } from "#lib/host/filesystem/checksums.ts";
 import { readUtf8File } from "#lib/host/filesystem/contents.ts";
-import { globAny, isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
+import { expandUser, globAny, isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, expandVariables, joinPath, mustBeAbsolute, normalPath } from "#lib/os/paths.ts";
 import { fileStatus, timesOf } from "#lib/host/filesystem/status.ts";
 import { hashFileFetcher } from "#lib/host/filesystem/sources.ts";
@@ -38,7 +38,7 @@ export const stats: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), hash_type: p.str(null), follow_symlinks: p.bool(true) },
   run: ({ path, hash_type, follow_symlinks: follow }) => {
-    const { atime, mtime, ctime, size, mode, type, target, ...ids } = fileStatus(expandHome(path), { follow });
+    const { atime, mtime, ctime, size, mode, type, target, ...ids } = fileStatus(expandUser(path), { follow });
     return map({
       ...ids,
       atime: float(atime),
@@ -46,7 +46,7 @@ export const stats: ModuleFunction<JobContext> = fn({
       ctime: float(ctime),
       size,
       mode,
-      ...hash_type ? { sum: hashFile(expandHome(path), hash_type) } : {},
+      ...hash_type ? { sum: hashFile(expandUser(path), hash_type) } : {},
       type,
       target,
     });
@@ -61,10 +61,10 @@ export const lstat: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(expandHome(path), "Path to file must be absolute.");
-    if (!lexists(expandHome(path))) return new Map();
-    const info = Deno.lstatSync(expandHome(path));
-    const { atime, mtime, ctime } = timesOf(expandHome(path), { info, follow: false });
+    mustBeAbsolute(expandUser(path), "Path to file must be absolute.");
+    if (!lexists(expandUser(path))) return new Map();
+    const info = Deno.lstatSync(expandUser(path));
+    const { atime, mtime, ctime } = timesOf(expandUser(path), { info, follow: false });
     return map({
       st_atime: float(atime),
       st_ctime: float(ctime),
@@ -84,14 +84,14 @@ export const get_sum: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a file, or `File not found`.", "file.get_sum /etc/passwd sha512"),
   permissions: "all",
   params: { path: p.str(), form: DIGEST_FORM },
-  run: ({ path, form }) => isFile(expandHome(path)) ? hashFile(expandHome(path), form) : "File not found",
+  run: ({ path, form }) => isFile(expandUser(path)) ? hashFile(expandUser(path), form) : "File not found",
 });
 
 export const get_hash: ModuleFunction<JobContext> = fn({
   doc: describe("Return the digest of a file.", "file.get_hash /etc/shadow"),
   permissions: "all",
   params: { path: p.str(), form: DIGEST_FORM, chunk_size: p.int(65536) },
-  run: ({ path, form }) => hashFile(expandHome(path), form),
+  run: ({ path, form }) => hashFile(expandUser(path), form),
 });
 
 export const check_hash: ModuleFunction<JobContext> = fn({
@@ -101,7 +101,7 @@ export const check_hash: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { path: p.str(), file_hash: p.any() },
-  run: ({ path, file_hash }) => hasHash(expandHome(path), hashText(file_hash)),
+  run: ({ path, file_hash }) => hasHash(expandUser(path), hashText(file_hash)),
 });
 
 export const extract_hash: ModuleFunction<JobContext> = fn({
@@ -153,28 +153,28 @@ export const directory_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path leads to a directory.", "file.directory_exists /etc"),
   permissions: "all",
   params: { path: p.str() },
-  run: ({ path }) => isDirectory(expandHome(path)),
+  run: ({ path }) => isDirectory(expandUser(path)),
 });
 
 export const file_exists: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path leads to a regular file.", "file.file_exists /etc/passwd"),
   permissions: "all",
   params: { path: p.str() },
-  run: ({ path }) => isFile(expandHome(path)),
+  run: ({ path }) => isFile(expandUser(path)),
 });
 
 export const path_exists_glob: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path exists that matches a glob.", "file.path_exists_glob '/etc/pam*/pass*'"),
   permissions: "all",
   params: { path: p.str() },
-  run: ({ path }) => globAny(expandHome(path)).length > 0,
+  run: ({ path }) => globAny(expandUser(path)).length > 0,
 });
 
 export const is_link: ModuleFunction<JobContext> = fn({
   doc: describe("Return whether a path is a symbolic link.", "file.is_link /path/to/link"),
   permissions: "all",
   params: { path: p.str(), nostat: p.bool(false) },
-  run: ({ path, nostat }) => isLink(nostat ? path : expandHome(path)),
+  run: ({ path, nostat }) => isLink(nostat ? path : expandUser(path)),
 });
 
 export const is_hardlink: ModuleFunction<JobContext> = fn({
@@ -182,9 +182,9 @@ export const is_hardlink: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(expandHome(path), "Path to file must be absolute.");
+    mustBeAbsolute(expandUser(path), "Path to file must be absolute.");
     // As in Salt, a missing file gives an empty map.
-    return lexists(expandHome(path)) ? (Deno.lstatSync(expandHome(path)).nlink ?? 1) > 1 : new Map();
+    return lexists(expandUser(path)) ? (Deno.lstatSync(expandUser(path)).nlink ?? 1) > 1 : new Map();
   },
 });
 
@@ -198,7 +198,7 @@ function kindTest(
     doc: describe(`Return whether a path leads to ${what}.`, `file.${name} /path`),
     permissions: "all",
     params: { name: p.str() },
-    run: ({ name: path }) => isThere(expandHome(path)) && test(Deno.statSync(expandHome(path))) === true,
+    run: ({ name: path }) => isThere(expandUser(path)) && test(Deno.statSync(expandUser(path))) === true,
   });
 }
 
@@ -231,7 +231,7 @@ export const get_devmm: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str() },
   run: ({ name }) => {
-    const info = isThere(expandHome(name)) ? Deno.statSync(expandHome(name)) : undefined;
+    const info = isThere(expandUser(name)) ? Deno.statSync(expandUser(name)) : undefined;
     const device = info?.isCharDevice === true || info?.isBlockDevice === true;
     return device ? [...deviceNumbers(info.rdev ?? 0)] : [0, 0];
   },
@@ -245,11 +245,11 @@ export const access: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), mode: p.any() },
   run: ({ path, mode }) => {
-    mustBeAbsolute(expandHome(path), "Path to link must be absolute.");
+    mustBeAbsolute(expandUser(path), "Path to link must be absolute.");
     const modes: Readonly<Record<string, number>> = { f: 0, r: 4, w: 2, x: 1 };
     const bits = typeof mode === "string" && Object.hasOwn(modes, mode) ? modes[mode] : mode;
     if (bits !== 0 && bits !== 1 && bits !== 2 && bits !== 4) throw new InvocationError("Invalid mode specified.");
-    return mayAccess(expandHome(path), bits);
+    return mayAccess(expandUser(path), bits);
   },
 });
 
@@ -261,7 +261,7 @@ export const readlink: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), canonicalize: p.bool(false) },
   run: ({ path, canonicalize }) => {
-    const full = expandVariables(expandHome(path));
+    const full = expandVariables(expandUser(path));
     mustBeAbsolute(full, `Path to link must be absolute: ${full}`);
     const target = linkTarget(full);
     if (target === undefined) throw new InvocationError(`A valid link was not specified: ${full}`);
@@ -274,11 +274,11 @@ export const readdir: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(expandHome(path), "Dir path must be absolute.");
-    if (!isDirectory(expandHome(path))) {
-      throw new InvocationError(`A valid directory was not specified: ${expandHome(path)}`);
+    mustBeAbsolute(expandUser(path), "Dir path must be absolute.");
+    if (!isDirectory(expandUser(path))) {
+      throw new InvocationError(`A valid directory was not specified: ${expandUser(path)}`);
     }
-    return [".", "..", ...[...Deno.readDirSync(expandHome(path))].map(({ name }) => name)];
+    return [".", "..", ...[...Deno.readDirSync(expandUser(path))].map(({ name }) => name)];
   },
 });
 
@@ -287,9 +287,9 @@ export const statvfs: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str() },
   run: ({ path }) => {
-    mustBeAbsolute(expandHome(path), "File path must be absolute.");
-    const facts = fileSystemFacts(expandHome(path));
-    if (facts === undefined) throw new CommandError(`Could not statvfs '${expandHome(path)}'`);
+    mustBeAbsolute(expandUser(path), "File path must be absolute.");
+    const facts = fileSystemFacts(expandUser(path));
+    if (facts === undefined) throw new CommandError(`Could not statvfs '${expandUser(path)}'`);
     const names = [
       "bavail",
       "bfree",
@@ -369,9 +369,9 @@ export const seek_read: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), size: p.int(), offset: p.int() },
   run: ({ path, size, offset }) => {
-    using file = Deno.openSync(expandHome(path));
+    using file = Deno.openSync(expandUser(path));
     file.seekSync(offset, Deno.SeekMode.Start);
-    const bytes = new Uint8Array(Math.min(size, Math.max(0, Deno.statSync(expandHome(path)).size - offset) || size));
+    const bytes = new Uint8Array(Math.min(size, Math.max(0, Deno.statSync(expandUser(path)).size - offset) || size));
     return bytes.subarray(0, file.readSync(bytes) ?? 0);
   },
 });

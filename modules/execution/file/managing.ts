@@ -5,7 +5,7 @@
  */
 
 import { attributeLetters } from "#lib/host/filesystem/attributes.ts";
-import { expandHome, fileHost, sourceFiles } from "#modules/execution/_file_host.ts";
+import { fileHost, sourceFiles } from "#modules/execution/_file_host.ts";
 import {
   IGNORING,
   ignoringOf,
@@ -22,6 +22,7 @@ import { signatureCheck, SIGNATURES } from "./signatures.ts";
 import { manageFile } from "#lib/host/filesystem/managing.ts";
 import { permissionResultMap, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { chooseSource, findManaged } from "#lib/host/filesystem/sources.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -145,7 +146,7 @@ export const manage_file: ModuleFunction<JobContext> = fn({
   },
   varKwargs: "kwargs",
   run: async (given, context) => {
-    const name = expandHome(given.name);
+    const name = expandUser(given.name);
     const ret = readResult(name, given.ret);
     const mode = await context.call("config.backup_mode", [textOr(given.backup)]);
     try {

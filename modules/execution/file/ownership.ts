@@ -4,7 +4,7 @@
  * @module
  */
 
-import { expandHome, fileHost, runTool } from "#modules/execution/_file_host.ts";
+import { fileHost, runTool } from "#modules/execution/_file_host.ts";
 import { InvocationError } from "#lib/errors.ts";
 import {
   changeAttributes,
@@ -14,6 +14,7 @@ import {
 } from "#lib/host/filesystem/attributes.ts";
 import { changeOwner, gidToGroup, groupToGid, setMode, uidToUser, userToUid } from "#lib/host/filesystem/ownership.ts";
 import { fileStatus } from "#lib/host/filesystem/status.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -25,35 +26,35 @@ export const get_uid: ModuleFunction<JobContext> = fn({
   doc: describe("Return the number of a file's owner.", "file.get_uid /etc/passwd"),
   permissions: "all",
   params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(expandHome(path), { follow }).uid,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(expandUser(path), { follow }).uid,
 });
 
 export const get_gid: ModuleFunction<JobContext> = fn({
   doc: describe("Return the number of a file's group.", "file.get_gid /etc/passwd"),
   permissions: "all",
   params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(expandHome(path), { follow }).gid,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(expandUser(path), { follow }).gid,
 });
 
 export const get_user: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of a file's owner.", "file.get_user /etc/passwd"),
   permissions: "all",
   params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(expandHome(path), { follow }).user,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(expandUser(path), { follow }).user,
 });
 
 export const get_group: ModuleFunction<JobContext> = fn({
   doc: describe("Return the name of a file's group.", "file.get_group /etc/passwd"),
   permissions: "all",
   params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(expandHome(path), { follow }).group,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(expandUser(path), { follow }).group,
 });
 
 export const get_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Return a file's mode: four octal digits.", "file.get_mode /etc/passwd"),
   permissions: "all",
   params: FOLLOW,
-  run: ({ path, follow_symlinks: follow }) => fileStatus(expandHome(path), { follow }).mode,
+  run: ({ path, follow_symlinks: follow }) => fileStatus(expandUser(path), { follow }).mode,
 });
 
 /** Permissions for looking up users and groups: the files, and `getent` for those of a directory service. */
@@ -101,7 +102,7 @@ export const set_mode: ModuleFunction<JobContext> = fn({
   doc: describe("Set the mode of a file, and return it.", "file.set_mode /etc/passwd 0644"),
   permissions: "all",
   params: { path: p.str(), mode: p.any() },
-  run: ({ path, mode }) => setMode(expandHome(path), mode),
+  run: ({ path, mode }) => setMode(expandUser(path), mode),
 });
 
 export const chown: ModuleFunction<JobContext> = fn({
@@ -111,21 +112,21 @@ export const chown: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { path: p.str(), user: p.any(), group: p.any() },
-  run: ({ path, user, group }) => changeOwner(expandHome(path), { user, group }),
+  run: ({ path, user, group }) => changeOwner(expandUser(path), { user, group }),
 });
 
 export const lchown: ModuleFunction<JobContext> = fn({
   doc: describe("Set the owner and group of a file, or of a link itself.", "file.lchown /etc/passwd root root"),
   permissions: "all",
   params: { path: p.str(), user: p.any(), group: p.any() },
-  run: ({ path, user, group }) => changeOwner(expandHome(path), { user, group, link: true }),
+  run: ({ path, user, group }) => changeOwner(expandUser(path), { user, group, link: true }),
 });
 
 export const chgrp: ModuleFunction<JobContext> = fn({
   doc: describe("Set the group of a file.", "file.chgrp /etc/passwd root"),
   permissions: "all",
   params: { path: p.str(), group: p.any() },
-  run: ({ path, group }) => changeOwner(expandHome(path), { user: fileStatus(expandHome(path)).user, group }),
+  run: ({ path, group }) => changeOwner(expandUser(path), { user: fileStatus(expandUser(path)).user, group }),
 });
 
 export const lsattr: ModuleFunction<JobContext> = fn({

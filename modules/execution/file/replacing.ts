@@ -9,7 +9,7 @@
 
 import { followForChange, inDirectoryOf } from "#lib/os/held_path.ts";
 import { readForChange } from "#lib/os/new_files.ts";
-import { expandHome, fileHost } from "#modules/execution/_file_host.ts";
+import { fileHost } from "#modules/execution/_file_host.ts";
 import { replaceBlock } from "#lib/host/filesystem/block_replacing.ts";
 import {
   copyKeeping,
@@ -21,7 +21,7 @@ import {
   readUtf8File,
   replaceFile,
 } from "#lib/host/filesystem/contents.ts";
-import { isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
+import { expandUser, isLink, linkTarget, realPath } from "#lib/os/disk_paths.ts";
 import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileStatus } from "#lib/host/filesystem/status.ts";
 import { commentLines, replaceIn, type Replacing, searchIn } from "#lib/host/filesystem/text_replacing.ts";
@@ -32,8 +32,9 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { encodeText, textDecoder } from "#lib/text/encoding.ts";
-import { byteText, MULTILINE, regexFlags, textBytes } from "#lib/regex/replace.ts";
+import { MULTILINE, regexFlags } from "#lib/regex/replace.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
+import { byteText, textBytes } from "#lib/values/code_points.ts";
 import { str, truthy, type Value } from "#lib/values/value.ts";
 
 /** Gives a file that was written again what the old one had. */
@@ -121,7 +122,7 @@ type ReplaceRequest = Parameters<typeof replace.run>[0] & {
 };
 
 async function replaceInFile(given: string, request: ReplaceRequest, context: JobContext): Promise<Value> {
-  const path = followForChange(expandHome(given), realPath);
+  const path = followForChange(expandUser(given), realPath);
   if (!lexists(path)) {
     if (request.ignore_if_missing) return false;
     throw new InvocationError(`File not found: ${path}`);
@@ -189,9 +190,9 @@ function backUp(given: string, path: string, suffix: string): void {
       `Unable to move the temp file '${path}' to the backup file '${path + suffix}'. Exception: ${systemReason(error)}`,
     );
   }
-  const target = linkTarget(expandHome(given));
+  const target = linkTarget(expandUser(given));
   if (target === undefined) return;
-  const link = expandHome(given) + suffix;
+  const link = expandUser(given) + suffix;
   inDirectoryOf(link, (directory, name) => {
     if (isLink(directory.at(name))) Deno.removeSync(directory.at(name));
     if (!lexists(directory.at(name))) Deno.symlinkSync(target + suffix, directory.at(name));
@@ -273,11 +274,11 @@ backup
         "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is permitted",
       );
     }
-    const path = followForChange(expandHome(given.path), realPath);
-    if (!lexists(path)) throw new InvocationError(`File not found: ${expandHome(given.path)}`);
+    const path = followForChange(expandUser(given.path), realPath);
+    if (!lexists(path)) throw new InvocationError(`File not found: ${expandUser(given.path)}`);
     const encoding = detectEncoding(path);
     if (isBinaryFile(path) && encoding === undefined) {
-      throw new InvocationError(`Cannot perform string replacements on a binary file: ${expandHome(given.path)}`);
+      throw new InvocationError(`Cannot perform string replacements on a binary file: ${expandUser(given.path)}`);
     }
     const match = truthy(beforeMatch) ? beforeMatch : afterMatch;
     if (truthy(match) && typeof match !== "string") {
@@ -316,7 +317,7 @@ async function commentInFile(
   },
   context: JobContext,
 ): Promise<Value> {
-  const path = followForChange(expandHome(given), realPath);
+  const path = followForChange(expandUser(given), realPath);
   if (!isFile(path)) throw new InvocationError(`File not found: ${path}`);
   if (!isText(path)) throw new InvocationError(`Cannot perform string replacements on a binary file: ${path}`);
   const commented = commentLines(readUtf8File(path), { regex, char, comment: cmnt });

@@ -8,9 +8,9 @@ import { holdTarget, inDirectoryOf, renameHeld } from "#lib/os/held_path.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { openToWrite } from "#lib/os/new_files.ts";
 import { ownUmask } from "#lib/os/umask.ts";
-import { expandHome, fileHost } from "#modules/execution/_file_host.ts";
+import { fileHost } from "#modules/execution/_file_host.ts";
 import { parseMode } from "#lib/host/filesystem/ownership.ts";
-import { isLink, linkTarget } from "#lib/os/disk_paths.ts";
+import { expandUser, isLink, linkTarget } from "#lib/os/disk_paths.ts";
 import { dirName, joinPath, mustBeAbsolute, normalPath } from "#lib/os/paths.ts";
 import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
 import { fileStatus } from "#lib/host/filesystem/status.ts";
@@ -56,7 +56,7 @@ export const mkdir: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { dir_path: p.str(), ...DIRECTORY },
   run: async ({ dir_path, ...wanted }, context) => {
-    await makeDirectory(expandHome(dir_path), ownAs(wanted, context));
+    await makeDirectory(expandUser(dir_path), ownAs(wanted, context));
     return true;
   },
 });
@@ -68,7 +68,7 @@ export const makedirs: ModuleFunction<JobContext> = fn({
   ),
   permissions: "all",
   params: { path: p.str(), ...DIRECTORY },
-  run: ({ path, ...wanted }, context) => makeParents(expandHome(path), ownAs(wanted, context)),
+  run: ({ path, ...wanted }, context) => makeParents(expandUser(path), ownAs(wanted, context)),
 });
 
 export const makedirs_perms: ModuleFunction<JobContext> = fn({
@@ -79,7 +79,7 @@ export const makedirs_perms: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), user: p.any(null), group: p.any(null), mode: p.any("0755") },
   run: async ({ name, ...wanted }, context) => {
-    await makeDirectories(expandHome(name), ownAs(wanted, context));
+    await makeDirectories(expandUser(name), ownAs(wanted, context));
     return null;
   },
 });
@@ -92,7 +92,7 @@ export const touch: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), atime: p.any(null), mtime: p.any(null) },
   run: ({ name, atime, mtime }) => {
-    const path = expandHome(name);
+    const path = expandUser(name);
     const time = (given: Value) => {
       if (given === null) return Date.now() / 1000;
       const seconds = typeof given === "string" && /^\d+$/.test(given) ? Number(given) : toNumber(given);
@@ -122,13 +122,13 @@ export const link: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), path: p.str() },
   run: ({ src, path }) => {
-    mustBeAbsolute(expandHome(src), "File path must be absolute.");
+    mustBeAbsolute(expandUser(src), "File path must be absolute.");
     try {
-      inDirectoryOf(path, (directory, name) => Deno.linkSync(expandHome(src), directory.at(name)));
+      inDirectoryOf(path, (directory, name) => Deno.linkSync(expandUser(src), directory.at(name)));
       return true;
     } catch (error) {
       if (error instanceof Deno.errors.NotCapable) throw error;
-      throw new CommandError(`Could not create '${path}': ${pythonOsError(error, expandHome(src))} -> '${path}'`);
+      throw new CommandError(`Could not create '${path}': ${pythonOsError(error, expandUser(src))} -> '${path}'`);
     }
   },
 });
@@ -142,7 +142,7 @@ export const symlink: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), path: p.str(), force: p.bool(false), atomic: p.bool(false), follow_symlinks: p.bool(true) },
   run: ({ src, path: given, force, atomic, follow_symlinks }) => {
-    const path = expandHome(given);
+    const path = expandUser(given);
     mustBeAbsolute(path, `Link path must be absolute: ${path}`);
     const exists = follow_symlinks ? existsOrThrow(path) : lexists(path);
     const old = linkTarget(path);
@@ -200,7 +200,7 @@ export const rename: ModuleFunction<JobContext> = fn({
   doc: describe("Rename a file or directory.", "file.rename /path/to/src /path/to/dst"),
   permissions: "all",
   params: { src: p.str(), dst: p.str() },
-  run: ({ src, dst }) => renamePath(expandHome(src), expandHome(dst)),
+  run: ({ src, dst }) => renamePath(expandUser(src), expandUser(dst)),
 });
 
 function renamePath(from: string, to: string): true {
@@ -222,7 +222,7 @@ export const move: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), dst: p.str(), disallow_copy_and_unlink: p.bool(false) },
   run: ({ src, dst, disallow_copy_and_unlink }) => {
-    const [from, to] = [expandHome(src), expandHome(dst)];
+    const [from, to] = [expandUser(src), expandUser(dst)];
     if (disallow_copy_and_unlink) return renamePath(from, to);
     mustBeAbsolute(from, "Source path must be absolute.");
     mustBeAbsolute(to, "Destination path must be absolute.");
@@ -246,7 +246,7 @@ export const copy: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { src: p.str(), dst: p.str(), recurse: p.bool(false), remove_existing: p.bool(false) },
   run: async ({ src, dst, recurse, remove_existing }, context) => {
-    const [from, to] = [expandHome(src), expandHome(dst)];
+    const [from, to] = [expandUser(src), expandUser(dst)];
     mustBeAbsolute(from, "File path must be absolute.");
     if (!existsOrThrow(from)) throw new CommandError(`No such file or directory '${from}'`);
     const status = fileStatus(from);
@@ -280,7 +280,7 @@ export const remove: ModuleFunction<JobContext> = fn({
   params: { path: p.str() },
   varKwargs: "kwargs",
   run: ({ path: given }) => {
-    const path = expandHome(given);
+    const path = expandUser(given);
     mustBeAbsolute(path, `File path must be absolute: ${path}`);
     try {
       return removeAny(path);
@@ -299,7 +299,7 @@ export const rmdir: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { path: p.str(), recurse: p.bool(false), verbose: p.bool(false), older_than: p.any(null) },
   run: ({ path: given, recurse, verbose, older_than }, context) => {
-    const path = expandHome(given);
+    const path = expandUser(given);
     mustBeAbsolute(path, "File path must be absolute.");
     if (!isDirectory(path)) throw new InvocationError(`A valid directory was not specified: ${path}`);
     let before: number | undefined;
@@ -345,7 +345,7 @@ export const mknod_chrdev: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), major: p.int(), minor: p.int(), ...NODE_OWNER },
   run: ({ name, major, minor, ...wanted }, context) =>
-    makeSpecial(expandHome(name), { node: { kind: "char", major, minor }, wanted, context }),
+    makeSpecial(expandUser(name), { node: { kind: "char", major, minor }, wanted, context }),
 });
 
 export const mknod_blkdev: ModuleFunction<JobContext> = fn({
@@ -353,14 +353,14 @@ export const mknod_blkdev: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { name: p.str(), major: p.int(), minor: p.int(), ...NODE_OWNER },
   run: ({ name, major, minor, ...wanted }, context) =>
-    makeSpecial(expandHome(name), { node: { kind: "block", major, minor }, wanted, context }),
+    makeSpecial(expandUser(name), { node: { kind: "block", major, minor }, wanted, context }),
 });
 
 export const mknod_fifo: ModuleFunction<JobContext> = fn({
   doc: describe("Make a FIFO.", "file.mknod_fifo /dev/fifo"),
   permissions: "all",
   params: { name: p.str(), ...NODE_OWNER },
-  run: ({ name, ...wanted }, context) => makeSpecial(expandHome(name), { node: { kind: "fifo" }, wanted, context }),
+  run: ({ name, ...wanted }, context) => makeSpecial(expandUser(name), { node: { kind: "fifo" }, wanted, context }),
 });
 
 export const mknod: ModuleFunction<JobContext> = fn({
@@ -380,7 +380,7 @@ export const mknod: ModuleFunction<JobContext> = fn({
     mode: p.any("0600"),
   },
   run: async ({ name, ntype, major, minor, ...wanted }, context) => {
-    await makeParents(expandHome(name), ownAs({ ...wanted, mode: null }, context));
+    await makeParents(expandUser(name), ownAs({ ...wanted, mode: null }, context));
     const nodes: Readonly<Record<string, DeviceNode>> = {
       c: { kind: "char", major, minor },
       b: { kind: "block", major, minor },
@@ -391,6 +391,6 @@ export const mknod: ModuleFunction<JobContext> = fn({
         `Node type unavailable: '${ntype}'. Available node types are character ('c'), block ('b'), and pipe ('p').`,
       );
     }
-    return await makeSpecial(expandHome(name), { node: nodes[ntype], wanted, context });
+    return await makeSpecial(expandUser(name), { node: nodes[ntype], wanted, context });
   },
 });

@@ -5,12 +5,8 @@
  */
 
 import { type Argspec, argspec, type FunctionSignature } from "#lib/plugins/call.ts";
-import { selects } from "#lib/plugins/docs.ts";
+import { moduleOfFunction, selects } from "#lib/plugins/docs.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-
-function moduleOf(name: string): string {
-  return name.split(".", 1)[0];
-}
 
 function chooseNames(names: readonly string[], tests: readonly ((name: string) => boolean)[]): string[] {
   return names.filter((name) => tests.length === 0 || tests.some((test) => test(name)));
@@ -29,8 +25,10 @@ export function functionsOf(names: readonly string[], wanted: readonly string[])
  * sys.
  */
 export function modulesOf(names: readonly string[], wanted: readonly string[]): string[] {
-  const tests = wanted.map((one) => one.includes("*") ? compileGlob(one) : (name: string) => moduleOf(name) === one);
-  return [...new Set(chooseNames(names, tests).map(moduleOf))];
+  const tests = wanted.map((one) =>
+    one.includes("*") ? compileGlob(one) : (name: string) => moduleOfFunction(name) === one
+  );
+  return [...new Set(chooseNames(names, tests).map(moduleOfFunction))];
 }
 
 /** The arguments of the functions that a module's name, a function's or a glob chooses; an empty string chooses all. */

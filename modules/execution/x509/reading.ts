@@ -15,13 +15,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { keyKind, type SignedDocument } from "#lib/host/x509/documents.ts";
-import {
-  colonHex,
-  numberHex,
-  shownEntryExtensions,
-  shownExtensions,
-  timeText,
-} from "#lib/host/x509/extension_texts.ts";
+import { colonHex, numberHex, shownEntryExtensions, shownExtensions } from "#lib/host/x509/extension_texts.ts";
 import { identifierOf } from "#lib/host/x509/extension_values.ts";
 import {
   loadCertificate,
@@ -36,6 +30,7 @@ import { attributeOf, type Name, nameText } from "#lib/host/x509/names.ts";
 import { NAME_OIDS, shownName } from "#lib/host/x509/oids.ts";
 import { pemEntry } from "#lib/host/x509/pem_entry.ts";
 import { isPair, isSignedBy } from "#lib/host/x509/signing.ts";
+import { utcTime } from "#lib/text/calendar.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -74,8 +69,8 @@ function shownCertificate(given: Value, context: JobContext): ValueMap {
     issuer: shownSubject(certificate.issuer),
     issuer_hash: nameHash(certificate.issuerDer),
     issuer_str: nameText(certificate.issuer),
-    not_before: timeText(certificate.notBefore),
-    not_after: timeText(certificate.notAfter),
+    not_before: utcTime(certificate.notBefore),
+    not_after: utcTime(certificate.notAfter),
     public_key: pemOf("PUBLIC KEY", certificate.spki),
     extensions: shownExtensions(certificate.extensions),
     signature_algorithm: shownAlgorithm(certificate),
@@ -116,12 +111,12 @@ export const read_crl: ModuleFunction<JobContext> = fn({
     const list = loadRevocationList(referenceOf(crl)).found;
     const revoked = list.revoked.map(({ serial, date, extensions }): [string, Value] => [
       numberHex(serial).replaceAll(":", ""),
-      map({ revocation_date: timeText(date), extensions: shownEntryExtensions(extensions) }),
+      map({ revocation_date: utcTime(date), extensions: shownEntryExtensions(extensions) }),
     ]);
     return map({
       issuer: shownSubject(list.issuer),
-      last_update: timeText(list.lastUpdate),
-      next_update: list.nextUpdate === undefined ? null : timeText(list.nextUpdate),
+      last_update: utcTime(list.lastUpdate),
+      next_update: list.nextUpdate === undefined ? null : utcTime(list.nextUpdate),
       revoked_certificates: new Map(revoked),
       extensions: shownExtensions(list.extensions),
       signature_algorithm: shownAlgorithm(list),

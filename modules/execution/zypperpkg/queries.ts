@@ -19,6 +19,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { compileGlob } from "#lib/text/glob.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import { asList } from "#lib/values/shape.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -291,7 +292,7 @@ export const services_need_restart: ModuleFunction<JobContext> = fn({
   varKwargs: "kwargs",
   async run({ root }, context) {
     const { stdout } = await runZypper(["ps", "-sss"], context, { root, readsOnly: true });
-    return stdout.split(/\s+/).filter((name) => name !== "");
+    return splitWhitespace(stdout);
   },
 });
 

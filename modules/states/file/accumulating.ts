@@ -8,8 +8,8 @@ import { accumulators } from "./accumulators.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
-import { asList, listOrEmpty } from "#lib/values/shape.ts";
-import { equals, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { asList, listOrEmpty, listUnder } from "#lib/values/shape.ts";
+import { isAmong, isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 function requisites(low: ValueMap, key: string): Value[] {
   return listOrEmpty(low.get(key));
@@ -49,10 +49,10 @@ text
     const { texts, dependents: filenames } = accumulators(context);
     const entries = entry(entry(filenames, filename, () => new Map<string, Value[]>()), name, (): Value[] => []);
     entries.push(...dependents.flatMap((one) => isMap(one) ? [...one.values()] : [one]));
-    const chunks = listOf(entry(texts, filename, (): ValueMap => new Map()), name);
+    const chunks = listUnder(entry(texts, filename, (): ValueMap => new Map()), name);
     const ret = startResult(name);
     for (const chunk of asList(given)) {
-      if (chunks.some((one) => equals(one, chunk))) continue;
+      if (isAmong(chunk, chunks)) continue;
       chunks.push(chunk);
       ret.comment = `Accumulator ${name} for file ${filename} was charged by text`;
     }
@@ -67,13 +67,4 @@ function entry<T>(from: Map<string, T>, key: string, make: () => T): T {
   const made = make();
   from.set(key, made);
   return made;
-}
-
-/** The list of an accumulator. */
-function listOf(lists: ValueMap, name: string): Value[] {
-  const items = lists.get(name);
-  if (Array.isArray(items)) return items;
-  const list: Value[] = [];
-  lists.set(name, list);
-  return list;
 }

@@ -4,13 +4,14 @@
  * @module
  */
 
-import { argumentText, home, textList } from "./common.ts";
+import { argumentText, isFoundIn, textList } from "./common.ts";
 import { missingFile, shownDiff } from "./edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, type TemplateArguments, templateTexts } from "./sources.ts";
 import { InvocationError } from "#lib/errors.ts";
 import { keptLines, readUtf8File } from "#lib/host/filesystem/contents.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { whitespaceRegex } from "#lib/host/filesystem/whitespace_regex.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -74,11 +75,6 @@ async function madeAbove(name: string, context: StateContext): Promise<"a direct
   return isFile(above) ? "a file" : "a directory";
 }
 
-/** Whether the file has what a regular expression matches. */
-async function has(name: string, regex: string, context: StateContext): Promise<boolean> {
-  return truthy(await context.call("file.search", [name, regex], map({ multiline: true })));
-}
-
 /**
  * The lines of the texts that the file lacks.
  * @throws {InvocationError} For a binary file.
@@ -89,7 +85,7 @@ async function missingLines(
   context: StateContext,
 ): Promise<string[]> {
   const missing: string[] = [];
-  for (const text of texts) if (!await has(name, regexOf(text), context)) missing.push(...splitLines(text));
+  for (const text of texts) if (!await isFoundIn(name, regexOf(text), context)) missing.push(...splitLines(text));
   return missing;
 }
 
@@ -110,7 +106,7 @@ ignore_whitespace : True
   },
   run: async ({ name: given, ignore_whitespace, show_changes, ...more }, context) => {
     if (given === "") return failState(given, "Must provide name to file.append");
-    const name = home(given);
+    const name = expandUser(given);
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;
     const old = splitLines(readUtf8File(name));
@@ -151,7 +147,7 @@ header
     show_changes: p.bool(true),
   },
   run: async ({ name: given, header, show_changes, ...more }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.prepend");
     const texts = await textsFor(name, more, context);
     if (!Array.isArray(texts)) return texts;

@@ -5,11 +5,11 @@
  */
 
 import { existsOrThrow } from "#lib/os/file_kind.ts";
-import { home, isHostError, reasonOf } from "./common.ts";
+import { isHostError, reasonOf } from "./common.ts";
 import { CommandError } from "#lib/errors.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { type Signers, signersOf } from "#lib/host/gnupg/file_signature.ts";
-import { realPath } from "#lib/os/disk_paths.ts";
+import { expandUser, realPath } from "#lib/os/disk_paths.ts";
 import { pythonOsError } from "#lib/os/deno_texts.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -25,7 +25,7 @@ function localPath(name: string): string | undefined {
   const scheme = schemeOf(name);
   if (scheme !== "" && scheme !== "file") return undefined;
   const path = name.replace(/^file:(?:\/\/[^/]*)?/i, "").replace(/[?#].*$/s, "");
-  return realPath(home(path));
+  return realPath(expandUser(path));
 }
 
 /** The digest that a source must have. */

@@ -6,18 +6,12 @@
 
 import { CommandError, RenderError } from "#lib/errors.ts";
 import { gidToGroup } from "#lib/host/filesystem/ownership.ts";
-import { expandUser } from "#lib/os/disk_paths.ts";
 import { pythonErrorText, systemError } from "#lib/os/deno_texts.ts";
 import { findUser } from "#lib/os/users.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { StateResult } from "#lib/plugins/state_module.ts";
 import { renderedText } from "#lib/states/compiler/high.ts";
 import { isInt, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
-
-/** A path argument with `~` made a home directory. */
-export function home(path: string): string {
-  return expandUser(path);
-}
 
 /** The argument `user`, or `owner`, by which it is misnamed. */
 export function ownerOf(user: Value, kwargs: ValueMap, context: StateContext): Value {
@@ -104,3 +98,8 @@ export function textList(given: Value, written: (value: Value) => string = str):
 
 /** The comment that Salt's test mode has under a change. */
 export const ACTUAL_CHANGES = "\nNote: No changes made, actual changes may\nbe different due to other states.";
+
+/** Whether a regular expression matches in a file. */
+export async function isFoundIn(name: string, regex: string, context: StateContext): Promise<boolean> {
+  return truthy(await context.call("file.search", [name, regex], map({ multiline: true })));
+}

@@ -6,12 +6,12 @@
 
 import { renameHeld } from "#lib/os/held_path.ts";
 import { cleanDirectory, patternsOf, requiredPaths } from "./cleaning.ts";
-import { home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
+import { isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
 import { checkDirectory, type DirectoryOptions, limitOptions, readRecurse, walkedTo } from "./directory_check.ts";
 import { permissionResult } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { isLink } from "#lib/os/disk_paths.ts";
+import { expandUser, isLink } from "#lib/os/disk_paths.ts";
 import { dirName, isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -244,7 +244,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
   varKwargs: "kwargs",
   keywords: ["owner", "mode"],
   run: async (given, context, { kwargs }) => {
-    const shown = home(given.name);
+    const shown = expandUser(given.name);
     if (shown === "") return failState(shown, "Must provide name to file.directory");
     const name = shown.endsWith("/") && shown !== "/" ? shown.slice(0, -1) : shown;
     if (given.max_depth !== null && truthy(given.clean)) {

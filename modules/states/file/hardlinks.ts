@@ -4,9 +4,10 @@
  * @module
  */
 
-import { defaultOwners, home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
+import { defaultOwners, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
 import { checkLink, type LinkPlan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { inDirectoryOf } from "#lib/os/held_path.ts";
 import { existsOrThrow, isDirectory, isFile } from "#lib/os/file_kind.ts";
@@ -93,7 +94,7 @@ dir_mode
   varKwargs: "kwargs",
   keywords: ["owner"],
   run: async ({ name: givenName, target, force, makedirs, dir_mode, ...given }, context, { kwargs }) => {
-    const name = home(givenName);
+    const name = expandUser(givenName);
     if (name === "") return failState(name, "Must provide name to file.hardlink");
     const owner = defaultOwners(ownerOf(given.user, kwargs, context), given.group, context);
     const problem = await problemsBefore({

@@ -5,10 +5,10 @@
  */
 
 import { followForChange } from "#lib/os/held_path.ts";
-import { home, isHostError } from "./common.ts";
+import { isHostError } from "./common.ts";
 import { decodeUtf8, replaceFile } from "#lib/host/filesystem/contents.ts";
 import { editKeyValues } from "#lib/host/filesystem/key_value_editing.ts";
-import { realPath } from "#lib/os/disk_paths.ts";
+import { expandUser, realPath } from "#lib/os/disk_paths.ts";
 import { existsOrThrow } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -96,7 +96,7 @@ prune : False
     prune: p.bool(false),
   },
   run: ({ name: given, key, value, key_values, show_changes, ...more }, { test }) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.keyvalue");
     const values = pairsOf(key, value, key_values);
     if (typeof values === "string") return failState(name, values);

@@ -9,7 +9,7 @@
 
 import { isAbsolute } from "#lib/os/paths.ts";
 import { accumulators } from "./accumulators.ts";
-import { home, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
+import { isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { contentsCount, resolveContents } from "./contents.ts";
 import { isKeep, type ManagedArguments, type ManagedFileRequest, PARAMS, wrongArguments } from "./managed_arguments.ts";
@@ -18,6 +18,7 @@ import { chosenSource, planPutting, put } from "./putting.ts";
 import { schemeOf } from "#lib/host/filesystem/checksums.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
 import { missingBackend, signersOf } from "#lib/host/gnupg/file_signature.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { existsOrThrow, isFile, kindOf, type PathKind } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
@@ -121,7 +122,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance, win_perms_reset
   varKwargs: "kwargs",
   keywords: ["env", "file_mode", "owner"],
   run: async (given, context, { kwargs }) => {
-    const name = home(given.name);
+    const name = expandUser(given.name);
     const ret = startResult(name);
     const wrong = wrongArguments(name, given);
     if (wrong !== undefined) return failState(name, wrong);

@@ -5,34 +5,22 @@
  */
 
 import { inDirectoryOf } from "#lib/os/held_path.ts";
-import {
-  defaultOwners,
-  home,
-  isHostError,
-  makeDirectoriesAbove,
-  notAbsolute,
-  ownerOf,
-  unknownOwners,
-} from "./common.ts";
+import { defaultOwners, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, unknownOwners } from "./common.ts";
 import { permissionResult } from "./permissions.ts";
 import { hashFile } from "#lib/host/filesystem/checksums.ts";
-import { linkTarget, walk } from "#lib/os/disk_paths.ts";
+import { directoryMode } from "#lib/host/filesystem/ownership.ts";
+import { expandUser, linkTarget, walk } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, expandVariables, isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { copyTree, copyWithMode, moveAny } from "#lib/host/filesystem/trees.ts";
 import { existsOrThrow, isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { map, str, type Value } from "#lib/values/value.ts";
+import { map, type Value } from "#lib/values/value.ts";
 
 /** The directory that a file goes into is not there. */
 function noDirectory(name: string, directory: string): StateResult {
   return failState(name, `The target directory ${directory} is not present`);
-}
-
-/** A mode for directories above a file of `mode`: who may read may enter. */
-function directoryMode(mode: Value): string {
-  return [...str(mode).slice(-3)].map((digit) => digit === "0" ? digit : String(Number(digit) | 1)).join("");
 }
 
 interface Copy {
@@ -93,9 +81,9 @@ subdir : False
   varKwargs: "kwargs",
   keywords: ["owner"],
   run: async ({ name: givenName, source: givenSource, ...given }, context, { kwargs }) => {
-    let name = home(givenName);
+    let name = expandUser(givenName);
     const path = name;
-    const source = home(givenSource);
+    const source = expandUser(givenSource);
     if (name === "") return failState(path, "Must provide name to file.copy");
     if (!isAbsolute(name)) return failState(path, notAbsolute(name));
     if (!existsOrThrow(source)) return failState(path, `Source file "${source}" is not present`);
@@ -168,8 +156,8 @@ makedirs : False
   varKwargs: "kwargs",
   keywords: [],
   run: async ({ name: givenName, source: givenSource, force, makedirs }, context) => {
-    const name = expandVariables(home(givenName));
-    const source = expandVariables(home(givenSource));
+    const name = expandVariables(expandUser(givenName));
+    const source = expandVariables(expandUser(givenSource));
     const ret = startResult(name);
     if (name === "") return failState(name, "Must provide name to file.rename");
     if (!isAbsolute(name)) return failState(name, notAbsolute(name));

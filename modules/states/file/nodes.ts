@@ -4,9 +4,9 @@
  * @module
  */
 
-import { home } from "./common.ts";
 import { permissionsAlone } from "./permissions.ts";
 import { CommandError } from "#lib/errors.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, stateResult } from "#lib/plugins/state_module.ts";
@@ -53,7 +53,7 @@ user, group, mode
     mode: p.any("0600"),
   },
   run: async ({ name: givenName, ntype, major, minor, ...wanted }, context) => {
-    const name = home(givenName);
+    const name = expandUser(givenName);
     if (name === "") return failState(name, "Must provide name to file.mknod");
     if (!Object.hasOwn(KINDS, ntype)) {
       return failState(

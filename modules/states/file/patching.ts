@@ -4,13 +4,13 @@
  * @module
  */
 
-import { home } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { CommandError } from "#lib/errors.ts";
 import { splitSaltUrl } from "#lib/files/backends/salt_url.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import { formatNested } from "#lib/output/nested.ts";
 import { invoke } from "#lib/plugins/call.ts";
@@ -203,7 +203,7 @@ saltenv
   varKwargs: "kwargs",
   run: async ({ name: given, source, options, reject_file, strip, saltenv, ...download }, context, { kwargs }) => {
     const fail = (comment: string) => failState(name, comment);
-    const name = home(given);
+    const name = expandUser(given);
     if (which("patch") === undefined) return fail("patch executable not found on minion");
     if (name === "") return fail("A file/directory to be patched is required");
     if (!name.startsWith("/")) return fail(`${name} is not an absolute path`);

@@ -4,8 +4,8 @@
  * @module
  */
 
-import { home, isHostError, makeDirectoriesAbove, notAbsolute, reasonOf } from "./common.ts";
-import { isLink } from "#lib/os/disk_paths.ts";
+import { isHostError, makeDirectoriesAbove, notAbsolute, reasonOf } from "./common.ts";
+import { expandUser, isLink } from "#lib/os/disk_paths.ts";
 import { dirName, isAbsolute } from "#lib/os/paths.ts";
 import { existsOrThrow, isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -19,7 +19,7 @@ export const absent: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str() },
   varKwargs: "kwargs",
   run: async ({ name: given }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.absent");
     if (!isAbsolute(name)) return failState(name, notAbsolute(name));
     if (name === "/") return failState(name, 'Refusing to make "/" absent');
@@ -45,7 +45,7 @@ export const exists: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str() },
   varKwargs: "kwargs",
   run: ({ name: given }) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.exists");
     if (!existsOrThrow(name)) return failState(name, `Specified path ${name} does not exist`);
     return { ...startResult(name), comment: `Path ${name} exists` };
@@ -57,7 +57,7 @@ export const missing: ModuleFunction<StateContext> = stateFn({
   params: { name: p.str() },
   varKwargs: "kwargs",
   run: ({ name: given }) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.missing");
     if (existsOrThrow(name)) return failState(name, `Specified path ${name} exists`);
     return { ...startResult(name), comment: `Path ${name} is missing` };
@@ -94,7 +94,7 @@ makedirs : False
     Whether to create the parent directories.`,
   params: { name: p.str(), atime: p.any(null), mtime: p.any(null), makedirs: p.bool(false) },
   run: async ({ name: given, atime, mtime, makedirs }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.touch");
     if (!isAbsolute(name)) return failState(name, notAbsolute(name));
     if (context.test) return await wouldTouch(name, { atime, mtime }, context);
@@ -125,7 +125,7 @@ older_than
     Only directories that were not changed for so many days.`,
   params: { name: p.str(), recurse: p.bool(false), ignore_errors: p.bool(false), older_than: p.any(null) },
   run: async ({ name: given, recurse: recurses, ignore_errors: ignores, older_than }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     const recurse = recurses || ignores;
     if (!isDirectory(name)) return { ...startResult(name), comment: `Directory ${name} is not present` };
     if (context.test) {

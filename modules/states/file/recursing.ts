@@ -5,9 +5,10 @@
  */
 
 import { cleanDirectory, patternsOf, requiredPaths } from "./cleaning.ts";
-import { home, isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
+import { isHostError, notAbsolute, ownerOf, reasonOf, unknownOwners } from "./common.ts";
 import { type RecursePlan, recursePlan, sourcesThere } from "./recurse_sources.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
 import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -205,7 +206,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
     ...["check_cmd", "skip_verify", "selinux", "tmp_dir", "tmp_ext", "verify_ssl"],
   ],
   run: async (given, context, { kwargs }) => {
-    const name = home(given.name);
+    const name = expandUser(given.name);
     if (kwargs.has("mode")) {
       return failState(name, "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.");
     }

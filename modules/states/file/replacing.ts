@@ -6,18 +6,19 @@
 
 import { linesWithEnds } from "#lib/text/split_lines.ts";
 import { accumulators } from "./accumulators.ts";
-import { home } from "./common.ts";
+import { isFoundIn } from "./common.ts";
 import { editResult, missingFile, refusedFile, shownDiff } from "./edited.ts";
 import { sourcesOf, TEMPLATE_DOC, TEMPLATE_PARAMS, templateTexts } from "./sources.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { keptLines, readUtf8File } from "#lib/host/filesystem/contents.ts";
 import { systemReason } from "#lib/os/deno_texts.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { unifiedDiff } from "#lib/text/unified_diff.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
-import { map, str, truthy, type Value } from "#lib/values/value.ts";
+import { map, str, type Value } from "#lib/values/value.ts";
 
 export const line: ModuleFunction<StateContext> = stateFn({
   doc: `Edit one line of a file.
@@ -75,7 +76,7 @@ user, group, file_mode
     file_mode: p.any(null),
   },
   run: async ({ name: given, mode: givenMode, create, user, group, file_mode, ...edit }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.line");
     await context.state("file.managed", map({ name, create, user, group, mode: file_mode, replace: false }));
     const problem = missingFile(name);
@@ -143,7 +144,7 @@ encoding
     encoding: p.str(null),
   },
   run: async ({ name: given, pattern, repl, ...more }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     const refused = refusedFile(name, "file.replace");
     if (refused !== undefined) {
       const missing = str(toText(refused)).includes("file not found");
@@ -216,7 +217,7 @@ append_newline
     },
     context,
   ) => {
-    const name = home(given);
+    const name = expandUser(given);
     if (name === "") return failState(name, "Must provide name to file.blockreplace");
     const templates = { source, source_hash, template, sources, source_hashes, defaults, context: variables };
     const chosen = sourcesOf(templates);
@@ -244,10 +245,6 @@ function gatheredTexts(name: string, context: StateContext): string[] {
   const all = [...texts.get(name) ?? []];
   const mine = all.filter(([key]) => dependents.get(name)?.get(str(key))?.includes(id));
   return (mine.length === 0 ? all : mine).flatMap(([, lines]) => listOrEmpty(lines).map(str));
-}
-
-async function isFoundIn(name: string, regex: string, context: StateContext): Promise<boolean> {
-  return truthy(await context.call("file.search", [name, regex], map({ multiline: true })));
 }
 
 /** How lines are commented out, or made lines again. */
@@ -301,7 +298,7 @@ ignore_missing : False
     Whether it is no error that no line matches.`,
   params: { name: p.str(), regex: p.str(), char: p.str("#"), backup: p.any(".bak"), ignore_missing: p.bool(false) },
   run: async ({ name: given, regex, char, backup, ignore_missing }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     const refused = refusedFile(name, "file.comment");
     if (refused !== undefined) return refused;
     const inner = regex.replace(/^(\(\?[iLmsux]\))?\^?(.*?)\$?$/, "$2");
@@ -331,7 +328,7 @@ backup : .bak
     What is added to the name of the old file; False: it is not kept.`,
   params: { name: p.str(), regex: p.str(), char: p.str("#"), backup: p.any(".bak") },
   run: async ({ name: given, regex, char, backup }, context) => {
-    const name = home(given);
+    const name = expandUser(given);
     const refused = refusedFile(name, "file.uncomment");
     if (refused !== undefined) return refused;
     const inner = regex.replace(/^\^+/, "");

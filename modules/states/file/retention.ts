@@ -4,8 +4,8 @@
  * @module
  */
 
-import { home } from "./common.ts";
 import { InvocationError } from "#lib/errors.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -124,7 +124,7 @@ timezone
     Ignored: times are those of the host.`,
   params: { name: p.str(), retain: p.dict(), strptime_format: p.str(null), timezone: p.any(null) },
   run: async ({ name: givenName, retain, strptime_format: format }, context) => {
-    const name = home(givenName);
+    const name = expandUser(givenName);
     if (name === "") return failState(name, "Must provide name to file.retention_schedule");
     if (!isDirectory(name)) return failState(name, "Name provided to file.retention must be a directory");
     const files = await context.call("file.readdir", [name]);

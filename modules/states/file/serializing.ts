@@ -4,11 +4,12 @@
  * @module
  */
 
-import { home, isHostError, reasonOf } from "./common.ts";
+import { isHostError, reasonOf } from "./common.ts";
 import { saltenvOf } from "#modules/states/_saltenv.ts";
 import { copyForTrial, refusalOf, TrialFile } from "./trial.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -186,7 +187,7 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
   varKwargs: "kwargs",
   keywords: ["env", "formatter"],
   run: async ({ name: givenName, dataset, dataset_pillar, ...given }, context, { kwargs }) => {
-    const name = home(givenName);
+    const name = expandUser(givenName);
     if (name === "") return failState(name, "Must provide name to file.serialize");
     if (isDirectory(name)) return failState(name, `Specified target ${name} is a directory`);
     if (!truthy(given.create) && !isFile(name)) {

@@ -4,10 +4,10 @@
  * @module
  */
 
-import { defaultOwners, home, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
+import { defaultOwners, isHostError, makeDirectoriesAbove, notAbsolute, ownerOf, reasonOf } from "./common.ts";
 import { checkLink, type LinkPlan, problemsBefore } from "./link_plans.ts";
 import { normalizeMode } from "#lib/host/filesystem/ownership.ts";
-import { linkTarget } from "#lib/os/disk_paths.ts";
+import { expandUser, linkTarget } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
 import { existsOrThrow, isDirectory, isFile, lexists } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -220,7 +220,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
   varKwargs: "kwargs",
   keywords: ["owner"],
   run: async ({ name: givenName, target, makedirs, mode, ...given }, context, { kwargs }) => {
-    const name = home(givenName);
+    const name = expandUser(givenName);
     if (name === "") return failState(name, "Must provide name to file.symlink");
     let requestedOwner: LinkOwner = { user: ownerOf(given.user, kwargs, context), group: given.group };
     if (

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { home, isHostError, notAbsolute, reasonOf, textList } from "./common.ts";
+import { isHostError, notAbsolute, reasonOf, textList } from "./common.ts";
 import { isAbsolute, joinPath } from "#lib/os/paths.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -12,6 +12,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn } from "#lib/plugins/state_module.ts";
 import { type PythonRegex, pythonRegex } from "#lib/regex/regex.ts";
 import { humanToBytes } from "#lib/jinja/filters/text.ts";
+import { expandUser } from "#lib/os/disk_paths.ts";
 import { map, toNumber, truthy, type Value } from "#lib/values/value.ts";
 
 const DAY_MS = 86_400_000;
@@ -162,7 +163,7 @@ rmlinks : True
   },
   varKwargs: "kwargs",
   run: async ({ name: givenName, matches, exclude, followlinks, ...given }, context) => {
-    const name = home(givenName);
+    const name = expandUser(givenName);
     const rule = ruleOf(given.age_size_only, given.age_size_logical_operator, context);
     if (!isAbsolute(name)) return failState(name, notAbsolute(name));
     if (!isDirectory(name)) return failState(name, `${name} does not exist or is not a directory.`);

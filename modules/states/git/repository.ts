@@ -34,7 +34,11 @@ export class Repository {
 
   constructor(readonly path: string, who: Who, readonly context: StateContext) {
     const { user, password, output_encoding } = who;
-    this.#who = { user: textOrNull(user), password: textOrNull(password), output_encoding: textOrNull(output_encoding) };
+    this.#who = {
+      user: textOrNull(user),
+      password: textOrNull(password),
+      output_encoding: textOrNull(output_encoding),
+    };
   }
 
   /**

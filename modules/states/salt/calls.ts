@@ -10,6 +10,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { parseInteger } from "#lib/python/parse_number.ts";
 import { hasSucceeded } from "#lib/states/run/outcome.ts";
+import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -311,7 +312,7 @@ fail_function
     if (context.test) {
       return { ...result, result: null, comment: `Function ${name} would be executed on target ${str(tgt)}` };
     }
-    const words = typeof arg === "string" ? arg.split(/\s+/).filter((word) => word !== "") : arg;
+    const words = typeof arg === "string" ? splitWhitespace(arg) : arg;
     const call = { arg: listOrEmpty(words), kwarg: mapOrEmpty(kwarg) };
     let returned: Returned;
     try {
