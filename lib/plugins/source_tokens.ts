@@ -38,98 +38,106 @@ const BEFORE_EXPRESSION: ReadonlySet<string> = new Set(
  * @throws {SyntaxError} With the line, for what is not a token or does not end.
  */
 export function sourceTokens(source: string): SourceToken[] {
-  const tokens: SourceToken[] = [];
-  /** For each open template: the number of open braces in its current expression. */
-  const templates: number[] = [];
-  let line = 1;
-  let at = source.startsWith("#!") ? source.indexOf("\n") >>> 0 : 0;
-  let afterLine = true;
-  // Here, as V8 reads its classes for 0.5 ms, and most starts read no sources.
-  const words = /[\p{ID_Start}$_#@][\p{ID_Continue}$\u200c\u200d]*/uy;
+  return new TokenReader(source).readAll();
+}
 
-  const match = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    return pattern.exec(source)?.[0];
-  };
-  const fail = (): never => {
-    throw new SyntaxError(`line ${line} cannot be read`);
-  };
-  const push = (kind: SourceToken["kind"], taken: string, text = taken) => {
-    tokens.push({ kind, text, line, afterLine });
-    skip(taken);
-    afterLine = false;
-  };
-  const skip = (taken: string) => {
-    const breaks = taken.split("\n").length - 1;
-    line += breaks;
-    at += taken.length;
-    afterLine ||= breaks > 0;
-  };
+class TokenReader {
+  readonly #source: string;
+  readonly #tokens: SourceToken[] = [];
+  /** For each open template: the number of open braces in its current expression. */
+  readonly #templates: number[] = [];
+  // In each reader, as V8 reads its classes for 0.5 ms, and most starts read no sources.
+  readonly #word = /[\p{ID_Start}$_#@][\p{ID_Continue}$\u200c\u200d]*/uy;
+  #at: number;
+  #line = 1;
+  #afterLine = true;
+
+  constructor(source: string) {
+    this.#source = source;
+    this.#at = source.startsWith("#!") ? source.indexOf("\n") >>> 0 : 0;
+  }
+
+  readAll(): SourceToken[] {
+    while (this.#at < this.#source.length) {
+      const space = this.#match(SPACE);
+      if (space !== undefined) this.#skip(space);
+      else this.#read();
+    }
+    if (this.#templates.length > 0) this.#fail();
+    return balance(this.#tokens);
+  }
+
+  #read(): void {
+    const first = this.#source[this.#at];
+    if (this.#source.startsWith("/*", this.#at)) this.#fail(); // an unclosed comment
+    if (first === "`" || this.#endsExpression(first)) return this.#readTemplate();
+    const string = this.#match(STRING);
+    if (string !== undefined) return this.#push("string", string, unescape(string));
+    const word = this.#match(this.#word);
+    if (word !== undefined) return this.#push("word", word);
+    const other = this.#match(NUMBER) ?? (first === "/" && this.#beforeExpression() ? this.#match(REGEX) : undefined);
+    if (other !== undefined) return this.#push("other", other);
+    this.#push("punctuator", this.#match(PUNCTUATOR) ?? this.#fail());
+  }
+
+  /** Counts the braces of a template's expression. Whether this one ends the expression. */
+  #endsExpression(character: string): boolean {
+    const open = this.#templates.length - 1;
+    if (open < 0) return false;
+    if (character === "}" && this.#templates[open] === 0) {
+      this.#templates.pop();
+      return true;
+    }
+    if (character === "{") this.#templates[open]++;
+    if (character === "}") this.#templates[open]--;
+    return false;
+  }
+
   /**
-   * Reads from a backquote, or from the brace that ends an interpolation, to the next `${` or the end of the template.
+   * Reads from a backquote, or from the brace that ends an expression, to the next `${` or the end of the template.
    */
-  const template = () => {
-    let end = at + 1;
+  #readTemplate(): void {
+    const source = this.#source;
+    let end = this.#at + 1;
     while (end < source.length && source[end] !== "`" && !source.startsWith("${", end)) {
       end += source[end] === "\\" ? 2 : 1;
     }
-    if (end >= source.length) fail();
-    const inserts = source[end] === "$";
-    push("other", source.slice(at, end + (inserts ? 2 : 1)));
-    if (inserts) templates.push(0);
-  };
-
-  while (at < source.length) {
-    const space = match(SPACE);
-    if (space !== undefined) {
-      skip(space);
-      continue;
-    }
-    const character = source[at];
-    if (source.startsWith("/*", at)) fail(); // an unclosed comment
-    if (character === "`") {
-      template();
-      continue;
-    }
-    const open = templates.length - 1;
-    if (open >= 0 && character === "}" && templates[open] === 0) {
-      templates.pop();
-      template();
-      continue;
-    }
-    if (open >= 0 && character === "{") templates[open]++;
-    if (open >= 0 && character === "}") templates[open]--;
-    const string = match(STRING);
-    if (string !== undefined) {
-      push("string", string, unescape(string));
-      continue;
-    }
-    const word = match(words);
-    if (word !== undefined) {
-      push("word", word);
-      continue;
-    }
-    const number = match(NUMBER);
-    if (number !== undefined) {
-      push("other", number);
-      continue;
-    }
-    const regex = character === "/" && beginsExpression(tokens[tokens.length - 1]) ? match(REGEX) : undefined;
-    if (regex !== undefined) {
-      push("other", regex);
-      continue;
-    }
-    push("punctuator", match(PUNCTUATOR) ?? fail());
+    if (end >= source.length) this.#fail();
+    const hasExpression = source[end] === "$";
+    this.#push("other", source.slice(this.#at, end + (hasExpression ? 2 : 1)));
+    if (hasExpression) this.#templates.push(0);
   }
-  if (templates.length > 0) fail();
-  return balance(tokens);
-}
 
-function beginsExpression(before: SourceToken | undefined): boolean {
-  if (before === undefined) return true;
-  if (before.kind === "word") return BEFORE_EXPRESSION.has(before.text);
-  if (before.kind === "other") return before.text.endsWith("${");
-  return before.kind === "punctuator" && ![")", "]", "}", "++", "--"].includes(before.text);
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    return pattern.exec(this.#source)?.[0];
+  }
+
+  #push(kind: SourceToken["kind"], source: string, text = source): void {
+    this.#tokens.push({ kind, text, line: this.#line, afterLine: this.#afterLine });
+    this.#skip(source);
+    this.#afterLine = false;
+  }
+
+  #skip(source: string): void {
+    const breaks = source.split("\n").length - 1;
+    this.#line += breaks;
+    this.#at += source.length;
+    this.#afterLine ||= breaks > 0;
+  }
+
+  /** Whether an expression may begin here: then a slash begins a regular expression. */
+  #beforeExpression(): boolean {
+    const before = this.#tokens.at(-1);
+    if (before === undefined) return true;
+    if (before.kind === "word") return BEFORE_EXPRESSION.has(before.text);
+    if (before.kind === "other") return before.text.endsWith("${");
+    return before.kind === "punctuator" && ![")", "]", "}", "++", "--"].includes(before.text);
+  }
+
+  #fail(): never {
+    throw new SyntaxError(`line ${this.#line} cannot be read`);
+  }
 }
 
 /** The content of a string literal with simple escapes; other literals keep their escapes, and match no name. */
