@@ -133,9 +133,8 @@ const COMPOSITION: Readonly<Record<string, string>> = {
   "lib/master/requests/master.ts": "the backends that the master's main thread updates",
   "lib/master/requests/mworker_thread.ts": "the file server and the systems of external_auth of an MWorker",
   "lib/master/requests/reactor_thread.ts": "the same, for the services that the reactor publishes with",
-  "lib/minion/agent/grains.ts": "the core grains of the minion, salt-call and runners",
   "lib/minion/beacons/beacon_worker.ts": "the beacons that a thread of them runs",
-  "lib/minion/worker/catalogue.ts": "what jobs use: execution and state modules, renderers, returners, backends",
+  "lib/minion/worker/catalogue.ts": "what jobs use: functions, states, renderers, returners, backends; the core grains",
   "lib/minion/worker/pillar_host.ts": "the sources of pillar and of master_tops, wherever pillar is compiled",
 };
 

@@ -9,34 +9,23 @@
 
 import { hashHex } from "#lib/crypto/hash.ts";
 import { HostFiles } from "#lib/programs/files.ts";
-import type { MinionOpts } from "#lib/config/options.ts";
 import { findGroup, findUser } from "#lib/os/users.ts";
+import type { CoreGrains, CoreGrainsOpts, GrainHost } from "#lib/plugins/core_grains.ts";
 import { LIBZMQ_VERSION, SALT_VERSION } from "#lib/version.ts";
 import { hardwareGrains } from "./hardware.ts";
-import { type GrainAddress, networkGrains } from "./network.ts";
+import { fqdnsGrain, networkGrains } from "./network.ts";
 import { type Grains, osGrains } from "./os.ts";
 import { pythonGrains } from "./python.ts";
 import { timeZoneName } from "./time_zone.ts";
 import { virtualGrains } from "./virtual.ts";
 
-/** The options that core grains depend on. */
-export type CoreGrainsOpts = Pick<MinionOpts, "id" | "master" | "append_domain" | "enable_gpu_grains">;
-
-/** What is looked at; tests name another host's files and addresses. */
-export interface Host {
-  /** Where files are read. */
-  readonly files: HostFiles;
-  /** The addresses of its interfaces. */
-  readonly addresses: readonly GrainAddress[];
-}
-
 /** This host, as it is now. */
-export function thisHost(): Host {
+export function thisHost(): GrainHost {
   return { files: new HostFiles(), addresses: Deno.networkInterfaces() };
 }
 
 /** The core grains of a host. */
-export function coreGrains(opts: CoreGrainsOpts, host: Host = thisHost()): Grains {
+export function coreGrains(opts: CoreGrainsOpts, host: GrainHost = thisHost()): Grains {
   const { files, addresses } = host;
   const os = osGrains(files);
   const { virtual, ...virtualDetails } = virtualGrains(files);
@@ -66,6 +55,19 @@ export function coreGrains(opts: CoreGrainsOpts, host: Host = thisHost()): Grain
     package: null,
   };
 }
+
+/** Time limit of the resolver for `fqdns`, in milliseconds. */
+const FQDNS_TIMEOUT_MS = 5_000;
+
+/** The family `grains`, for a minion. */
+export const CORE_GRAINS: CoreGrains = {
+  read: coreGrains,
+  async readNames({ addresses } = thisHost()) {
+    // Loaded only when needed, since it brings Node's compatibility layer.
+    const { reverse } = await import("node:dns/promises");
+    return await fqdnsGrain(addresses, { lookUp: reverse, timeoutMs: FQDNS_TIMEOUT_MS });
+  },
+};
 
 /** A number that follows from the id, as MySQL's replication wants one. */
 function serverId(id: string): number {

@@ -11,9 +11,7 @@ import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "#lib/text/ip_address.
 import type { Grains } from "./os.ts";
 import { resolverGrains } from "./resolver.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
-
-/** An address of an interface, as `Deno.networkInterfaces` gives it. */
-export type GrainAddress = Pick<Deno.NetworkInterfaceInfo, "name" | "family" | "address" | "mac">;
+import type { GrainAddress } from "#lib/plugins/core_grains.ts";
 
 /** All grains of the network. */
 export function networkGrains(files: HostFiles, addresses: readonly GrainAddress[]): Grains {

@@ -9,6 +9,7 @@ import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { parseJson } from "#lib/values/json_read.ts";
+import { CORE_GRAINS } from "#modules/grains/core.ts";
 import { type Call, GIT_CALLS, makeRepositories } from "./git_calls.ts";
 import { testWithPython } from "./salts.ts";
 
@@ -138,7 +139,7 @@ await testWithPython("3008.3", "functions that only look, and those of git, tell
   await writer.close();
   const theirs = parseJson(new TextDecoder().decode((await child.output()).stdout));
   assert(Array.isArray(theirs) && theirs.length === CALLS.length);
-  const grains = await loadGrains(testOpts(), { warn: () => {} });
+  const grains = await loadGrains(testOpts(), { core: CORE_GRAINS, warn: () => {} });
   const context = testContext({ grains, catalogue: loadCatalogue({ grains: () => grains }) });
   const missing = (value: Value) => typeof value === "string" && value.includes("is not available");
   for (const [i, [fun, args = [], kwargs]] of CALLS.entries()) {

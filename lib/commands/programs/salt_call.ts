@@ -45,6 +45,7 @@ import { hasPillarFiles } from "#lib/pillar/has_files.ts";
 import { runProfiled } from "#lib/commands/cli/profiled.ts";
 import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
+import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { sanitize } from "#lib/text/terminal.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -175,7 +176,9 @@ async function perform(
     await using modules = new CallModules({ opts, log: functionsLog });
     return await printDocs(args[0] ?? "", modules.catalogue, io);
   }
-  const grains: ValueMap = options.skip_grains ? new Map() : await lazyGrains(opts, { warn: log.warning });
+  const grains: ValueMap = options.skip_grains
+    ? new Map()
+    : await lazyGrains(opts, { core: await loadCoreGrains(), warn: log.warning });
   await using modules = new CallModules({
     opts,
     log: functionsLog,

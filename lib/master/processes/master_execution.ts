@@ -17,6 +17,7 @@ import { callDirectly } from "#lib/minion/local_call/job.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { ExecutionCall } from "#lib/client/runner_context.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import type { Value } from "#lib/values/value.ts";
 
 /** The context of a call. */
@@ -39,7 +40,7 @@ export async function executeOnMaster(
   { opts: master, log, signal, user }: MasterExecution,
 ): Promise<Value> {
   const opts = masterAsMinion(master);
-  const grains = await loadGrains(opts, { warn: (text) => log.warning(text) });
+  const grains = await loadGrains(opts, { core: await loadCoreGrains(), warn: (text) => log.warning(text) });
   await using modules = new CallModules({ opts, log });
   const request = mineRequests(master, log);
   const pillarParts = { grains, catalogue: modules.catalogue, log, signal, request };

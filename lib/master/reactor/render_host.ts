@@ -10,7 +10,7 @@ import { optsValues } from "#lib/config/opts_map.ts";
 import { fileClientOf } from "#lib/files/client/open.ts";
 import type { RenderHost } from "#lib/plugins/renderer.ts";
 import { loadGrains } from "#lib/minion/agent/grains.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue, loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { aloneWith } from "#lib/minion/worker/pillar_host.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { makeContext } from "#lib/plugins/job_scope.ts";
@@ -25,7 +25,7 @@ export async function reactorRenderHost(
 ): Promise<RenderHost> {
   const minionOpts = masterAsMinion(opts);
   const warn = (text: string) => log.warning(text);
-  const grains = await loadGrains(minionOpts, { warn });
+  const grains = await loadGrains(minionOpts, { core: await loadCoreGrains(), warn });
   const catalogue = loadCatalogue({
     extensionModules: opts.extension_modules,
     moduleDirs: opts.module_dirs,

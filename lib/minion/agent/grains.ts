@@ -5,11 +5,10 @@
  * @module
  */
 
-import { coreGrains, type Host, thisHost } from "#modules/grains/core.ts";
-import { fqdnsGrain } from "#modules/grains/network.ts";
 import { YamlError } from "#lib/errors.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
+import type { CoreGrains, GrainHost } from "#lib/plugins/core_grains.ts";
 import { LateMap } from "#lib/values/late_map.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
 import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -17,26 +16,23 @@ import { loadYamlMapping } from "#lib/yaml/load.ts";
 
 /** Options of {@linkcode loadGrains}. */
 export interface GrainsSources {
+  readonly core: CoreGrains;
   /** Called for a grains file or function that fails. */
   readonly warn?: (message: string) => void;
   /** The host to inspect. Default: this one. */
-  readonly host?: Host;
+  readonly host?: GrainHost;
 }
 
 const NO_FQDNS = { fqdns: [] };
 
-/** Time limit of the resolver for `fqdns`, in milliseconds. */
-const FQDNS_TIMEOUT_MS = 5_000;
-
 /** The grains of the minion with these options. Never fails: failed grains are missing, and `warn` gets the reason. */
-export async function loadGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
-  const host = sources.host ?? thisHost();
-  const warn = sources.warn ?? (() => {});
-  const fqdns = opts.enable_fqdns_grains
-    ? await fqdnsGrain(host.addresses, { lookUp: await reverseLookUp(), timeoutMs: FQDNS_TIMEOUT_MS })
-    : NO_FQDNS;
+export async function loadGrains(
+  opts: MinionOpts,
+  { core, host, warn = () => {} }: GrainsSources,
+): Promise<ValueMap> {
+  const names = opts.enable_fqdns_grains ? await core.readNames(host) : NO_FQDNS;
   const grains: ValueMap = new Map();
-  for (const part of [asMap(coreGrains(opts, host)), asMap(fqdns), ...await ownGrains(opts, warn)]) {
+  for (const part of [asMap(core.read(opts, host)), asMap(names), ...await ownGrains(opts, warn)]) {
     merge(grains, part);
   }
   merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
@@ -54,22 +50,16 @@ const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_di
  * grains are computed when one of them is first read: for a single `salt-call test.ping` they are a quarter of the
  * work.
  */
-export async function lazyGrains(opts: MinionOpts, sources: GrainsSources = {}): Promise<ValueMap> {
+export async function lazyGrains(opts: MinionOpts, sources: GrainsSources): Promise<ValueMap> {
   if (opts.enable_fqdns_grains || hasOwnGrains(opts)) return await loadGrains(opts, sources);
   const merged: ValueMap = new Map();
   merge(merged, staticGrains(`${opts.config_dir}/grains`, sources.warn ?? (() => {})));
   merge(merged, opts.grains);
   return new LateMap<Value, Value>(merged, () => {
-    const grains = asMap({ ...coreGrains(opts, sources.host), ...NO_FQDNS });
+    const grains = asMap({ ...sources.core.read(opts, sources.host), ...NO_FQDNS });
     merge(grains, merged);
     return grains;
   }, SWITCHES);
-}
-
-/** Loaded only when needed, since it brings Node's compatibility layer. */
-async function reverseLookUp(): Promise<(address: string) => Promise<string[]>> {
-  const { reverse } = await import("node:dns/promises");
-  return reverse;
 }
 
 function merge(into: ValueMap, from: ValueMap): void {

@@ -50,6 +50,7 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import { replacementFor } from "#lib/jobs/oversized_return.ts";
 import { compilesOwnPillar, OwnPillar } from "./own_pillar.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
+import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { pillarRequest } from "./pillar_request.ts";
 import type { PillarQuery } from "#lib/plugins/job_context.ts";
 import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";
@@ -285,7 +286,7 @@ export class Minion {
 
   async #loadGrains(): Promise<ValueMap> {
     const log = this.#log.named("salt.grains");
-    const grains = await loadGrains(this.#opts, { warn: log.warning });
+    const grains = await loadGrains(this.#opts, { core: await loadCoreGrains(), warn: log.warning });
     log.debug(() => `Loaded ${grains.size} grains`);
     return grains;
   }

@@ -15,6 +15,7 @@ import type { CallModules } from "./modules.ts";
 import { fireOnMinion, refreshMinion } from "./refreshing.ts";
 import { notedJobs } from "./proc_jobs.ts";
 import { leaveNote, SALT_CALL_TARGET } from "#lib/jobs/proc_notes.ts";
+import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { CallMaster } from "./call_master.ts";
 
@@ -137,7 +138,10 @@ function outsideOf({ opts, master, log }: CallHost): Outside {
   return {
     request: (load) => master.request(load),
     pillar: (query) => master.freshPillar(query),
-    grains: async () => await (await import("#lib/minion/agent/grains.ts")).loadGrains(opts),
+    grains: async () => {
+      const { loadGrains } = await import("#lib/minion/agent/grains.ts");
+      return await loadGrains(opts, { core: await loadCoreGrains() });
+    },
     fire: (data, tag) => fireOnMinion(opts, tag, data),
     ask: async (question) => {
       const [{ askOnBus }, { minionBus }] = await Promise.all([

@@ -1,5 +1,6 @@
 /**
- * Puts together the plugins of a minion's jobs: the built-in ones and the user's own in its directories.
+ * Puts together the plugins of a minion's jobs: the built-in ones and the user's own in its directories; and the core
+ * grains.
  * @module
  */
 
@@ -13,6 +14,7 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
 import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
+import type { CoreGrains } from "#lib/plugins/core_grains.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
 export interface CatalogueOptions {
@@ -142,6 +144,11 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     builtInRenderers: { table: RENDERERS, notBuilt: RENDERERS_NOT_BUILT },
     fileBackends: BACKENDS,
   };
+}
+
+/** The core grains: loaded when grains are read, as the threads of jobs have them from the minion. */
+export async function loadCoreGrains(): Promise<CoreGrains> {
+  return (await import("#modules/grains/core.ts")).CORE_GRAINS;
 }
 
 /** Whether there is something at a path; `undefined` in a thread that may not look. */

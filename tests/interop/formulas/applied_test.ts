@@ -14,6 +14,7 @@ import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { CORE_GRAINS } from "#modules/grains/core.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { type Formula, formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
@@ -74,7 +75,7 @@ if (archive === undefined) {
       const unpacked = await unpackFormulas(archive, `${root}/src`);
       const formulas = unpacked.filter(({ name }) => selected?.includes(name.replace(/-formula$/, "")) ?? true);
       const roots = unpacked.map((formula) => formula.root);
-      const grains = await loadGrains(testOpts(), { warn: () => {} });
+      const grains = await loadGrains(testOpts(), { core: CORE_GRAINS, warn: () => {} });
       grains.set("id", "web1");
       const setting = map({ file_roots: roots, cachedir: `${root}/python`, id: "web1", grains });
       await using theirs = new PythonCompiler(python, dumpJson(setting));

@@ -13,6 +13,7 @@ import { dumpJson } from "#lib/values/json.ts";
 import { isMap, map, repr, str, type ValueMap } from "#lib/values/value.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { CORE_GRAINS } from "#modules/grains/core.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { type Formula, formulasArchive, unpackFormulas } from "#tests/support/files/formulas.ts";
 import { run, testContext, testOpts } from "#tests/support/calls/job_context.ts";
@@ -86,7 +87,7 @@ if (archive === undefined || !hasPillar) {
         selected?.includes(name) ?? true
       );
       const roots = formulas.map((formula) => formula.root);
-      const grains = await loadGrains(testOpts(), { warn: () => {} });
+      const grains = await loadGrains(testOpts(), { core: CORE_GRAINS, warn: () => {} });
       grains.set("id", "web1");
       const settingOf = (host: keyof typeof HOSTS) =>
         map({ file_roots: roots, cachedir: `${root}/${host}`, id: "web1", grains: grainsOf(host, grains) });

@@ -3,6 +3,7 @@ import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { pack } from "#lib/minion/worker/job_protocol.ts";
 import { packMessage } from "#lib/minion/worker/module_messages.ts";
 import type { Value } from "#lib/values/value.ts";
+import { CORE_GRAINS } from "#modules/grains/core.ts";
 import { assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
 
@@ -21,7 +22,7 @@ async function load(
     for (const [name, text] of Object.entries(files)) Deno.writeTextFileSync(`${root}/ext/grains/${name}.js`, text);
     const warnings: string[] = [];
     const opts = testOpts({ root_dir: root, extension_modules: `${root}/ext`, ...options });
-    const grains = await loadGrains(opts, { warn: (message) => warnings.push(message) });
+    const grains = await loadGrains(opts, { core: CORE_GRAINS, warn: (message) => warnings.push(message) });
     return { found: names.map((name) => grains.get(name)), warnings };
   } finally {
     Deno.removeSync(root, { recursive: true });

@@ -1,11 +1,12 @@
 import { loadGrains } from "#lib/minion/agent/grains.ts";
+import type { GrainAddress } from "#lib/plugins/core_grains.ts";
 import { HostFiles } from "#lib/programs/files.ts";
 import { libzmqVersion } from "#lib/sockets/libzmq.ts";
 import { expandIpv6, isIpv4, isIpv6, sortAddresses } from "#lib/text/ip_address.ts";
 import { map } from "#lib/values/value.ts";
-import { coreGrains, thisHost } from "#modules/grains/core.ts";
+import { CORE_GRAINS, coreGrains, thisHost } from "#modules/grains/core.ts";
 import { hardwareGrains } from "#modules/grains/hardware.ts";
-import { fqdnsGrain, type GrainAddress, networkGrains } from "#modules/grains/network.ts";
+import { fqdnsGrain, networkGrains } from "#modules/grains/network.ts";
 import { osGrains } from "#modules/grains/os.ts";
 import { pythonGrains } from "#modules/grains/python.ts";
 import { abbreviation } from "#modules/grains/time_zone.ts";
@@ -376,7 +377,7 @@ Deno.test("in loadGrains(), custom functions override core grains, the static fi
   await withHost(files, async ({ root }) => {
     const opts = testOpts({ root_dir: root, extension_modules: `${root}/ext`, grains: map({ a: "option" }) });
     const warnings: string[] = [];
-    const grains = await loadGrains(opts, { warn: (message) => warnings.push(message) });
+    const grains = await loadGrains(opts, { core: CORE_GRAINS, warn: (message) => warnings.push(message) });
     assertEquals(["a", "b", "d", "os", "id"].map((name) => grains.get(name)), [
       "option",
       "static",
@@ -392,7 +393,10 @@ Deno.test("in loadGrains(), custom functions override core grains, the static fi
 Deno.test("a static grains file that cannot be read is a warning", async () => {
   await withHost({ "/etc/salt/grains": "a: [1" }, async ({ root }) => {
     const warnings: string[] = [];
-    const grains = await loadGrains(testOpts({ root_dir: root }), { warn: (message) => warnings.push(message) });
+    const grains = await loadGrains(testOpts({ root_dir: root }), {
+      core: CORE_GRAINS,
+      warn: (message) => warnings.push(message),
+    });
     assertEquals([grains.get("id"), warnings.length], ["web1", 1]);
   });
 });
