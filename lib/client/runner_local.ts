@@ -6,7 +6,7 @@
 import { toWireArgs } from "#lib/yaml/arguments.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { TargetError } from "#lib/errors.ts";
-import { jobOutcomes } from "#lib/jobs/outcomes.ts";
+import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
 import { timeoutsOf } from "./job.ts";
 import { LocalClient } from "./local.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -78,24 +78,28 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
       const publishPort = publishPortOf(opts);
       const jobs = openJobStore(opts, { log: options.log.warning });
       const outcomes = jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache(), returns });
-      const unsure = [...outcomes].filter(([, { outcome, acknowledges }]) =>
-        outcome === "not received" && !acknowledges
-      );
-      if (unsure.length === 0) return outcomes;
-      const unsureIds = unsure.map(([id]) => id);
-      const answers = await commands.run(unsureIds, "saltutil.find_job", {
-        tgtType: "list",
-        arg: [jid],
-        ...FIND_JOB_WAITS,
-      });
-      for (const [id, { return: found }] of answers) {
+      for (const id of await runningAmong(unsureIn(outcomes), jid, commands)) {
         const known = outcomes.get(id);
-        if (known !== undefined && isMap(found) && found.size > 0) outcomes.set(id, { ...known, outcome: "running" });
+        if (known !== undefined) outcomes.set(id, { ...known, outcome: "running" });
       }
       return outcomes;
     },
   };
   return commands;
+}
+
+/** The minions that may run a job without having said so: those that acknowledge no job. */
+function unsureIn(outcomes: ReadonlyMap<string, JobOutcome>): string[] {
+  return [...outcomes].flatMap(([id, { outcome, acknowledges }]) =>
+    outcome === "not received" && !acknowledges ? [id] : []
+  );
+}
+
+/** The minions of `ids` that answer that they run the job. */
+async function runningAmong(ids: string[], jid: string, commands: LocalCommands): Promise<string[]> {
+  if (ids.length === 0) return [];
+  const answers = await commands.run(ids, "saltutil.find_job", { tgtType: "list", arg: [jid], ...FIND_JOB_WAITS });
+  return [...answers].flatMap(([id, { return: job }]) => isMap(job) && job.size > 0 ? [id] : []);
 }
 
 function publishPortOf(opts: MasterOpts): number {

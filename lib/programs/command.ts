@@ -211,18 +211,8 @@ async function planCommand(request: CommandRequest, host: CommandHost): Promise<
     env,
     ...joined && watched && { joined },
   };
-  const { timeout } = request;
-  return {
-    request,
-    words,
-    spec,
-    decode,
-    succeeded,
-    quiet,
-    refuse,
-    timeout: timeout ?? 0,
-    outputMax: host.outputMax ?? OUTPUT_MAX,
-  };
+  const limits = { timeout: request.timeout ?? 0, outputMax: host.outputMax ?? OUTPUT_MAX };
+  return { request, words, spec, decode, succeeded, quiet, refuse, ...limits };
 }
 
 function startChild({ request, spec, timeout, outputMax }: CommandPlan, host: CommandHost): Promise<ChildOutcome> {

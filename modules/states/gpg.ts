@@ -8,7 +8,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { asList, mapOrEmpty } from "#lib/values/shape.ts";
+import { asList, mapOrEmpty, mapUnder } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Names of trust, and how `gpg.list_keys` shows it. */
@@ -188,15 +188,15 @@ interface Progress {
   readonly comments: Map<string, string[]>;
 }
 
-function note({ ret }: Progress, key: string, what: string, value: Value, below?: string): void {
-  const inner = ret.changes.get(key);
-  const entry = mapOrEmpty(inner);
-  ret.changes.set(key, entry);
+/** Notes a change of a key; with `below`, one of several of its kind. */
+function noteChange(
+  { ret }: Progress,
+  { key, what, below }: { readonly key: string; readonly what: string; readonly below?: string },
+  value: Value,
+): void {
+  const entry = mapUnder(ret.changes, key);
   if (below === undefined) entry.set(what, value);
-  else {
-    const deeper = entry.get(what);
-    entry.set(what, (isMap(deeper) ? deeper : new Map<Value, Value>()).set(below, value));
-  }
+  else mapUnder(entry, what).set(below, value);
 }
 
 async function ensure(key: string, given: Present, progress: Progress, context: StateContext): Promise<void> {
@@ -212,7 +212,7 @@ async function ensure(key: string, given: Present, progress: Progress, context: 
     ret.result = null;
     if (!refresh) {
       say(`Would have added ${key} to GPG keychain`);
-      note(progress, key, "added", true);
+      noteChange(progress, { key, what: "added" }, true);
       current.set(key, { trust: "unknown", subkeys: [], expired: false });
     } else {
       if (expired) say(`Would have attempted to update ${key} because it is expired`);
@@ -222,7 +222,7 @@ async function ensure(key: string, given: Present, progress: Progress, context: 
           ...stale.map((subkey) => `  - ${idOf(subkey)} (expired on ${str(subkey.get("expires") ?? "")})`),
         );
       }
-      note(progress, key, "refresh", true);
+      noteChange(progress, { key, what: "refresh" }, true);
     }
     return;
   }
@@ -259,12 +259,12 @@ async function bring(
   if (res === false) throw new CommandError(message);
   const now = await context.call("gpg.get_key", [], map({ keyid: key, user, gnupghome, keyring }));
   if (!isMap(now)) throw new CommandError(`${message}\nThe new key ${key} could not be retrieved though.`);
-  if (!refresh) note(progress, key, "added", true);
+  if (!refresh) noteChange(progress, { key, what: "added" }, true);
   if (now.get("expired") === true) throw new CommandError(`${message}\nThe new key ${key} is expired though.`);
   progress.current.set(key, knownKey(now));
   if (!refresh) return [`Added ${key} to GPG keychain`];
   if (expired) {
-    note(progress, key, "refresh", true);
+    noteChange(progress, { key, what: "refresh" }, true);
     return [`Updated ${key} because it was expired`];
   }
   const had = new Set((before?.subkeys ?? []).map(idOf));
@@ -276,9 +276,9 @@ async function bring(
       `Attempted to update ${key} because it has expired subkeys, but no new signatures or keys were found`,
     ];
   }
-  note(progress, key, "refresh", true);
-  if (added.length > 0) note(progress, key, "subkeys", added, "added");
-  if (extended.length > 0) note(progress, key, "subkeys", extended, "extended");
+  noteChange(progress, { key, what: "refresh" }, true);
+  if (added.length > 0) noteChange(progress, { key, what: "subkeys", below: "added" }, added);
+  if (extended.length > 0) noteChange(progress, { key, what: "subkeys", below: "extended" }, extended);
   return [`Updated ${key} because it had expired subkeys.`];
 }
 
@@ -299,7 +299,7 @@ async function trustKey(
   if (context.test) {
     ret.result = null;
     say(`Would have set trust level for ${key} to ${trust}`);
-    return note(progress, key, "trust", trust);
+    return noteChange(progress, { key, what: "trust" }, trust);
   }
   try {
     const kwargs = map({ keyid: key, trust_level: trust, user, gnupghome, keyring });
@@ -308,7 +308,7 @@ async function trustKey(
       throw new CommandError(isMap(result) ? str(result.get("message") ?? "") : "");
     }
     say(`Set trust level for ${key} to ${trust}`);
-    note(progress, key, "trust", trust);
+    noteChange(progress, { key, what: "trust" }, trust);
   } catch (error) {
     say(reasonOf(error));
     ret.result = false;

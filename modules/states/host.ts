@@ -21,7 +21,15 @@ interface Plan {
   invalid: boolean;
 }
 
-function planFor(name: string, addresses: readonly string[], comment: string, hosts: ValueMap, clean: boolean): Plan {
+function planFor(
+  name: string,
+  { addresses, comment, clean }: {
+    readonly addresses: readonly string[];
+    readonly comment: string;
+    readonly clean: boolean;
+  },
+  hosts: ValueMap,
+): Plan {
   const missing = addresses.filter((address, i) => !hosts.has(address) && addresses.indexOf(address) === i);
   const plan: Plan = {
     add: [...missing],
@@ -76,7 +84,7 @@ clean : False
   run: async ({ name, ip, comment, clean }, context) => {
     const hosts = await context.call("hosts.list_hosts");
     const addresses = asList(ip).map(str);
-    const plan = planFor(name, addresses, comment, mapOrEmpty(hosts), clean);
+    const plan = planFor(name, { addresses, comment, clean }, mapOrEmpty(hosts));
     const ret = startResult(name, !plan.invalid);
     const { comments } = plan;
     const changed: Record<string, ValueMap> = {};

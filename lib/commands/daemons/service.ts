@@ -134,14 +134,7 @@ async function serve<O extends ServiceOpts>(
     if (ready.user !== undefined) becomeRunUser(ready.user);
     const odd = ready.finish();
     pidFile ??= claimPidFile(opts.pidfile, prog);
-    opened = openLog(opts, {
-      terminal: daemon === undefined ? writeError : undefined,
-      colours: useColours({
-        isTerminal: Deno.stderr.isTerminal(),
-        noColorVariable: Deno.env.get("NO_COLOR"),
-        configured: opts.color,
-      }),
-    });
+    opened = openServiceLog(opts, daemon === undefined);
     const { close } = opened;
     const log = opened.log.named(`salt.${definition.role}`), config = opened.log.named("salt.config");
     undo.push(close, surviveErrors(log));
@@ -158,11 +151,7 @@ async function serve<O extends ServiceOpts>(
       describeThreads: () => service.describeThreads(),
     }));
     daemon?.ready();
-    const ended = Promise.race([service.closed, untilAborted(stop.signal)]);
-    exitCode = await ended.then(() => 0, (error) => {
-      log.critical(messageOf(error));
-      return error instanceof SignInError ? error.exitCode : 1;
-    });
+    exitCode = await untilEnded(service, stop.signal, log);
     const closeMs = definition.closeMs ?? CLOSE_MS;
     const budget = new TimeBudget(closeMs);
     if (!await budget.allows(service.close(budget))) {
@@ -172,6 +161,28 @@ async function serve<O extends ServiceOpts>(
     for (const step of undo.reverse()) step();
   }
   return exitCode;
+}
+
+function openServiceLog(opts: ServiceOpts, hasTerminal: boolean): OpenLog {
+  return openLog(opts, {
+    terminal: hasTerminal ? writeError : undefined,
+    colours: useColours({
+      isTerminal: Deno.stderr.isTerminal(),
+      noColorVariable: Deno.env.get("NO_COLOR"),
+      configured: opts.color,
+    }),
+  });
+}
+
+/**
+ * Waits until the service has ended, or is to end.
+ * @returns The exit code.
+ */
+function untilEnded(service: Service, signal: AbortSignal, log: Logger): Promise<number> {
+  return Promise.race([service.closed, untilAborted(signal)]).then(() => 0, (error) => {
+    log.critical(messageOf(error));
+    return error instanceof SignInError ? error.exitCode : 1;
+  });
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

@@ -44,16 +44,8 @@ export interface BatchOptions {
  * @throws {UsageError} For an invalid `spec`; else as {@linkcode LocalClient.publish}.
  */
 export async function runBatch(job: JobRequest, { session, spec }: BatchOptions): Promise<number> {
-  const { io, options, opts, user } = session;
-  batchSize(spec, 1); // report an invalid one before anything is sent
-  if (options.async && options.no_log) {
-    throw new UsageError(
-      "--no-log cannot go with --async and --batch: the arguments are kept until the last minion has run",
-    );
-  }
-  if (options.async && session.credentials !== undefined) {
-    throw new UsageError("--async with --batch cannot go with -a or -T: the password would not be stored");
-  }
+  const { io, options, opts } = session;
+  checkOptions(session, spec);
   const { up, down } = await ping(job, session);
   if (io.signal.aborted) return tellInterrupted(session);
   const quiet = options.static && !options.async;
@@ -66,31 +58,7 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
   }
   const jobs = openJobStore(opts, { log: (text) => session.log.debug(text) });
   const jid = makeJid(undefined, { unique: opts.unique_jid });
-  const state: BatchState = {
-    jid,
-    minions: up,
-    pending: up,
-    active: new Map(),
-    done: new Map(),
-    failed: new Map(),
-    size: batchSize(spec, up.length),
-    fun: job.fun,
-    arg: job.arg,
-    kwargs: job.kwargs ?? new Map(),
-    tgt: job.tgt,
-    tgtType: job.tgtType,
-    failhard: options.failhard,
-    waitS: options.batch_wait,
-    timeoutS: session.timeouts.timeoutMs / 1000,
-    gatherS: session.timeouts.gatherMs / 1000,
-    progressMs: Date.now(),
-    createdMs: Date.now(),
-    halted: undefined,
-    driver: options.async ? "master" : "cli",
-    pid: undefined,
-    ret: job.ret ?? "",
-    user,
-  };
+  const state = newBatch(job, { jid, minions: up, session, spec });
   if (options.async) {
     jobs.prepare(jid);
     jobs.batches.save(state);
@@ -110,6 +78,55 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
   showDrift(returned, session);
   if (worst !== 0) io.writeError(failuresText([...all, ...down], { color: session.errorColor }));
   return Math.min(worst, 255);
+}
+
+/**
+ * Refuses what a batch cannot do, before anything is sent.
+ * @throws {UsageError}
+ */
+function checkOptions({ options, credentials }: Session, spec: string): void {
+  batchSize(spec, 1);
+  if (options.async && options.no_log) {
+    throw new UsageError(
+      "--no-log cannot go with --async and --batch: the arguments are kept until the last minion has run",
+    );
+  }
+  if (options.async && credentials !== undefined) {
+    throw new UsageError("--async with --batch cannot go with -a or -T: the password would not be stored");
+  }
+}
+
+/** A batch of which nothing has run. */
+function newBatch(
+  job: JobRequest,
+  { jid, minions, session, spec }: BatchOptions & { readonly jid: string; readonly minions: readonly string[] },
+): BatchState {
+  const { options, timeouts, user } = session;
+  return {
+    jid,
+    minions,
+    pending: minions,
+    active: new Map(),
+    done: new Map(),
+    failed: new Map(),
+    size: batchSize(spec, minions.length),
+    fun: job.fun,
+    arg: job.arg,
+    kwargs: job.kwargs ?? new Map(),
+    tgt: job.tgt,
+    tgtType: job.tgtType,
+    failhard: options.failhard,
+    waitS: options.batch_wait,
+    timeoutS: timeouts.timeoutMs / 1000,
+    gatherS: timeouts.gatherMs / 1000,
+    progressMs: Date.now(),
+    createdMs: Date.now(),
+    halted: undefined,
+    driver: options.async ? "master" : "cli",
+    pid: undefined,
+    ret: job.ret ?? "",
+    user,
+  };
 }
 
 async function startInBackground({ jid, size, fun }: BatchState, { io, opts, user }: Session): Promise<void> {

@@ -104,23 +104,19 @@ export async function checkPermissions(
     changeMode(path, mode);
   }
   const after = perms.size > 0 && !host.test ? fileStatus(path, { follow }) : before;
-  const judge = (what: "user" | "group" | "mode", { value, still, tried }: Judged) => {
-    if (still && !host.test) fail(`Failed to change ${what} to ${str(value)}`);
-    else if (still || tried) ret.changes.set(what, value);
-  };
-  if (truthy(user)) {
-    judge("user", { value: user, still: differsFrom(user, () => after.user, after.uid), tried: perms.has("cuser") });
-  }
-  if (truthy(group)) {
-    judge("group", {
+  const judged: Judged[] = [
+    { what: "user", value: user, still: differsFrom(user, () => after.user, after.uid), tried: perms.has("cuser") },
+    {
+      what: "group",
       value: group,
       still: differsFrom(group, () => after.group, after.gid),
       tried: perms.has("cgroup"),
-    });
-  }
+    },
+  ];
   if (mode !== null && !linkItself) {
-    judge("mode", { value: mode, still: mode !== after.mode, tried: perms.has("cmode") });
+    judged.push({ what: "mode", value: mode, still: mode !== after.mode, tried: perms.has("cmode") });
   }
+  noteChanges(ret, judged, host.test ? undefined : fail);
   if (typeof wanted.attrs === "string" && !isDirectory(path) && !linkItself) {
     await checkAttributes(ret, { path, attrs: wanted.attrs, host, fail });
   }
@@ -148,12 +144,26 @@ function wasThere(before: FileStatus, { user, group }: WantedPermissions): Value
   });
 }
 
+/** A part of the permissions after the changes. */
 interface Judged {
+  readonly what: "user" | "group" | "mode";
   readonly value: Value;
   /** Whether it differs from the wanted value. */
   readonly still: boolean;
   /** Whether a change was tried. */
   readonly tried: boolean;
+}
+
+/** @param fail Called for what could not be changed; without it, nothing was tried. */
+function noteChanges(
+  { changes }: PermissionResult,
+  judged: readonly Judged[],
+  fail: ((comment: string) => void) | undefined,
+): void {
+  for (const { what, value, still, tried } of judged) {
+    if (still && fail !== undefined) fail(`Failed to change ${what} to ${str(value)}`);
+    else if (still || tried) changes.set(what, value);
+  }
 }
 
 function tryChangeOwner(

@@ -175,6 +175,22 @@ function splitName(
   return { bare: name.slice(0, dot), ending: `.${arch}` };
 }
 
+/** The words before the packages, for each step of a plan. */
+function commandsOf(verb: "install" | "update", { kwargs, skipVerify, downloadonly }: YumInstallOptions) {
+  const program = yumProgram();
+  const common = [
+    ...yumOptions(kwargs),
+    ...skipVerify ? ["--nogpgcheck"] : [],
+    ...downloadonly && program !== "dnf5" ? ["--downloadonly"] : [],
+  ];
+  const best = ["--best", "--allowerasing"];
+  return {
+    install: ["-y", ...program === "dnf" ? best : [], ...common, verb, ...program === "dnf5" ? best : []],
+    downgrade: ["-y", ...common, "downgrade"],
+    reinstall: ["-y", ...common, "reinstall"],
+  };
+}
+
 /**
  * Installs packages.
  * @returns The changes.
@@ -197,25 +213,8 @@ export async function installYumPackages(
   const errors = [...plan.errors];
   const installed = options.downloadonly ? await installedRpms(context) : before.packages;
   const holds = await holdsOr([], installed, context);
-  const program = yumProgram();
-  const common = [
-    ...yumOptions(options.kwargs),
-    ...options.skipVerify ? ["--nogpgcheck"] : [],
-    ...options.downloadonly && program !== "dnf5" ? ["--downloadonly"] : [],
-  ];
-  const best = ["--best", "--allowerasing"];
   const isAdvisory = targets.kind === "advisory";
-  const prefixes = {
-    install: [
-      "-y",
-      ...program === "dnf" ? best : [],
-      ...common,
-      isAdvisory ? "update" : "install",
-      ...program === "dnf5" ? best : [],
-    ],
-    downgrade: ["-y", ...common, "downgrade"],
-    reinstall: ["-y", ...common, "reinstall"],
-  };
+  const prefixes = commandsOf(isAdvisory ? "update" : "install", options);
   const prevented: string[] = [];
   for (const step of ["install", "downgrade", "reinstall"] as const) {
     const free = plan[step].filter(([name]) => !holds.includes(name));

@@ -229,47 +229,9 @@ function because({ missing, changed }: Need): string {
 
 /** Extracts, and sets the owners of what is there. */
 async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more: ValueMap): Promise<StateResult> {
-  const { given, source, shown, archive, directory, format, method, contents, owners, sum, context } = subject;
-  const { test } = context;
+  const { given, shown, directory, contents, owners, context } = subject;
   const max = linesWanted(given.trim_output);
-  let files: Value = null;
-  let isDone = false;
-  if (need.needed) {
-    const hash = str(sum.get("hsum") ?? "");
-    if (source.local && hash !== "" && !truthy(given.skip_verify)) {
-      if (await context.call("file.check_hash", [archive, hash]) !== true) {
-        throw new Refused(`${shown} does not match the desired source_hash ${hash}`);
-      }
-    }
-    if (test) {
-      const cleaned = truthy(given.clean) ? ", after cleaning destination path(s)" : "";
-      throw new Refused(`Archive ${shown} would be extracted to ${directory}${cleaned}${because(need)}`, {
-        result: null,
-        changes,
-      });
-    }
-    cleanUp(subject, changes);
-    if (!isDirectory(directory)) {
-      await context.state("file.directory", map({ name: directory, user: given.user, makedirs: true }));
-      isDone = true;
-    }
-    try {
-      files = await extractArchive({
-        archive,
-        format,
-        directory,
-        options: method.options,
-        max,
-        password: given.password,
-        unzipProgram: method.unzipProgram,
-        extractPerms: given.extract_perms,
-        more,
-      }, context);
-    } catch (error) {
-      if (isDone && format === "tar" && method.options === null) removeIfEmpty(directory);
-      throw error;
-    }
-  }
+  const extracted = need.needed ? await extractNeeded(subject, need, { changes, max, more }) : undefined;
   const only = truthy(given.enforce_ownership_on) ? str(given.enforce_ownership_on) : null;
   const enforced = truthy(given.user) || truthy(given.group)
     ? await enforceOwners(owners, { directory, contents, only, context })
@@ -277,20 +239,60 @@ async function bringAbout(subject: Subject, need: Need, changes: ValueMap, more:
   if (enforced.changed) changes.set("updated ownership", true);
   const troubled = enforced.failed.length > 0 || enforced.missing.length > 0 && !truthy(given.if_missing);
   const troubles = ownerTroubles(enforced);
-  if (!need.needed) {
-    const would = test && enforced.changed;
+  if (extracted === undefined) {
+    const would = context.test && enforced.changed;
     const comment = "All files in archive are already present" +
       (would ? ". Ownership would be updated on one or more files/directories." : "");
     return { name: given.name, changes, result: troubled ? false : would ? null : true, comment: comment + troubles };
   }
+  const { files, madeDirectory } = extracted;
   if (!truthy(files)) {
     return { name: given.name, changes, result: false, comment: `No files were extracted from ${shown}${troubles}` };
   }
-  if (isDone) changes.set("directories_created", [directory]);
+  if (madeDirectory) changes.set("directories_created", [directory]);
   changes.set("extracted_files", files);
   const trimmed = max > 0 ? `. Output was trimmed to ${max} number of lines` : "";
   const comment = `${shown} extracted to ${directory}${because(need)}${trimmed}${troubles}`;
   return { name: given.name, changes, result: !troubled, comment };
+}
+
+/**
+ * Extracts the archive, into a directory that is made if it is missing.
+ * @throws {Refused} If the archive is another than its digest says, and in test mode.
+ */
+async function extractNeeded(
+  subject: Subject,
+  need: Need,
+  { changes, max, more }: { readonly changes: ValueMap; readonly max: number; readonly more: ValueMap },
+): Promise<{ readonly files: Value; readonly madeDirectory: boolean }> {
+  const { given, source, shown, archive, directory, format, method, sum, context } = subject;
+  const hash = str(sum.get("hsum") ?? "");
+  if (source.local && hash !== "" && !truthy(given.skip_verify)) {
+    if (await context.call("file.check_hash", [archive, hash]) !== true) {
+      throw new Refused(`${shown} does not match the desired source_hash ${hash}`);
+    }
+  }
+  if (context.test) {
+    const cleaned = truthy(given.clean) ? ", after cleaning destination path(s)" : "";
+    throw new Refused(`Archive ${shown} would be extracted to ${directory}${cleaned}${because(need)}`, {
+      result: null,
+      changes,
+    });
+  }
+  cleanUp(subject, changes);
+  const madeDirectory = !isDirectory(directory);
+  if (madeDirectory) {
+    await context.state("file.directory", map({ name: directory, user: given.user, makedirs: true }));
+  }
+  const { options, unzipProgram } = method;
+  const { password, extract_perms: extractPerms } = given;
+  try {
+    const how = { archive, format, directory, options, max, password, unzipProgram, extractPerms, more };
+    return { files: await extractArchive(how, context), madeDirectory };
+  } catch (error) {
+    if (madeDirectory && format === "tar" && options === null) removeIfEmpty(directory);
+    throw error;
+  }
 }
 
 /** Removes a directory that was made in vain. */

@@ -12,7 +12,7 @@ import { expandUser } from "#lib/os/disk_paths.ts";
 import { baseName, dirName, isAbsolute, joinPath, normalPath } from "#lib/os/paths.ts";
 import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
-import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { type Bound, type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
 import { map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -119,6 +119,35 @@ function byDepth(symlinks: ReadonlyMap<string, string>): [string, string][] {
 /** Arguments of states that each of them has for itself here. */
 const OWN_ARGUMENTS = ["mode", "makedirs", "env", "owner"];
 
+const RECURSE = {
+  name: p.str(),
+  source: p.any(),
+  keep_source: p.any(true),
+  clean: p.any(false),
+  require: p.any(null),
+  user: p.any(null),
+  group: p.any(null),
+  dir_mode: p.any(null),
+  file_mode: p.any(null),
+  sym_mode: p.any(null),
+  template: p.any(null),
+  context: p.any(null),
+  replace: p.any(true),
+  defaults: p.any(null),
+  include_empty: p.any(false),
+  backup: p.any(""),
+  include_pat: p.any(null),
+  exclude_pat: p.any(null),
+  maxdepth: p.any(null),
+  keep_symlinks: p.any(false),
+  force_symlinks: p.any(false),
+  win_owner: p.any(null),
+  win_perms: p.any(null),
+  win_deny_perms: p.any(null),
+  win_inheritance: p.any(true),
+  merge: p.any(false),
+};
+
 export const recurse: ModuleFunction<StateContext> = stateFn({
   doc: `Make sure that a directory has the files of a directory on the file server.
 
@@ -171,34 +200,7 @@ Further arguments are those of file.managed, for each file.
 
 win_owner, win_perms, win_deny_perms, win_inheritance
     For Windows; ignored.`,
-  params: {
-    name: p.str(),
-    source: p.any(),
-    keep_source: p.any(true),
-    clean: p.any(false),
-    require: p.any(null),
-    user: p.any(null),
-    group: p.any(null),
-    dir_mode: p.any(null),
-    file_mode: p.any(null),
-    sym_mode: p.any(null),
-    template: p.any(null),
-    context: p.any(null),
-    replace: p.any(true),
-    defaults: p.any(null),
-    include_empty: p.any(false),
-    backup: p.any(""),
-    include_pat: p.any(null),
-    exclude_pat: p.any(null),
-    maxdepth: p.any(null),
-    keep_symlinks: p.any(false),
-    force_symlinks: p.any(false),
-    win_owner: p.any(null),
-    win_perms: p.any(null),
-    win_deny_perms: p.any(null),
-    win_inheritance: p.any(true),
-    merge: p.any(false),
-  },
+  params: RECURSE,
   varKwargs: "kwargs",
   // Those of file.managed, for each file.
   keywords: [
@@ -211,7 +213,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
       return failState(name, "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.");
     }
     const user = ownerOf(given.user, kwargs, context);
-    const { group, backup, template, context: variables, defaults, keep_source, replace } = given;
+    const { group } = given;
     const unknown = await unknownOwners(user, group, context) || (isAbsolute(name) ? "" : notAbsolute(name));
     if (unknown !== "") return failState(name, unknown);
     let sources: string[];
@@ -236,35 +238,7 @@ win_owner, win_perms, win_deny_perms, win_inheritance
       includeEmpty: truthy(given.include_empty),
       merge: truthy(given.merge),
     }, context);
-    const mode = fileMode(given.file_mode);
-    const recursing: Recursing = {
-      name,
-      clean: truthy(given.clean),
-      replace: truthy(replace),
-      file: new Map([
-        ...[...kwargs].filter(([key]) => !OWN_ARGUMENTS.some((own) => own === key)),
-        ...map({
-          keep_source,
-          user,
-          group,
-          mode,
-          template,
-          makedirs: true,
-          replace,
-          context: variables,
-          defaults,
-          backup,
-        }),
-      ]),
-      directory: map({ user, group, recurse: [], dir_mode: dirMode, makedirs: true }),
-      symlink: map({
-        user,
-        group,
-        makedirs: true,
-        force: truthy(given.force_symlinks),
-        mode: given.sym_mode,
-      }),
-    };
+    const recursing = recursingOf({ ...given, name, user, dirMode }, kwargs);
     const together = new Together();
     await bringAll(plan, { recursing, together }, context);
     if (recursing.clean) {
@@ -275,6 +249,28 @@ win_owner, win_perms, win_deny_perms, win_inheritance
     return together.toResult(name);
   },
 });
+
+/** How the files, directories and links are made. */
+function recursingOf(
+  given: Omit<Bound<typeof RECURSE>, "name" | "user"> & {
+    readonly name: string;
+    readonly user: Value;
+    readonly dirMode: Value;
+  },
+  kwargs: ValueMap,
+): Recursing {
+  const { name, user, group, backup, template, context, defaults, keep_source, replace, dirMode } = given;
+  const mode = fileMode(given.file_mode);
+  const file = { keep_source, user, group, mode, template, makedirs: true, replace, context, defaults, backup };
+  return {
+    name,
+    clean: truthy(given.clean),
+    replace: truthy(replace),
+    file: new Map([...[...kwargs].filter(([key]) => !OWN_ARGUMENTS.some((own) => own === key)), ...map(file)]),
+    directory: map({ user, group, recurse: [], dir_mode: dirMode, makedirs: true }),
+    symlink: map({ user, group, makedirs: true, force: truthy(given.force_symlinks), mode: given.sym_mode }),
+  };
+}
 
 function fileMode(mode: Value): Value {
   return typeof mode === "string" && mode.toLowerCase() === "keep" ? "keep" : normalizeMode(mode);

@@ -120,6 +120,36 @@ export function looksLikeCommit(rev: string): boolean {
 }
 
 /**
+ * Checks the arguments that need no look at a repository.
+ * @returns `force_reset`.
+ * @throws {Refused} For the first that is wrong.
+ */
+function checkArguments({ remote, target, rev, force_reset }: Bound<typeof LATEST>): WantedRevision["forceReset"] {
+  if (!truthy(remote)) throw new Refused("'remote' argument is required");
+  if (!truthy(target)) throw new Refused("'target' argument is required");
+  if (!truthy(rev)) throw new Refused(`'${str(rev)}' is not a valid value for the 'rev' argument`);
+  if (typeof force_reset !== "boolean" && force_reset !== "remote-changes") {
+    throw new Refused("'force_reset' must be one of True, False, or 'remote-changes'");
+  }
+  return force_reset;
+}
+
+/** The first branch at the commit of the remote's `HEAD`; `null` if there is none. */
+function defaultBranch(refs: ValueMap): string | null {
+  const head = refs.get("HEAD");
+  if (head === undefined) return null;
+  const branch = [...refs].find(([name, sha]) => str(name).startsWith("refs/heads/") && sha === head);
+  return branch === undefined ? null : str(branch[0]).slice("refs/heads/".length);
+}
+
+/** The refspecs that are fetched besides those of the remote's configuration. */
+function fetchedRefspecs({ remote, refspec_branch, refspec_tag, fetch_tags }: Bound<typeof LATEST>): string[] {
+  if (!truthy(fetch_tags)) return [];
+  const [branches, tags] = [str(refspec_branch), str(refspec_tag)];
+  return [`refs/heads/${branches}:refs/remotes/${str(remote)}/${branches}`, `+refs/tags/${tags}:refs/tags/${tags}`];
+}
+
+/**
  * Checks the arguments, and asks the remote repository.
  * @throws {Refused} If there is nothing to be had.
  */
@@ -128,13 +158,7 @@ export async function findWanted(
   report: Report,
   context: StateContext,
 ): Promise<WantedRevision> {
-  if (!truthy(given.remote)) throw new Refused("'remote' argument is required");
-  if (!truthy(given.target)) throw new Refused("'target' argument is required");
-  if (!truthy(given.rev)) throw new Refused(`'${str(given.rev)}' is not a valid value for the 'rev' argument`);
-  const forceReset = given.force_reset;
-  if (typeof forceReset !== "boolean" && forceReset !== "remote-changes") {
-    throw new Refused("'force_reset' must be one of True, False, or 'remote-changes'");
-  }
+  const forceReset = checkArguments(given);
   const target = targetOf(given.target, "target");
   const access = { identity: identitiesOf(given.identity, "identity"), saltenv: saltenvOf(context) };
   const https = { https_user: textOrNull(given.https_user), https_pass: textOrNull(given.https_pass) };
@@ -164,8 +188,6 @@ export async function findWanted(
   if (revision.commit === null && !bare && rev !== "HEAD") {
     throw new Refused(`No revision matching '${rev}' exists in the remote repository`);
   }
-  const branches = [...refs].filter(([name, sha]) => str(name).startsWith("refs/heads/") && sha === head);
-  const specs = [str(given.refspec_branch), str(given.refspec_tag)];
   return {
     url,
     target,
@@ -181,15 +203,13 @@ export async function findWanted(
     mirror,
     syncTags: truthy(given.sync_tags),
     depth: given.depth,
-    refspecs: truthy(given.fetch_tags)
-      ? [`refs/heads/${specs[0]}:refs/remotes/${remote}/${specs[0]}`, `+refs/tags/${specs[1]}:refs/tags/${specs[1]}`]
-      : [],
+    refspecs: fetchedRefspecs(given),
     access,
     https,
     fetchUrl,
     lfs: truthy(filters) ? { identity: access.identity } : {},
     ...revision,
-    defaultBranch: branches.length > 0 && head !== undefined ? str(branches[0][0]).slice("refs/heads/".length) : null,
+    defaultBranch: defaultBranch(refs),
     hasHead: head !== undefined,
   };
 }
