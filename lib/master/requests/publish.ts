@@ -18,6 +18,7 @@ import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "#lib/pr
 import { listField, stringField } from "#lib/protocol/payload.ts";
 import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { portableTarget, type TypedTarget } from "#lib/targeting/target.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Maximum time that a job waits for minions, in seconds. */
@@ -45,8 +46,7 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
     throw new WireError(`a publish with the job id ${truncateValue(wantedJid)}`, "jid");
   }
-  const given = load.get("kwargs");
-  const kwargs: ValueMap = isMap(given) ? given : new Map();
+  const kwargs = mapOrEmpty(load.get("kwargs"));
 
   let resolved: Resolved;
   let caller: Caller | undefined;
@@ -111,71 +111,124 @@ export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
  * @returns As {@linkcode publishCommand}.
  */
 export async function issueJob(load: ValueMap, addressees: Addressees, services: PublishNeeds): Promise<ValueMap> {
-  const { jobs: { durable }, log } = services;
-  const [fun, tgt] = [load.get("fun") ?? null, load.get("tgt") ?? null];
-  const args = listField(load, "arg");
-  const wantedJid = load.get("jid") ?? "";
-  const tgtType = load.get("tgt_type") ?? "glob";
-  const given = load.get("kwargs");
-  const kwargs: ValueMap = isMap(given) ? given : new Map();
-  const reader = noLogReader(kwargs.get(NO_LOG));
-  // With no_log there is no live output: it would be stored and published.
-  const live = reader === undefined && kwargs.get("live") === true;
-  const jid = typeof wantedJid === "string" && wantedJid !== ""
-    ? wantedJid
-    : makeJid(undefined, { unique: services.opts.unique_jid });
-  const stored = reader === undefined ? load : hideArguments(load);
+  const job = jobOf(load, services);
+  const { jid, live, kwargs, stored } = job;
+  const { minions, missing } = addressees;
   // The master checks data of minions for such a job against the cache, so the job must be stored before it is
   // published.
-  const first = live || reader !== undefined;
-  try {
-    if (first) prepareJob(jid, { live, reader }, services);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return noLogFailure(error, services);
+  const first = live || job.reader !== undefined;
+  if (first) {
+    const failure = await storeFirst(job, minions, services);
+    if (failure !== undefined) return failure;
   }
-  if (first) storeJob(jid, stored, addressees.minions, services);
-  try {
-    // After a power failure only the mark hides the returns.
-    if (reader !== undefined) await durable();
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    return noLogFailure(error, services);
-  }
-  const user = stringField(load, "user");
-  const ret = stringField(load, "ret");
-  const { minions, missing, named } = addressees;
-  const hidden = reader === undefined ? {} : { [NO_LOG]: noLogValue(reader) };
-  const event = map({ jid, tgt_type: tgtType, tgt, user, fun, arg: args, minions, missing, ...hidden });
-  await services.fire(jobNew(jid), asNoted(event));
-
-  const publish = map({
-    fun,
-    arg: args,
-    tgt: named ? minions : tgt,
-    jid,
-    ret,
-    tgt_type: named ? "list" : tgtType,
-    user,
-    ...hidden,
-  });
-  if (load.has("id")) publish.set("id", load.get("id") ?? null);
-  for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
-  const delimiter = kwargs.get("delimiter");
-  if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
+  const { tgt_type, tgt, user, fun, arg, hidden } = job;
+  await services.fire(jobNew(jid), asNoted(map({ jid, tgt_type, tgt, user, fun, arg, minions, missing, ...hidden })));
+  const publish = publishOf(job, addressees, load);
   await services.fire(jobPublish(jid), asNoted(publish));
   await services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
   // Other jobs are stored while they are being sent: half a dozen new files take longer than everything else here. The
   // client is answered when the job is stored.
   if (!first) storeJob(jid, stored, minions, services);
   try {
-    await durable();
+    await services.jobs.durable();
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    log.error(`Job ${jid} is published, but a power failure would lose it: ${error.message}`);
+    services.log.error(`Job ${jid} is published, but a power failure would lose it: ${error.message}`);
   }
+  logPublished(job, addressees, services);
+  return map({ enc: "clear", load: { jid, minions, missing } });
+}
+
+/** What the request for a job says of it, and its id. */
+interface IssuedJob {
+  readonly jid: string;
+  readonly fun: Value;
+  readonly arg: readonly Value[];
+  readonly tgt: Value;
+  readonly tgt_type: Value;
+  readonly user: string;
+  readonly ret: string;
+  readonly kwargs: ValueMap;
+  /** The public key for its returns, if it is hidden. */
+  readonly reader: string | undefined;
+  /** The mark of a hidden job, in its event and its publish. */
+  readonly hidden: Readonly<Record<string, Value>>;
+  /** Whether the output of its commands is stored and published as they run. */
+  readonly live: boolean;
+  /** Its load as it is stored. */
+  readonly stored: ValueMap;
+}
+
+function jobOf(load: ValueMap, { opts }: Needs<"opts">): IssuedJob {
+  const wantedJid = load.get("jid") ?? "";
+  const kwargs = mapOrEmpty(load.get("kwargs"));
+  const reader = noLogReader(kwargs.get(NO_LOG));
+  return {
+    jid: typeof wantedJid === "string" && wantedJid !== ""
+      ? wantedJid
+      : makeJid(undefined, { unique: opts.unique_jid }),
+    fun: load.get("fun") ?? null,
+    arg: listField(load, "arg"),
+    tgt: load.get("tgt") ?? null,
+    tgt_type: load.get("tgt_type") ?? "glob",
+    user: stringField(load, "user"),
+    ret: stringField(load, "ret"),
+    kwargs,
+    reader,
+    hidden: reader === undefined ? {} : { [NO_LOG]: noLogValue(reader) },
+    // With no_log there is no live output: it would be stored and published.
+    live: reader === undefined && kwargs.get("live") === true,
+    stored: reader === undefined ? load : hideArguments(load),
+  };
+}
+
+/**
+ * Stores a job before it is published.
+ * @returns The reply to the client if it cannot be published.
+ */
+async function storeFirst(
+  { jid, live, reader, stored }: IssuedJob,
+  minions: readonly string[],
+  services: Needs<"opts" | "jobs" | "log">,
+): Promise<ValueMap | undefined> {
+  const failure = (error: unknown) => {
+    if (error instanceof StoreError) return noLogFailure(error, services);
+    throw error;
+  };
+  try {
+    prepareJob(jid, { live, reader }, services);
+  } catch (error) {
+    return failure(error);
+  }
+  storeJob(jid, stored, minions, services);
+  try {
+    // After a power failure only the mark hides the returns.
+    if (reader !== undefined) await services.jobs.durable();
+  } catch (error) {
+    return failure(error);
+  }
+  return undefined;
+}
+
+/** The job as minions get it. */
+function publishOf(job: IssuedJob, { minions, named }: Addressees, load: ValueMap): ValueMap {
+  const { jid, fun, arg, ret, user, kwargs, hidden } = job;
+  const target = named ? { tgt: minions, tgt_type: "list" } : { tgt: job.tgt, tgt_type: job.tgt_type };
+  const publish = map({ fun, arg, tgt: target.tgt, jid, ret, tgt_type: target.tgt_type, user, ...hidden });
+  if (load.has("id")) publish.set("id", load.get("id") ?? null);
+  for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
+  const delimiter = kwargs.get("delimiter");
+  if (typeof delimiter === "string" && delimiter !== ":") publish.set("delimiter", delimiter);
+  return publish;
+}
+
+function logPublished(
+  { jid, tgt, tgt_type, user, stored }: IssuedJob,
+  { minions, missing }: Addressees,
+  { log }: Needs<"log">,
+): void {
   log.debug(() => {
-    const target = `${truncateValue(tgt)} (${tgtType})`;
+    const target = `${truncateValue(tgt)} (${tgt_type})`;
     return `Job ${jid}: the target ${target} matches ${minions.length} minions; ${missing.length} of its ids do not exist`;
   });
   log.info(() =>
@@ -183,7 +236,6 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
       minions.length === 1 ? "minion" : "minions"
     }`
   );
-  return map({ enc: "clear", load: { jid, minions, missing } });
 }
 
 /**
