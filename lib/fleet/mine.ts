@@ -199,7 +199,7 @@ export function ageOf(name: Value, { stored, changedMs }: MineTimes, nowMs: numb
   return Math.max(0, nowMs - (toNumber(stored.get(name)) ?? changedMs)) / 1000;
 }
 
-/** An age as it is shown: in seconds, with tenths. */
-export function shownAge(ageS: number): Value {
+/** An age for people: in seconds, with tenths. */
+export function roundAge(ageS: number): Value {
   return float(Math.round(ageS * 10) / 10);
 }

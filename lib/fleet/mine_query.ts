@@ -12,7 +12,7 @@ import { decode } from "#lib/values/msgpack.ts";
 import { EntryReader } from "#lib/values/msgpack_entry.ts";
 import { isMap, map, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { DataCache } from "./data_cache.ts";
-import { ageOf, type Mine, type MineTimes, shownAge } from "./mine.ts";
+import { ageOf, type Mine, type MineTimes, roundAge } from "./mine.ts";
 import { AGED, askedValues } from "./mine_form.ts";
 import { MineReaders } from "./mine_readers.ts";
 import { type KnownFleet, resolveTarget } from "./resolve_target.ts";
@@ -197,7 +197,7 @@ function arrange(
       times ??= mine.times(id) ?? { stored: new Map(), changedMs: 0 };
       const age = ageOf(names[n], times, now);
       if (maxAgeS !== undefined && age > maxAgeS) continue;
-      columns[n].set(id, withAge ? map({ value, age: shownAge(age) }) : value);
+      columns[n].set(id, withAge ? map({ value, age: roundAge(age) }) : value);
     }
   }
   if (!isByName) return columns[0];

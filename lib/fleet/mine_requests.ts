@@ -42,7 +42,7 @@ export function storeMine(load: ValueMap, id: string, host: MineRequestHost): Va
   const other = [...data.keys()].find((name) => typeof name !== "string");
   if (other !== undefined) host.warn(`The mine of ${id} lacks ${truncateValue(other)}: the name is no text`);
   if (data.size > 0 && named.size === 0) return false;
-  return done(host, () => {
+  return whetherStored(host, () => {
     host.mine.store(id, named, { clear });
     return named.size === data.size;
   });
@@ -56,7 +56,7 @@ export function deleteFromMine(load: ValueMap, id: string, host: MineRequestHost
   const fun = load.get("fun");
   if (fun === undefined) return new Map();
   if (!keepsMine(host.opts)) return false;
-  return done(host, () => typeof fun === "string" && host.mine.delete(id, fun));
+  return whetherStored(host, () => typeof fun === "string" && host.mine.delete(id, fun));
 }
 
 /**
@@ -64,10 +64,11 @@ export function deleteFromMine(load: ValueMap, id: string, host: MineRequestHost
  * @returns Whether there were any.
  */
 export function flushMine(id: string, host: MineRequestHost): Value {
-  return keepsMine(host.opts) && done(host, () => host.mine.flush(id));
+  return keepsMine(host.opts) && whetherStored(host, () => host.mine.flush(id));
 }
 
-function done({ error }: MineRequestHost, run: () => boolean): boolean {
+/** What `run` returns; False, and a line in the log, if the mine cannot be written. */
+function whetherStored({ error }: MineRequestHost, run: () => boolean): boolean {
   try {
     return run();
   } catch (failure) {

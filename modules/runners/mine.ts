@@ -6,7 +6,7 @@
 
 import { CommandError, MsgpackError } from "#lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { ageOf, type Mine, shownAge } from "#lib/fleet/mine.ts";
+import { ageOf, type Mine, roundAge } from "#lib/fleet/mine.ts";
 import { AGED } from "#lib/fleet/mine_form.ts";
 import { answerMineGet } from "#lib/fleet/mine_query.ts";
 import { acceptedFleet } from "#lib/fleet/resolve_target.ts";
@@ -105,7 +105,7 @@ tgt : *, tgt_type : glob
       const ages = (names.get(id) ?? []).map((name) => ({ name, age: ageOf(name, times, now) }));
       const tooOld = ages.filter(({ age }) => age >= seconds).map((
         { name, age },
-      ): [Value, Value] => [name, shownAge(age)]);
+      ): [Value, Value] => [name, roundAge(age)]);
       if (tooOld.length > 0) old.set(id, new Map(tooOld));
     }
     return map({ stale: old, missing: ids.filter((id) => !truthy(names.get(id) ?? [])) });

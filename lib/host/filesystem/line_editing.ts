@@ -73,7 +73,7 @@ function selectLines(lines: readonly string[], regex: string | null): string[] |
   }
 }
 
-function once(lines: readonly string[], name: string): void {
+function requireOne(lines: readonly string[], name: string): void {
   if (lines.length === 1) return;
   const what = lines.length > 1 ? "more than" : "less than";
   throw new CommandError(`Found ${what} expected occurrences in "${name}" expression`);
@@ -121,20 +121,20 @@ function insertLine(
     return lines.length > 0 ? [withEnd(content, lines[0]), ...lines] : [`${content}\n`];
   }
   if (before?.length && after?.length) {
-    once(before, "before");
-    once(after, "after");
+    requireOne(before, "before");
+    requireOne(after, "after");
     const at = lines.indexOf(before[0]);
     return lines.toSpliced(at, 0, indented(lines[at]));
   }
   if (after?.length) {
-    once(after, "after");
+    requireOne(after, "after");
     const at = lines.indexOf(after[0]);
     const next: string | undefined = lines[at + 1];
     if (next !== undefined && bare(next) === bare(content)) return lines;
     return lines.toSpliced(at + 1, 0, indented(lines[at]));
   }
   if (before?.length) {
-    once(before, "before");
+    requireOne(before, "before");
     const at = lines.indexOf(before[0]);
     if (bare(lines.at(at - 1) ?? "") === bare(content)) return lines;
     return lines.toSpliced(at, 0, indented(lines[at]));
@@ -147,8 +147,8 @@ function ensureLine(
   { content, after, before, indented }: Placing & { readonly content: string },
 ): string[] {
   if (before?.length && after?.length) {
-    once(after, "after");
-    once(before, "before");
+    requireOne(after, "after");
+    requireOne(before, "before");
     const first = lines.indexOf(after[0]), last = lines.indexOf(before[0]);
     if (lines.some((line) => line.trimStart() === content)) return lines;
     if (first + 1 === last) return lines.toSpliced(first + 1, 0, indented(lines[first]));
@@ -156,13 +156,13 @@ function ensureLine(
     throw new CommandError('Found more than one line between boundaries "before" and "after".');
   }
   if (before?.length) {
-    once(before, "before");
+    requireOne(before, "before");
     const at = lines.indexOf(before[0]);
     if (at > 0 && bare(lines[at - 1]) === bare(content)) return lines;
     return lines.toSpliced(at, 0, indented(lines.at(at - 1) ?? ""));
   }
   if (after?.length) {
-    once(after, "after");
+    requireOne(after, "after");
     const at = lines.indexOf(after[0]);
     if (at + 1 < lines.length && bare(lines[at + 1]) === bare(content)) return lines;
     return lines.toSpliced(at + 1, 0, indented(lines[at]));

@@ -33,8 +33,7 @@ export function isAtLeast(version: string, min: readonly number[]): boolean {
 }
 
 /**
- * The worktrees by path: all, only those without a directory (`stale`), or by default only those with
- * one.
+ * The worktrees by path: all, only those without a directory (`stale`), or by default only those with one.
  */
 export async function listWorktrees(
   run: GitRun,

@@ -44,7 +44,7 @@ const QUIET_MS = 40;
 const LATE_MS = 2 * QUIET_MS;
 /** Number of such pauses in a row, since a suspended machine may see no request in one. */
 const QUIET_LOOKS = 2;
-/** And what of its time for ending it keeps for the journal and its sockets, however much comes. In milliseconds. */
+/** The end of its time for ending, which is left to its journal and its sockets however much comes. In milliseconds. */
 const LAST_WRITES_MS = 1_000;
 /** The part of that time that is reserved for the sockets, after the journal. In milliseconds. */
 const LAST_CLOSE_MS = 100;

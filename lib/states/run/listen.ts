@@ -26,14 +26,14 @@ interface Listener {
 }
 
 /** Finds the states that listen to a state with changes in `results`. */
-export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string, ValueMap>): Listening {
+export function findListening(chunks: readonly Chunk[], results: ReadonlyMap<string, ValueMap>): Listening {
   const listeners = listenersOf(chunks);
   if (listeners.length === 0) return { chunks: [], errors: new Map() };
   const index = new ChunkIndex(chunks);
   const errors = new Map<string, ValueMap>();
   const byTag = new Map<string, Chunk>();
   for (const { state, called, to } of listeners) {
-    for (const [module, name] of to.flatMap((one) => targets(one, chunks))) {
+    for (const [module, name] of to.flatMap((one) => targetsOf(one, chunks))) {
       const watched = index.find(module, name);
       if (watched.length === 0) {
         addError(errors, module, name);
@@ -42,7 +42,7 @@ export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string,
       if (!watched.some((chunk) => truthy(results.get(chunkTag(chunk))?.get("changes")))) continue;
       const own = index.find(state, called);
       if (own.length === 0) addError(errors, state, called);
-      for (const chunk of own.map(watching)) {
+      for (const chunk of own.map(modWatchOf)) {
         const tag = chunkTag(chunk);
         if (!byTag.has(tag)) byTag.set(tag, chunk);
       }
@@ -53,7 +53,7 @@ export function listening(chunks: readonly Chunk[], results: ReadonlyMap<string,
 
 /** The chunks by state module, and by ID and name. */
 class ChunkIndex {
-  readonly #found = new Map<Value, Map<Value, Chunk[]>>();
+  readonly #chunks = new Map<Value, Map<Value, Chunk[]>>();
 
   constructor(chunks: readonly Chunk[]) {
     // A chunk that is in the list twice, for `prereq`, is called once.
@@ -64,15 +64,15 @@ class ChunkIndex {
   }
 
   #add(module: Value, key: Value, chunk: Chunk): void {
-    const keys = this.#found.get(module) ?? new Map<Value, Chunk[]>();
-    this.#found.set(module, keys);
+    const keys = this.#chunks.get(module) ?? new Map<Value, Chunk[]>();
+    this.#chunks.set(module, keys);
     const chunks = keys.get(key);
     if (chunks === undefined) keys.set(key, [chunk]);
     else chunks.push(chunk);
   }
 
   find(module: Value, called: Value): readonly Chunk[] {
-    return this.#found.get(module)?.get(called) ?? [];
+    return this.#chunks.get(module)?.get(called) ?? [];
   }
 }
 
@@ -83,7 +83,7 @@ function listenersOf(chunks: readonly Chunk[]): Listener[] {
     const [listen, listenIn] = [chunk.get("listen"), chunk.get("listen_in")];
     if (Array.isArray(listen)) listeners.push({ state, called: id, to: listen });
     for (const item of listOrEmpty(listenIn)) {
-      for (const [module, called] of targets(item, chunks)) {
+      for (const [module, called] of targetsOf(item, chunks)) {
         listeners.push({ state: module, called, to: [map({ [str(state)]: id })] });
       }
     }
@@ -92,14 +92,14 @@ function listenersOf(chunks: readonly Chunk[]): Listener[] {
 }
 
 /** The state module and the ID or name that an item of `listen` means; an unknown bare ID matches nothing. */
-function targets(item: Value, chunks: readonly Chunk[]): (readonly [Value, Value])[] {
+function targetsOf(item: Value, chunks: readonly Chunk[]): (readonly [Value, Value])[] {
   if (isMap(item)) return [...item];
   const named = chunks.find((chunk) => chunk.get("__id__") === item || chunk.get("name") === item);
   return named === undefined ? [] : [[named.get("state") ?? null, named.get("__id__") ?? null]];
 }
 
-/** The chunk that is run for one that listens. */
-function watching(chunk: Chunk): Chunk {
+/** The chunk of `mod_watch` that is run for one that listens. */
+function modWatchOf(chunk: Chunk): Chunk {
   const own = new Map(chunk);
   own.set("sfun", chunk.get("fun") ?? null).set("fun", "mod_watch").set("__id__", `listener_${field(chunk, "__id__")}`);
   for (const key of own.keys()) if (REQUISITE_KEYWORDS.has(key)) own.delete(key);

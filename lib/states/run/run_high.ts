@@ -12,7 +12,7 @@ import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Dependencies } from "./dependencies.ts";
 import { fireStateEvent } from "#lib/states/control/events.ts";
 import { formerRun } from "#lib/states/control/interrupted_run.ts";
-import { listening } from "./listen.ts";
+import { findListening } from "./listen.ts";
 import { retcodeOf } from "./outcome.ts";
 import { dropPauses, RunPauses } from "#lib/states/control/pauses.ts";
 import type { Prepared } from "./prepared.ts";
@@ -122,7 +122,7 @@ async function runCompiled(compiled: ToRun, prepared: Prepared): Promise<ValueMa
   let end: RunEnd = "aborted";
   try {
     await run.all(compiled.chunks);
-    const { chunks, errors } = listening(compiled.chunks, run.results);
+    const { chunks, errors } = findListening(compiled.chunks, run.results);
     if (chunks.length > 0) await run.listeners(chunks);
     const results: ValueMap = new Map<Value, Value>(run.results);
     for (const [tag, error] of errors) results.set(tag, error.set("__run_num__", run.calls.nextRunNum()));
