@@ -64,6 +64,16 @@ export function unpackMatching(frame: Uint8Array, wanted: (tag: string) => boole
   throw new WireError("Cannot read an event: its data is no map", "data");
 }
 
+/** As {@linkcode unpackMatching}; a frame that is no event is not wanted either. */
+export function readMatching(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
+  try {
+    return unpackMatching(frame, wanted);
+  } catch (error) {
+    if (error instanceof WireError) return undefined;
+    throw error;
+  }
+}
+
 /** Where the tag of an event ends, which is where its two newlines begin; -1 if it has none. */
 export function tagEnd(frame: Uint8Array): number {
   for (let i = frame.indexOf(NEWLINE); i >= 0; i = frame.indexOf(NEWLINE, i + 1)) {

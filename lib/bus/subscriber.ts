@@ -10,7 +10,7 @@
 import { dirName } from "#lib/os/paths.ts";
 import { type SubscriberName, subscriberTopic } from "./subscribers.ts";
 import { NoMasterError, WireError } from "#lib/errors.ts";
-import { type BusEvent, unpackMatching } from "./event.ts";
+import { type BusEvent, readMatching, unpackMatching } from "./event.ts";
 import { sameBytes, startsWith } from "#lib/crypto/same_bytes.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { Inbox } from "#lib/sockets/endpoint.ts";
@@ -109,7 +109,7 @@ export class EventSubscriber {
     const leftMs = () => timeoutMs < 0 ? -1 : Math.max(0, timeoutMs - (performance.now() - started));
     let frame = await this.#frame(leftMs());
     while (frame !== undefined) {
-      const event = readWanted(frame, wanted);
+      const event = readMatching(frame, wanted);
       if (event !== undefined) return event;
       frame = await this.#frame(0);
       if (frame !== undefined) continue;
@@ -182,16 +182,6 @@ export class EventSubscriber {
 
   [Symbol.dispose](): void {
     this.close();
-  }
-}
-
-/** The event in a frame if it is wanted; invalid frames are ignored. */
-function readWanted(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
-  try {
-    return unpackMatching(frame, wanted);
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
   }
 }
 

@@ -80,17 +80,21 @@ export function lexistsOrThrow(path: string): boolean {
   }
 }
 
+/** What the system says of `path`, or of the target of a link there; `undefined` if it says nothing. */
+export function statOrUndefined(path: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Python's `os.path.exists`: whether there is anything at `path`, or at the target of a link there. `false` also if
  * that cannot be checked.
  */
 export function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+  return statOrUndefined(path) !== undefined;
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isDirectory } from "./file_kind.ts";
+import { isDirectory, statOrUndefined } from "./file_kind.ts";
 import { readFileIfExists } from "./atomic_file.ts";
 import { messageOf, StoreError } from "#lib/errors.ts";
 import { decode } from "#lib/values/msgpack.ts";
@@ -131,11 +131,7 @@ export function remove(path: string, log: StoreLog, options: { recursive?: boole
 
 /** Modification time of a file or directory, in milliseconds since the epoch; `undefined` if it does not exist. */
 export function changedMs(path: string): number | undefined {
-  try {
-    return Deno.statSync(path).mtime?.getTime();
-  } catch {
-    return undefined;
-  }
+  return statOrUndefined(path)?.mtime?.getTime();
 }
 
 /** The error of a store that cannot do `what`: `Cannot <what>: <reason>`. */

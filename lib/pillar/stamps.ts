@@ -3,6 +3,8 @@
  * @module
  */
 
+import { statOrUndefined } from "#lib/os/file_kind.ts";
+
 /**
  * A file that changed less than this before its stamp was taken may change again without another stamp: the clock of
  * file systems has steps of up to 10 ms. In milliseconds.
@@ -11,7 +13,7 @@ const UNSETTLED_MS = 50;
 
 /** The stamp of a path; empty if there is nothing. */
 export function stampOf(path: string): string {
-  const info = stat(path);
+  const info = statOrUndefined(path);
   if (info === undefined) return "";
   const { mtime, ctime, size, ino, isDirectory } = info;
   return [Number(mtime), Number(ctime), size, ino ?? 0, isDirectory].join(":");
@@ -19,15 +21,7 @@ export function stampOf(path: string): string {
 
 /** Whether the file changed so recently that its stamp is not reliable. */
 export function isUnsettled(path: string, nowMs: number): boolean {
-  const info = stat(path);
+  const info = statOrUndefined(path);
   if (info === undefined) return false;
   return Math.max(Number(info.mtime), Number(info.ctime)) > nowMs - UNSETTLED_MS;
-}
-
-function stat(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch {
-    return undefined; // missing or not accessible: reading it reports the reason
-  }
 }

@@ -5,11 +5,11 @@
  * @module
  */
 
-import { unpackMatching } from "#lib/bus/event.ts";
+import { readMatching } from "#lib/bus/event.ts";
 import { isMasterRunning } from "#lib/client/master_running.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { eventLogDirectory, reactorDirectory } from "#lib/config/master_paths.ts";
-import { CommandError, WireError } from "#lib/errors.ts";
+import { CommandError } from "#lib/errors.ts";
 import { EventLogReader } from "#lib/event_log/reader.ts";
 import { parseOffset } from "#lib/event_log/offset.ts";
 import { seekSince } from "#lib/event_log/since.ts";
@@ -198,7 +198,7 @@ test : False
     let events = 0;
     for (let batch = reader.read(); batch.events.length > 0; batch = reader.read()) {
       for (const { frame } of batch.events) {
-        if (eventOf(frame, (each) => matches(each) && files.filesFor(each).length > 0) !== undefined) events++;
+        if (readMatching(frame, (each) => matches(each) && files.filesFor(each).length > 0) !== undefined) events++;
       }
     }
     if (!test && events > 0) {
@@ -208,15 +208,6 @@ test : False
     return map({ events });
   },
 });
-
-function eventOf(frame: Uint8Array, wanted: (tag: string) => boolean) {
-  try {
-    return unpackMatching(frame, wanted);
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
-  }
-}
 
 export const lint: RunnerFunction = runner({
   doc: runnerDoc(
@@ -258,7 +249,7 @@ function lastEvents({ opts }: RunnerContext, globs: readonly string[]) {
   reader.seek(Math.max(0, reader.next - SEARCHED));
   for (let batch = reader.read(); batch.events.length > 0; batch = reader.read()) {
     for (const { frame } of batch.events) {
-      const event = eventOf(frame, (tag) => globs.some((glob) => matchesGlob(glob, tag)));
+      const event = readMatching(frame, (tag) => globs.some((glob) => matchesGlob(glob, tag)));
       if (event === undefined) continue;
       for (const glob of globs) if (matchesGlob(glob, event.tag)) found.set(glob, event);
     }

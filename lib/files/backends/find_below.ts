@@ -3,6 +3,7 @@
  * @module
  */
 
+import { statOrUndefined } from "#lib/os/file_kind.ts";
 import { absolutePath } from "#lib/os/paths.ts";
 import type { FoundFile } from "#lib/plugins/file_backend.ts";
 import { isBelow, isReallyBelow } from "./safe_path.ts";
@@ -18,19 +19,11 @@ export async function findBelow(
 ): Promise<FoundFile | undefined> {
   const path = root.endsWith("/") ? root + rel : `${root}/${rel}`;
   if (!isBelow(absolutePath(root), absolutePath(path))) return undefined;
-  const info = statOf(path);
+  // At once: that takes less time than to wait for another thread. What cannot be seen is not there, as in Python.
+  const info = statOrUndefined(path);
   if (info === undefined || !info.isFile) return undefined;
   if (!follow && !await isReallyBelow(root, path)) return undefined;
   return { path, rel, stat: statList(info) };
-}
-
-/** At once: that takes less time than to wait for another thread. */
-function statOf(path: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.statSync(path);
-  } catch {
-    return undefined; // as Python's isfile: what cannot be seen is not there
-  }
 }
 
 /** Python's `list(os.stat(path))`; times are whole seconds. */

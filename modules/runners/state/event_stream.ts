@@ -4,13 +4,13 @@
  * @module
  */
 
-import { type BusEvent, unpackMatching } from "#lib/bus/event.ts";
+import { type BusEvent, readMatching } from "#lib/bus/event.ts";
 import { LogFollower } from "#lib/bus/log_follower.ts";
 import { watchBus } from "#lib/bus/watch.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import type { RunnerContext } from "#lib/client/runner_context.ts";
 import { eventLogDirectory } from "#lib/config/master_paths.ts";
-import { CommandError, NoMasterError, WireError } from "#lib/errors.ts";
+import { CommandError, NoMasterError } from "#lib/errors.ts";
 import { offsetText } from "#lib/event_log/offset.ts";
 import { seekSince } from "#lib/event_log/since.ts";
 import { compileMatchExpression } from "#lib/text/expr_match.ts";
@@ -79,7 +79,7 @@ async function* followed(
       if (batch.missed > 0) log("warning", `${batch.missed} events are not in the event log any more`);
       const id = follower.id ?? "";
       for (const { number, frame } of batch.events) {
-        const event = readEvent(frame, wanted);
+        const event = readMatching(frame, wanted);
         if (event === undefined) continue;
         yield offsets ? { ...event, data: new Map(event.data).set("_offset", offsetText({ log: id, number })) } : event;
       }
@@ -87,15 +87,5 @@ async function* followed(
   } finally {
     signal.removeEventListener("abort", close);
     follower.close();
-  }
-}
-
-/** The event of a frame if it is wanted; what is none is left out. */
-function readEvent(frame: Uint8Array, wanted: (tag: string) => boolean): BusEvent | undefined {
-  try {
-    return unpackMatching(frame, wanted);
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
   }
 }
