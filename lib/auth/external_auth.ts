@@ -31,7 +31,7 @@ const MAX_EXPIRE_S = 10 * 365 * 86_400;
 /** The kind of the error for a user whose password was not checked: Salt's clients show its text. */
 export const BUSY = "PublishError";
 
-/** What it needs. */
+/** The parts of an {@linkcode ExternalAuth}. */
 export interface ExternalAuthParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
@@ -42,7 +42,7 @@ export interface ExternalAuthParts {
    * @returns That request.
    */
   onWait(): AttemptRequest;
-  /** For tests. */
+  /** The attempts that wait for an answer. Tests give their own. */
   readonly attempts?: Attempts;
   readonly load: LoadEauth;
 }

@@ -18,7 +18,7 @@ export interface PasswordFileForm {
   /** The first field is 1. */
   readonly username_field: number;
   readonly password_field: number;
-  /** For `htdigest`. */
+  /** The realm of the lines of `htdigest` that count. */
   readonly realm?: string;
 }
 

@@ -34,7 +34,7 @@ export interface LocalReturn {
 export interface LocalJob {
   /** The job's id; `undefined` if the target matches no minion. */
   readonly jid?: string;
-  /** By minion. */
+  /** The return of each minion, by its id. */
   readonly returns: Map<string, LocalReturn>;
   /** The minions that did not return. */
   readonly silent: readonly string[];

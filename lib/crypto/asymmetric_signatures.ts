@@ -13,7 +13,7 @@ import type { KeyObject } from "node:crypto";
 /** The data to sign: bytes, or the contents of a file. */
 export type SignedData = Uint8Array | { readonly path: string };
 
-/** For a file, its whole contents. */
+/** Bytes of a file that are read at once. */
 const PIECE = 1 << 20;
 
 /**

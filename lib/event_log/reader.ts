@@ -15,7 +15,7 @@ export interface LoggedEvent extends StoredEvent {
   readonly number: number;
 }
 
-/** What a reader has found. */
+/** Some events of the log that follow each other. */
 export interface LogBatch {
   /** The events, in their order; none at the end of the log. */
   readonly events: readonly LoggedEvent[];

@@ -35,7 +35,7 @@ const LOOK_MS = 60_000;
 /** Time after a failure before another try, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** What is kept. */
+/** How long events are kept, and how many. */
 export interface LogLimits {
   /** Seconds after which events are removed. */
   readonly keepS: number;

@@ -40,7 +40,7 @@ interface MineQuery {
   readonly maxAgeS: number | undefined;
 }
 
-/** What the answer is made of. */
+/** The mine, and the facts of the fleet that decide who may read it. */
 export interface MineHost {
   readonly opts: Pick<MasterOpts, "mine_get">;
   readonly mine: Mine;

@@ -11,7 +11,7 @@ import { truncateValue } from "#lib/text/truncate.ts";
 import { isMap, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { MineHost } from "./mine_query.ts";
 
-/** What the requests need. */
+/** The master as requests that change the mine need it. */
 export interface MineRequestHost extends MineHost {
   readonly opts: Pick<MasterOpts, "mine_get" | "minion_data_cache" | "enforce_mine_cache">;
   /** Logs that something could not be stored. */

@@ -38,7 +38,7 @@ const KEY_BYTES = 56;
  */
 const LATE_MS = 1_000;
 
-/** What an earlier master left. */
+/** The jobs that an earlier master had not delivered to all minions. */
 export interface LeftJobs {
   /** Jobs with their remaining time. */
   readonly deliveries: readonly Delivery[];

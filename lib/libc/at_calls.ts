@@ -32,7 +32,7 @@ const HOW = [O_PATH | O_CLOEXEC | O_NOFOLLOW, O_PATH | O_CLOEXEC | O_NOFOLLOW | 
   new Uint8Array(BigUint64Array.of(BigInt(flags), 0n, RESOLVE_NO_SYMLINKS).buffer)
 );
 
-/** What must be found. */
+/** How a path is opened, and what is refused there. */
 export interface Opening {
   /**
    * Whether anything but a directory is an error.

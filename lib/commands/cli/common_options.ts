@@ -18,7 +18,7 @@ export const CONFIG_CLI_OPTIONS = {
   config_dir: textFlag(["-c", "--config-dir"], "The directory of the configuration. Default: /etc/salt."),
 } as const satisfies CliTable;
 
-/** What the two services have. */
+/** The options of `salt-master` and `salt-minion`. */
 export const SERVICE_CLI_OPTIONS = {
   user: textFlag(["-u", "--user"], "The user to run as."),
   daemon: flag(["-d", "--daemon"], "Run in the background."),

@@ -88,7 +88,7 @@ export function preflightApi(opts: MasterOpts): Ready {
   });
 }
 
-/** What only one of the services has. */
+/** The checks that the services have in different forms. */
 interface RoleChecks {
   /** The longest name of a socket in its `sock_dir`. */
   readonly longestSocket: string;

@@ -30,7 +30,7 @@ import type {
 import { type SendFileCommand, ServerCalls } from "./server_calls.ts";
 import { compareStrings, map, type ValueMap } from "#lib/values/value.ts";
 
-/** What a client needs. */
+/** Where a client keeps files, whom it asks for them, and how it logs. */
 export interface FileClientSettings {
   /** The option `cachedir`. */
   readonly cachedir: string;

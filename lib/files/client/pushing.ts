@@ -11,7 +11,7 @@ import { realPath, walk } from "#lib/os/disk_paths.ts";
 import { joinPath, normalPath } from "#lib/os/paths.ts";
 import { type SendFileCommand, ServerCalls } from "./server_calls.ts";
 
-/** What pushing needs. */
+/** The settings of {@linkcode pushFile}, and the functions that it calls. */
 export interface PushHost {
   readonly id: string;
   /** Bytes of a piece: the option `file_buffer_size`. */

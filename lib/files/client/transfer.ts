@@ -22,7 +22,7 @@ export interface TransferRequest {
   readonly gzip?: number;
 }
 
-/** What a transfer needs. */
+/** The settings of a transfer, and the functions that it calls. */
 export interface TransferHost {
   /** The option `cachedir`. */
   readonly cachedir: string;

@@ -43,7 +43,7 @@ export interface RemoteOptions extends RepositoryOptions {
   /** Whether only environments that the configuration names are served. */
   readonly named: boolean;
   readonly refTypes: readonly string[];
-  /** In seconds. */
+  /** Seconds between two fetches. */
   readonly updateInterval: number;
   /** The branch, tag or commit of all environments. */
   readonly allSaltenvs?: string;

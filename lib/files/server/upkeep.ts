@@ -12,7 +12,7 @@ import { isGone } from "#lib/os/deno_texts.ts";
 import type { Backends, FileServer } from "./file_server.ts";
 import { compareStrings, type ValueMap } from "#lib/values/value.ts";
 
-/** What an update needs. */
+/** The functions that an update calls. */
 export interface UpdateHost {
   log(level: "error" | "info", message: string): void;
   /** Takes the event of an update: `salt/fileserver/<backend>/update`. */

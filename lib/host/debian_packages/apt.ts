@@ -213,7 +213,7 @@ export interface InstallOptions {
 interface InstallPlan {
   readonly install: string[];
   readonly downgrade: string[];
-  /** By package's name. */
+  /** The words for apt, by the name of the package. */
   readonly reinstall: Map<string, string>;
   readonly errors: string[];
 }

@@ -58,7 +58,7 @@ export async function listAttributes(path: string, host: FileHost): Promise<Map<
   return parseLsattr(stdout, extended);
 }
 
-/** What `chattr` is to do. */
+/** A change that `chattr` makes. */
 export interface AttributeChange {
   readonly operator: "add" | "remove";
   readonly attributes: string;

@@ -27,7 +27,7 @@ export interface Backup {
   /** Its bytes. */
   readonly size: number;
   readonly location: string;
-  /** For the order. */
+  /** When it was made, as text that sorts by time. */
   readonly moment: string;
 }
 

@@ -61,9 +61,9 @@ export interface HiddenLogins {
 
 /** The passwords that git may need beside those in its arguments. */
 export interface KnownLogins {
-  /** For URLs without a password. */
+  /** Logins for URLs without a password. */
   readonly stored: readonly Login[];
-  /** Of URLs in the repository's configuration that have the password in them. */
+  /** Logins of URLs in the repository's configuration that have the password in them. */
   readonly configured: readonly Login[];
 }
 

@@ -12,7 +12,7 @@ import { map, type ValueMap } from "#lib/values/value.ts";
 export interface GpgKey {
   /** 16 hexadecimal digits; of a server's answer the fingerprint. */
   readonly keyid: string;
-  /** Of a subkey none. */
+  /** The user ids; a subkey has none. */
   readonly uids?: string[];
   /** 40 hexadecimal digits; unknown in a server's answer, and of the subkeys of a file. */
   fingerprint?: string;

@@ -21,7 +21,7 @@ const TRUST_LEVELS: Readonly<Record<string, string>> = {
 export interface VerifiedSignature {
   username: string | null;
   keyid: string;
-  /** Of the primary key. */
+  /** The fingerprint of the primary key. */
   fingerprint: string | null;
   /** `null`: gpg did not report it as good. */
   trustLevel: string | null;

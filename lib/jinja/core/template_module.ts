@@ -13,7 +13,7 @@ export class TemplateModule extends PyObject {
 
   constructor(
     readonly name: string,
-    /** What others may import. */
+    /** The variables and macros that other templates may import, by name. */
     readonly exported: ReadonlyMap<string, Obj>,
     readonly text: string,
   ) {

@@ -24,7 +24,7 @@ export interface Failed {
   readonly text: string;
   /** The environment whose files templates load; empty: those beside the template. */
   readonly saltenv: string;
-  /** What places call its file. */
+  /** The name of its file in the places of errors. */
   readonly file?: string;
   /** The names in the state tree of the files that were loaded, by their paths. */
   readonly names: ReadonlyMap<string, string>;

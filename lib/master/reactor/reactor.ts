@@ -69,7 +69,7 @@ export class Reactor {
   readonly #limits: TagLimits;
   readonly #directory: string;
   #map = new MapMatcher([]);
-  /** What the map was made of. */
+  /** The texts of the options and files from which the map was made. */
   #mapTexts = "";
   #changes: ReactorChanges = UNCHANGED;
   #follower: LogFollower | undefined;

@@ -7,7 +7,7 @@
 import type { MinionCommands } from "./services.ts";
 import { storeReturn } from "./returns.ts";
 
-/** By name. */
+/** The commands of minions about jobs, by name. */
 export const JOB_COMMANDS: MinionCommands<"auth" | "jobs" | "opts" | "log" | "warn" | "fire"> = {
   _return: storeReturn,
 };
