@@ -10,6 +10,7 @@ import { strictUtf8 } from "#lib/text/strict_utf8.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
 import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 
 /** Options of {@linkcode formatNested}. */
 export interface NestedOptions {
@@ -44,9 +45,11 @@ export function formatNested(data: Value, options: NestedOptions): string {
       if (text !== undefined) showText(text, indent, prefix);
     } else if (typeof value === "string") {
       showText(value, indent, prefix);
+    } else if (value instanceof ValueSet) {
+      // Salt shows nothing of a set.
     } else if (Array.isArray(value)) {
       for (const item of value) {
-        if (!Array.isArray(item) && !(item instanceof Map)) {
+        if (!Array.isArray(item) && !(item instanceof Map) || item instanceof ValueSet) {
           show(item, indent, "- ");
           continue;
         }

@@ -24,6 +24,7 @@ import { BYTES_METHODS, LIST_METHODS, TUPLE_METHODS } from "./sequence_methods.t
 import { PySet } from "./set.ts";
 import { STR_METHODS } from "./str_methods.ts";
 import { NamedTuple, Tuple } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 
 const INT_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [
@@ -47,7 +48,10 @@ const NONE: ReadonlyMap<string, Run> = new Map();
 export function methodsOf(obj: Obj): ReadonlyMap<string, Run> {
   if (typeof obj === "string") return STR_METHODS;
   if (obj instanceof Map) return DICT_METHODS;
-  if (Array.isArray(obj)) return obj instanceof Tuple ? TUPLE_METHODS : LIST_METHODS;
+  if (Array.isArray(obj)) {
+    if (obj instanceof ValueSet) return SET_METHODS;
+    return obj instanceof Tuple ? TUPLE_METHODS : LIST_METHODS;
+  }
   if (obj instanceof PyObject) {
     if (obj instanceof PySet) return SET_METHODS;
     return obj instanceof Markup ? MARKUP_METHODS : NONE;

@@ -10,8 +10,8 @@ import { pythonError } from "./errors.ts";
 import { isIterable, iterate } from "./iterate.ts";
 import { floatOf, intOf, textOf, typeNameOf } from "./kinds.ts";
 import { type Obj, PyObject } from "./object.ts";
-import { PySet } from "./set.ts";
-import { Tuple } from "#lib/values/tuple.ts";
+import { asSet, type PySet } from "./set.ts";
+import { sameSequenceType } from "#lib/values/tuple.ts";
 
 /** The operators of order. */
 export type Order = "<" | "<=" | ">" | ">=";
@@ -31,7 +31,8 @@ export function compareByOperator(operator: Order, a: Obj, b: Obj): boolean {
   if (b instanceof PyObject) b.checkOperand();
   const textA = textOf(a), textB = textOf(b);
   if (textA !== undefined && textB !== undefined) return bySign(operator, compareStrings(textA, textB));
-  if (a instanceof PySet && b instanceof PySet) return setsOrdered(operator, a, b);
+  const setA = asSet(a), setB = asSet(b);
+  if (setA !== undefined && setB !== undefined) return setsOrdered(operator, setA, setB);
   const itemsA = itemsOf(a, b), itemsB = itemsOf(b, a);
   if (itemsA !== undefined && itemsB !== undefined) {
     for (let i = 0; i < itemsA.length && i < itemsB.length; i++) {
@@ -47,7 +48,7 @@ export function compareByOperator(operator: Order, a: Obj, b: Obj): boolean {
 
 /** The items that decide the order of `a` and `b`, if both are of one type. */
 function itemsOf(a: Obj, b: Obj): ArrayLike<Obj> | undefined {
-  if (Array.isArray(a)) return Array.isArray(b) && a instanceof Tuple === b instanceof Tuple ? a : undefined;
+  if (Array.isArray(a)) return Array.isArray(b) && sameSequenceType(a, b) ? a : undefined;
   return a instanceof Uint8Array && b instanceof Uint8Array ? a : undefined;
 }
 
@@ -86,6 +87,8 @@ export function contained(container: Obj, item: Obj): boolean | Promise<boolean>
   if (container instanceof Uint8Array && item instanceof Uint8Array) {
     return item.length === 0 || container.some((_, at) => item.every((byte, i) => container[at + i] === byte));
   }
+  const set = asSet(container);
+  if (set !== undefined) return set.has(item);
   if (container instanceof PyObject) {
     const answer = container.contains(item);
     if (answer !== undefined) return answer;

@@ -11,7 +11,7 @@ import { isIterable, toList } from "./iterate.ts";
 import { native, type Param } from "./native.ts";
 import { type Kwargs, type Obj, type ObjMap, type Run } from "./object.ts";
 import { reprOf } from "./repr.ts";
-import { PySet } from "./set.ts";
+import { asSet, PySet } from "./set.ts";
 import { DictView } from "./views.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 
@@ -96,7 +96,11 @@ function setMethod(
 ): [string, Run] {
   return [
     name,
-    native(name, ["self", ...params], ([self, ...args], { rest }) => body(self as PySet, [...args, ...rest])),
+    native(
+      name,
+      ["self", ...params],
+      ([self, ...args], { rest }) => body(asSet(self) ?? new PySet(), [...args, ...rest]),
+    ),
   ];
 }
 

@@ -5,7 +5,8 @@
  */
 
 import { countStep } from "#lib/values/stop_word.ts";
-import { Tuple } from "#lib/values/tuple.ts";
+import { sameSequenceType, sequenceTypeName, Tuple } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { Float } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { floatOf, intOf } from "./kinds.ts";
@@ -22,7 +23,10 @@ export function isEqual(a: Obj, b: Obj): boolean {
   const numberA = intOf(a) ?? floatOf(a), numberB = intOf(b) ?? floatOf(b);
   // JavaScript compares ints and floats of any size exactly.
   if (numberA !== undefined && numberB !== undefined) return numberA >= numberB && numberA <= numberB;
-  if (Array.isArray(a) && Array.isArray(b)) return a instanceof Tuple === b instanceof Tuple && sequencesEqual(a, b);
+  if (Array.isArray(a) && Array.isArray(b)) {
+    if (a instanceof ValueSet && b instanceof ValueSet) return membersEqual(a, b);
+    return sameSequenceType(a, b) && sequencesEqual(a, b);
+  }
   if (a instanceof Map && b instanceof Map) return mapsEqual(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) {
     return a.length === b.length && a.every((byte, i) => byte === b[i]);
@@ -34,6 +38,11 @@ function objectsEqual(a: Obj, b: Obj): boolean {
   const answer = a instanceof PyObject ? a.equals(b) : undefined;
   if (answer !== undefined) return answer;
   return (b instanceof PyObject ? b.equals(a) : undefined) ?? a === b;
+}
+
+function membersEqual(a: readonly Obj[], b: readonly Obj[]): boolean {
+  countStep();
+  return a.length === b.length && a.every((item) => b.some((other) => isEqual(item, other)));
 }
 
 /** Whether both have equal items in the same order. */
@@ -91,7 +100,7 @@ function checkHashable(key: Obj): void {
     for (const item of key) checkHashable(item);
     return;
   }
-  if (Array.isArray(key)) throw pythonError("TypeError", "unhashable type: 'list'");
+  if (Array.isArray(key)) throw pythonError("TypeError", `unhashable type: '${sequenceTypeName(key)}'`);
   if (key instanceof Map) throw pythonError("TypeError", "unhashable type: 'dict'");
   if (key instanceof PyObject) key.checkHashable();
 }

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { Tuple } from "#lib/values/tuple.ts";
+import { sequenceTypeName } from "#lib/values/tuple.ts";
 import { Float, typeName as valueTypeName } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { Markup } from "./markup.ts";
@@ -14,7 +14,7 @@ export function typeNameOf(obj: Obj): string {
   return obj instanceof PyObject
     ? obj.typeName
     : Array.isArray(obj)
-    ? (obj instanceof Tuple ? "tuple" : "list")
+    ? sequenceTypeName(obj)
     : obj instanceof Map
     ? "dict"
     : valueTypeName(obj);

@@ -11,8 +11,9 @@ import { escapeHtml } from "#lib/text/html.ts";
 import { Markup } from "./markup.ts";
 import { type CallContext, type Obj, PyObject } from "./object.ts";
 import { formatPercent } from "./percent_format.ts";
-import { PySet } from "./set.ts";
-import { sequenceLike, Tuple } from "#lib/values/tuple.ts";
+import { asSet, PySet } from "./set.ts";
+import { sameSequenceType, sequenceLike } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 
 /**
  * The result of `a operator b`.
@@ -25,9 +26,8 @@ export function binary(operator: Operator, a: Obj, b: Obj, context: CallContext)
   if (b instanceof PyObject && !(operator === "%" && textOf(a) !== undefined)) b.checkOperand();
   if (operator === "+") return add(a, b);
   if (operator === "*") return multiply(a, b);
-  if (operator === "-" && a instanceof PySet && b instanceof PySet) {
-    return new PySet(a.items().filter((item) => !b.has(item)));
-  }
+  const setA = operator === "-" ? asSet(a) : undefined, setB = asSet(b);
+  if (setA !== undefined && setB !== undefined) return new PySet(setA.items().filter((item) => !setB.has(item)));
   const template = operator === "%" ? textOf(a) : undefined;
   if (template !== undefined) {
     return a instanceof Markup
@@ -49,7 +49,7 @@ function add(a: Obj, b: Obj): Obj {
     checkText(a.length + b.length);
     return a + b;
   }
-  if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple) {
+  if (isSequence(a) && Array.isArray(a) && Array.isArray(b) && sameSequenceType(a, b)) {
     checkItems(a.length + b.length);
     return sequenceLike(a, [...a, ...b]);
   }
@@ -100,7 +100,7 @@ function multiply(a: Obj, b: Obj): Obj {
 }
 
 function isSequence(obj: Obj): boolean {
-  return textOf(obj) !== undefined || Array.isArray(obj) || obj instanceof Uint8Array;
+  return textOf(obj) !== undefined || Array.isArray(obj) && !(obj instanceof ValueSet) || obj instanceof Uint8Array;
 }
 
 /** Python's `-obj` and `+obj`. */

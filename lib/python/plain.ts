@@ -7,16 +7,18 @@ import { orderedAs } from "#lib/values/ordered.ts";
 import { countStep } from "#lib/values/stop_word.ts";
 import { sequenceLike } from "#lib/values/tuple.ts";
 import { typeName as valueTypeName, type Value, type ValueMap } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { pythonError } from "./errors.ts";
 import { toList } from "./iterate.ts";
 import { Markup } from "./markup.ts";
 import { type Obj, PyObject } from "./object.ts";
+import { PySet } from "./set.ts";
 
 /** Deeper structures are refused: one may contain itself. */
 const DEEPEST = 1_000;
 
 /**
- * The value of `obj`: sets, views and iterators become lists, marked texts become plain ones. If all its parts are
+ * The value of `obj`: views and iterators become lists, marked texts become plain ones. If all its parts are
  * values, it is returned itself, not a copy.
  * @throws {PythonError} For functions, undefined values, and structures that contain themselves.
  */
@@ -46,7 +48,8 @@ function convert(obj: Obj, depth: number): Value {
   if (obj instanceof PyObject) {
     obj.checkOperand();
     if (!obj.iterable) throw pythonError("TypeError", `cannot make a value of a '${obj.typeName}' object`);
-    return toList(obj).map((item) => convert(item, depth - 1));
+    const items = toList(obj).map((item) => convert(item, depth - 1));
+    return obj instanceof PySet ? new ValueSet(items) : items;
   }
   if (Array.isArray(obj)) return sequenceLike(obj, obj.map((item) => convert(item, depth - 1)));
   if (!(obj instanceof Map)) return obj;

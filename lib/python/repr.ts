@@ -5,6 +5,7 @@
 
 import { countStep } from "#lib/values/stop_word.ts";
 import { Tuple } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { repr as valueRepr } from "#lib/values/value.ts";
 import { checkText, pythonError } from "./errors.ts";
 import { type Obj, PyObject } from "./object.ts";
@@ -22,6 +23,9 @@ export function reprOf(obj: Obj): string {
   if (typeof obj === "string") return valueRepr(obj);
   if (obj instanceof PyObject) return obj.repr();
   if (obj instanceof Tuple) return `(${within(obj, () => reprItems(obj), "...")}${obj.length === 1 ? "," : ""})`;
+  if (obj instanceof ValueSet) {
+    return obj.length === 0 ? "set()" : within(obj, () => `{${reprItems(obj)}}`, "set(...)");
+  }
   if (Array.isArray(obj)) return `[${within(obj, () => reprItems(obj), "...")}]`;
   if (obj instanceof Map) {
     return `{${within(obj, () => joinBounded(obj, ([key, item]) => `${reprOf(key)}: ${reprOf(item)}`), "...")}}`;

@@ -8,7 +8,8 @@ import { pythonError } from "./errors.ts";
 import { hasSurrogates, indexOf, intOf, typeNameOf } from "./kinds.ts";
 import { Markup } from "./markup.ts";
 import { type LookupResult, type Obj, PyObject } from "./object.ts";
-import { sequenceLike, Tuple } from "#lib/values/tuple.ts";
+import { sequenceLike, sequenceTypeName } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { PyRange } from "./views.ts";
 
 /**
@@ -17,7 +18,10 @@ import { PyRange } from "./views.ts";
  */
 export function getItem(obj: Obj, key: Obj): LookupResult {
   if (obj instanceof Map) return dictGet(obj, key);
-  if (Array.isArray(obj)) return obj.at(place(obj.length, key, obj instanceof Tuple ? "tuple" : "list"));
+  if (Array.isArray(obj)) {
+    if (obj instanceof ValueSet) throw notSubscriptable(obj);
+    return obj.at(place(obj.length, key, sequenceTypeName(obj)));
+  }
   if (typeof obj === "string") return charAt(obj, key);
   if (obj instanceof Uint8Array) return obj.at(place(obj.length, key, "bytes"));
   if (obj instanceof Markup) {
@@ -25,7 +29,11 @@ export function getItem(obj: Obj, key: Obj): LookupResult {
     return char === undefined ? undefined : new Markup(char);
   }
   if (obj instanceof PyObject) return obj.getitem(key);
-  throw pythonError("TypeError", `'${typeNameOf(obj)}' object is not subscriptable`);
+  throw notSubscriptable(obj);
+}
+
+function notSubscriptable(obj: Obj): Error {
+  return pythonError("TypeError", `'${typeNameOf(obj)}' object is not subscriptable`);
 }
 
 /** An index for `at`. One below the range becomes `length`, for which `at` finds nothing. */
@@ -52,7 +60,9 @@ function charAt(text: string, key: Obj): string | undefined {
 
 /** Python's `obj[start:stop:step]`; None stands for a missing bound. */
 export function slice(obj: Obj, start: Obj, stop: Obj, step: Obj): Obj {
-  if (Array.isArray(obj)) return sequenceLike(obj, sliceItems(obj, bounds(obj.length, start, stop, step)));
+  if (Array.isArray(obj) && !(obj instanceof ValueSet)) {
+    return sequenceLike(obj, sliceItems(obj, bounds(obj.length, start, stop, step)));
+  }
   if (typeof obj === "string") return sliceText(obj, start, stop, step);
   if (obj instanceof Markup) return new Markup(sliceText(obj.text, start, stop, step));
   if (obj instanceof Uint8Array) return new Uint8Array(sliceItems([...obj], bounds(obj.length, start, stop, step)));
@@ -62,7 +72,7 @@ export function slice(obj: Obj, start: Obj, stop: Obj, step: Obj): Obj {
   }
   if (obj instanceof PyObject) obj.checkOperand();
   if (obj instanceof Map) throw pythonError("TypeError", "unhashable type: 'slice'");
-  throw pythonError("TypeError", `'${typeNameOf(obj)}' object is not subscriptable`);
+  throw notSubscriptable(obj);
 }
 
 function sliceText(text: string, start: Obj, stop: Obj, step: Obj): string {

@@ -7,6 +7,7 @@
 import { countStep } from "./stop_word.ts";
 import { copyMap } from "./dict.ts";
 import { orderedAs } from "./ordered.ts";
+import { isList, sequenceLike } from "./tuple.ts";
 import { equals, isMap, type Value, type ValueMap } from "./value.ts";
 
 /**
@@ -26,7 +27,7 @@ export function updateMap(
 
 function mergeValue(old: Value | undefined, value: Value, mergeLists: boolean): Value {
   if (isMap(old) && isMap(value)) return updateMap(old, value, { mergeLists });
-  if (!mergeLists || !Array.isArray(old) || !Array.isArray(value)) return value;
+  if (!mergeLists || old === undefined || !isList(old) || !isList(value)) return value;
   // Python looks at the list as it was: doubles within the new one stay.
   return [...old, ...value.filter((item) => !old.some((known) => equals(known, item)))];
 }
@@ -56,7 +57,7 @@ export function copyDeep<T extends Value>(value: T): T {
     const earlier = copies.get(original);
     if (earlier !== undefined) return earlier;
     if (Array.isArray(original)) {
-      const list: Value[] = [];
+      const list = sequenceLike<Value>(original, []);
       copies.set(original, list);
       for (const item of original) list.push(copy(item));
       return list;

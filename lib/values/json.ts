@@ -7,6 +7,7 @@
 
 import { countStep } from "./stop_word.ts";
 import { Float, floatRepr, isFloat, repr, type Value, type ValueMap } from "./value.ts";
+import { ValueSet } from "./value_set.ts";
 
 /** Options of {@linkcode dumpJson}; the defaults are Python's. */
 export interface JsonOptions {
@@ -67,6 +68,8 @@ class JsonWriter {
   /** @param newline A line end and the indentation of the line that `value` starts on. */
   value(value: Value, newline: string): void {
     if (!Array.isArray(value) && !(value instanceof Map)) return this.#add(scalarText(value, this.#options));
+    // JSON has no sets: Salt writes Python's text of one.
+    if (value instanceof ValueSet) return this.#add(quote(repr(value), this.#options));
     countStep();
     const isList = Array.isArray(value), { indent } = this.#options;
     const count = isList ? value.length : value.size;

@@ -7,6 +7,7 @@
 import { LINE_ENDS, SPACE } from "./python_text.ts";
 import { mapOf } from "./dict.ts";
 import { sequenceLike, Tuple } from "./tuple.ts";
+import { ValueSet } from "./value_set.ts";
 import { compare, repr, type Value, type ValueMap } from "./value.ts";
 
 /** The position of a value on its line, in characters. */
@@ -67,11 +68,18 @@ function mayFit(value: Value, room: number): boolean {
 
 function formatList(list: Value[], place: Place, layout: Layout): string {
   const indent = place.indent + layout.perLevel;
-  const [begin, end] = list instanceof Tuple ? ["(", list.length === 1 ? ",)" : ")"] : ["[", "]"];
-  const items = list.map((item, i) =>
+  const [begin, end] = bracketsOf(list);
+  // Python sorts a set where it takes several lines.
+  const ordered = list instanceof ValueSet ? [...list].sort(compare) : list;
+  const items = ordered.map((item, i) =>
     format(item, { indent, allowance: i === list.length - 1 ? place.allowance + end.length : 1, top: false }, layout)
   );
   return `${begin}${" ".repeat(Math.max(layout.perLevel - 1, 0))}${items.join(separator(indent))}${end}`;
+}
+
+function bracketsOf(list: readonly Value[]): readonly [begin: string, end: string] {
+  if (list instanceof Tuple) return ["(", list.length === 1 ? ",)" : ")"];
+  return list instanceof ValueSet ? ["{", "}"] : ["[", "]"];
 }
 
 function formatMap(map: ValueMap, place: Place, layout: Layout): string {

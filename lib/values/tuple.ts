@@ -5,6 +5,8 @@
  * @module
  */
 
+import { ValueSet } from "./value_set.ts";
+
 /** A tuple. Its items are not to be changed. */
 export class Tuple<T> extends Array<T> {
   /** What `map`, `slice` and the like make of it is a list. */
@@ -33,12 +35,24 @@ export class NamedTuple<T> extends Tuple<T> {
   }
 }
 
-/** Whether `value` is a list of Python, and no tuple. */
+/** Whether `value` is a list of Python: no tuple and no set. */
 export function isList<T>(value: T): value is Extract<T, readonly unknown[]> {
-  return Array.isArray(value) && !(value instanceof Tuple);
+  return Array.isArray(value) && !(value instanceof Tuple) && !(value instanceof ValueSet);
 }
 
-/** A list of `items`, or a tuple if `like` is one. */
+/** A list of `items`, or a tuple or a set if `like` is one. */
 export function sequenceLike<T>(like: readonly unknown[], items: T[]): T[] {
-  return like instanceof Tuple ? new Tuple(items) : items;
+  if (like instanceof Tuple) return new Tuple(items);
+  return like instanceof ValueSet ? new ValueSet(items) : items;
+}
+
+/** Python's type of a list of JavaScript. */
+export function sequenceTypeName(items: readonly unknown[]): "tuple" | "set" | "list" {
+  if (items instanceof Tuple) return "tuple";
+  return items instanceof ValueSet ? "set" : "list";
+}
+
+/** Whether both are lists, both tuples or both sets. */
+export function sameSequenceType(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a instanceof Tuple === b instanceof Tuple && a instanceof ValueSet === b instanceof ValueSet;
 }

@@ -7,7 +7,8 @@
  */
 
 import { countStep } from "./stop_word.ts";
-import { sequenceLike, Tuple } from "./tuple.ts";
+import { sameSequenceType, sequenceLike, sequenceTypeName, Tuple } from "./tuple.ts";
+import { ValueSet } from "./value_set.ts";
 
 /**
  * A float without a fraction (`1.0`, `-0.0`, `1e300`). Every other float is a plain `number`; a plain `number` without
@@ -52,13 +53,16 @@ export function isMap(v: Value | undefined): v is ValueMap {
   return v instanceof Map;
 }
 
-/** Python's type name of `v`: `NoneType`, `bool`, `int`, `float`, `str`, `bytes`, `list`, `tuple` or `dict`. */
+/**
+ * Python's type name of `v`: `NoneType`, `bool`, `int`, `float`, `str`, `bytes`, `list`, `tuple`,
+ * `set` or `dict`.
+ */
 export function typeName(v: Value): string {
   if (v === null) return "NoneType";
   if (typeof v === "boolean") return "bool";
   if (typeof v === "string") return "str";
   if (v instanceof Uint8Array) return "bytes";
-  if (Array.isArray(v)) return v instanceof Tuple ? "tuple" : "list";
+  if (Array.isArray(v)) return sequenceTypeName(v);
   if (v instanceof Map) return "dict";
   return isFloat(v) ? "float" : "int";
 }
@@ -94,8 +98,9 @@ export function equals(a: Value, b: Value): boolean {
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b) === 0;
   if (Array.isArray(a) && Array.isArray(b)) {
     countStep();
-    return a.length === b.length && a instanceof Tuple === b instanceof Tuple &&
-      a.every((item, i) => equals(item, b[i]));
+    if (a.length !== b.length || !sameSequenceType(a, b)) return false;
+    if (a instanceof ValueSet) return a.every((item) => b.some((other) => equals(item, other)));
+    return a.every((item, i) => equals(item, b[i]));
   }
   if (a instanceof Map && b instanceof Map && a.size === b.size) {
     countStep();
@@ -139,7 +144,7 @@ export function compareStrings(a: string, b: string): number {
 }
 
 /** The order of types that Python refuses to compare, as `pprint` sorts them. */
-const TYPE_RANK = ["NoneType", "bytes", "dict", "bool", "float", "int", "list", "str", "tuple"];
+const TYPE_RANK = ["NoneType", "bytes", "dict", "bool", "float", "int", "list", "set", "str", "tuple"];
 
 /**
  * Python's order of `a` and `b`, made total so that a map with mixed keys can be sorted for printing: values that
@@ -154,7 +159,7 @@ export function compare(a: Value, b: Value): number {
   }
   if (typeof a === "string" && typeof b === "string") return compareStrings(a, b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) return compareBytes(a, b);
-  if (Array.isArray(a) && Array.isArray(b) && a instanceof Tuple === b instanceof Tuple) {
+  if (Array.isArray(a) && Array.isArray(b) && sameSequenceType(a, b)) {
     countStep();
     for (let i = 0; i < Math.min(a.length, b.length); i++) {
       const order = compare(a[i], b[i]);
@@ -183,6 +188,7 @@ export function repr(v: Value): string {
   countStep();
   if (Array.isArray(v)) {
     const items = v.map(repr).join(", ");
+    if (v instanceof ValueSet) return v.length === 0 ? "set()" : `{${items}}`;
     return v instanceof Tuple ? `(${items}${v.length === 1 ? "," : ""})` : `[${items}]`;
   }
   return `{${[...v].map(([key, item]) => `${repr(key)}: ${repr(item)}`).join(", ")}}`;

@@ -10,6 +10,7 @@
 import { countStep } from "#lib/values/stop_word.ts";
 import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "#lib/values/value.ts";
 import { isOrdered } from "#lib/values/ordered.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { scalarType } from "./scalar.ts";
 import { isBreak, isPrintable, YamlWriter } from "./writer.ts";
 
@@ -100,6 +101,7 @@ class Dumper {
     if (this.#parents.has(value)) throw new TypeError("Cannot write a structure that contains itself as YAML");
     this.#parents.add(value);
     if (value instanceof Map) this.#mapping(value);
+    else if (value instanceof ValueSet) this.#set(value);
     else this.#sequence(value, place);
     this.#parents.delete(value);
   }
@@ -115,6 +117,12 @@ class Dumper {
       this.node(item, "item");
     }
     this.writer.decreaseIndent();
+  }
+
+  /** A set is a mapping of its members to null, with a tag. */
+  #set(set: Value[]): void {
+    this.writer.indicator("!!set", { spaced: true });
+    this.#mapping(new Map(set.map((member) => [member, null])));
   }
 
   #mapping(map: ValueMap): void {

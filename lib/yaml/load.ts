@@ -1,7 +1,7 @@
 /**
  * YAML as Salt's loader reads it (PyYAML's YAML 1.1, with Salt's rules): configuration, SLS files, command-line
  * arguments. Dates stay text, `0644` is 644, keys must be scalars and may not occur twice (`1` and `0x1` are equal
- * too), sets become lists of their members, `!!omap` is a map, `!!pairs` a list of tuples. A recursive alias gives a
+ * too), `!!set` is a set, `!!omap` is a map, `!!pairs` a list of tuples. A recursive alias gives a
  * value that contains itself; encoders refuse such a value.
  *
  * Differs from Salt: U+0085, U+2028 and U+2029 are no line breaks, and some malformed documents that libyaml refuses
@@ -14,6 +14,7 @@
 import type { Place, YamlError } from "#lib/errors.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { equals, Float, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { readBlocks } from "./block.ts";
 import { plainMapping } from "./plain.ts";
 import { composeYaml, type MappingNode, MAX_ALIASED, YAML_TAG, type YamlNode } from "./nodes.ts";
@@ -201,8 +202,8 @@ class Constructor {
       case "set": {
         if (node.kind !== "mapping") throw this.#unexpected("a mapping", node);
         if (type !== "set") return this.#fill(this.#register(node, new Map()), node);
-        const members: Value[] = [];
-        this.#register(node, members).push(...this.#fill(new Map(), node).keys());
+        const members = this.#register(node, new ValueSet<Value>());
+        for (const member of this.#fill(new Map(), node).keys()) members.push(member);
         return members;
       }
       case "seq": {

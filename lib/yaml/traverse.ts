@@ -8,6 +8,7 @@
 import { asList } from "#lib/values/shape.ts";
 import { yamlifyArg } from "./arguments.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 
 /** Salt's default separator between the steps of a path. */
 export const DEFAULT_TARGET_DELIM = ":";
@@ -26,6 +27,7 @@ export function traverse(data: ValueMap, path: Value, delimiter = DEFAULT_TARGET
   const steps: Value[] = typeof path === "string" ? path.split(delimiter) : asList(path);
   let at: Value | undefined = data;
   for (const step of steps) {
+    if (at instanceof ValueSet) return undefined;
     if (Array.isArray(at)) at = stepIntoList(at, step);
     else if (isMap(at)) at = stepIntoMap(at, step);
     else return undefined;

@@ -1,6 +1,7 @@
 /**
  * Syntax trees of templates, compared with those of Python's Jinja: every template that Python Salt installs, those of
- * the corpus, and all templates of the formulas if `SALT_FORMULAS` names a directory of formulas.
+ * the corpus, and all templates of the formulas if `SALT_FORMULAS` names a directory of formulas. Sets of YAML, also
+ * those that a template has changed, are shown as Python Salt shows them.
  * @module
  */
 
@@ -11,8 +12,10 @@ import type { Obj } from "#lib/python/object.ts";
 import { reprOf } from "#lib/python/repr.ts";
 import { SERIALIZER_TAGS } from "#lib/jinja/salt/serializer_tags.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
+import { run } from "#tests/support/processes.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
-import { testWithPython } from "./salts.ts";
+import { OURS, type Salt, testWithPython } from "./salts.ts";
 
 type Tree = string | number | Tree[];
 
@@ -83,3 +86,43 @@ await testWithPython(PYTHON_SALTS[2], "templates are read as {}'s Jinja reads th
   assert(texts.length > 3_000);
   texts.forEach((text, i) => assertEquals(treeOf(text), trees[i], text));
 });
+
+// A set of one member: the order of several changes with each start of Python.
+const SLS = `
+{% load_yaml as loaded %}!!set {m}{% endload %}
+{% do loaded.discard('m') %}{% do loaded.add('n') %}
+one: !!set {x}
+none: !!set {}
+list: [!!set {1}, 2]
+deep: {in: !!set {y}}
+template: {{ loaded }}
+again: {{ loaded|yaml }}
+omap: !!omap {a: 1}
+pairs: !!pairs [{a: 1}]
+`;
+
+async function shown(salt: Salt, root: string, out: string): Promise<string> {
+  const words = [...salt.command("salt-call"), "-c", `${root}/etc`, "--local", `--out=${out}`, "--no-color"];
+  const ran = await run([...words, "slsutil.renderer", "salt://sets.sls"]);
+  assertEquals(ran.code, 0, ran.out + ran.err);
+  return ran.out;
+}
+
+await testWithPython(
+  PYTHON_SALTS[2],
+  "sets of YAML are shown as {} shows them",
+  (python) =>
+    withTemporaryDirectory(async (root) => {
+      for (const name of ["etc", "files"]) Deno.mkdirSync(`${root}/${name}`);
+      Deno.writeTextFileSync(
+        `${root}/etc/minion`,
+        `id: m1\nroot_dir: ${root}\nfile_client: local\nfile_roots: {base: [${root}/files]}\n`,
+      );
+      Deno.writeTextFileSync(`${root}/files/sets.sls`, SLS);
+      for (const out of ["raw", "txt", "pprint", "json", "yaml", "nested"]) {
+        const theirs = await shown(python, root, out);
+        assert(theirs.includes("pairs"), theirs);
+        assertEquals(await shown(OURS, root, out), theirs, out);
+      }
+    }),
+);

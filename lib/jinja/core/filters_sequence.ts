@@ -19,6 +19,7 @@ import { PySet } from "#lib/python/set.ts";
 import { joinTexts } from "#lib/python/str_methods.ts";
 import { getItem } from "#lib/python/subscript.ts";
 import { NamedTuple, Tuple } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { DictView, PyIterator, PyRange } from "#lib/python/views.ts";
 import { escapeValue, isSafe } from "./autoescape.ts";
 import { filterArgumentError } from "./errors.ts";
@@ -137,6 +138,7 @@ function isReversible(obj: Obj): boolean {
   if (obj instanceof PyObject) {
     return obj instanceof PyRange || obj instanceof DictView || obj instanceof Markup;
   }
+  if (obj instanceof ValueSet) return false;
   return Array.isArray(obj) || obj instanceof Map || typeof obj === "string" || obj instanceof Uint8Array;
 }
 

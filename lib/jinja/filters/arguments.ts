@@ -3,6 +3,7 @@
  * @module
  */
 
+import { ValueSet } from "#lib/values/value_set.ts";
 import { typeNameOf } from "#lib/python/kinds.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { toList } from "#lib/python/iterate.ts";
@@ -45,7 +46,7 @@ export function refuseUndefined(obj: Obj): void {
 
 /** The items of a list or tuple; `undefined` for anything else. */
 export function sequenceOf(obj: Obj): readonly Obj[] | undefined {
-  return Array.isArray(obj) ? obj : undefined;
+  return Array.isArray(obj) && !(obj instanceof ValueSet) ? obj : undefined;
 }
 
 /** The items of an argument that may be one text, a list, or nothing. */

@@ -20,6 +20,7 @@ import { loadQuery } from "#lib/output/query.ts";
 import { yamlifyArg } from "#lib/yaml/arguments.ts";
 import { isList } from "#lib/values/tuple.ts";
 import type { Value } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { classText, needText, refuseUndefined, sequenceOf } from "./arguments.ts";
 
 function needMap(obj: Obj): ObjMap {
@@ -136,7 +137,7 @@ function compareDicts(old: Obj, now: Obj): ObjMap {
 function toEntries(data: Obj): Obj {
   const entry = (key: Obj, value: Obj) => dictOf([["key", key], ["value", value]]);
   if (data instanceof Map) return Array.from(data, ([key, value]) => entry(key, value));
-  if (Array.isArray(data)) return data.map((value, i) => entry(i, value));
+  if (Array.isArray(data) && !(data instanceof ValueSet)) return data.map((value, i) => entry(i, value));
   refuseUndefined(data);
   throw pythonError("RuntimeError", "Input data must be a dict or list");
 }

@@ -7,6 +7,7 @@
 import { pythonError } from "#lib/python/errors.ts";
 import { dumpJson } from "#lib/values/json.ts";
 import { compare, isInt, isMap, typeName, type Value } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 
 /** The options. */
 export interface JsonLayout {
@@ -19,11 +20,17 @@ export interface JsonLayout {
 
 /**
  * The JSON of `value`.
- * @throws {TemplateError} TypeError, if keys cannot be sorted.
+ * @throws {TemplateError} TypeError, if keys cannot be sorted, or there is a set.
  */
 export function jsonText(value: Value, { sortKeys, indent, ascii }: JsonLayout): string {
+  refuseSets(value);
   const columns = isInt(indent) ? Math.max(0, Number(indent)) : typeof indent === "string" ? indent.length : undefined;
   return dumpJson(sortKeys ? sortKeysOf(value) : value, { indent: columns, ensureAscii: ascii });
+}
+
+function refuseSets(value: Value): void {
+  if (value instanceof ValueSet) throw pythonError("TypeError", "Object of type set is not JSON serializable");
+  if (Array.isArray(value) || isMap(value)) { for (const item of value.values()) refuseSets(item); }
 }
 
 /** A copy with the maps in the order of their keys. */

@@ -17,14 +17,14 @@ import { native } from "#lib/python/native.ts";
 import type { CallContext, Obj, ObjMap, Run } from "#lib/python/object.ts";
 import { binary } from "#lib/python/operators.ts";
 import { reprOf } from "#lib/python/repr.ts";
-import { PySet } from "#lib/python/set.ts";
+import { asSet, PySet } from "#lib/python/set.ts";
 import { isList } from "#lib/values/tuple.ts";
 import { float } from "#lib/values/value.ts";
 import { needBytes, needText, refuseUndefined } from "./arguments.ts";
 
 /** Whether it is hashable in Python: Salt's filters return sets for hashable items, and lists for others. */
 function isHashable(obj: Obj): boolean {
-  return !isList(obj) && !(obj instanceof Map) && !(obj instanceof PySet);
+  return !isList(obj) && !(obj instanceof Map) && asSet(obj) === undefined;
 }
 
 function uniqueItems(items: readonly Obj[]): Obj[] {
@@ -113,7 +113,7 @@ function flatten(data: Obj, levels: number | undefined, keepNulls: boolean, oute
 /** `size` of the items, each at most once; with a seed those that Python's generator of that seed chooses. */
 function sample(value: Obj, size: number, seed: Obj): Obj[] {
   const items = textOf(value) !== undefined ? [...needText(value)] : value;
-  if (!Array.isArray(items)) {
+  if (!Array.isArray(items) || asSet(items) !== undefined) {
     throw pythonError("TypeError", "Population must be a sequence.  For dicts or sets, use sorted(d).");
   }
   if (size < 0 || size > items.length) throw pythonError("ValueError", "Sample larger than population or is negative");
@@ -201,7 +201,7 @@ function lowerCase(item: Obj): string {
 
 /** Values that Salt's filter `sequence` does not change. */
 function isSequence(data: Obj): boolean {
-  return Array.isArray(data) || data instanceof Map || data instanceof PySet;
+  return Array.isArray(data) || data instanceof Map || asSet(data) !== undefined;
 }
 
 /** Salt's test `list`: of all sequences, lists alone. */

@@ -20,6 +20,7 @@ import { parseJson } from "#lib/values/json_read.ts";
 import { pformat } from "#lib/values/pformat.ts";
 import { strip } from "#lib/values/python_text.ts";
 import { loadYaml } from "#lib/yaml/load.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 import { jsonText } from "./json_text.ts";
 import { handlingUndefined } from "./undefined_inside.ts";
@@ -96,6 +97,7 @@ function decodeValue(value: Value, depth: number): Value {
     }
     return text;
   }
+  if (value instanceof ValueSet) return new ValueSet(value);
   if (Array.isArray(value)) return value.map((item) => decodeValue(item, depth + 1));
   if (!isMap(value)) return value;
   return new Map(Array.from(value, ([key, item]) => [decodeValue(key, depth + 1), decodeValue(item, depth + 1)]));

@@ -6,6 +6,7 @@
 
 import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 
 interface Element {
   readonly tag: string;
@@ -39,6 +40,7 @@ function elementsOf(map: ValueMap): Element[] {
 
 /** An element for the value, and one for each item of a list. */
 function elements(tag: string, value: Value): Element[] {
+  if (value instanceof ValueSet) throw refuse();
   if (Array.isArray(value)) return value.flatMap((item) => elements(tag, item));
   if (value === null || value instanceof Uint8Array) throw refuse();
   if (!isMap(value)) return [{ tag, attributes: [], text: str(value), children: [] }];

@@ -12,6 +12,7 @@ import { native } from "#lib/python/native.ts";
 import { type CallContext, Func, type Kwargs, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { reprOf, strOf } from "#lib/python/repr.ts";
 import { Tuple } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { HOST_VARIABLE } from "./host_object.ts";
 
 /** Values nested deeper than this are converted to text. */
@@ -20,7 +21,7 @@ const DEEPEST = 50;
 /** `obj` with only simple types: other values are converted to text. */
 function simple(obj: Obj, depth: number): Obj {
   if (obj === null || !(typeof obj === "object") || depth > DEEPEST) return obj instanceof PyObject ? reprOf(obj) : obj;
-  if (Array.isArray(obj)) {
+  if (Array.isArray(obj) && !(obj instanceof ValueSet)) {
     // A tuple within a list stays as it is.
     return obj.map((item) => item instanceof Tuple ? item : simple(item, depth + 1));
   }

@@ -9,12 +9,13 @@ import { Markup } from "#lib/python/markup.ts";
 import type { Obj, ObjMap } from "#lib/python/object.ts";
 import { reprOf, strOf, within } from "#lib/python/repr.ts";
 import { Tuple } from "#lib/values/tuple.ts";
+import { ValueSet } from "#lib/values/value_set.ts";
 import { YamlWriter } from "#lib/yaml/writer.ts";
 
 /** The output of a template for a printed value: dicts and lists as text, other values unchanged. */
 export function printable(obj: Obj): Obj {
   if (obj instanceof Map) return mapText(obj, strOf);
-  return Array.isArray(obj) ? insideText(obj) : obj;
+  return Array.isArray(obj) && !(obj instanceof ValueSet) ? insideText(obj) : obj;
 }
 
 /** @param scalar Writes values that are neither texts nor collections. */
@@ -33,7 +34,7 @@ function insideText(obj: Obj, scalar: (obj: Obj) => string = reprOf): string {
   if (obj instanceof Tuple) {
     return within(obj, () => `(${items(obj)}${obj.length === 1 ? "," : ""})`, "(...)");
   }
-  if (Array.isArray(obj)) return within(obj, () => `[${items(obj)}]`, "[...]");
+  if (Array.isArray(obj) && !(obj instanceof ValueSet)) return within(obj, () => `[${items(obj)}]`, "[...]");
   return scalar(obj);
 }
 
