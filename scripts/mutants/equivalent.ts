@@ -395,4 +395,65 @@ export const EQUIVALENT: readonly Equivalent[] = [
     change: "4 → 5",
     why: "Python's flag 1 has no effect",
   },
+  {
+    file: "lib/pillar/sls.ts",
+    code: "return;",
+    change: "return; → {}",
+    why: "what was added a line before is not added again",
+  },
+  {
+    file: "lib/pillar/sls_cache.ts",
+    code: "if (count > max) break;",
+    change: "break; → {}",
+    why: "the count is above the bound either way; the bound is one of speed",
+  },
+  {
+    file: "lib/pillar/service.ts",
+    code: "if (!minion_data_cache || pillarenv !== null) return false;",
+    change: "return false; → {}",
+    why: "nothing is stored then: the method that stores looks at the same options",
+  },
+  {
+    file: "lib/pillar/service.ts",
+    code: "if (!minion_data_cache || pillarenv !== null) return false;",
+    change: "!minion_data_cache || pillarenv !== null → !minion_data_cache",
+    why: "nothing is stored then: the method that stores looks at the same options",
+  },
+  {
+    file: "lib/pillar/service.ts",
+    code: "if (!minion_data_cache || pillarenv !== null) return false;",
+    change: "!minion_data_cache || pillarenv !== null → pillarenv !== null",
+    why: "nothing is stored then: the method that stores looks at the same options",
+  },
+  {
+    file: "lib/host/filesystem/text_replacing.ts",
+    code: "const PSED_FLAGS: Readonly<Record<string, number>> = { I: 2, L: 4, M: 8, S: 16, U: 32, X: 64 };",
+    change: "32 → 33",
+    why: "Python's flag 1 has no effect",
+  },
+  {
+    file: "lib/host/filesystem/text_replacing.ts",
+    code: "const PSED_FLAGS: Readonly<Record<string, number>> = { I: 2, L: 4, M: 8, S: 16, U: 32, X: 64 };",
+    change: "64 → 65",
+    why: "Python's flag 1 has no effect",
+  },
+  {
+    file: "lib/host/filesystem/diffs.ts",
+    code: "if (!ignoresSomething(ignoring)) return diff.length > 0;",
+    change: "> → >=",
+    why: "a diff without lines is answered before",
+  },
+  {
+    file: "lib/host/filesystem/acl_output.ts",
+    code: "continue;",
+    change: "continue; → {}",
+    why: "a line that is no comment has no key: the next statement passes it over",
+  },
+  {
+    file: "lib/host/filesystem/sources.ts",
+    code:
+      "if (sfn === \"\" || !lexists(sfn)) throw new Unmanageable(`Source file '${hidePassword(source)}' not found`, sfn);",
+    change: 'sfn === "" || !lexists(sfn) → !lexists(sfn)',
+    why: "no file has an empty name",
+  },
 ];

@@ -204,3 +204,21 @@ Deno.test("a path that leads out of a root, or has a NUL, is not looked at", () 
     for (const path of ["../a", "a/../b", "a\0b", "a/."]) assertEquals(roots.find(path, "base"), undefined);
     assertEquals(looked, [`${root}/a`]);
   }));
+
+Deno.test("the process that compiles pillars refuses a message of more than 2 GiB before its bytes come", async () => {
+  const module = new URL("../../lib/pillar/serve_requests.ts", import.meta.url).href;
+  const config = decodeURIComponent(new URL("../../deno.json", import.meta.url).pathname);
+  const script = `import { servePillarRequests } from "${module}"; await servePillarRequests(() => { throw 1; });`;
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--config", config, script],
+    stdin: "piped",
+    stderr: "piped",
+    env: { NO_COLOR: "1" },
+  }).spawn();
+  const input = child.stdin.getWriter();
+  // The head of a frame: 2 ** 31 + 1 bytes.
+  await input.write(new Uint8Array([0x80, 0, 0, 1, 1]));
+  await input.close();
+  const { code, stderr } = await child.output();
+  assertEquals([code, new TextDecoder().decode(stderr).includes("2147483649 bytes")], [1, true]);
+});

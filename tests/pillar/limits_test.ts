@@ -53,6 +53,32 @@ Deno.test("a chain of includes that is too deep ends with its error, which is re
     },
   ));
 
+Deno.test("errors of included files are repeated, as in Salt, up to a hundred; further ones are named once", async () => {
+  const shown: number[] = [];
+  for (const missing of [98, 99]) {
+    const names = Array.from({ length: missing }, (_, i) => `none${i}`);
+    const files = {
+      "pillar/top.sls": "base:\n  '*': [a]\n",
+      "pillar/a.sls": `include: [${names.join(", ")}, b]\na: 1\n`,
+      "pillar/b.sls": "include: [nothing]\nb: 1\n",
+    };
+    // A name that a file has is looked up twice, so the error of that file is there twice.
+    await withPillar(files, "{}", async ({ pillar }) => {
+      shown.push((await pillar()).split("is not available on the salt master").length - 1);
+    });
+  }
+  assertEquals(shown, [100, 100]);
+});
+
+Deno.test("the environment base may be used without directories", () =>
+  withPillar(
+    { "pillar/top.sls": "base:\n  '*': [x]\n" },
+    "pillar_roots: {dev: ['{root}/pillar']}",
+    async ({ pillar }) => {
+      assertEquals(await pillar(), "{}");
+    },
+  ));
+
 Deno.test("the cache of pillars keeps the newest ones that fit into it", () => {
   const cache = new PillarCache(10);
   const keep = (key: string, bytes: number) => cache.keep(key, new Uint8Array(bytes), new PillarReads());

@@ -13,6 +13,7 @@ import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { isMap, map, repr, str, type Value } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { withReplaced } from "#tests/support/replaced.ts";
 
 /** The language of a simple renderer: `<os>` is a grain, `<id>` is the minion's id. */
 const FILES = { "top.sls": "base:\n  '*': [common, os]\n", "common.sls": "c: 1\n", "os.sls": "os: <os>\n" };
@@ -160,6 +161,28 @@ Deno.test("with pillar_cache nothing changes before its time is over, or the cac
   await withService({ pillar_cache: true, pillar_cache_ttl: 0 }, async ({ ask, write }) => {
     write("common.sls", "c: 2\n");
     assertEquals(await ask(), "{'c': 2, 'os': 'Debian'}");
+  });
+});
+
+Deno.test("a pillar of pillar_cache is kept up to the millisecond of its time, also without a minion data cache", async () => {
+  const options = { pillar_cache: true, pillar_cache_ttl: 60, minion_data_cache: false };
+  await withService(options, async ({ ask, write, cachedir }) => {
+    write("common.sls", "c: 2\n");
+    const stored = Number(Deno.statSync(`${cachedir}/pillar/web1.p`).mtime);
+    for (const [ageMs, pillar] of [[59_999, DEBIAN], [60_000, "{'c': 2, 'os': 'Debian'}"]] as const) {
+      await withReplaced(
+        Date,
+        { name: "now", by: () => stored + ageMs },
+        async () => assertEquals(await ask(), pillar),
+      );
+    }
+  });
+});
+
+Deno.test("the pillar of another environment is not stored for targets by pillar", async () => {
+  await withService({}, async ({ ask, cachedir }) => {
+    assertEquals(await ask({ pillarenv: "base" }), DEBIAN);
+    assertEquals([...Deno.readDirSync(`${cachedir}/pillar`)].map(({ name }) => name), ["web1.p"]);
   });
 });
 

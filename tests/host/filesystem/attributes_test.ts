@@ -1,6 +1,14 @@
-import { assertEquals } from "#tests/support/assert.ts";
-import { isNewE2fsprogs, parseLsattr, splitContext } from "#lib/host/filesystem/attributes.ts";
-import { checkPermissions, readResult } from "#lib/host/filesystem/permission_check.ts";
+import { InvocationError } from "#lib/errors.ts";
+import { which } from "#lib/programs/which.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import {
+  isNewE2fsprogs,
+  listAttributes,
+  parseLsattr,
+  selinuxParts,
+  splitContext,
+} from "#lib/host/filesystem/attributes.ts";
+import { checkPermissions, readResult, type WantedPermissions } from "#lib/host/filesystem/permission_check.ts";
 import { fileHost } from "#modules/execution/_file_host.ts";
 import { map } from "#lib/values/value.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
@@ -68,6 +76,10 @@ Deno.test({
       assertEquals([await changes(file, false), listed(file)], [map({ old, new: "A" }), true]);
       assertEquals(await changes(file, false), undefined);
       assertEquals([await changes(directory, false), listed(directory)], [undefined, false]);
+      const host = fileHost(testContext());
+      const none = { user: null, group: null, mode: null, attrs: "" };
+      const { ret } = await checkPermissions(readResult(file, null), { path: file, wanted: none, host });
+      assertEquals([ret.changes.get("attrs"), listed(file)], [map({ old: `A${old}`, new: "" }), false]);
     }),
 });
 
@@ -76,3 +88,30 @@ function letters(path: string): string {
   const { stdout } = new Deno.Command("lsattr", { args: ["-d", path] }).outputSync();
   return new TextDecoder().decode(stdout).split(" ")[0];
 }
+
+Deno.test({
+  name: "the attributes of a file that is not there are refused",
+  ignore: which("lsattr") === undefined,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      const list = () => listAttributes(`${root}/none`, fileHost(testContext()));
+      await assertRejects(list, InvocationError, `File or directory does not exist: ${root}/none`);
+    }),
+});
+
+Deno.test("an owner is wanted by name or by number; a SELinux context that cannot be read is a failure", () =>
+  withTemporaryDirectory(async (root) => {
+    const path = `${root}/file`;
+    Deno.writeTextFileSync(path, "");
+    const { uid, gid } = Deno.statSync(path);
+    const check = (wanted: Partial<WantedPermissions>) =>
+      checkPermissions(readResult(path, null), {
+        path,
+        wanted: { user: null, group: null, mode: null, ...wanted },
+        host: fileHost(testContext({ opts: { ...testOpts(), test: true } })),
+      });
+    assertEquals([...(await check({ user: uid, group: gid })).ret.changes], []);
+    if ((await selinuxParts(path, fileHost(testContext()))) !== undefined) return;
+    const { ret } = await check({ setype: "etc_t" });
+    assertEquals([ret.result, ret.comment], [false, "Failed to get selinux attributes"]);
+  }));

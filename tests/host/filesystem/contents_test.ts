@@ -1,5 +1,14 @@
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
-import { copyKeeping, isBinaryFile, replaceFile, sameFileBytes, textWindows } from "#lib/host/filesystem/contents.ts";
+import {
+  beginsAsText,
+  copyKeeping,
+  detectEncoding,
+  isBinaryFile,
+  isText,
+  replaceFile,
+  sameFileBytes,
+  textWindows,
+} from "#lib/host/filesystem/contents.ts";
 import { installFile, listBackups, makeBackup } from "#lib/host/filesystem/backups.ts";
 
 async function scratch(): Promise<{ path: string } & AsyncDisposable> {
@@ -138,5 +147,57 @@ Deno.test({
     makeBackup(file, { cachedir });
     const { uid, gid, mode } = await Deno.stat(listBackups(file, { cachedir })[0].location);
     assertEquals([uid, gid, (mode ?? 0) & 0o7777], [12, 34, 0o4750]);
+  },
+});
+
+Deno.test("the first 512 bytes of a file tell whether it is text", async () => {
+  await using root = await scratch();
+  const text = (length: number) => {
+    const bytes = new TextEncoder().encode(`${"a".repeat(length)}\0`);
+    Deno.writeFileSync(`${root.path}/f`, bytes);
+    return [isText(`${root.path}/f`), beginsAsText(bytes)];
+  };
+  assertEquals([text(511), text(512)], [[false, false], [true, true]]);
+});
+
+Deno.test("a directory has no encoding, and an empty file has no text to search", async () => {
+  await using root = await scratch();
+  await Deno.writeTextFile(`${root.path}/empty`, "");
+  assertEquals([detectEncoding(root.path), detectEncoding(`${root.path}/empty`)], [undefined, "UTF-8"]);
+  assertEquals([...textWindows(`${root.path}/empty`)], []);
+});
+
+Deno.test({
+  name: "a file that was not there belongs to the owner that is asked for",
+  ignore: Deno.uid() !== 0,
+  async fn() {
+    await using root = await scratch();
+    replaceFile(`${root.path}/f`, new Uint8Array(1), { owner: { uid: 12, gid: 34 }, mode: 0o640 });
+    const { uid, gid, mode } = await Deno.stat(`${root.path}/f`);
+    assertEquals([uid, gid, (mode ?? 0) & 0o7777], [12, 34, 0o640]);
+  },
+});
+
+Deno.test({
+  name: "files that say no size, as those of /proc, are not equal if one is the beginning of the other",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    const started = (...more: string[]) =>
+      new Deno.Command("sh", { args: ["-c", "read line", ...more], stdin: "piped" }).spawn();
+    const children = [started(), started(""), started("")];
+    const [short, long, same] = children.map(({ pid }) => `/proc/${pid}/cmdline`);
+    try {
+      assertEquals(await Deno.readTextFile(long), `${await Deno.readTextFile(short)}\0`);
+      assertEquals([sameFileBytes(short, long), sameFileBytes(long, short), sameFileBytes(long, same)], [
+        false,
+        false,
+        true,
+      ]);
+    } finally {
+      for (const child of children) {
+        await child.stdin.close();
+        await child.status;
+      }
+    }
   },
 });

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { CommandError } from "#lib/errors.ts";
-import { findManaged, type ManagedRequest, sourcePath } from "#lib/host/filesystem/sources.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
+import { chooseSource, findManaged, type ManagedRequest, sourcePath } from "#lib/host/filesystem/sources.ts";
 import { readSourceHash } from "#lib/host/filesystem/checksums.ts";
 import type { SourceFiles } from "#lib/host/filesystem/source_files.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
@@ -116,3 +116,16 @@ Deno.test("a local path must be absolute, and a hash must be a text", async () =
   const names = { fileName: "/etc/f", source: "/srv/f", sourceHashName: null };
   await assertRejects(() => readSourceHash(null, names, fetch), CommandError, "Source hash None format is invalid");
 });
+
+Deno.test("a source of a list that is a path is absolute: a name of the current directory is no source", async () => {
+  const choose = (source: string) => chooseSource([source], null, { saltenv: "base", files: NO_FILES });
+  const path = `${Deno.cwd()}/deno.json`;
+  assertEquals((await choose(path)).source, path);
+  await assertRejects(() => choose("deno.json"), CommandError, "none of the specified sources were found");
+});
+
+Deno.test("a template is not its own source", () =>
+  withCopy(async (copy) => {
+    const own = request(copy, {}, { name: copy, template: "jinja" });
+    await assertRejects(() => findManaged(own), InvocationError, "Source file cannot be the same as destination");
+  }));

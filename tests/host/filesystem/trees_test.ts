@@ -127,3 +127,25 @@ Deno.test("open files are listed by file and by process", async () => {
     assert(Array.isArray(own) && own.includes(path) && own.includes(Deno.realPathSync(Deno.execPath())));
   });
 });
+
+Deno.test("a copy has the mode of its file or directory; until it is complete only its owner can read it", async () => {
+  await within((root) => {
+    plant(`${root}/from`);
+    Deno.chmodSync(`${root}/from/sub`, 0o710);
+    const modeOf = (name: string) => (Deno.statSync(`${root}/${name}`).mode ?? 0) & 0o7777;
+    copyTree(`${root}/from`, `${root}/to`);
+    copyWithMode(`${root}/from/sub/file`, `${root}/file`);
+    assertEquals([modeOf("to/sub"), modeOf("file")], [0o710, 0o640]);
+    // A directory cannot be read as a file: the copy stays as it was begun.
+    assertThrows(() => copyWithMode(`${root}/from`, `${root}/begun`));
+    assertEquals(modeOf("begun"), 0o600);
+  });
+});
+
+Deno.test("a directory cannot be moved into itself, and is as it was", async () => {
+  await within((root) => {
+    Deno.mkdirSync(`${root}/a`);
+    assertThrows(() => moveAny(`${root}/a`, `${root}/a/b`));
+    assertEquals([...Deno.readDirSync(`${root}/a`)], []);
+  });
+});
