@@ -134,14 +134,55 @@ function __salt_functions
     end
 end
 
+# The SLS names of the file roots of this host, with $argv[1] before them; after a comma, the next of several. One level at a time:
+# a directory is offered with a dot.
+function __salt_sls
+    set -l word (string replace -- "$argv[1]" '' (commandline -ct))
+    set -l list (string match -r '.*,' -- "$word")
+    set -l last (string replace -r '.*,' '' -- "$word")
+    string match -qr '^\.|\.\.|[^A-Za-z0-9._-]' -- "$last"; and return
+    set -l within (string match -r '.*\.' -- "$last")
+    set -l config (__salt_config)
+    set -l options $config/master.d/*.conf
+    set -l files $config/master $options
+    set -l tokens (commandline -opc)
+    if string match -qr '(^|/)salt-call$' -- $tokens[1]
+        set options $config/minion.d/*.conf
+        set files $files $config/minion $options
+    end
+    for root in (sed -nE '@ROOTS@' $files 2>/dev/null) /srv/salt/_modules
+        set -l directory (string replace -r '/_modules$' '' -- $root)/(string replace -a . / -- "$within")
+        set -l names
+        for file in $directory*.sls
+            set -l name (string replace -r '.*/(.*)\.sls$' '$1' -- $file)
+            contains -- "$within$name" top; or test "$name" = init; or set names $names $name
+        end
+        for below in $directory*/
+            set -l name (string replace -r '.*/(.*)/$' '$1' -- $below)
+            test -f $below/init.sls; and set names $names $name
+            set names $names $name/
+        end
+        for name in $names
+            string match -qr '^[A-Za-z0-9-][A-Za-z0-9_-]*/?$|^_[A-Za-z0-9_-]*$' -- $name
+            and echo "$argv[1]$list$within"(string replace / . -- $name)
+        end
+    end
+end
+
 # Parameters of the function of the family $argv[1] that is the word number $argv[2].
 function __salt_parameters
     set -l rest (__salt_rest)
     set -l parameters (string split ' ' -- (__salt_$argv[1]_parameters (string replace -r '.*,' '' -- $rest[$argv[2]])))
     set -l place (math (count $rest) - $argv[2] + 1)
+    if string match -q 'mods=*' -- (commandline -ct); and contains mods $parameters
+        __salt_sls mods=
+        return
+    end
     set -q parameters[$place]; or return
     if test "$parameters[$place]" = jid
         __salt_jids
+    else if test "$parameters[$place]" = mods
+        __salt_sls ''
     end
     for parameter in $parameters[$place..]
         string match -q -- "$parameter=*" $rest; or echo $parameter=

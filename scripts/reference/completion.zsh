@@ -84,6 +84,33 @@ _salt_functions() {
   _describe -t functions function described
 }
 
+# The SLS names of the file roots of this host; after a comma, the next of several. One level at a time: a directory is offered with
+# a dot.
+_salt_sls() {
+  local config=${opt_args[--config-dir]:-${opt_args[-c]:-${SALT_CONFIG_DIR:-/etc/salt}}} last=${PREFIX##*,} within= root directory entry
+  local -a files roots names directories
+  config=${~config}
+  [[ $last == (.*|*..*|*[^A-Za-z0-9._-]*) ]] && return
+  [[ $last == *.* ]] && within=${last%.*}.
+  files=($config/master(N) $config/master.d/*.conf(N))
+  [[ $service == salt-call ]] && files+=($config/minion(N) $config/minion.d/*.conf(N))
+  (( $#files )) && roots=(${(f)"$(sed -nE '@ROOTS@' $files 2>/dev/null)"})
+  for root in $roots /srv/salt/_modules; do
+    directory=${root%/_modules}/${within//.//}
+    for entry in $directory*.sls(N:t:r); do
+      [[ $entry == (init|*[^A-Za-z0-9_-]*) || $within$entry == top ]] || names+=($within$entry)
+    done
+    for entry in $directory*(N-/:t); do
+      [[ $entry == *[^A-Za-z0-9_-]* ]] && continue
+      [[ -f $directory$entry/init.sls ]] && names+=($within$entry)
+      [[ $entry == _* ]] || directories+=($within$entry.)
+    done
+  done
+  compset -P '*,'
+  compadd -a names
+  compadd -S '' -a directories
+}
+
 # Parameters of the function of the family $1 that stands before; $2 is its place among the words.
 _salt_arguments() {
   local family=$1 REPLY= parameter
@@ -95,8 +122,14 @@ _salt_arguments() {
     _salt_jids
     return
   fi
+  if [[ $PREFIX == mods=* && -n ${parameters[(r)mods]} ]]; then
+    compset -P 'mods='
+    _salt_sls
+    return
+  fi
   local index=$(( $#line - $2 ))
   [[ ${parameters[index]-} == jid ]] && _salt_jids
+  [[ ${parameters[index]-} == mods ]] && _salt_sls
   for parameter in ${parameters[index,-1]}; do
     (( ${words[(I)$parameter=*]} )) || names+=($parameter=)
   done
