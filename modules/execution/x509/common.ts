@@ -7,6 +7,7 @@
 import { referencedBytes } from "#lib/crypto/asymmetric_keys.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { existsOrThrow } from "#lib/os/file_kind.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { pemOf, type Reference } from "#lib/host/x509/loading.ts";
@@ -75,7 +76,7 @@ export function writePem(text: string, path: string, overwrite: boolean, kind: s
   const before = keeps ? Deno.readTextFileSync(path) : "";
   const key = keeps ? entryOrNothing(before, "(?:RSA )?PRIVATE KEY") : "";
   const parameters = keeps ? entryOrNothing(before, "DH PARAMETERS") : "";
-  Deno.writeTextFileSync(path, key + entry + parameters, { mode: 0o600 });
+  writeWithUmask(path, key + entry + parameters, 0o600);
   return `PEM written to ${path}`;
 }
 
