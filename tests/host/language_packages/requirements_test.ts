@@ -56,6 +56,32 @@ Deno.test("a file and all that it includes are copied for pip's user, and the co
     assertThrows(() => Deno.statSync(copies), Deno.errors.NotFound);
   }));
 
+Deno.test({
+  name: "root copies no file of its own for a user who wrote, or could replace, what names it",
+  ignore: Deno.uid() !== 0 || findUser("nobody") === undefined,
+  fn: () =>
+    withFiles({
+      "secret.txt": "of root alone\n",
+      "roots.txt": "-r theirs/link.txt\nsix\n",
+      "theirs/own.txt": "-r ../secret.txt\n",
+    }, async (directory) => {
+      const theirs = `${directory}/theirs`, nobody = findUser("nobody")?.uid ?? 0;
+      Deno.symlinkSync("../secret.txt", `${theirs}/link.txt`);
+      for (const path of [theirs, `${theirs}/own.txt`]) Deno.chownSync(path, nobody, null);
+      const options = { ...OPTIONS, user: "nobody" };
+      using requirements = new Requirements();
+      for (const path of [`${theirs}/link.txt`, `${theirs}/own.txt`, `${directory}/roots.txt`]) {
+        assert(await requirements.add(path, options));
+      }
+      const [, link, , own, , copy] = requirements.words;
+      assertEquals([link, own], [`${theirs}/link.txt`, `${theirs}/own.txt`]);
+      const copies = copy.slice(0, copy.lastIndexOf("/"));
+      assertEquals([...Deno.readDirSync(copies)].map(({ name }) => name), ["roots.txt"]);
+      const { uid, mode } = Deno.statSync(copy);
+      assertEquals([uid, (mode ?? 0) & 0o777, Deno.statSync(copies).uid], [nobody, 0o600, 0]);
+    }),
+});
+
 Deno.test("files that include each other, and an unknown user, are rejected", () =>
   withFiles({ "a.txt": "-r b.txt\n", "b.txt": "-r a.txt\n" }, async (directory) => {
     using requirements = new Requirements();
