@@ -6,11 +6,11 @@
  */
 
 import { mapOf } from "#lib/values/dict.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { strictUtf8 } from "#lib/text/strict_utf8.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { colours, sanitize, sanitizeLine } from "#lib/text/terminal.ts";
 import { compare, isFloat, repr, str, typeName, type Value, type ValueMap } from "#lib/values/value.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 
 /** Options of {@linkcode formatNested}. */
 export interface NestedOptions {

@@ -23,8 +23,7 @@ import {
 import { BYTES_METHODS, LIST_METHODS, TUPLE_METHODS } from "./sequence_methods.ts";
 import { PySet } from "./set.ts";
 import { STR_METHODS } from "./str_methods.ts";
-import { NamedTuple, Tuple } from "#lib/values/tuple.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { NamedTuple, Tuple, ValueSet } from "#lib/values/tuple.ts";
 
 const INT_METHODS: ReadonlyMap<string, Run> = new Map<string, Run>([
   [

@@ -5,8 +5,7 @@
  */
 
 import { countStep } from "#lib/values/stop_word.ts";
-import { sameSequenceType, sequenceTypeName, Tuple } from "#lib/values/tuple.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { sameSequenceType, sequenceTypeName, Tuple, ValueSet } from "#lib/values/tuple.ts";
 import { Float } from "#lib/values/value.ts";
 import { pythonError } from "./errors.ts";
 import { floatOf, intOf } from "./kinds.ts";

@@ -12,8 +12,7 @@ import { Markup } from "./markup.ts";
 import { type CallContext, type Obj, PyObject } from "./object.ts";
 import { formatPercent } from "./percent_format.ts";
 import { asSet, PySet } from "./set.ts";
-import { sameSequenceType, sequenceLike } from "#lib/values/tuple.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { sameSequenceType, sequenceLike, ValueSet } from "#lib/values/tuple.ts";
 
 /**
  * The result of `a operator b`.

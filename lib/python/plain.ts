@@ -5,9 +5,8 @@
 
 import { orderedAs } from "#lib/values/ordered.ts";
 import { countStep } from "#lib/values/stop_word.ts";
-import { sequenceLike } from "#lib/values/tuple.ts";
+import { sequenceLike, ValueSet } from "#lib/values/tuple.ts";
 import { typeName as valueTypeName, type Value, type ValueMap } from "#lib/values/value.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 import { pythonError } from "./errors.ts";
 import { toList } from "./iterate.ts";
 import { Markup } from "./markup.ts";

@@ -4,8 +4,7 @@
  */
 
 import { countStep } from "#lib/values/stop_word.ts";
-import { Tuple } from "#lib/values/tuple.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { Tuple, ValueSet } from "#lib/values/tuple.ts";
 import { repr as valueRepr } from "#lib/values/value.ts";
 import { checkText, pythonError } from "./errors.ts";
 import { type Obj, PyObject } from "./object.ts";

@@ -4,12 +4,12 @@
  */
 
 import { dictHas, dictSet, dictTake } from "./dict.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { isEqual } from "./equality.ts";
 import { pythonError } from "./errors.ts";
 import { iterate, mapEntries } from "./iterate.ts";
 import { type Obj, type ObjMap, PyObject } from "./object.ts";
 import { reprItems, within } from "./repr.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 
 /** The sets of values, by value: one is made once. */
 const OVER = new WeakMap<ValueSet<Obj>, PySet>();

@@ -8,8 +8,7 @@ import { pythonError } from "./errors.ts";
 import { hasSurrogates, indexOf, intOf, typeNameOf } from "./kinds.ts";
 import { Markup } from "./markup.ts";
 import { type LookupResult, type Obj, PyObject } from "./object.ts";
-import { sequenceLike, sequenceTypeName } from "#lib/values/tuple.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { sequenceLike, sequenceTypeName, ValueSet } from "#lib/values/tuple.ts";
 import { PyRange } from "./views.ts";
 
 /**

@@ -7,7 +7,7 @@
 
 import { countStep } from "./stop_word.ts";
 import { Float, floatRepr, isFloat, repr, type Value, type ValueMap } from "./value.ts";
-import { ValueSet } from "./value_set.ts";
+import { ValueSet } from "./tuple.ts";
 
 /** Options of {@linkcode dumpJson}; the defaults are Python's. */
 export interface JsonOptions {

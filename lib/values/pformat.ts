@@ -6,8 +6,7 @@
 
 import { LINE_ENDS, SPACE } from "./python_text.ts";
 import { mapOf } from "./dict.ts";
-import { sequenceLike, Tuple } from "./tuple.ts";
-import { ValueSet } from "./value_set.ts";
+import { sequenceLike, Tuple, ValueSet } from "./tuple.ts";
 import { compare, repr, type Value, type ValueMap } from "./value.ts";
 
 /** The position of a value on its line, in characters. */

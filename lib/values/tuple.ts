@@ -1,11 +1,10 @@
 /**
  * Python's tuple. It is a list of JavaScript, so what crosses the wire or is written as JSON or YAML is a list, as
- * Python's libraries do it; text, order, equality and the methods of templates see the difference.
- * Source: docs.python.org, "Tuples".
+ * Python's libraries do it; text, order, equality and the methods of templates see the difference. So is Python's set,
+ * which YAML's `!!set` gives.
+ * Source: docs.python.org, "Tuples", "Set Types"; salt/payload.py for sets on the wire.
  * @module
  */
-
-import { ValueSet } from "./value_set.ts";
 
 /** A tuple. Its items are not to be changed. */
 export class Tuple<T> extends Array<T> {
@@ -32,6 +31,20 @@ export class NamedTuple<T> extends Tuple<T> {
   named(name: string): T | undefined {
     const place = this.names.indexOf(name);
     return place < 0 ? undefined : this[place];
+  }
+}
+
+/** A set, whose items are all different, in the order in which its members were added. */
+export class ValueSet<T> extends Array<T> {
+  /** What `map`, `slice` and the like make of it is a list. */
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array;
+  }
+
+  /** @param members Of which no two are equal. */
+  constructor(members: readonly T[] = []) {
+    super(members.length);
+    for (let i = 0; i < members.length; i++) this[i] = members[i];
   }
 }
 

@@ -7,8 +7,7 @@
  */
 
 import { countStep } from "./stop_word.ts";
-import { sameSequenceType, sequenceLike, sequenceTypeName, Tuple } from "./tuple.ts";
-import { ValueSet } from "./value_set.ts";
+import { sameSequenceType, sequenceLike, sequenceTypeName, Tuple, ValueSet } from "./tuple.ts";
 
 /**
  * A float without a fraction (`1.0`, `-0.0`, `1e300`). Every other float is a plain `number`; a plain `number` without

@@ -8,9 +8,9 @@
  */
 
 import { countStep } from "#lib/values/stop_word.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { compare, equals, Float, floatRepr, isFloat, type Value, type ValueMap } from "#lib/values/value.ts";
 import { isOrdered } from "#lib/values/ordered.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 import { scalarType } from "./scalar.ts";
 import { isBreak, isPrintable, YamlWriter } from "./writer.ts";
 

@@ -12,9 +12,8 @@
  */
 
 import type { Place, YamlError } from "#lib/errors.ts";
-import { Tuple } from "#lib/values/tuple.ts";
+import { Tuple, ValueSet } from "#lib/values/tuple.ts";
 import { equals, Float, repr, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 import { readBlocks } from "./block.ts";
 import { plainMapping } from "./plain.ts";
 import { composeYaml, type MappingNode, MAX_ALIASED, YAML_TAG, type YamlNode } from "./nodes.ts";

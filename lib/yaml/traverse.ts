@@ -6,9 +6,9 @@
  */
 
 import { asList } from "#lib/values/shape.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { yamlifyArg } from "./arguments.ts";
 import { isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 
 /** Salt's default separator between the steps of a path. */
 export const DEFAULT_TARGET_DELIM = ":";

@@ -12,8 +12,8 @@
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { YamlError } from "#lib/errors.ts";
 import { equals, Float, floatRepr, isFloat, type Value } from "#lib/values/value.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { loadYaml, loadYamlMapping } from "#lib/yaml/load.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 import { resolvePlainScalar } from "#lib/yaml/scalar.ts";
 import golden from "#tests/corpus/yaml.json" with { type: "json" };
 import more from "#tests/corpus/yaml_more.json" with { type: "json" };

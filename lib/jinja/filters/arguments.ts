@@ -3,8 +3,8 @@
  * @module
  */
 
-import { ValueSet } from "#lib/values/value_set.ts";
 import { typeNameOf } from "#lib/python/kinds.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { pythonError } from "#lib/python/errors.ts";
 import { toList } from "#lib/python/iterate.ts";
 import { textOf } from "#lib/python/kinds.ts";

@@ -18,9 +18,8 @@ import { reprOf } from "#lib/python/repr.ts";
 import { toPlain } from "#lib/python/plain.ts";
 import { loadQuery } from "#lib/output/query.ts";
 import { yamlifyArg } from "#lib/yaml/arguments.ts";
-import { isList } from "#lib/values/tuple.ts";
+import { isList, ValueSet } from "#lib/values/tuple.ts";
 import type { Value } from "#lib/values/value.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 import { classText, needText, refuseUndefined, sequenceOf } from "./arguments.ts";
 
 function needMap(obj: Obj): ObjMap {

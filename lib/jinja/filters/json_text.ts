@@ -6,8 +6,8 @@
 
 import { pythonError } from "#lib/python/errors.ts";
 import { dumpJson } from "#lib/values/json.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 import { compare, isInt, isMap, typeName, type Value } from "#lib/values/value.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
 
 /** The options. */
 export interface JsonLayout {

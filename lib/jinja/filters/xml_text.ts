@@ -6,7 +6,7 @@
 
 import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { ValueSet } from "#lib/values/tuple.ts";
 
 interface Element {
   readonly tag: string;

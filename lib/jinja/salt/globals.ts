@@ -11,8 +11,7 @@ import { pythonError } from "#lib/python/errors.ts";
 import { native } from "#lib/python/native.ts";
 import { type CallContext, Func, type Kwargs, type Obj, PyObject, type Result } from "#lib/python/object.ts";
 import { reprOf, strOf } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/values/tuple.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { Tuple, ValueSet } from "#lib/values/tuple.ts";
 import { HOST_VARIABLE } from "./host_object.ts";
 
 /** Values nested deeper than this are converted to text. */

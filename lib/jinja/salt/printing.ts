@@ -8,8 +8,7 @@ import { textOf } from "#lib/python/kinds.ts";
 import { Markup } from "#lib/python/markup.ts";
 import type { Obj, ObjMap } from "#lib/python/object.ts";
 import { reprOf, strOf, within } from "#lib/python/repr.ts";
-import { Tuple } from "#lib/values/tuple.ts";
-import { ValueSet } from "#lib/values/value_set.ts";
+import { Tuple, ValueSet } from "#lib/values/tuple.ts";
 import { YamlWriter } from "#lib/yaml/writer.ts";
 
 /** The output of a template for a printed value: dicts and lists as text, other values unchanged. */
