@@ -330,11 +330,9 @@ function makeMasterOptions() {
     show_jid: boolOption(false, "Whether the commands show the job's id."),
     unique_jid: boolOption(false, "Whether job ids end in the number of the process that made them."),
     cli_summary: boolOption(false, "Whether `salt` ends with a summary."),
-    presence_events: notNeeded(
-      boolOption(
-        false,
-        "Accepted for compatibility with Salt: `salt/presence/change` is always fired, `salt/presence/present` never.",
-      ),
+    presence_events: boolOption(
+      false,
+      "Whether each `loop_interval` the event `salt/presence/present` names the connected minions, and `salt/presence/change` the Python minions that have come and gone. For our minions the latter is fired when it happens, in any case.",
     ),
     master_stats: planOption(boolOption(false, "Whether MWorkers fire events with the durations of requests.")),
     master_stats_event_iter: planOption(intOption(60, "Seconds between such events.", { min: 1 })),

@@ -46,6 +46,8 @@ export const SCHEDULE_SAVED = "/salt/minion/minion_schedule_saved";
 export const LEGACY_START_EVENT = "minion_start";
 /** `minion/refresh/<id>`: the grains of a minion were stored again. */
 export const minionRefresh = (id: string): string => `minion/refresh/${id}`;
+/** `salt/presence/present`: all minions that are connected. */
+export const PRESENCE_EVENT = "salt/presence/present";
 /** `salt/presence/change`: the minions that connected or disconnected. */
 export const PRESENCE_CHANGE_EVENT = "salt/presence/change";
 /** The families of functions that run on the master itself. */

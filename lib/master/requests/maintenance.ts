@@ -32,6 +32,8 @@ export interface MaintenanceParts {
    * @param reason For the log.
    */
   rotate(reason: string): void;
+  /** Fires which minions are connected; absent without `presence_events`. */
+  readonly reportPresence?: () => Promise<void>;
   /** Restores missing key files of users. */
   restoreAccessKeys(): void;
 }
@@ -69,8 +71,9 @@ export class Maintenance {
   }
 
   async #run(): Promise<void> {
-    const { opts, log, rotate, restoreAccessKeys } = this.#parts;
+    const { opts, log, rotate, restoreAccessKeys, reportPresence } = this.#parts;
     restoreAccessKeys();
+    await reportPresence?.().catch((error) => log.error(`Presence cannot be reported: ${describeError(error)}`));
     const reason = this.#rotationReason();
     if (reason !== undefined) rotate(reason);
     const limits = { nowMs: Date.now(), keepSeconds: opts.keep_jobs_seconds };

@@ -48,6 +48,7 @@ import { packOpts } from "#lib/config/opts_transfer.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { type MemoryMessage, parsePublisherReady } from "#lib/master/publisher/publisher_messages.ts";
+import { PresenceRounds } from "#lib/master/publisher/presence_rounds.ts";
 import type { PublisherInit } from "#lib/master/publisher/publisher_thread.ts";
 import type { ReactorInit } from "./mworker_services.ts";
 import { reactorOpts } from "#lib/reactor/reactor_opts.ts";
@@ -204,7 +205,7 @@ export class Master {
       opts: packOpts("master", opts),
       command: masterProcess(ENGINE_PROCESS),
     });
-    this.#startUpkeep();
+    this.#startUpkeep(publishPort);
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
     this.#admit(() => openToAclUsers(portsPath(opts.sock_dir), "read", listeners));
@@ -354,14 +355,20 @@ export class Master {
   }
 
   /** Starts what works from time to time. */
-  #startUpkeep(): void {
+  #startUpkeep(publishPort: number): void {
     const opts = this.#opts;
+    const presence = !opts.presence_events ? undefined : new PresenceRounds({
+      ...{ opts, publishPort },
+      data: new DataCache(opts.cachedir, { log: this.#log.error }),
+      fire: (tag, data) => this.#fire(tag, data),
+    });
     this.#maintenance = new Maintenance({
       opts,
       log: this.#log,
       keyMadeMs: () => this.#keyMadeMs,
       rotate: (reason) => this.#rotating = this.#rotate(reason),
       restoreAccessKeys: () => this.#restoreAccessKeys(),
+      ...presence !== undefined && { reportPresence: () => presence.round() },
     });
     this.#fileUpdates = new FileUpdates({
       opts,
