@@ -354,7 +354,7 @@ function asFunction<C>(candidate: object, name: string): ModuleFunction<C> {
   if (isPlainFunction(candidate)) return ofPlainFunction<C>(candidate);
   const { run, doc, params, varArgs, keywordOnly, varKwargs, outputter, secret, permissions, resumable } =
     candidate as Record<string, unknown>;
-  const { keywords, watchedKeywords } = candidate as Record<string, unknown>;
+  const { keywords, watchedKeywords, passesKeywords } = candidate as Record<string, unknown>;
   if (typeof run !== "function") throw new TypeError(`${name}.run is not a function`);
   if (doc !== undefined && typeof doc !== "string") throw new TypeError(`${name}.doc is not a string`);
   return {
@@ -365,6 +365,7 @@ function asFunction<C>(candidate: object, name: string): ModuleFunction<C> {
     ...asVariable(varKwargs, `${name}.varKwargs`) && { varKwargs: String(varKwargs) },
     ...keywords !== undefined && { keywords: parseTexts(keywords, `${name}.keywords`) },
     ...watchedKeywords !== undefined && { watchedKeywords: parseTexts(watchedKeywords, `${name}.watchedKeywords`) },
+    ...passesKeywords === true && { passesKeywords },
     ...asVariable(outputter, `${name}.outputter`) && { outputter: String(outputter) },
     ...secret === true && { secret },
     permissions: parsePermissions(permissions, `${name}.permissions`),

@@ -75,6 +75,11 @@ export interface ModuleFunction<C> {
    * mode.
    */
   readonly watchedKeywords?: readonly string[];
+  /**
+   * Of states that take any keyword: whether they are the arguments of another function, which may look like misspelt
+   * arguments of a state.
+   */
+  readonly passesKeywords?: boolean;
   /** The outputter for its returns, unless the operator names one. Default: the configured one. */
   readonly outputter?: string;
   /**

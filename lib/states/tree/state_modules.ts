@@ -71,10 +71,10 @@ export async function stateModules(
 }
 
 function othersOf(
-  { varKwargs, keywords }: ModuleFunction<StateContext>,
+  { varKwargs, keywords, passesKeywords }: ModuleFunction<StateContext>,
   checkArguments: boolean,
 ): StateSignature["others"] {
   if (varKwargs === undefined) return "refused";
-  if (!checkArguments) return "unchecked";
+  if (!checkArguments || passesKeywords === true) return "unchecked";
   return keywords === undefined ? "used" : "unused";
 }

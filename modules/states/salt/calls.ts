@@ -13,6 +13,7 @@ import { hasSucceeded } from "#lib/states/run/outcome.ts";
 import { splitWhitespace } from "#lib/text/split_lines.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, repr, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { fireCall } from "./args_event.ts";
 
 /** The arguments of a job on minions, for both functions. */
 const JOB = {
@@ -230,7 +231,9 @@ allow_fail : 0
     }
     kwarg.set("concurrent", bound.concurrent);
     const jobOptions = jobKeywords(bound, { arg: wanted.arg, kwarg }, { kwargs, context });
-    const returned = isMasterless(context) && !truthy(bound.ssh)
+    const isHere = isMasterless(context) && !truthy(bound.ssh);
+    if (!isHere) await fireCall({ type: "state", tgt, name, args: jobOptions }, context);
+    const returned = isHere
       ? await runHere(wanted, jobOptions, context)
       : returnedOf(await context.call("saltutil.cmd", [tgt, wanted.fun], jobOptions));
     const result = startResult(name);
@@ -317,6 +320,7 @@ fail_function
     let returned: Returned;
     try {
       const jobOptions = jobKeywords(bound, call, { kwargs, context }).set("_cmd_meta", true);
+      await fireCall({ type: "function", tgt, name, args: jobOptions }, context);
       returned = returnedOf(await context.call("saltutil.cmd", [tgt, name], jobOptions));
     } catch (error) {
       return { ...result, result: false, comment: messageOf(error) };

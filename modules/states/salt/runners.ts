@@ -12,6 +12,7 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { fireCall } from "./args_event.ts";
 
 /** The outcome of a function of the master. */
 function outcomeOf(name: string, kind: "Runner" | "Wheel", answer: Value): StateResult {
@@ -35,11 +36,14 @@ name
     The runner's function. All other arguments are its keyword arguments; \`arg\` (a list) and \`kwarg\` (a map) are passed too.`,
   params: { name: p.str() },
   varKwargs: "kwargs",
+  passesKeywords: true,
   async run({ name }, context, { kwargs }) {
     if (context.test) {
       return { ...startResult(name, null), comment: `Runner function '${name}' would be executed.` };
     }
-    const options = ownKeywords(kwargs).set("full_return", true);
+    const own = ownKeywords(kwargs);
+    await fireCall({ type: "runner", name, args: [], kwargs: own }, context);
+    const options = new Map(own).set("full_return", true);
     return outcomeOf(name, "Runner", await context.call("saltutil.runner", [name], options));
   },
 });
@@ -51,11 +55,14 @@ name
     The function. All other arguments are its keyword arguments.`,
   params: { name: p.str() },
   varKwargs: "kwargs",
+  passesKeywords: true,
   async run({ name }, context, { kwargs }) {
     if (context.test) {
       return { ...startResult(name, null), comment: `Wheel function '${name}' would be executed.` };
     }
-    return outcomeOf(name, "Wheel", await context.call("saltutil.wheel", [name], ownKeywords(kwargs)));
+    const own = ownKeywords(kwargs);
+    await fireCall({ type: "wheel", name, args: own }, context);
+    return outcomeOf(name, "Wheel", await context.call("saltutil.wheel", [name], own));
   },
 });
 
