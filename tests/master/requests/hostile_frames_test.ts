@@ -337,7 +337,7 @@ fleetTest(
     }
     assertEquals(await ask({ cmd: "get_token" }), false);
     assertEquals(await ask({ cmd: "mk_token", eauth: "pam", username: "root", password: "x" }), "");
-    assertValue(await ask({ cmd: "wheel_async", fun: "key.accept", match: "*" }), new Map());
+    assertValue(await ask({ cmd: "wheel_async", fun: "key.accept", match: "*" }), refused);
   },
 );
 
