@@ -265,7 +265,7 @@ function makeMinionOptions() {
     ),
     cmd_safe: boolOption(true, "Whether a `cmd` function that another module calls uses a shell only when asked to."),
     sudo_user: planOption(strOption("", "User that jobs are run as through sudo; a minion with one does not start.")),
-    "return": strOption("", "Returners for every job, separated by commas."),
+    "return": anyOption("", "Returners for every job: a text with commas between them, or a list."),
     mine_enabled: boolOption(
       true,
       "Whether the mine is filled at the start, and then at its interval ([mine.md](mine.md)).",

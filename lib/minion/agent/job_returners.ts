@@ -13,6 +13,7 @@ import { RETURNERS_PREFIX } from "#lib/minion/worker/catalogue.ts";
 import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.ts";
 import { directoriesIn } from "#lib/os/directory_names.ts";
 import { hideResult, isNoLog } from "#lib/protocol/no_log.ts";
+import { NO_JID, SCHEDULED } from "#lib/protocol/own_job.ts";
 import { returnerNames } from "#lib/returners/names.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
@@ -50,10 +51,15 @@ export class JobReturners {
 
   /** Gives the return of a job to its returners. */
   give(load: ValueMap, returned: ValueMap): void {
-    const { names, refused } = returnerNames(load.get("ret"), this.#parts.opts.return);
+    const { names, refused } = returnerNames(
+      load.get("ret"),
+      // Jobs of the schedule have their own.
+      load.has(SCHEDULED) ? undefined : this.#parts.opts.return,
+    );
     for (const name of refused) this.#parts.log.error(`There is no returner of the name ${name}`);
     if (names.length === 0) return;
     const ret: ValueMap = new Map([...returned].filter(([key]) => !MASTERS.includes(str(key))));
+    if (ret.get("jid") === NO_JID) ret.set("jid", load.get("jid") ?? "");
     for (const key of PASSED_ON) if (load.has(key)) ret.set(key, load.get(key) ?? null);
     for (const name of names) this.#spool(name).add(isNoLog(load) ? hideResult(ret) : ret);
   }
