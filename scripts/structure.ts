@@ -96,7 +96,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
   "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"]],
-  "lib/master": [["functions", "publisher"], ["reactor"], ["requests"], ["processes"]],
+  "lib/master": [["functions", "publisher"], ["event_return", "reactor"], ["requests"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
   "lib/api": [["http"], ["calls"], ["server"]],
 };
@@ -130,6 +130,7 @@ const TESTS: Floor = { box: "tests", floor: FLOORS.length, inside: 0 };
 const COMPOSITION: Readonly<Record<string, string>> = {
   "lib/master/functions/catalogues.ts":
     "runners and wheel modules, for salt-run, the process of a function, and the reactor",
+  "lib/master/event_return/event_return_thread.ts": "the returners that the master calls",
   "lib/master/requests/master.ts": "the backends that the master's main thread updates",
   "lib/master/requests/mworker_thread.ts": "the file server and the systems of external_auth of an MWorker",
   "lib/master/requests/reactor_thread.ts": "the same, for the services that the reactor publishes with",

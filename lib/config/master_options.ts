@@ -59,7 +59,7 @@ function makeMasterOptions() {
     ),
     event_log: choiceOption(
       "files",
-      "Where the master keeps the events of its bus: `files` below `cachedir`, or `none`. The reactor reads them there. Not in Salt.",
+      "Where the master keeps the events of its bus: `files` below `cachedir`, or `none`. The reactor and returners of the master read them there. Not in Salt.",
       ["files", "none"],
     ),
     event_log_keep: intOption(86_400, "Seconds that events are kept. Not in Salt.", { min: 60 }),
@@ -336,7 +336,21 @@ function makeMasterOptions() {
     ),
     master_stats: planOption(boolOption(false, "Whether MWorkers fire events with the durations of requests.")),
     master_stats_event_iter: planOption(intOption(60, "Seconds between such events.", { min: 1 })),
-    event_return: planOption(strsOption([], "Returners that events are stored with.")),
+    event_return: strsOption([], "Returners that the master gives its events to. It needs the event log."),
+    event_return_queue: intOption(0, "Events that are waited for before a returner is called; 0: none.", {
+      min: 0,
+      max: 10_000,
+    }),
+    event_return_queue_max_seconds: intOption(0, "Seconds for which they are waited for; 0: no limit.", { min: 0 }),
+    event_return_whitelist: strsOption([], "Globs of tags: returners get these events alone. Empty: all."),
+    event_return_blacklist: strsOption([], "Globs of tags: returners do not get these events."),
+    event_return_niceness: notNeeded(
+      intOption(0, "Accepted for compatibility with Salt, which stores events in a process of its own."),
+    ),
+    master_return: strsOption(
+      [],
+      "Returners that the master gives each job and each return to, so that no minion needs a password of a database. It needs the event log. Not in Salt.",
+    ),
     reactor: anyOption(
       [],
       "Which files react to which events: a list of maps from a glob of tags to a file or a list of files; or the path of a YAML file with that list.",

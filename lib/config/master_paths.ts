@@ -49,3 +49,8 @@ export function eventLogDirectory(cachedir: string): string {
 export function reactorDirectory(cachedir: string): string {
   return `${cachedir}/reactor`;
 }
+
+/** The directory of what returners of the master keep. */
+export function returnersDirectory(cachedir: string): string {
+  return `${cachedir}/returners`;
+}

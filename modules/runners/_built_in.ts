@@ -26,6 +26,7 @@ export const RUNNERS: ModuleTable = {
   overview: () => import("./overview.ts"),
   pillar: () => import("./pillar.ts"),
   reactor: () => import("./reactor.ts"),
+  returners: () => import("./returners.ts"),
   salt: () => import("./salt.ts"),
   saltutil: () => import("./saltutil.ts"),
   state: () => import("./state/mod.ts"),

@@ -20,6 +20,7 @@ export const WORKERS = [
   "lib/bus/thread.ts",
   "lib/master/requests/mworker_thread.ts",
   "lib/master/publisher/publisher_thread.ts",
+  "lib/master/event_return/event_return_thread.ts",
   "lib/master/requests/reactor_thread.ts",
   "lib/minion/beacons/beacon_worker.ts",
   "lib/minion/worker/job_worker.ts",

@@ -40,17 +40,16 @@ Deno.test("the examples of docs/returners.md give what it says", async () => {
     const [own] = blocks("js");
     assertStringIncludes(own, "// _returners/notes.js\n");
     Deno.writeTextFileSync(`${root}/salt/_returners/notes.js`, at(own));
-    const [yaml] = blocks("yaml");
-    const options = loadYaml(at(yaml));
-    assert(isMap(options));
-    await using fleet = await startFleet({ minions: [], master: { file_roots: { base: [`${root}/salt`] } } });
+    const options = (role: string) => {
+      const value = loadYaml(at(blocks("yaml").find((text) => text.startsWith(`# ${role}\n`)) ?? ""));
+      assert(isMap(value), role);
+      return Object.fromEntries([...value].map(([name, each]): [string, Value] => [String(name), each]));
+    };
+    const fileRoots = { base: [`${root}/salt`] };
+    await using fleet = await startFleet({ master: { file_roots: fileRoots, ...options("master") } });
     await fleet.untilServing(
       ["web1"],
-      () =>
-        fleet.startMinion(
-          "web1",
-          Object.fromEntries([...options].map(([name, each]): [string, Value] => [String(name), each])),
-        ),
+      () => fleet.startMinion("web1", options("minion")),
     );
     const lines = blocks("sh").flatMap((block) => block.split("\n")).filter((line) => line !== "");
     assert(lines.length > 5, `${lines.length} lines`);
@@ -60,6 +59,9 @@ Deno.test("the examples of docs/returners.md give what it says", async () => {
       return text.includes("saltutil.sync_returners") && text;
     }, { what: "all returns in the file" });
     assertStringIncludes(text, `"fun": "test.echo", "fun_args": ["hello"]`);
+    await eventually(() => Deno.readTextFileSync(`${root}/events`).includes(`"fun": "saltutil.sync_returners"`), {
+      what: "the return among the events",
+    });
     await eventually(() => Deno.readTextFileSync(`${root}/notes`).includes("web1: test.ping\n"), { what: "the note" });
   } finally {
     Deno.removeSync(root, { recursive: true });

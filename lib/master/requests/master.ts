@@ -22,6 +22,8 @@ import { EventSender } from "#lib/bus/sender.ts";
 import { logSocket, masterBus, pythonBus, removeSocketFile } from "#lib/bus/paths.ts";
 import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "#lib/bus/acl_users.ts";
 import { MasterSchedule } from "#lib/master/functions/master_schedule.ts";
+import type { EventReturnInit } from "#lib/master/event_return/event_return_thread.ts";
+import { hasMasterReturners } from "#lib/master/event_return/has_returners.ts";
 import { FunctionProcesses } from "#lib/master/functions/processes.ts";
 import { type FunctionMessage, parseFunctionRequest } from "#lib/master/functions/messages.ts";
 import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
@@ -148,6 +150,7 @@ export class Master {
   static async start(opts: MasterOpts, log: Logger): Promise<Master> {
     checkBackends(opts);
     reactorOpts(opts); // throws if it cannot be started
+    hasMasterReturners(opts); // the same
     checkPillarRepositories(optsValues(opts));
     // Checked first: binding an ipc address would take it from a running master.
     if (await answers(publishPullPath(opts.sock_dir))) {
@@ -205,6 +208,7 @@ export class Master {
       opts: packOpts("master", opts),
       command: masterProcess(ENGINE_PROCESS),
     });
+    await this.#startEventReturn({ opts: shared.opts, startedMs });
     this.#startUpkeep(publishPort);
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
@@ -352,6 +356,13 @@ export class Master {
       },
     );
     await reactor.ready;
+  }
+
+  /** Starts the returners of the master, if it has any. */
+  async #startEventReturn(init: Omit<EventReturnInit, "sockets">): Promise<void> {
+    if (!hasMasterReturners(this.#opts)) return;
+    const url = new URL("../event_return/event_return_thread.ts", import.meta.url);
+    await this.#keep<EventReturnInit>("EventReturn", url, { init: () => init }).ready;
   }
 
   /** Starts what works from time to time. */

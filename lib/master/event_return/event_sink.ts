@@ -1,0 +1,85 @@
+/**
+ * What returners on the master get of its events: with `event_return` the events themselves, with `master_return` the
+ * jobs and returns that some of them carry.
+ * Source: Salt 3008.3 `EventReturn` of `salt/utils/event.py`; `master_return` is not in Salt.
+ * @module
+ */
+
+import type { BusEvent } from "#lib/bus/event.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { UnavailableError } from "#lib/errors.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import type { Functions } from "#lib/plugins/loader.ts";
+import type { ReturnerContext } from "#lib/plugins/returner.ts";
+import { jobSign } from "#lib/protocol/tags.ts";
+import type { EventOption } from "#lib/returners/event_position.ts";
+import { compileGlob } from "#lib/text/glob.ts";
+import { map, type Value } from "#lib/values/value.ts";
+
+/** A returner, and what it is given. */
+export interface EventSink {
+  readonly option: EventOption;
+  /** The returner. */
+  readonly name: string;
+  /** Whether it is given events of this tag. */
+  wants(tag: string): boolean;
+  /**
+   * Stores events.
+   * @param stored Called when some are stored, with their number.
+   * @throws {UnavailableError} If there is no such returner.
+   * @throws What the returner throws.
+   */
+  store(events: readonly BusEvent[], stored: (count: number) => void): Promise<void>;
+}
+
+/** The returners, and the context of their calls. */
+export interface SinkParts {
+  readonly family: Functions<ReturnerContext>;
+  readonly context: ReturnerContext;
+}
+
+/** A returner of `event_return`: it gets the events that the white list names and the black list does not. */
+export function eventSink(name: string, opts: MasterOpts, parts: SinkParts): EventSink {
+  const white = opts.event_return_whitelist.map(compileGlob), black = opts.event_return_blacklist.map(compileGlob);
+  return {
+    option: "event_return",
+    name,
+    wants: (tag) =>
+      (white.length === 0 || white.some((matches) => matches(tag))) && !black.some((matches) => matches(tag)),
+    async store(events, stored) {
+      await call(`${name}.event_return`, [events.map(({ tag, data }) => map({ tag, data }))], parts);
+      stored(events.length);
+    },
+  };
+}
+
+/** A returner of `master_return`: it gets each job that the master publishes, and each return. */
+export function returnSink(name: string, parts: SinkParts): EventSink {
+  return {
+    option: "master_return",
+    name,
+    wants: (tag) => publishedJid(tag) !== undefined || jobSign(tag)?.kind === "ret",
+    async store(events, stored) {
+      for (const { tag, data } of events) {
+        const jid = publishedJid(tag);
+        if (jid === undefined) await call(`${name}.returner`, [data], parts);
+        else if (await parts.family.get(`${name}.save_load`) !== undefined) {
+          const load = new Map([...data].filter(([key]) => key !== "_stamp" && key !== "missing"));
+          await call(`${name}.save_load`, [jid, load, data.get("minions") ?? null], parts);
+        }
+        stored(1);
+      }
+    },
+  };
+}
+
+/** The job whose publish an event of this tag tells; `undefined`: none. */
+function publishedJid(tag: string): string | undefined {
+  return /^salt\/job\/(\d+)\/new$/.exec(tag)?.[1];
+}
+
+async function call(fun: string, args: Value[], { family, context }: SinkParts): Promise<void> {
+  const found = await family.get(fun);
+  if (found === undefined) throw new UnavailableError(fun);
+  await invoke(found, { name: fun, args, kwargs: new Map(), context });
+}
