@@ -46,7 +46,7 @@ export async function runTestFile(file: string, options: TestFileOptions = {}): 
   const { limitMs = LIMIT_MS, env = {}, args = [] } = options;
   const started = performance.now();
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["test", "--allow-all", "--no-check", "--quiet", "--trace-leaks", ...args, file],
+    args: ["test", "--allow-all", "--no-check", "--quiet", ...args, file],
     env: { NO_COLOR: "1", ...env },
     stdin: "null",
     stdout: "piped",

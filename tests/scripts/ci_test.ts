@@ -7,9 +7,14 @@ const FLAKY = "ok | 3 passed | 0 failed | 0 ignored | 1 flaky (1s)";
 
 /**
  * Runs `.ci/run` with an `npx` and a `deno` that print the given outputs, in place of the real ones.
- * @param outputs The output of `deno task test`, of `deno task chaos`, and of the tests against Python Salt.
+ * @param outputs The output of `deno task test`, of `deno task chaos`, of the tests against Python Salt, and of those
+ *   of a release, which run beside others.
  */
-async function runCi(outputs: Readonly<Record<"test" | "chaos" | "interop", string>>, broken?: string) {
+async function runCi(
+  { release = "", ...others }: Readonly<Record<"test" | "chaos" | "interop", string>> & { readonly release?: string },
+  broken?: string,
+) {
+  const outputs = { release, ...others };
   const root = Deno.makeTempDirSync({ prefix: "ci_" });
   try {
     for (const [name, text] of Object.entries(outputs)) Deno.writeTextFileSync(`${root}/${name}`, `${text}\n`);
@@ -19,7 +24,8 @@ async function runCi(outputs: Readonly<Record<"test" | "chaos" | "interop", stri
     const deno = `case "$*" in
       *"task ${broken ?? "none"}"*) echo it is broken; exit 1;;
       *"task chaos"*) ${show("chaos")};;
-      *"task test tests/interop") ${show("interop")};;
+      *"task test tests/interop"*) ${show("interop")};;
+      *"task test tests/release") ${show("release")};;
       *"task build"*) mkdir "\${4}" && : > "\${4}/salt";;
     esac\n`;
     for (const [name, text] of Object.entries({ npx, deno })) {
@@ -51,6 +57,16 @@ Deno.test(".ci/run fails if a test or a gate fails", async () => {
 Deno.test(".ci/run fails if a command fails without counting a failure", async () => {
   const { code, text, last } = await runCi({ test: OK, chaos: "FAILED: no table", interop: OK });
   assertEquals([code, last], [1, "10 passed, 1 failed"], text);
+});
+
+Deno.test(".ci/run counts the tests and gates that run beside others, and shows their output", async () => {
+  const { code, text, last } = await runCi(
+    { test: OK, chaos: OK, interop: OK, release: `flaky: z: it\n${FLAKY}` },
+    "ok",
+  );
+  assertEquals([code, last], [1, "15 passed, 1 failed"], text);
+  assertStringIncludes(text, "it is broken\nFAILED: deno task ok, without the tests, beside the step before\n");
+  assertStringIncludes(text, "\n1 flaky, of which a run may have 1:\nflaky: z: it\n");
 });
 
 Deno.test(".ci/run names a flaky test at its end, and passes", async () => {

@@ -77,7 +77,8 @@ fleetTest("a return that the master cannot store makes an event at once, and is 
   minions: ["web1"],
   // Each attempt may come to another of them.
   master: { worker_threads: 3 },
-  minion: { return_retry_timer: 1, return_retry_timer_max: 1 },
+  // The rests between the tries grow from 50 ms.
+  minion: { return_retry_timer: 0, return_retry_timer_max: 0 },
 }, async (fleet) => {
   const { cachedir, hash_type } = fleet.masterOpts;
   const jobs = `${cachedir}/jobs`;
