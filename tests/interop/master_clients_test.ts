@@ -4,7 +4,7 @@
  */
 
 import { PYTHON_SALTS } from "./python_salt.ts";
-import { OURS, testWithPython } from "./salts.ts";
+import { OURS, pythonOf, testWithPython } from "./salts.ts";
 import { Site } from "./site.ts";
 import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
@@ -22,8 +22,7 @@ for (const version of PYTHON_SALTS) {
         `file_roots: {base: [${site.root}/srv/salt]}\n`,
       );
       await site.startMaster(OURS);
-      const [salt] = python.command("salt");
-      const words = [salt.replace(/salt$/, "python"), SCRIPT, `${site.root}/etc/salt/master`];
+      const words = [pythonOf(python), SCRIPT, `${site.root}/etc/salt/master`];
       const { code, out, err } = await run(words);
       assertEquals(code, 0, `${out}${err}`);
       const output = JSON.parse(out.trim().split("\n").at(-1) ?? "");

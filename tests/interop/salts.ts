@@ -44,6 +44,13 @@ export const OURS: Salt = {
   },
 };
 
+/** The program Python of a Python Salt, with which scripts import it. */
+export function pythonOf(salt: Salt): string {
+  const [program] = salt.command("salt");
+  if (salt.version === undefined) throw new Error("our Salt has no Python");
+  return program.replace(/salt$/, "python");
+}
+
 /** Python Salt of a version, or the reason why there is none here. */
 async function findPythonSalt(version: string): Promise<Salt | { readonly missing: string }> {
   const installed = await pythonSalt(version);
@@ -61,12 +68,25 @@ export async function testWithPython(
   name: string,
   prove: (python: Salt, t: Deno.TestContext) => Promise<void>,
 ): Promise<void> {
-  const title = name.replace("{}", `Python Salt ${version}`);
-  const python = await findPythonSalt(version);
-  if ("missing" in python) {
-    Deno.test({ name: `${title} (skipped: ${python.missing})`, ignore: true, fn() {} });
-    return;
+  await testWithPythons([version], name, ([python], t) => prove(python, t));
+}
+
+/** The same for a test in which several versions run side by side; `{}` stands for all of them. */
+export async function testWithPythons(
+  versions: readonly string[],
+  name: string,
+  prove: (pythons: readonly Salt[], t: Deno.TestContext) => Promise<void>,
+): Promise<void> {
+  const title = name.replace("{}", `Python Salt ${versions.join(", ")}`);
+  const pythons: Salt[] = [];
+  for (const version of versions) {
+    const python = await findPythonSalt(version);
+    if ("missing" in python) {
+      Deno.test({ name: `${title} (skipped: ${python.missing})`, ignore: true, fn() {} });
+      return;
+    }
+    pythons.push(python);
   }
   // Services run longer than the steps that start them.
-  Deno.test({ name: title, sanitizeOps: false, sanitizeResources: false, fn: (t) => prove(python, t) });
+  Deno.test({ name: title, sanitizeOps: false, sanitizeResources: false, fn: (t) => prove(pythons, t) });
 }

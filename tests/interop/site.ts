@@ -58,8 +58,8 @@ ext_pillar: [{cmd_yaml: 'echo "of: %s"'}]
 
 /**
  * A minion's options. `ports.publish` is set only if the program needs it: a minion gets that port when it signs in. If
- * a master ends before it replies, 3007 waits for the reply, and later requests wait too: without the timeout option,
- * for a minute.
+ * a master ends before it replies, 3007 waits for the reply, and later requests wait too: without the timeout options,
+ * for a minute, as every version does for the reply to a sign-in.
  */
 function minionConfig(root: string, id: string, ports: { publish: number | undefined; request: number }): string {
   return `
@@ -71,6 +71,7 @@ master_port: ${ports.request}
 ${ports.publish === undefined ? "" : `publish_port: ${ports.publish}`}
 acceptance_wait_time: 1
 request_channel_timeout: 10
+auth_timeout: 15
 random_reauth_delay: 1
 recon_default: 100
 recon_max: 300
