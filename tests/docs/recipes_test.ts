@@ -1,5 +1,5 @@
 /**
- * CONTRIBUTING.md: its recipes are followed word by word in a copy of the tree. The files are written, the lines are
+ * docs/recipes.md: its recipes are followed word by word in a copy of the tree. The files are written, the lines are
  * put beside those that are there, and the command in which each recipe ends is run.
  * @module
  */
@@ -27,9 +27,7 @@ interface Recipe {
 }
 
 function readRecipes(page: string): Recipe[] {
-  const [, section] = page.split("\n## Recipes\n");
-  assert(section !== undefined, "CONTRIBUTING.md has the section");
-  return section.split("\n## ")[0].split("\n### ").slice(1).map((text) => {
+  return page.split("\n## ").slice(1).map((text) => {
     const blocks = [...text.matchAll(/^```(ts|diff|sh)(?: (\S+))?\n([^]*?)^```$/gm)]
       .map(([, kind, path = "", code]): Block => ({ kind: kind as Block["kind"], path, text: code }));
     const prose = text.replaceAll(/^```[^]*?^```$/gm, "");
@@ -91,7 +89,7 @@ async function copyTree(root: string): Promise<void> {
   await follow(root, "git init --quiet && git add --all");
 }
 
-const RECIPES = readRecipes(Deno.readTextFileSync(`${ROOT}/CONTRIBUTING.md`));
+const RECIPES = readRecipes(Deno.readTextFileSync(`${ROOT}/docs/recipes.md`));
 
 /** Files of the recipes that the generators and the gates must see. */
 const MADE: Readonly<Record<string, string>> = {
@@ -99,7 +97,7 @@ const MADE: Readonly<Record<string, string>> = {
   "docs/configuration.md": "show_runner_time",
 };
 
-Deno.test("the recipes of CONTRIBUTING.md can be followed word by word", (t) =>
+Deno.test("the recipes of docs/recipes.md can be followed word by word", (t) =>
   withTemporaryDirectory(async (root) => {
     await copyTree(root);
     assertEquals(RECIPES.length, 11);
