@@ -154,6 +154,8 @@ const EARLY = "its program was not kept when it was recorded; its cases stay, an
 
 /** The recorded files that no program here writes again, with the reason. */
 export const NOT_AGAIN: Readonly<Record<string, string>> = {
+  "tests/corpus/api_requests.json":
+    "recorded once on a live salt-api of Python's; tests/api/server/recorded_requests_test.ts says how",
   "tests/corpus/jinja.json": `${EARLY}: templates, jinja_cases`,
   "tests/corpus/mine_scenes.json":
     "recorded once on a live fleet of Salt 3008.3; tests/fleet/mine_scenes_test.ts says what each step is",
