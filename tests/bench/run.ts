@@ -5,6 +5,7 @@
  * @module
  */
 
+import { BEACON_ROWS } from "#tests/bench/rows/beacons.ts";
 import { COMMAND_ROWS } from "#tests/bench/rows/command.ts";
 import { COMPLETION_ROWS } from "#tests/bench/rows/completion.ts";
 import { EXECUTABLE_ROWS } from "#tests/bench/rows/executable.ts";
@@ -47,6 +48,7 @@ const ROWS: readonly Row[] = [
   ...APPLY_FLEET_ROWS,
   ...LOAD_ROWS,
   ...REACTOR_ROWS,
+  ...BEACON_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,
   ...FILE_ROWS,

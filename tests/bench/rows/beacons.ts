@@ -1,0 +1,57 @@
+/**
+ * Row: a minion at rest whose beacons look, and have nothing to tell.
+ * @module
+ */
+
+import type { Fleet } from "#tests/bench/fleets/fleet.ts";
+import { treeCpuMs } from "#tests/bench/harness/process_figures.ts";
+import type { Service } from "#tests/support/processes.ts";
+import { PERCENT, type Row } from "./row.ts";
+
+const MINION = "bench-1";
+/** Time for which the minion is measured, in milliseconds, and the time before that. */
+const WATCH_MS = 60_000, SETTLE_MS = 45_000;
+
+/** Beacons that every Salt has, each as often as given here. */
+const KINDS:
+  readonly (readonly [module: string, count: number, config: readonly Readonly<Record<string, unknown>>[]])[] = [
+    ["ps", 5, [{ processes: { "nobody-has-this": "running" } }]],
+    ["load", 3, [{ averages: { "1m": [0, 9e6], "5m": [0, 9e6], "15m": [0, 9e6] } }]],
+    ["memusage", 3, [{ percent: "101%" }]],
+    ["diskusage", 3, [{ "/": "101%" }]],
+    ["network_info", 3, [{ interfaces: { lo: { type: "greater", errin: 9e12 } } }]],
+    ["log", 3, [{ file: "/etc/hosts" }, { tags: { any: { regex: ".*" } } }]],
+  ];
+
+function configuration(): Record<string, unknown> {
+  return Object.fromEntries(
+    KINDS.flatMap(([module, count, config]) =>
+      Array.from({ length: count }, (_, n) => [`${module}_${n}`, [...config, { beacon_module: module }]])
+    ),
+  );
+}
+
+const minions = new WeakMap<Fleet, Service>();
+
+export const BEACON_ROWS: readonly Row[] = [{
+  name: "beacons-cpu",
+  title: `minion with 20 beacons that have nothing to tell: processor time over ${WATCH_MS / 1000} s`,
+  unit: PERCENT,
+  group: "beacons",
+  runs: 1,
+  long: true,
+  async measure(stage, side) {
+    const fleet = await stage.fleet(side, async (fleet) => {
+      fleet.setOptions({ beacons: JSON.stringify(configuration()) });
+      await fleet.startMaster();
+      minions.set(fleet, await fleet.startMinion(MINION));
+      await fleet.warmUp("*", 1);
+    });
+    const minion = minions.get(fleet);
+    if (minion === undefined) throw new Error("the fleet has no minion");
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    const [before, started] = [treeCpuMs(minion.pid), performance.now()];
+    await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
+    return (treeCpuMs(minion.pid) - before) / (performance.now() - started) * 100;
+  },
+}];
