@@ -32,6 +32,7 @@ import { dumpYaml } from "#lib/yaml/dump.ts";
 const WAIT_S = 60;
 /** How long `beacons.test` waits for what a beacon is told, and the most it waits for, in seconds. */
 const LISTEN_S = 5, MAX_LISTEN_S = 300;
+const VALID = "Valid beacon configuration";
 
 /** Asks the minion, by Salt's event of this function. */
 async function ask(
@@ -329,21 +330,22 @@ export const reset: ModuleFunction<JobContext> = fn({
 export const test: ModuleFunction<JobContext> = fn({
   doc: describe(
     "Return what a beacon would send now, without sending it; the minion's own beacons are not changed. A beacon that is\n" +
-      "told of changes is listened to for `seconds`. Not in Salt.",
+      "told of changes is listened to for `seconds`. With look=False only the configuration is checked. Not in Salt.",
     `beacons.test diskusage '[{"/": "63%"}]'`,
     `beacons.test log '[{"file": "/var/log/syslog"}, {"tags": {"oom": {"regex": ".*Out of memory.*"}}}]' seconds=30`,
   ),
   permissions: "all",
-  params: { name: p.str(), beacon_data: p.any(), seconds: p.float(LISTEN_S) },
-  async run({ name, beacon_data, seconds }, context) {
+  params: { name: p.str(), beacon_data: p.any(), seconds: p.float(LISTEN_S), look: p.bool(true) },
+  async run({ name, beacon_data, seconds, look }, context) {
     const problem = await problemOf(name, beacon_data, context);
     if (problem !== undefined) return map({ valid: false, comment: problem.text, events: [] });
+    if (!look) return map({ valid: true, comment: VALID, events: [] });
     const maps = configMaps(beacon_data) ?? [];
     const module = await findModule(moduleOf(name, maps));
     if ("isMissing" in module) throw new CommandError(module.text);
     const listenMs = Math.min(Math.max(seconds, 0), MAX_LISTEN_S) * 1000;
     const { events, errors } = await lookOnce({ name, module, maps, listenMs }, context);
-    return map({ valid: true, comment: "Valid beacon configuration", events, ...errors.length > 0 && { errors } });
+    return map({ valid: true, comment: VALID, events, ...errors.length > 0 && { errors } });
   },
 });
 

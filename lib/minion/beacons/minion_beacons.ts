@@ -9,6 +9,7 @@ import type { Answering, QuestionAnswer } from "#lib/bus/ask.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { pack } from "#lib/minion/worker/job_protocol.ts";
 import { BeaconOutbox, type Sent } from "./beacon_outbox.ts";
 import { BeaconThreads, type ThreadParts } from "./beacon_threads.ts";
 import { mergeBeacons, withEnabled, withoutEnabled } from "./settings.ts";
@@ -29,11 +30,17 @@ const ANSWERS: Readonly<Record<string, string>> = {
   enable_beacon: "beacon_enabled",
   disable_beacon: "beacon_disabled",
   list: "beacons_list",
+  list_available: "beacons_list_available",
+  validate_beacon: "beacon_validation",
   reset: "beacon_reset",
 };
 
 function answerTag(func: string): string {
   return `/salt/minion/minion_${ANSWERS[func] ?? func}_complete`;
+}
+
+function packCall(args: readonly Value[], kwargs: Readonly<Record<string, Value>>): Uint8Array {
+  return pack(map({ args: [...args], kwargs: map(kwargs) }));
 }
 
 /** What {@linkcode MinionBeacons} need. */
@@ -121,21 +128,36 @@ export class MinionBeacons {
   get answering(): Answering {
     return {
       tag: MANAGE_BEACONS,
-      answer: (question) => Promise.resolve(this.#answer(question)),
+      answer: (question) => this.#answer(question),
       failed: (question) => answerTag(str(question.get("func") ?? null)),
       report: (text) => this.#parts.log.error(text),
     };
   }
 
-  #answer(question: ValueMap): QuestionAnswer | undefined {
+  async #answer(question: ValueMap): Promise<QuestionAnswer | undefined> {
     const func = str(question.get("func") ?? null);
     if (!Object.hasOwn(ANSWERS, func)) {
       this.#parts.log.error(`Function "${func}" is unavailable in salt.utils.beacons`);
       return undefined;
     }
-    const data = func === "list" ? this.#list(question) : this.#change(func, question);
+    const data = Object.hasOwn(this.#looks, func) ? await this.#looks[func](question) : this.#change(func, question);
     return { tag: answerTag(func), data };
   }
+
+  /** The questions that change nothing. */
+  readonly #looks: Readonly<Record<string, (question: ValueMap) => ValueMap | Promise<ValueMap>>> = {
+    list: (question) => this.#list(question),
+    list_available: async () => {
+      const names = await this.#parts.call("beacons.list_available", packCall([], { return_yaml: false }));
+      return map({ complete: true, beacons: names });
+    },
+    validate_beacon: async (question) => {
+      const args = [question.get("name") ?? null, question.get("beacon_data") ?? null];
+      const checked = await this.#parts.call("beacons.test", packCall(args, { look: false }));
+      const field = (key: string) => isMap(checked) ? checked.get(key) ?? null : null;
+      return map({ complete: true, vcomment: field("comment"), valid: field("valid") });
+    },
+  };
 
   #list(question: ValueMap): ValueMap {
     const wants = (key: string) => !question.has(key) || truthy(question.get(key));

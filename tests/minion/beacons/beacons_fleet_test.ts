@@ -4,6 +4,7 @@
  * @module
  */
 
+import { askOnBus } from "#lib/bus/ask.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { minionBus } from "#lib/bus/paths.ts";
 import { parseJson } from "#lib/values/json_read.ts";
@@ -77,6 +78,26 @@ fleetTest("functions and states of beacons answer as Salt's", { minions: ["m1"] 
   ]);
 });
 
+fleetTest("the minion's bus says which beacons there are, and what is valid", { minions: ["m1"] }, async (fleet) => {
+  const ask = (data: Record<string, unknown>, answer: string) =>
+    askOnBus(minionBus(fleet.minionOpts("m1")), {
+      tag: "manage_beacons",
+      data: map(data),
+      answerTag: `/salt/minion/minion_${answer}_complete`,
+    });
+  const available = asList((await ask({ func: "list_available" }, "beacons_list_available")).get("beacons"));
+  for (const name of ["inotify", "load", "ps"]) assert(available.includes(name), name);
+  const validate = async (name: string, beacon_data: unknown) => {
+    const answer = await ask({ func: "validate_beacon", name, beacon_data }, "beacon_validation");
+    return [answer.get("valid"), answer.get("vcomment")];
+  };
+  assertEquals(await validate("ps", [{ processes: {} }]), [true, "Valid beacon configuration"]);
+  assertEquals(await validate("x", [{ beacon_module: "ps" }]), [
+    false,
+    "Configuration for ps beacon requires processes.",
+  ]);
+});
+
 /** Whether `got` has the keys and types of a recorded value, in which some values are names of types. */
 function assertLike(got: Value, wanted: Value, place: string): void {
   if (isMap(wanted)) {
@@ -109,6 +130,16 @@ fleetTest("events of beacons have Salt's tags and data", { minions: ["m1"] }, as
 const ERRORS = {
   beacons: {
     broken: 5,
+    text: "often",
+    items: [{ interval: 1 }, "often"],
+    never: [{ beacon_module: "ps" }, { processes: {} }, { interval: "never" }],
+    minus: [{ beacon_module: "ps" }, { processes: { "nobody-has-this": "stopped" } }, { interval: -1 }],
+    zero: [{ beacon_module: "ps" }, { processes: { "nobody-has-this": "stopped" } }, { interval: 0 }],
+    empty: [{ beacon_module: "load" }],
+    masks: [{ beacon_module: "inotify" }, { files: { "/tmp": { mask: ["all"] } } }],
+    pattern: [{ beacon_module: "log" }, { file: "@ROOT@/x.log" }, { tags: { bad: { regex: "([" } } }],
+    gone: [{ beacon_module: "log" }, { file: "@ROOT@/none/x.log" }, { tags: {} }],
+    disks: [{ beacon_module: "diskusage" }, { "/": "much" }],
     nosuch: [{ interval: 1 }],
     load: [{ averages: { "1m": [0, -1] } }],
     lost: [{ beacon_module: "salt_monitor" }, { salt_fun: "no.such" }, { interval: "1s" }],
@@ -138,4 +169,17 @@ fleetTest("a broken beacon stops no other, and is named once", { minions: [] }, 
   const named = (text: string) => fleet.logs.filter((line) => line.includes(text)).length;
   assertEquals(named("Configuration for broken beacon must be a list."), 1);
   assertEquals(named('Beacon "nosuch" is not available.'), 1);
+  const reasons = [
+    "Configuration for text beacon must be a list.",
+    "Configuration for items beacon must be a list.",
+    "Beacon never configuration invalid, not running.",
+    "Beacon minus: interval -1 is not above 0",
+    "Beacon zero: interval 0 is not above 0",
+    "Averages configuration is required for load beacon.",
+    "Configuration for inotify beacon invalid mask option all.",
+    "Beacon gone failed: ",
+    "Beacon disks failed: /: could not convert string to float: 'much'",
+  ];
+  for (const reason of reasons) assert(named(reason) >= 1, reason);
+  for (const name of ["minus", "zero"]) await nextEvent(events, `salt/beacon/m1/${name}/`);
 });
