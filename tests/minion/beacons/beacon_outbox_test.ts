@@ -11,9 +11,13 @@ import { eventually } from "#tests/support/eventually.ts";
 
 Deno.test("events wait for a master that is away, in their order, and the oldest of too many are dropped", async () => {
   let answer: Sent = "away";
-  const got: Value[] = [];
+  const got: Value[] = [], warnings: string[] = [], errors: string[] = [];
   const outbox = new BeaconOutbox({
-    log: SILENT_LOGGER,
+    log: {
+      ...SILENT_LOGGER,
+      warning: (text) => void warnings.push(String(text)),
+      error: (text) => void errors.push(String(text)),
+    },
     retryMs: [1, 5],
     send(events) {
       if (answer === "sent") got.push(...events.map((event) => event.get("n") ?? null));
@@ -32,6 +36,9 @@ Deno.test("events wait for a master that is away, in their order, and the oldest
   answer = "sent";
   await eventually(() => outbox.size === 0, { what: "an empty outbox" });
   assertEquals([got.length, got[0], got.at(-1)], [10_000, 5, 10_004]);
+  await eventually(() => warnings.length > 0, { what: "the count" });
+  assertEquals(warnings, ["5 events of beacons were dropped while the master was away"]);
+  assertEquals(errors, ["More than 10000 events of beacons wait for the master; the oldest are dropped"]);
   // One that the master refuses holds up no other.
   answer = "refused";
   outbox.add([map({ n: 1 })]);
