@@ -8,12 +8,15 @@ import type { BeaconTable } from "#lib/plugins/beacon.ts";
 /** How each beacon is loaded. */
 export const BEACONS: BeaconTable = {
   btmp: () => import("./btmp.ts"),
+  cert_info: () => import("./cert_info.ts"),
   diskusage: () => import("./diskusage.ts"),
   inotify: () => import("./inotify.ts"),
+  journald: () => import("./journald.ts"),
   load: () => import("./load.ts"),
   log: () => import("./log.ts"),
   memusage: () => import("./memusage.ts"),
   network_info: () => import("./network_info.ts"),
+  network_settings: () => import("./network_settings.ts"),
   pkg: () => import("./pkg.ts"),
   ps: () => import("./ps.ts"),
   salt_monitor: () => import("./salt_monitor.ts"),
@@ -26,9 +29,6 @@ export const BEACONS: BeaconTable = {
 
 /** Salt's beacons that are not here, and what does their work. */
 export const BEACONS_NOT_BUILT: Readonly<Record<string, string>> = {
-  cert_info: "It is not built yet; the function x509.expires, called by the beacon salt_monitor, does its main work.",
-  journald: "It is not built yet; the beacon log follows a file that rsyslog or syslog-ng writes.",
-  network_settings: "It is not built yet; the beacon salt_monitor can call network.interfaces.",
   salt_proxy: "Proxy minions are not built.",
   sh: "It attached strace to every shell, and slowed each of its commands; use auditd, and the beacon log on its file.",
 };

@@ -41,6 +41,9 @@ Deno.test({
         assertEquals(watches.size, 10_001);
         Deno.removeSync(`${root}/tree/moved`, { recursive: true });
         await eventually(() => watches.size === 10_001 - 100, { what: "the removed directories are forgotten" });
+        // What is moved out of the tree is not watched any more.
+        Deno.renameSync(`${root}/tree/8`, `${root}/outside`);
+        await eventually(() => watches.size === 10_001 - 200, { what: "the directories outside are forgotten" });
         assertEquals(problems, []);
       } finally {
         watches.close();
