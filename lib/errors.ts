@@ -178,7 +178,26 @@ export class CommandError extends Error {
  */
 export class InvocationError extends Error {
   override name = "InvocationError";
-  constructor(message: string, readonly usage?: string) {
+  /** Whether the usage is shown as it is written: it is a docstring of a plugin in Python. */
+  readonly isVerbatim: boolean;
+  constructor(
+    message: string,
+    readonly usage?: string,
+    { isVerbatim = false }: { readonly isVerbatim?: boolean } = {},
+  ) {
+    super(message);
+    this.isVerbatim = isVerbatim;
+  }
+}
+
+/** A plugin in Python raised an exception that has no class here. */
+export class PluginError extends Error {
+  override name = "PluginError";
+  /**
+   * @param kind The name of the exception's class.
+   * @param trace Python's traceback, with the plugin's own frames.
+   */
+  constructor(readonly kind: string, message: string, readonly trace: string) {
     super(message);
   }
 }
@@ -209,7 +228,7 @@ export class UnavailableError extends Error {
    * @param why.meant The function that was probably meant.
    * @param why.state The state function that was probably meant.
    * @param why.planned Whether Salt has the function, and this program does not yet.
-   * @param why.refusal Why its module does not serve this host.
+   * @param why.refusal Why its module does not serve this host; empty: it gives no reason.
    */
   constructor(
     readonly fun: string,
@@ -229,7 +248,9 @@ export class UnavailableError extends Error {
       ? `'${fun}' is not available: it is a function of Salt that is not built yet.`
       : `'${fun}' is not available.${hint}`;
     super(
-      refusal === undefined ? missing : `'${fun.split(".", 1)[0]}' __virtual__ returned False: ${refusal}`,
+      refusal === undefined
+        ? missing
+        : `'${fun.split(".", 1)[0]}' __virtual__ returned False${refusal === "" ? "" : `: ${refusal}`}`,
     );
   }
 }

@@ -13,7 +13,7 @@ export interface Documented {
   /** The full name, `test.ping`. */
   readonly name: string;
   /** The function, of which only the documentation counts. */
-  readonly fun: { readonly doc: string };
+  readonly fun: { readonly doc: string; readonly docstring?: string | null };
 }
 
 /** Directives of reStructuredText that are removed. */
@@ -58,12 +58,18 @@ export function asDocstring(doc: string): string {
   return doc.trim() === "" ? "" : `\n${flush.map((line) => line === "" ? "" : `    ${line}`).join("\n")}\n    `;
 }
 
+/** The documentation of a function as it is shown; None for one in Python that has none. */
+function shownDoc({ doc, docstring }: Documented["fun"]): Value {
+  if (docstring === undefined) return asDocstring(stripRst(doc));
+  return docstring === null ? null : stripRst(docstring);
+}
+
 /** Documentation by function name: of the functions that a selector matches, or of all without selectors. */
 export function collectDocs(functions: readonly Documented[], selectors: readonly string[]): ValueMap {
   const docs = new Map<Value, Value>();
   const tests = selectors.length === 0 ? [() => true] : selectors.map(selects);
   for (const chosen of tests) {
-    for (const { name, fun } of functions) if (chosen(name)) docs.set(name, asDocstring(stripRst(fun.doc)));
+    for (const { name, fun } of functions) if (chosen(name)) docs.set(name, shownDoc(fun));
   }
   return docs;
 }

@@ -15,6 +15,7 @@ import {
   InvocationError,
   JobEndedError,
   NoMasterError,
+  PluginError,
   RefusedError,
   RenderError,
   RequestTimeoutError,
@@ -233,11 +234,13 @@ function failureText(name: string, error: Error): string {
   if (error instanceof CommandError) return `ERROR: ${error.message}`;
   if (error instanceof Deno.errors.NotCapable) return `ERROR executing '${name}': ${explainUndeclared(name, error)}`;
   if (error instanceof InvocationError && error.usage !== undefined) {
-    return `Passed invalid arguments to ${name}: ${error.message}\n${asDocstring(error.usage)}`;
+    const usage = error.isVerbatim ? error.usage : asDocstring(error.usage);
+    return `Passed invalid arguments to ${name}: ${error.message}\n${usage}`;
   }
   const kinds = [InvocationError, NoMasterError, RequestTimeoutError, RefusedError];
   if (kinds.some((kind) => error instanceof kind)) return `ERROR executing '${name}': ${error.message}`;
   // Errors in a file contain their place; the stack of this program would only hide it.
   if (error instanceof RenderError) return `The minion function caused an exception: ${error.text}`;
+  if (error instanceof PluginError) return `The minion function caused an exception: ${error.trace}`;
   return `The minion function caused an exception: ${error.stack ?? error.message}`;
 }

@@ -52,6 +52,11 @@ export interface Rest {
 export interface ModuleFunction<C> {
   /** Salt's documentation text, its `CLI Example:` included. */
   readonly doc: string;
+  /**
+   * The documentation as it is shown, of a function in Python; `null`: it has none. Default: {@linkcode doc} in the
+   * layout of a docstring.
+   */
+  readonly docstring?: string | null;
   /** The parameters, in order. */
   readonly params: Parameters;
   /** The name of `*args` if the function takes more positional arguments. */

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { messageOf, RenderError } from "#lib/errors.ts";
+import { messageOf, PluginError, RenderError } from "#lib/errors.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
@@ -32,6 +32,8 @@ export async function ownRenderer(name: string, context: JobContext): Promise<Ow
       const kwargs = acceptedArguments(given, fun);
       return toValue(await invoke(fun, { name: `${name}.render`, args: [], kwargs, context }));
     } catch (error) {
+      // A traceback says more, with the line of the file.
+      if (error instanceof PluginError) throw new RenderError(error.trace, {}, { cause: error });
       throw new RenderError(`The renderer ${name} failed: ${messageOf(error)}`, {}, { cause: error });
     }
   };

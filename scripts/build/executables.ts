@@ -14,6 +14,7 @@ import {
   packageFiles,
   PLACE_SOURCE,
   productionConfig,
+  PYTHON_HELPER,
   SCRIPT_SOURCES,
   STARTS,
   WARM_SOURCE,
@@ -102,7 +103,9 @@ export async function compileExecutables(build: Build): Promise<boolean> {
           build.files.map(({ name }) => name)
             .filter((name) => [entry, ...WORKERS, ...LIBRARIES].some((source) => isOf(source, name)))
             .flatMap((name) => ["--include", `${build.stage}/${name}`]),
-          ["node_modules", "licenses", ...OWN_FILES].flatMap((name) => ["--include", `${build.stage}/${name}`]),
+          ["node_modules", "licenses", PYTHON_HELPER, ...OWN_FILES].flatMap((
+            name,
+          ) => ["--include", `${build.stage}/${name}`]),
           [`${build.stage}/${scriptOf(entry)}`],
         ),
       env: { NO_COLOR: "1" },

@@ -5,6 +5,7 @@
  */
 
 import type { Starts } from "./bundle.ts";
+import { sourceFiles } from "#scripts/source_files.ts";
 import type { TarFile } from "./tar.ts";
 import { licenseFiles, OWN_FILES, SHIPPED, type ShippedComponent } from "#lib/programs/licenses.ts";
 
@@ -129,10 +130,17 @@ export const TARGETS: readonly string[] = Object.keys(PLATFORMS);
  * a package without a licence text.
  */
 export function packageFiles(root: string, target: string): TarFile[] {
-  const own = [...OWN_FILES, ...SHIPPED.flatMap(({ file }) => file ?? [])]
+  const own = [...OWN_FILES, ...SHIPPED.flatMap(({ file }) => file ?? []), ...pythonFiles(root)]
     .map((name) => ({ name, path: `${root}/${name}`, executable: false }));
   return [...own, ...installedPackages(root).flatMap((installed) => filesOf(root, installed, PLATFORMS[target]))]
     .sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/** The directory of the Python side of the bridge, which lib/python_bridge/zygote/helper_files.ts reads. */
+export const PYTHON_HELPER = "lib/python_bridge/helper";
+
+function pythonFiles(root: string): string[] {
+  return sourceFiles(root, ".py", { below: [PYTHON_HELPER] });
 }
 
 /** The shipped `deno.json`: options of Deno, and no resolution of packages. */

@@ -53,14 +53,14 @@ Deno.test("each row of the table of required changes is reported as an error, an
     ...TOPS,
     "etc/minion": `${MINION_FILE}outputter_dirs: [/srv/outputters]\n`,
     "srv/salt/motd.sls": "/etc/motd:\n  file.managed:\n    - usr: root\n",
-    "srv/salt/python.sls": "#!py\ndef run():\n    return {}\n",
+    "srv/salt/python.sls": "#!pyobjects\ndef run():\n    return {}\n",
     "srv/salt/missing.sls": "x:\n  no_such_module.present: []\n",
   };
   await withTree(files, async (root) => {
     const { code, out, err } = await lint(root);
     assertEquals(code, 1);
     for (
-      const text of ["There is no renderer py here", "Did you mean user?", "no_such_module"]
+      const text of ["There is no renderer pyobjects here", "Did you mean user?", "no_such_module"]
     ) {
       assertStringIncludes(out, text);
     }

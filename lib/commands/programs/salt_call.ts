@@ -183,6 +183,7 @@ async function perform(
     opts,
     log: functionsLog,
     ...!options.skip_grains && { grains },
+    ...!options.no_log && { printed: (line: string) => io.writeError(`${sanitize(line)}\n`) },
   });
   if (options.grains_run) {
     print(new Map([[LOCAL, grains]]), { out: "grains" });

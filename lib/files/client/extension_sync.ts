@@ -41,8 +41,8 @@ interface ExtensionChoice {
 interface SyncedFamily {
   /** The new and changed modules, `<family>.<module>`, in the file server's order. */
   readonly changed: string[];
-  /** Those of them in Python, which are copied but not loaded. */
-  readonly python: string[];
+  /** Those of them for Python that are copied but not loaded. */
+  readonly unloaded: string[];
   /** Whether anything changed, also by removal. */
   readonly touched: boolean;
 }
@@ -57,6 +57,9 @@ function namesFor(family: string, list: Value, option: Value): string[] | undefi
   const names = listed.get(family);
   return names === undefined || names === null ? undefined : splitInput(names);
 }
+
+/** The families whose plugins in Python (`.py`) are loaded. */
+const PYTHON_FAMILIES: readonly string[] = ["modules", "utils", "grains", "states", "renderers"];
 
 /** Names of modules' files: Salt's, and those that are loaded here. */
 const MODULE_FILES = "E@\\.(pyx?|so|zip|ts|js)$";
@@ -73,7 +76,7 @@ async function syncFamily(
   const directory = `${place.directory}/${family}`;
   Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
   const record = new SyncRecord(`${place.cachedir}/extmods_synced.json`, family);
-  const changed: string[] = [], python: string[] = [], there = new Set<string>();
+  const changed: string[] = [], unloaded: string[] = [], there = new Set<string>();
   for (const saltenv of choice.saltenvs) {
     const from = `${environmentDirectory({ cachedir: place.cachedir, saltenv })}/_${family}/`;
     for (const copy of await client.cacheDir(`salt://_${family}`, saltenv, { includePat: MODULE_FILES })) {
@@ -83,13 +86,14 @@ async function syncFamily(
       there.add(path);
       if (!await bring(copy, `${directory}/${path}`)) continue;
       changed.push(`${family}.${name}`);
-      if (/\.(pyx?|so|zip)$/.test(path)) python.push(`${family}.${name}`);
+      const isLoaded = path.endsWith(".py") && PYTHON_FAMILIES.includes(family);
+      if (!isLoaded && /\.(pyx?|so|zip)$/.test(path)) unloaded.push(`${family}.${name}`);
     }
   }
   const gone = place.clean ? record.paths.filter((path) => !there.has(path)) : [];
   for (const path of gone) removeModule(directory, path);
   record.keep(there, gone);
-  return { changed, python, touched: changed.length + gone.length > 0 };
+  return { changed, unloaded, touched: changed.length + gone.length > 0 };
 }
 
 /** The request of a caller of `saltutil.sync_*`. */
@@ -135,12 +139,15 @@ export async function syncLogged(family: string, request: SyncRequest, host: Syn
     except: namesFor(family, request.extmod_blacklist, host.opts.extmod_blacklist),
   };
   try {
-    const { changed, python } = await syncFamily(family, choice, {
+    const { changed, unloaded } = await syncFamily(family, choice, {
       place: { directory, cachedir, clean },
       client: host.client(),
     });
-    if (python.length > 0) {
-      host.log("warning", `Modules in Python are kept in ${directory} and not loaded here: ${python.join(", ")}`);
+    if (unloaded.length > 0) {
+      host.log(
+        "warning",
+        `Kept in ${directory} and not loaded here, because they are for Python: ${unloaded.join(", ")}`,
+      );
     }
     return changed;
   } catch (error) {

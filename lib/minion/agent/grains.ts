@@ -35,6 +35,10 @@ export async function loadGrains(
   for (const part of [asMap(core.read(opts, host)), asMap(names), ...await ownGrains(opts, warn)]) {
     merge(grains, part);
   }
+  if (hasPythonGrains(opts)) {
+    const { pluginGrains } = await import("#lib/minion/worker/python_grains.ts");
+    for (const part of await pluginGrains({ opts, grains, warn })) merge(grains, part);
+  }
   merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
   merge(grains, opts.grains);
   return grains;
@@ -51,7 +55,7 @@ const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_di
  * work.
  */
 export async function lazyGrains(opts: MinionOpts, sources: GrainsSources): Promise<ValueMap> {
-  if (opts.enable_fqdns_grains || hasOwnGrains(opts)) return await loadGrains(opts, sources);
+  if (opts.enable_fqdns_grains || hasOwnGrains(opts) || hasPythonGrains(opts)) return await loadGrains(opts, sources);
   const merged: ValueMap = new Map();
   merge(merged, staticGrains(`${opts.config_dir}/grains`, sources.warn ?? (() => {})));
   merge(merged, opts.grains);
@@ -79,8 +83,25 @@ async function ownGrains(opts: MinionOpts, warn: (message: string) => void): Pro
 }
 
 function hasOwnGrains(opts: MinionOpts): boolean {
-  const directories = [...opts.grains_dirs, `${opts.extension_modules}/grains`];
-  return directories.some((directory) => userFiles(directory).size > 0);
+  return grainsDirectories(opts).some((directory) => userFiles(directory).size > 0);
+}
+
+/** Most hosts have none: then nothing of the bridge to Python is loaded. */
+function hasPythonGrains(opts: MinionOpts): boolean {
+  return opts.python_plugins !== false && grainsDirectories(opts).some((directory) => hasPluginNames(directory));
+}
+
+function hasPluginNames(directory: string): boolean {
+  try {
+    return [...Deno.readDirSync(directory)].some(({ name, isDirectory }) => isDirectory || name.endsWith(".py"));
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
+    throw error;
+  }
+}
+
+function grainsDirectories(opts: MinionOpts): string[] {
+  return [...opts.grains_dirs, `${opts.extension_modules}/grains`];
 }
 
 function staticGrains(path: string, warn: (message: string) => void): ValueMap {

@@ -32,6 +32,7 @@ import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
 import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
+import { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -104,6 +105,7 @@ export class Minion {
   #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
   #keeper: KeeperProcess | undefined;
+  #python: PythonZygote | undefined;
   #journal: Journal | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
@@ -152,6 +154,7 @@ export class Minion {
     this.#grains = await this.#loadGrains();
     const log = this.#log;
     this.#keeper = new KeeperProcess(opts, log);
+    this.#python = new PythonZygote(opts, (line) => log.named("salt.modules").info(`A plugin printed: ${line}`));
     const pool = this.#pool = new JobPool({
       opts: packOpts("minion", opts),
       hostData: this.#hostData(),
@@ -509,6 +512,8 @@ export class Minion {
       case "grains":
         await this.refreshGrains();
         return this.#grains;
+      case "python":
+        return await this.#python?.socket() ?? null;
       case "keeper":
         return await this.#keeper?.socket() ?? null;
       case "refresh":
@@ -573,6 +578,7 @@ export class Minion {
     await this.#engines?.close(budget.less(JOURNAL_END_MS));
     await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
+    await this.#python?.close();
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
     await this.#journal?.close(budget.less(BUS_END_MS));
     await this.#bus?.close();

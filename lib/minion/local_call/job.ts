@@ -115,6 +115,7 @@ async function within<T>(
       log: host.log,
       child: () => {},
     });
+    host.modules.begin(context);
     return await run(context, job);
   } finally {
     forget();
@@ -176,7 +177,8 @@ export function callFailure(fun: string, { error, return: returned }: ExecutionR
   }
   if (error instanceof CommandError) return failure(`Error running '${fun}': ${error.message}\n`);
   if (error instanceof InvocationError && error.usage !== undefined) {
-    return failure(`\nPassed invalid arguments: ${error.message}.\n\nUsage:\n`, 1, `${asDocstring(error.usage)}\n`);
+    const usage = error.isVerbatim ? error.usage : asDocstring(error.usage);
+    return failure(`\nPassed invalid arguments: ${error.message}.\n\nUsage:\n`, 1, `${usage}\n`);
   }
   if (error instanceof InvocationError) return failure(`${error.message}\n`);
   return failure(`${str(returned)}\n`);

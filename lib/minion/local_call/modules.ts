@@ -11,8 +11,12 @@ import type { ExecutionResult } from "#lib/plugins/execution.ts";
 import type { Catalogue, CommandWatch, JobContext } from "#lib/plugins/job_context.ts";
 import type { JobPool } from "#lib/minion/worker/job_pool.ts";
 import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
+import { pythonPlugins } from "#lib/minion/worker/python_plugins.ts";
+import { withPythonPlugins } from "#lib/python_bridge/loader/python_catalogue.ts";
+import { PythonJob } from "#lib/python_bridge/loader/python_job.ts";
+import type { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
-import type { Logger } from "#lib/runtime/log.ts";
+import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
@@ -24,6 +28,8 @@ export interface CallModulesOptions {
   /** The minion's grains, which say which modules serve; without them all do. */
   readonly grains?: ValueMap;
   readonly log: Logger;
+  /** Called with each line that a plugin in Python prints. Default: it goes to the log. */
+  readonly printed?: (line: string) => void;
 }
 
 /** The context of custom functions. */
@@ -35,8 +41,11 @@ export class CallModules implements AsyncDisposable {
   readonly catalogue: Catalogue;
   readonly #options: CallModulesOptions;
   readonly #custom: CustomModules;
+  readonly #python: PythonJob;
   #context: CustomCall | undefined;
+  #jobContext: JobContext | undefined;
   #pool: JobPool | undefined;
+  #zygote: Promise<PythonZygote> | undefined;
 
   constructor(options: CallModulesOptions) {
     this.#options = options;
@@ -44,14 +53,29 @@ export class CallModules implements AsyncDisposable {
     const grains = options.grains && (() => options.grains ?? new Map());
     this.#custom = new CustomModules(opts, grains);
     const { names, refusals } = this.#custom;
+    const python = pythonPlugins(opts, log.warning);
     const builtin = loadCatalogue({
+      replaced: Object.keys(python.files.modules ?? {}),
       disableModules: [...opts.disable_modules, ...names, ...refusals.keys()],
       whitelistModules: opts.whitelist_modules,
       grains,
       providers: opts.providers,
       warn: log.warning,
     });
-    this.catalogue = withCustomModules(builtin, {
+    this.#python = new PythonJob({
+      plugins: python,
+      log,
+      socket: async () => await (await this.#openZygote()).socket(),
+      context: () => this.#job(),
+      isHidden: () => log === SILENT_LOGGER,
+    });
+    const withPython = withPythonPlugins(builtin, {
+      plugins: python,
+      job: this.#python,
+      call: (fun) => Promise.reject(new UnavailableError(fun)),
+      warn: log.warning,
+    });
+    this.catalogue = withCustomModules(withPython, {
       names: new Set(names),
       refusals,
       describe: async () => await (await this.#open()).describeCustom(),
@@ -68,6 +92,23 @@ export class CallModules implements AsyncDisposable {
   enter(context: CustomCall): void {
     this.#context = context;
     context.signal.addEventListener("abort", () => void this.#pool?.close(), { once: true });
+  }
+
+  /** Sets the context of the job that runs now, for plugins in Python. */
+  begin(context: JobContext): void {
+    this.#jobContext = context;
+  }
+
+  #job(): JobContext {
+    if (this.#jobContext === undefined) throw new CommandError("plugins in Python run only within a function");
+    return this.#jobContext;
+  }
+
+  #openZygote(): Promise<PythonZygote> {
+    const { opts, printed = this.#options.log.info } = this.#options;
+    return this.#zygote ??= import("#lib/python_bridge/zygote/zygote.ts").then(({ PythonZygote }) =>
+      new PythonZygote(opts, printed)
+    );
   }
 
   /**
@@ -131,7 +172,10 @@ export class CallModules implements AsyncDisposable {
 
   /** Ends running processes. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#pool?.close();
+    await Promise.all([
+      this.#pool?.close(),
+      this.#python.end().then(async () => await (await this.#zygote)?.close()),
+    ]);
   }
 }
 

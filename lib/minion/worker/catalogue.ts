@@ -26,6 +26,8 @@ export interface CatalogueOptions {
    */
   readonly moduleDirs?: readonly string[];
   readonly disableModules?: readonly string[];
+  /** Names of files in Python: a built-in module whose file has such a name is not loaded. */
+  readonly replaced?: readonly string[];
   readonly whitelistModules?: readonly string[];
   /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
@@ -47,7 +49,10 @@ export interface CatalogueOptions {
 /** The families of which a user may have custom modules, by the name of their directory. */
 export type CustomFamily = "modules" | "states" | "renderers" | "returners";
 
-/** All of them. */
+/** The families of which a user may have plugins in Python. */
+export type PluginFamily = CustomFamily | "utils" | "grains";
+
+/** All of those in TypeScript or JavaScript. */
 export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers", "returners"];
 
 /** Where the user's modules may be. */
@@ -68,7 +73,7 @@ export function possibleDirectories({ extensionModules, moduleDirs = [] }: Place
  */
 export function moduleDirectories(
   { extensionModules, moduleDirs = [] }: Places,
-  family: CustomFamily = "modules",
+  family: PluginFamily = "modules",
 ): string[] {
   const directories = moduleDirs.map((root) => {
     const plain = `${root}/${family}`;
@@ -101,7 +106,10 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
   const host = options.grains && { grains: options.grains, hasProgram, hasPath };
   const execution = loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
     directories: moduleDirectories(options),
-    disabled: options.disableModules,
+    disabled: [
+      ...options.disableModules ?? [],
+      ...(options.replaced ?? []).filter((name) => Object.hasOwn(EXECUTION_MODULES, name)),
+    ],
     only: options.whitelistModules,
     userOnly: options.custom,
     renamed: options.renamed,

@@ -65,7 +65,8 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
     renderers: {
       get: (name) => {
         const own = RENDERERS_PREFIX + name;
-        return Promise.resolve(remote.names.has(own.split(".", 1)[0]) ? remoteFunction(own, remote) : undefined);
+        const isOwn = remote.names.has(own.split(".", 1)[0]);
+        return isOwn ? Promise.resolve(remoteFunction(own, remote)) : Promise.resolve(builtin.renderers?.get(name));
       },
     },
   };

@@ -13,6 +13,8 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { CUSTOM_FAMILIES, possibleDirectories } from "./catalogue.ts";
 import { unpackModuleOutcome } from "./module_messages.ts";
 import { ModuleProcess } from "./module_process.ts";
+import { pythonPlugins } from "./python_plugins.ts";
+import { NO_PYTHON_PLUGINS, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { type Permissions, workerPermissions } from "#lib/plugins/permissions.ts";
@@ -51,6 +53,7 @@ export class JobHosts {
   readonly #opts: MinionOpts;
   readonly #permissions = new WeakMap<JobHost, Permissions>();
   #custom: CustomModules;
+  #python: PythonPlugins;
   #described: Promise<Value> | undefined;
   #started = 0;
 
@@ -60,6 +63,7 @@ export class JobHosts {
     this.#opts = unpackOpts("minion", options.opts);
     this.hostData = options.hostData;
     this.#custom = this.#found();
+    this.#python = this.#foundPython();
   }
 
   /** The custom modules, as they were found last. */
@@ -70,7 +74,13 @@ export class JobHosts {
   /** Reads the list of custom modules again. */
   findCustom(): void {
     this.#custom = this.#found();
+    this.#python = this.#foundPython();
     this.#described = undefined;
+  }
+
+  /** Of `salt-call` the calling process has them. */
+  #foundPython(): PythonPlugins {
+    return this.#options.customOnly ? NO_PYTHON_PLUGINS : pythonPlugins(this.#opts, this.#options.log.warning);
   }
 
   #found(): CustomModules {
@@ -99,6 +109,7 @@ export class JobHosts {
         permissions,
         customModules: this.#custom.names,
         refusedModules: Object.fromEntries(this.#custom.refusals),
+        python: this.#python,
       },
       permissions: this.#denoPermissions(permissions),
       log: this.#options.log,

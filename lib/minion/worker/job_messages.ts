@@ -149,7 +149,7 @@ export function requestByJob(fields: Fields): MinionRequest {
 /** Parses the other requests of a worker: it does not load the custom modules. */
 function requestByWorker(fields: Fields): MinionRequest {
   const what = readText(fields, "what");
-  if (what === "describe" || what === "keeper") return { what };
+  if (what === "describe" || what === "keeper" || what === "python") return { what };
   // Any number that an operator typed: the system checks it.
   if (what === "signal") return { what, jid: readText(fields, "jid"), signal: readNumber(fields, "signal") };
   if (what === "call") return { what, fun: readText(fields, "fun"), call: readBlob(fields, "call") };

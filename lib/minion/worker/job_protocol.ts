@@ -8,6 +8,7 @@ import type { Refresh } from "#lib/plugins/job_context.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import type { Permissions } from "#lib/plugins/permissions.ts";
+import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import { toValue, type Value } from "#lib/values/value.ts";
 
 /** The data that a job worker starts with. */
@@ -26,6 +27,8 @@ export interface JobWorkerInit {
   readonly customModules: readonly string[];
   /** Files of custom modules that do not serve this host, with the reason. */
   readonly refusedModules: Readonly<Record<string, string>>;
+  /** The plugins in Python. */
+  readonly python: PythonPlugins;
 }
 
 /** The data that a process of a custom module starts with. */
@@ -72,6 +75,8 @@ export type MinionRequest =
   | { readonly what: "running" }
   /** The path of the keeper's socket; the keeper is started if necessary. None if there is no keeper. */
   | { readonly what: "keeper" }
+  /** The path of the socket of the process that starts Python for jobs. */
+  | { readonly what: "python" }
   /** Descriptions of the custom functions, for a worker, which does not load them. */
   | { readonly what: "describe" }
   /** Calls a function of a custom module, for a worker. The packed arguments: `args`, `kwargs`. */

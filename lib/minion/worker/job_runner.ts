@@ -61,6 +61,8 @@ export interface RunnerParts {
   post(message: FromJob): void;
   /** Called when a job is about to begin. */
   begin(): void;
+  /** Called when a job has ended. */
+  end?(): void;
   /**
    * Runs the commands of a job so that they outlive the minion. Default: they end with this process.
    * @param kept Those that outlived an earlier minion, in the order of their start.
@@ -88,6 +90,7 @@ export class JobRunner {
   #asks = 0;
   #abort = new AbortController();
   #doing = "waiting for a job";
+  #current: JobContext | undefined;
 
   constructor(parts: RunnerParts) {
     this.#parts = parts;
@@ -97,6 +100,15 @@ export class JobRunner {
   /** The minion's grains now. */
   get grains(): ValueMap {
     return this.#grains;
+  }
+
+  /**
+   * The context of the job that runs now.
+   * @throws {Error} If there is none.
+   */
+  get context(): JobContext {
+    if (this.#current === undefined) throw new Error("no job runs");
+    return this.#current;
   }
 
   /** One line: what it is doing. */
@@ -145,6 +157,14 @@ export class JobRunner {
   }
 
   async #run(message: ToJob & { readonly kind: "run" }): Promise<void> {
+    try {
+      await this.#runJob(message);
+    } finally {
+      this.#parts.end?.();
+    }
+  }
+
+  async #runJob(message: ToJob & { readonly kind: "run" }): Promise<void> {
     const { post, log } = this.#parts;
     const load = asMap(unpackValue(message.load));
     const fun = load.get("fun") ?? null;
@@ -152,13 +172,14 @@ export class JobRunner {
     const arg = message.call === undefined ? Array.isArray(args) ? args : [] : exactArguments(message.call);
     this.#abort = new AbortController(); // before the first wait: from now on the job may be ended
     const names = (Array.isArray(fun) ? fun : [fun]).map(str);
-    const functions = await Promise.all(names.map((name) => this.#parts.catalogue.get(name)));
+    const detached = message.resumed ? detachedCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
+    const context = this.#current = this.#context(load, detached);
+    const functions = await this.#functions(names);
+    if (functions instanceof Error) return post({ kind: "done", outcome: pack(unloadable(functions)) });
     const instead = this.#parts.admit(new Map(names.map((name, i) => [name, functions[i]])), message);
     if (instead !== undefined) return post(instead);
     this.#parts.begin();
     this.#doing = `running ${str(fun)} for job ${str(load.get("jid") ?? null)}`;
-    const detached = message.resumed ? detachedCommands(this.#parts.opts.cachedir, str(load.get("jid") ?? "")) : [];
-    const context = this.#context(load, detached);
     if (message.resumed && !names.every((_name, i) => functions[i]?.resumable)) {
       const interrupted = await this.#interrupted(context, detached);
       this.#doing = "waiting for a job";
@@ -178,6 +199,16 @@ export class JobRunner {
     if (packedOutcome.length > LARGE_BYTES) post({ kind: "after_large_outcome" });
   }
 
+  /** The functions of a job, or why they cannot be found: there is no Python for one. */
+  async #functions(names: readonly string[]): Promise<(ModuleFunction<JobContext> | undefined)[] | Error> {
+    try {
+      return await Promise.all(names.map((name) => this.#parts.catalogue.get(name)));
+    } catch (error) {
+      if (error instanceof CommandError || error instanceof JobEndedError) return error;
+      throw error;
+    }
+  }
+
   /** The outcome of a job that cannot be run again, but whose commands continued. */
   async #interrupted({ runChild, signal, child }: JobContext, detached: readonly DetachedCommand[]): Promise<ValueMap> {
     if (runChild === undefined) return interruptedReturn("running");
@@ -187,9 +218,10 @@ export class JobRunner {
   /** The outcome as it is sent. */
   #outcomeFields(
     outcome: ExecutionResult | MultiResult,
-    { resumed }: ToJob & { readonly kind: "run" },
+    { resumed, call }: ToJob & { readonly kind: "run" },
     isHidden: boolean,
   ): Record<string, unknown> {
+    const isCalled = call !== undefined;
     if (resumed && "error" in outcome && outcome.error instanceof CommandLostError) {
       return Object.fromEntries(interruptedReturn("running", [outcome.error.message]));
     }
@@ -198,7 +230,7 @@ export class JobRunner {
     if ("out" in outcome && outcome.out !== undefined) fields.out = outcome.out;
     if ("errorDetails" in outcome && !isHidden) fields[ERROR_DETAILS] = outcome.errorDetails;
     if ("error" in outcome && outcome.error !== undefined) fields.threw = true;
-    if (this.#parts.sendErrors && "error" in outcome && outcome.error !== undefined) {
+    if ((this.#parts.sendErrors || isCalled) && "error" in outcome && outcome.error !== undefined) {
       fields.error = describeThrown(outcome.error);
     }
     return fields;
@@ -246,6 +278,11 @@ export class JobRunner {
       },
     });
   }
+}
+
+/** The outcome of a job whose functions cannot be found. */
+function unloadable({ message }: Error): ExecutionResult {
+  return { return: `ERROR: ${message}`, retcode: 1, success: false, out: "nested" };
 }
 
 function asMap(value: Value): ValueMap {

@@ -5,6 +5,7 @@
  */
 
 import { ChildPids } from "./child_pids.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
 import { withCustomModules } from "./custom_catalogue.ts";
 import { parseToJob } from "./job_messages.ts";
 import { type JobWorkerInit, pack } from "./job_protocol.ts";
@@ -14,6 +15,8 @@ import { loadCatalogue } from "./catalogue.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { joinPermissions, permissionKey } from "#lib/plugins/permissions.ts";
 import { isNoLog } from "#lib/protocol/no_log.ts";
+import { PythonJob } from "#lib/python_bridge/loader/python_job.ts";
+import { withPythonPlugins } from "#lib/python_bridge/loader/python_catalogue.ts";
 import { keeperRunner } from "#lib/minion/keeper/keeper_runner.ts";
 import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
 import { heedStopWord } from "#lib/values/stop_word.ts";
@@ -28,18 +31,40 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
   const own = permissionKey(init.permissions);
   const loader = host.log.named("salt.loader");
   const custom = new Set(init.customModules);
+  const python = init.permissions !== "all" ? undefined : new PythonJob({
+    plugins: init.python,
+    log: host.log,
+    socket: async () => {
+      try {
+        return str(await runner.ask({ what: "python" }));
+      } catch (error) {
+        throw new CommandError(messageOf(error), { cause: error });
+      }
+    },
+    context: () => runner.context,
+    isHidden: () => isNoLog(new Map(Object.entries(runner.context.job))),
+  });
   const keeper = new KeeperAddress(() => runner.ask({ what: "keeper" }));
   const runner: JobRunner = new JobRunner({
     opts,
     hostData: init.hostData,
     catalogue: withCustomModules(
-      loadCatalogue({
-        disableModules: [...opts.disable_modules, ...init.customModules, ...Object.keys(init.refusedModules)],
-        whitelistModules: opts.whitelist_modules,
-        grains: () => runner.grains,
-        providers: opts.providers,
-        warn: host.log.warning,
-      }),
+      withPythonPlugins(
+        loadCatalogue({
+          replaced: Object.keys(init.python.files.modules ?? {}),
+          disableModules: [...opts.disable_modules, ...init.customModules, ...Object.keys(init.refusedModules)],
+          whitelistModules: opts.whitelist_modules,
+          grains: () => runner.grains,
+          providers: opts.providers,
+          warn: host.log.warning,
+        }),
+        {
+          plugins: init.python,
+          job: python,
+          call: (fun, args, kwargs) => runner.ask({ what: "call", fun, call: pack({ args, kwargs }) }),
+          warn: host.log.warning,
+        },
+      ),
       {
         names: custom,
         refusals: new Map(Object.entries(init.refusedModules)),
@@ -49,7 +74,12 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
     ),
     log: host.log,
     post: (message) => host.post(message),
-    begin: () => children.clear(),
+    begin: () => {},
+    // Not when it begins: its process in Python is started before, to find its function.
+    end: () => {
+      children.clear();
+      void python?.end();
+    },
     // With fewer permissions it may not connect to the keeper.
     ...init.permissions === "all" && {
       runChild: (load: ValueMap, detached: readonly DetachedCommand[]) =>

@@ -1,0 +1,1 @@
+"""Beacons of Salt, of which plugins import names."""

@@ -1,0 +1,3 @@
+"""The standard library's module."""
+
+from ipaddress import *  # noqa: F403

@@ -1,0 +1,199 @@
+/**
+ * The functions of a minion with those of its plugins in Python. Whether a name is Python's is asked of the job's
+ * process only for names that a file may take, and for names that nothing else has. Code that may not start processes
+ * knows such functions by name only, and calls them through the minion.
+ * @module
+ */
+
+import { CommandError } from "#lib/errors.ts";
+import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
+import type { FamilyEntry } from "#lib/plugins/loader.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
+import { compareStrings, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { type Descriptions, parseDescriptions } from "./descriptions.ts";
+import type { PythonJob } from "./python_job.ts";
+import { withPythonRenderers } from "./python_renderers.ts";
+import { withPythonStates } from "./python_states.ts";
+import type { PythonPlugins } from "./python_files.ts";
+
+/** The families whose functions a catalogue has. */
+type DescribedFamily = "modules" | "states";
+
+/** The prefix of the functions that describe the plugins of a family, each a job of its own. */
+const DESCRIBE = "python/describe_";
+
+/** How plugins in Python are reached. */
+export interface PythonAccess {
+  readonly plugins: PythonPlugins;
+  /** The process of the current job; absent where none may be started. */
+  readonly job?: PythonJob;
+  /**
+   * Calls a function in a thread that may start processes.
+   * @returns Its outcome: a map with `return` and `retcode`, and `error` if it failed.
+   */
+  call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value>;
+  /** Called with the reasons why files do not load, of which a caller is told. */
+  readonly warn?: (message: string) => void;
+}
+
+/** The functions of `builtin` and of the plugins in Python, which win. */
+export function withPythonPlugins(builtin: Catalogue, access: PythonAccess): Catalogue {
+  const names = new Set(access.plugins.names.modules ?? []);
+  const files = new Set(Object.keys(access.plugins.files.modules ?? {}));
+  const states = withPythonStates(builtin.states, {
+    plugins: access.plugins,
+    job: access.job,
+    describe: () => describe("states", access),
+  });
+  const renderers = withPythonRenderers(builtin.renderers, access);
+  if (files.size === 0) {
+    const get = async (name: string) => describing(name, access) ?? await builtin.get(name);
+    return { ...builtin, ...states !== builtin.states && { get, states }, renderers };
+  }
+  const python = new PythonModules(access);
+  return {
+    ...builtin,
+    states,
+    renderers,
+    async get(name) {
+      const describes = describing(name, access);
+      if (describes !== undefined) return describes;
+      const module = moduleOf(name);
+      if (!names.has(module)) {
+        const other = await builtin.get(name);
+        if (other !== undefined) return other;
+      }
+      if (access.job === undefined) return elsewhere(name, access);
+      const own = await python.find(name);
+      if (own !== undefined || files.has(module)) return own;
+      const other = await builtin.get(name);
+      // A thread that cannot ask Python sends every job with such a name here.
+      return other && { ...other, permissions: "all" };
+    },
+    async all() {
+      const [others, own] = await Promise.all([builtin.all(), python.all()]);
+      const taken = new Set(own.map(({ name }) => name));
+      return [...others.filter(({ name }) => !taken.has(name)), ...own].sort((a, b) => compareStrings(a.name, b.name));
+    },
+    serves: async (module) =>
+      await builtin.serves(module) || (await python.all()).some(({ name }) => moduleOf(name) === module),
+    problems: () => new Map([...builtin.problems()]),
+    refusals: () => new Map([...builtin.refusals(), ...python.refusals]),
+    providers: async () => {
+      const own = (await python.all()).map(({ name }) => moduleOf(name));
+      return new Map([...await builtin.providers(), ...own.map((name) => [name, name] as const)]);
+    },
+  };
+}
+
+function moduleOf(name: string): string {
+  return name.split(".", 1)[0];
+}
+
+/** The execution modules in Python. */
+class PythonModules {
+  readonly refusals = new Map<string, string>();
+  readonly #access: PythonAccess;
+  #described: Promise<Descriptions> | undefined;
+
+  constructor(access: PythonAccess) {
+    this.#access = access;
+  }
+
+  /** The function of this name, if Python has it. */
+  async find(name: string): Promise<ModuleFunction<JobContext> | undefined> {
+    const { job } = this.#access;
+    const doc = await job?.find("modules", name);
+    if (doc instanceof MissingPlugin) {
+      if (doc.reason !== null) this.refusals.set(moduleOf(name), doc.reason);
+      return undefined;
+    }
+    return job && calledInPython(name, job, { doc: doc ?? "", docstring: doc ?? null });
+  }
+
+  /** All functions; describes the plugins once. */
+  async all(): Promise<FamilyEntry<JobContext>[]> {
+    const { functions, refusals } = await (this.#described ??= describe("modules", this.#access));
+    for (const [file, reason] of refusals) this.refusals.set(file, reason);
+    return functions.map(({ name, signature }) => ({
+      name,
+      fun: { ...signature, permissions: "all", run: elsewhere(name, this.#access).run },
+    }));
+  }
+}
+
+/** The function that describes the plugins of a family, as a job of its own, if `name` is its name. */
+function describing(name: string, { job }: PythonAccess): ModuleFunction<JobContext> | undefined {
+  if (!name.startsWith(DESCRIBE)) return undefined;
+  const family = name === `${DESCRIBE}states` ? "states" : "modules";
+  return {
+    doc: "",
+    params: {},
+    permissions: "all",
+    run: async (_bound, context) => {
+      if (job === undefined) throw new Error("a thread without permissions describes no plugins");
+      return (await job.request({ kind: "describe", family }, context)).value;
+    },
+  };
+}
+
+/** Describes the plugins of a family, here or in a thread that may start processes. */
+async function describe(family: DescribedFamily, access: PythonAccess): Promise<Descriptions> {
+  const { job, warn } = access;
+  const described = job === undefined
+    ? parseDescriptions((await outcomeOf(DESCRIBE + family, [], new Map(), access)).result)
+    : await job.describe(family);
+  for (const problem of described.problems.values()) warn?.(`A plugin does not load: ${problem}`);
+  return described;
+}
+
+/** The function, called in the process of the job. */
+function calledInPython(
+  name: string,
+  job: PythonJob,
+  described: Pick<ModuleFunction<JobContext>, "doc" | "docstring">,
+): ModuleFunction<JobContext> {
+  return {
+    ...described,
+    params: {},
+    varArgs: "args",
+    varKwargs: "kwargs",
+    permissions: "all",
+    async run(_bound, context, { args, kwargs }) {
+      const request = { kind: "call", family: "modules", fun: name, args, kwargs, test: context.opts.test } as const;
+      const { value, retcode } = await job.request(request, context);
+      if (retcode !== 0) context.setRetcode(retcode);
+      return value;
+    },
+  };
+}
+
+/** The function, called in another thread. */
+function elsewhere(name: string, access: PythonAccess): ModuleFunction<JobContext> {
+  return {
+    doc: "",
+    params: {},
+    varArgs: "args",
+    varKwargs: "kwargs",
+    permissions: "all",
+    async run(_bound, context, { args, kwargs }) {
+      const { result, retcode } = await outcomeOf(name, args, kwargs, access);
+      if (retcode !== 0) context.setRetcode(retcode);
+      return result;
+    },
+  };
+}
+
+async function outcomeOf(
+  name: string,
+  args: readonly Value[],
+  kwargs: ValueMap,
+  access: PythonAccess,
+): Promise<{ readonly result: Value; readonly retcode: number }> {
+  const outcome = await access.call(name, args, kwargs);
+  if (!isMap(outcome)) throw new CommandError(`${name} has no outcome`);
+  const thrown = outcome.get("error");
+  if (isMap(thrown)) throw new CommandError(str(thrown.get("message") ?? ""));
+  return { result: outcome.get("return") ?? null, retcode: toNumber(outcome.get("retcode")) ?? 1 };
+}

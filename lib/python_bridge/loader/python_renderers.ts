@@ -1,0 +1,66 @@
+/**
+ * Renderers in Python: `#!py`, whose files have a function `run`, and a fleet's own.
+ * @module
+ */
+
+import { CommandError } from "#lib/errors.ts";
+import type { JobContext } from "#lib/plugins/job_context.ts";
+import type { Functions } from "#lib/plugins/loader.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
+import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
+import { str, type ValueMap } from "#lib/values/value.ts";
+import type { PythonJob } from "./python_job.ts";
+import type { PythonPlugins } from "./python_files.ts";
+
+/** The functions of renderers, `upper.render`. */
+export type RendererFunctions = Pick<Functions<JobContext>, "get">;
+
+/** The renderers of `builtin`, `py`, and those of the plugins in Python. */
+export function withPythonRenderers(
+  builtin: RendererFunctions | undefined,
+  { plugins, job }: { readonly plugins: PythonPlugins; readonly job?: PythonJob },
+): RendererFunctions {
+  const names = new Set(plugins.names.renderers ?? []);
+  return {
+    async get(name) {
+      const module = name.split(".", 1)[0];
+      if (!names.has(module) && module !== "py") return await builtin?.get(name);
+      if (job === undefined) return rendererOf(() => Promise.reject(new CommandError(`${module} needs Python`)));
+      if (module === "py" && !names.has("py")) return rendererOf((given, context) => renderPython(given, context, job));
+      if (await job.find("renderers", name) instanceof MissingPlugin) return await builtin?.get(name);
+      return rendererOf(async (given, context) => {
+        const call = { kind: "call", family: "renderers", fun: name, test: context.opts.test } as const;
+        const { data, ...more } = Object.fromEntries([...given].map(([key, value]) => [str(key), value]));
+        const kwargs: ValueMap = new Map(Object.entries({ saltenv: more.saltenv, sls: more.sls }));
+        return (await job.request({ ...call, args: [data ?? null], kwargs }, context)).value;
+      });
+    },
+  };
+}
+
+function rendererOf(run: (given: ValueMap, context: JobContext) => Promise<unknown>): ModuleFunction<JobContext> {
+  return {
+    doc: "",
+    params: {},
+    varKwargs: "kwargs",
+    permissions: "all",
+    run: (_bound, context, { kwargs }) => run(kwargs, context),
+  };
+}
+
+/** Runs an SLS file in Python. As in Salt, it is the file itself, whatever renderers come before. */
+async function renderPython(given: ValueMap, context: JobContext, job: PythonJob): Promise<unknown> {
+  const text = (name: string) => str(given.get(name) ?? "");
+  const path = text("tmplpath");
+  const name = path.slice(path.lastIndexOf("/") + 1).split(".", 1)[0];
+  const { value } = await job.request({
+    kind: "render",
+    text: text("data"),
+    path,
+    name: name === "" ? "sls" : name,
+    sls: text("sls"),
+    saltenv: text("saltenv"),
+    pillar: true,
+  }, context);
+  return value;
+}

@@ -1,0 +1,166 @@
+/**
+ * The process of the host's Python that runs plugins in Python (`helper/zygote.py`), on the daemon's side: started when
+ * the first plugin is needed, and again after it has ended. It forks a process for each job, which connects to the
+ * job's thread. It ends with the daemon, and when it was idle for five minutes.
+ * @module
+ */
+
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { buildEnvironment } from "#lib/programs/command_environment.ts";
+import { lstatIfExists } from "#lib/os/atomic_file.ts";
+import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
+import { pythonProgram } from "./python_program.ts";
+import { writeHelper } from "./helper_files.ts";
+
+/** Maximum time to start, in milliseconds. */
+const START_MS = 30_000;
+/** Maximum length of a line that the process prints, in UTF-16 units. */
+const MAX_LINE = 4_000;
+
+/** The options of the daemon that it needs. */
+export interface ZygoteOptions {
+  readonly cachedir: string;
+  readonly sock_dir: string;
+  /** The Python to use; `null`: `python3` in PATH. */
+  readonly python: string | null;
+  /** Maximum memory of a job, in bytes. */
+  readonly custom_module_memory: number;
+}
+
+interface Running {
+  readonly child: Deno.ChildProcess;
+  readonly path: string;
+  /** Resolves when it listens. */
+  readonly ready: Promise<void>;
+}
+
+/** Starts the process of one daemon when it is needed. */
+export class PythonZygote {
+  readonly #options: ZygoteOptions;
+  readonly #printed: (line: string) => void;
+  #running: Promise<Running> | undefined;
+  #closed = false;
+
+  /** @param printed Called with each line that a plugin prints; for a job that hides nothing. */
+  constructor(options: ZygoteOptions, printed: (line: string) => void) {
+    this.#options = options;
+    this.#printed = printed;
+  }
+
+  /**
+   * The path of its socket.
+   * @throws {CommandError} If there is no Python, or it does not start.
+   */
+  async socket(): Promise<string> {
+    if (this.#closed) throw new CommandError("this daemon ends");
+    const running = this.#running ??= this.#start();
+    try {
+      const { path, ready } = await running;
+      await ready;
+      if (lstatIfExists(path) !== undefined) return path;
+    } catch (error) {
+      if (this.#running === running) this.#running = undefined;
+      throw error;
+    }
+    // Somebody has removed its socket, or it is ending.
+    if (this.#running === running) this.#running = undefined;
+    return await this.socket();
+  }
+
+  async #start(): Promise<Running> {
+    const { cachedir, sock_dir, python, custom_module_memory } = this.#options;
+    const program = pythonProgram(python);
+    const directory = await writeHelper(cachedir);
+    // `salt-call` may be the first program here.
+    Deno.mkdirSync(sock_dir, { recursive: true });
+    const path = `${sock_dir}/python_${crypto.randomUUID().slice(0, 8)}.ipc`;
+    const child = new Deno.Command(program, {
+      // No variables PYTHON*, and no packages of a user; those of the host are wanted.
+      args: ["-E", "-s", "-X", "utf8", `${directory}/zygote.py`, path, String(custom_module_memory)],
+      cwd: "/",
+      env: buildEnvironment({ given: {}, login: {}, clean: false, prependPath: null, resetLocale: false }),
+      clearEnv: true,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    child.unref();
+    const running: Running = { child, path, ready: this.#serve(child, program) };
+    void child.status.then(() => this.#running = undefined);
+    return running;
+  }
+
+  /** Reads what it prints, in the background; returns when it listens. */
+  async #serve(child: Deno.ChildProcess, program: string): Promise<void> {
+    const said: string[] = [];
+    const errors = readLines(child.stderr, (line) => said.push(line.slice(0, MAX_LINE)) > 20 && said.shift());
+    const started = Promise.withResolvers<void>();
+    const lines = readLines(child.stdout, (line) => {
+      const notice = noticeOf(line);
+      if (notice.ready) started.resolve();
+      else if (notice.printed !== undefined) this.#printed(notice.printed);
+    });
+    void Promise.all([errors, lines]).then(() =>
+      started.reject(new CommandError(`${program} cannot run plugins: ${said.at(-1) ?? "it has ended at once"}`))
+    );
+    const timer = setTimeout(() => {
+      started.reject(new CommandError(`${program} did not start in ${START_MS} ms`));
+      endProcess(child);
+    }, START_MS);
+    try {
+      await started.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends it, and with it the processes of jobs. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const running = await this.#running?.catch(() => undefined);
+    if (running === undefined) return;
+    await running.child.stdin.close().catch(() => {}); // it has ended
+    const timer = setTimeout(() => endProcess(running.child), CLOSE_MS);
+    await running.child.status;
+    clearTimeout(timer);
+  }
+}
+
+/** Time to end after its input is closed, in milliseconds. */
+const CLOSE_MS = 1_000;
+
+function endProcess(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Calls `take` with each line of a stream. A line that does not end is cut. */
+async function readLines(stream: ReadableStream<Uint8Array>, take: (line: string) => void): Promise<void> {
+  let rest = "";
+  try {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) {
+      const lines = (rest + text).split("\n");
+      rest = (lines.pop() ?? "").slice(0, MAX_LINE * 2);
+      for (const line of lines) take(line);
+    }
+  } catch (error) {
+    take(messageOf(error));
+  }
+  if (rest !== "") take(rest);
+}
+
+/** A line that the process prints: JSON. */
+function noticeOf(line: string): { readonly ready: boolean; readonly printed?: string } {
+  let fields: unknown;
+  try {
+    fields = JSON.parse(line);
+  } catch {
+    return { ready: false, printed: line };
+  }
+  if (typeof fields !== "object" || fields === null) return { ready: false };
+  const printed = "printed" in fields && typeof fields.printed === "string" ? fields.printed : undefined;
+  return { ready: "ready" in fields, ...printed !== undefined && { printed } };
+}
