@@ -345,7 +345,7 @@ function makeMasterOptions() {
     event_return_whitelist: strsOption([], "Globs of tags: returners get these events alone. Empty: all."),
     event_return_blacklist: strsOption([], "Globs of tags: returners do not get these events."),
     event_return_niceness: notNeeded(
-      intOption(0, "Accepted for compatibility with Salt, which stores events in a process of its own."),
+      intOption(null, "Accepted for compatibility with Salt, which stores events in a process of its own."),
     ),
     master_return: strsOption(
       [],
