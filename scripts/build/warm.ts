@@ -18,7 +18,9 @@ async function compileScripts(isSelected: (name: string) => boolean): Promise<vo
   Object.assign(globalThis, { postMessage: () => {} });
   for (const { name } of Deno.readDirSync(new URL("./", Deno.mainModule))) {
     const script = new URL(`./${name}`, Deno.mainModule).href;
-    const isFile = name.endsWith(".mjs") && !/(?:^|\.)modules-/.test(name) && script !== Deno.mainModule;
+    // The worker of an engine is beside the engines, and a thread as those of `lib`.
+    const isSingle = /(?:^|\.)modules-(?!engines-_worker\.)/.test(name);
+    const isFile = name.endsWith(".mjs") && !isSingle && script !== Deno.mainModule;
     if (isFile && isSelected(name)) await import(script);
   }
 }
