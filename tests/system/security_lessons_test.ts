@@ -37,7 +37,7 @@ async function acceptedMinion(fleet: Fleet, id = "liar"): Promise<ScriptedMinion
   return minion;
 }
 
-/** Every file below `directory`, with its size; without that of the event log, which grows with the events of sign-ins. */
+/** Every file below `directory`, with its size, but for that of the event log, which grows with events of sign-ins. */
 function files(directory: string): string[] {
   const size = (path: string) => path.endsWith(".log") ? "" : ifThere(() => Deno.lstatSync(path))?.size;
   return [...filesBelow(directory)].map((path) => `${path} ${size(path)}`).sort();

@@ -12,7 +12,7 @@ import pathlib
 import sys
 import warnings
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "corpus"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "corpus"))
 from typed import typed
 
 warnings.simplefilter("ignore")
