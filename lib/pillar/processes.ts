@@ -9,9 +9,9 @@ import { sameBytes } from "#lib/crypto/same_bytes.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import { describeError, messageOf } from "#lib/errors.ts";
 import { encode } from "#lib/values/msgpack.ts";
-import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { HelperProcess } from "#lib/programs/helper_process.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { masterProcess, PILLAR_PROCESS, V8_FLAGS } from "#lib/runtime/self_command.ts";
+import { masterProcess, PILLAR_PROCESS } from "#lib/runtime/self_command.ts";
 import { packNumbered, type PillarReplyMessage, type PillarRequestMessage } from "./messages.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { map } from "#lib/values/value.ts";
@@ -24,8 +24,6 @@ const IDLE_MS = 300_000;
 const HEAP_MB = 1_024;
 /** Maximum bytes of a reply; `pillar_max_bytes` limits it further. */
 const MAX_ANSWER = 2 ** 31;
-/** Maximum bytes of a process's output in the log. */
-const MAX_PRINTED = 16_384;
 
 /** The parts of {@linkcode PillarProcesses}. */
 export interface PillarProcessesParts {
@@ -152,14 +150,12 @@ function replyOf(key: string, pillar: Uint8Array | "full" | "lost"): PillarReply
 /** One process. */
 class PillarProcess {
   readonly #parts: PillarProcessesParts;
-  readonly #child: Deno.ChildProcess;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #process: HelperProcess;
   readonly #known = new Set<string>();
-  readonly #ended: Promise<unknown>;
+  readonly #ended: Promise<void>;
   #answer: PromiseWithResolvers<Uint8Array> | undefined;
   #number = 0;
   #idle: Timer | undefined;
-  #printed = "";
 
   /**
    * @param onEnd Called when it has ended.
@@ -167,28 +163,19 @@ class PillarProcess {
    */
   constructor(parts: PillarProcessesParts, onEnd: () => void) {
     this.#parts = parts;
-    const [command, ...args] = parts.command ?? masterProcess(PILLAR_PROCESS);
-    // In its own process group, so that Ctrl-C on the master's terminal signals only the master.
-    this.#child = new Deno.Command(command, {
-      args,
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-      detached: true,
-      env: { DENO_V8_FLAGS: `${V8_FLAGS.replace(/=1\b/, "=8")},--max-old-space-size=${HEAP_MB}` },
-    }).spawn();
-    this.#input = this.#child.stdin.getWriter();
-    this.#write(parts.opts);
-    const reading = this.#read().catch((error) => this.#fail(describeError(error)));
-    const printing = this.#readPrinted().catch(() => {}); // it has ended
-    this.#ended = Promise.all([reading, printing, this.#child.status]).then(([, , status]) => {
+    this.#process = new HelperProcess({
+      words: parts.command ?? masterProcess(PILLAR_PROCESS),
+      heapMb: HEAP_MB,
+      maxAnswer: MAX_ANSWER,
+      answered: (content) => this.#answer?.resolve(content),
+      unreadable: (error) => this.#fail(describeError(error)),
+    });
+    this.#process.write(parts.opts);
+    this.#ended = this.#process.ended.then(({ reason, printed }) => {
       clearTimeout(this.#idle);
       onEnd();
-      const how = status.signal === null ? `with ${status.code}` : `by ${status.signal}`;
-      this.#fail(
-        outOfMemory(this.#printed) ? `it needs more than ${HEAP_MB} MB of memory` : `its process ended ${how}`,
-      );
-      if (this.#printed !== "") parts.log.error(`A process for pillars: ${this.#printed.trim()}`);
+      this.#fail(reason);
+      if (printed !== "") parts.log.error(`A process for pillars: ${printed}`);
     });
   }
 
@@ -213,15 +200,15 @@ class PillarProcess {
     const answer = this.#answer = Promise.withResolvers<Uint8Array>();
     const late = setTimeout(() => {
       answer.reject(new Error(`it takes more than ${timeoutMs / 1000} seconds (pillar_timeout)`));
-      this.#kill("SIGKILL");
+      this.#process.kill("SIGKILL");
     }, timeoutMs);
     try {
-      this.#write(packNumbered({ number: ++this.#number, request }));
+      this.#process.write(packNumbered({ number: ++this.#number, request }));
       return await answer.promise;
     } finally {
       clearTimeout(late);
       this.#answer = undefined;
-      this.#idle = setTimeout(() => void this.#input.close().catch(() => {}), idleMs);
+      this.#idle = setTimeout(() => void this.#process.closeInput(), idleMs);
     }
   }
 
@@ -229,45 +216,13 @@ class PillarProcess {
     this.#answer?.reject(new Error(reason));
   }
 
-  #write(content: Uint8Array): void {
-    this.#input.write(frame(1, content)).catch(() => {}); // it has ended: its status says so
-  }
-
-  async #read(): Promise<void> {
-    const frames = new FrameReader(MAX_ANSWER);
-    for await (const piece of this.#child.stdout) {
-      for (const { content } of frames.push(piece)) this.#answer?.resolve(content);
-    }
-  }
-
-  async #readPrinted(): Promise<void> {
-    const decoder = new TextDecoder();
-    for await (const piece of this.#child.stderr) {
-      if (this.#printed.length < MAX_PRINTED) {
-        this.#printed += decoder.decode(piece, { stream: true }).slice(0, MAX_PRINTED - this.#printed.length);
-      }
-    }
-  }
-
-  #kill(signal: Deno.Signal): void {
-    try {
-      this.#child.kill(signal);
-    } catch {
-      // It has ended.
-    }
-  }
-
   /** Ends it: by the end of its input, else by force. */
   async close(budget: TimeBudget): Promise<void> {
     clearTimeout(this.#idle);
-    if (this.busy) this.#kill("SIGTERM");
-    await this.#input.close().catch(() => {});
-    if (!await budget.allows(this.#ended)) this.#kill("SIGKILL");
+    if (this.busy) this.#process.kill("SIGTERM");
+    await this.#process.closeInput();
+    if (!await budget.allows(this.#ended)) this.#process.kill("SIGKILL");
     await this.#ended;
     clearTimeout(this.#idle);
   }
-}
-
-function outOfMemory(printed: string): boolean {
-  return /heap out of memory|Reached heap limit|Allocation failed/.test(printed);
 }

@@ -5,10 +5,10 @@
  */
 
 import { describeError, messageOf } from "#lib/errors.ts";
-import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { HelperProcess } from "#lib/programs/helper_process.ts";
 import { packRenderEvent, type RenderedEvent, type RenderEvent, unpackRenderedEvent } from "#lib/reactor/rendering.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { masterProcess, REACTOR_PROCESS, V8_FLAGS } from "#lib/runtime/self_command.ts";
+import { masterProcess, REACTOR_PROCESS } from "#lib/runtime/self_command.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 
@@ -16,8 +16,6 @@ import type { TimeBudget } from "#lib/os/time_budget.ts";
 const HEAP_MB = 512;
 /** Maximum bytes of what the files of one event say. */
 const MAX_ANSWER = 256 * 2 ** 20;
-/** Maximum bytes of the process's output in the log. */
-const MAX_PRINTED = 16_384;
 /** A process takes this long to start, in milliseconds, besides the time for its event. */
 const START_MS = 20_000;
 /** A process without work for this time is ended, in milliseconds. */
@@ -46,7 +44,7 @@ export class RenderQueue {
   readonly #parts: RenderQueueParts;
   /** In the order in which they were given; the first is being rendered. */
   #waiting: Waiting[] = [];
-  #process: RenderProcess | undefined;
+  #process: HelperProcess | undefined;
   #late: Timer | undefined;
   #idle: Timer | undefined;
   #closed = false;
@@ -70,7 +68,7 @@ export class RenderQueue {
     clearTimeout(this.#idle);
     this.#waiting.push({ event, answer });
     if (this.#process === undefined) this.#start();
-    else this.#process.send(event);
+    else this.#process.write(packRenderEvent(event));
     if (this.#waiting.length === 1) this.#watch(0);
     return answer.promise;
   }
@@ -78,28 +76,46 @@ export class RenderQueue {
   /** Starts a process, and gives it all events that wait. */
   #start(): void {
     try {
-      const process: RenderProcess = new RenderProcess(this.#parts, {
-        answered: (made) => this.#answered(process, made),
-        ended: (how) => this.#ended(process, how),
-      });
-      this.#process = process;
-      for (const { event } of this.#waiting) process.send(event);
+      this.#process = this.#startProcess();
+      for (const { event } of this.#waiting) this.#process.write(packRenderEvent(event));
       if (this.#waiting.length > 0) this.#watch(START_MS);
     } catch (error) {
       this.#fail(`no process for reactor files can be started: ${messageOf(error)}`);
     }
   }
 
+  /** @throws {Error} If it cannot be started. */
+  #startProcess(): HelperProcess {
+    const { opts, command, niceness, log } = this.#parts;
+    const words = command ?? masterProcess(REACTOR_PROCESS);
+    const process: HelperProcess = new HelperProcess({
+      words: niceness > 0 ? ["nice", "-n", String(niceness), ...words] : words,
+      heapMb: HEAP_MB,
+      maxAnswer: MAX_ANSWER,
+      answered: (made) => this.#answered(process, made),
+      unreadable: (error) => {
+        log.error(`The process for reactor files: ${describeError(error)}`);
+        process.kill("SIGKILL");
+      },
+    });
+    process.write(opts);
+    void process.ended.then(({ reason, printed }) => {
+      if (printed !== "") log.error(`The process for reactor files: ${printed}`);
+      if (process === this.#process) this.#next(reason);
+    });
+    return process;
+  }
+
   #watch(moreMs: number): void {
     const { timeoutMs } = this.#parts;
     clearTimeout(this.#late);
     this.#late = setTimeout(() => {
-      this.#process?.kill();
+      this.#process?.kill("SIGKILL");
       this.#next(`it takes more than ${timeoutMs / 1000} seconds to render (reactor_timeout)`);
     }, timeoutMs + moreMs);
   }
 
-  #answered(process: RenderProcess, made: Uint8Array): void {
+  #answered(process: HelperProcess, made: Uint8Array): void {
     if (process !== this.#process) return;
     clearTimeout(this.#late);
     const first = this.#waiting.shift();
@@ -116,11 +132,7 @@ export class RenderQueue {
   #rest(): void {
     const process = this.#process;
     this.#process = undefined;
-    void process?.finish();
-  }
-
-  #ended(process: RenderProcess, how: string): void {
-    if (process === this.#process) this.#next(how);
+    void process?.closeInput();
   }
 
   /** Gives up the event that was being rendered, and goes on with the others. */
@@ -146,8 +158,9 @@ export class RenderQueue {
     this.#process = undefined;
     for (const { answer } of this.#waiting.splice(0)) answer.reject(new Error("the reactor ends"));
     if (process === undefined) return;
-    if (!await budget.allows(process.finish())) process.kill();
-    await process.finish();
+    await process.closeInput();
+    if (!await budget.allows(process.ended)) process.kill("SIGKILL");
+    await process.ended;
   }
 }
 
@@ -156,87 +169,4 @@ function failed({ tag, files }: RenderEvent, reason: string): RenderedEvent {
     reactions: [],
     mistakes: [{ file: files.join(", "), text: `cannot be rendered for the tag ${tag}: ${reason}` }],
   };
-}
-
-/** One process. */
-class RenderProcess {
-  readonly #child: Deno.ChildProcess;
-  readonly #input: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #done: Promise<void>;
-
-  /** @throws {Error} If it cannot be started. */
-  constructor(
-    { opts, command, niceness, log }: RenderQueueParts,
-    on: { answered(made: Uint8Array): void; ended(how: string): void },
-  ) {
-    const [program, ...args] = command ?? masterProcess(REACTOR_PROCESS);
-    const words = niceness > 0 ? ["nice", "-n", String(niceness), program, ...args] : [program, ...args];
-    // In its own process group, so that Ctrl-C on the master's terminal signals only the master.
-    this.#child = new Deno.Command(words[0], {
-      args: words.slice(1),
-      stdin: "piped",
-      stdout: "piped",
-      stderr: "piped",
-      detached: true,
-      env: { DENO_V8_FLAGS: `${V8_FLAGS.replace(/=1\b/, "=8")},--max-old-space-size=${HEAP_MB}` },
-    }).spawn();
-    this.#input = this.#child.stdin.getWriter();
-    this.#write(opts);
-    this.#done = this.#run(log, on);
-  }
-
-  async #run(log: Logger, on: { answered(made: Uint8Array): void; ended(how: string): void }): Promise<void> {
-    const reading = this.#read(on.answered).catch((error) => {
-      log.error(`The process for reactor files: ${describeError(error)}`);
-      this.kill();
-    });
-    const [printed, status] = await Promise.all([this.#readPrinted(), this.#child.status, reading]);
-    if (printed !== "") log.error(`The process for reactor files: ${printed}`);
-    const how = status.signal === null ? `with ${status.code}` : `by ${status.signal}`;
-    on.ended(
-      /heap out of memory|Reached heap limit|Allocation failed/.test(printed)
-        ? `it needs more than ${HEAP_MB} MB of memory`
-        : `its process ended ${how}`,
-    );
-  }
-
-  send(event: RenderEvent): void {
-    this.#write(packRenderEvent(event));
-  }
-
-  #write(content: Uint8Array): void {
-    this.#input.write(frame(1, content)).catch(() => {}); // it has ended: its status says so
-  }
-
-  async #read(answered: (made: Uint8Array) => void): Promise<void> {
-    const frames = new FrameReader(MAX_ANSWER);
-    for await (const piece of this.#child.stdout) {
-      for (const { content } of frames.push(piece)) answered(content);
-    }
-  }
-
-  async #readPrinted(): Promise<string> {
-    const decoder = new TextDecoder();
-    let text = "";
-    for await (const piece of this.#child.stderr) {
-      if (text.length < MAX_PRINTED) {
-        text += decoder.decode(piece, { stream: true }).slice(0, MAX_PRINTED - text.length);
-      }
-    }
-    return text.trim();
-  }
-
-  kill(): void {
-    try {
-      this.#child.kill("SIGKILL");
-    } catch {
-      // It has ended.
-    }
-  }
-
-  /** Ends it when it has rendered what it was given. May be called more than once. */
-  async finish(): Promise<void> {
-    await this.#input.close().catch(() => {});
-    await this.#done;
-  }
 }
