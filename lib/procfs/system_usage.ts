@@ -138,7 +138,8 @@ export function diskUsage(
   return { total, used, free, percent: percentOf(used, used + free) };
 }
 
-const NETWORK_FIELDS = [
+/** The counters of an interface, in the order of psutil. */
+export const NETWORK_FIELDS: readonly string[] = [
   "bytes_sent",
   "bytes_recv",
   "packets_sent",

@@ -6,7 +6,7 @@
 import type { ScheduledJob, ScheduleSettings } from "./entry.ts";
 import { judge, type SkipReason } from "./limits.ts";
 import { rangeOn } from "./ranges.ts";
-import { type JobState, planNext } from "./turns.ts";
+import { countFrom, type JobState, planNext, waitFor } from "./turns.ts";
 
 /** One moment of a job. */
 export interface PreviewedRun {
@@ -42,7 +42,7 @@ export function previewRuns(
       const { reason, instead } = judge(job, explicit, { settings, skips: state.skips });
       runs.push({ moment: explicit, reason, instead });
       state.explicit = state.explicit.filter((moment) => moment !== explicit);
-      if (reason === undefined && job.timing.kind === "interval") restart(state, explicit);
+      if (reason === undefined && job.timing.kind === "interval") countFrom(state, explicit);
       continue;
     }
     if (planned === undefined) break;
@@ -50,7 +50,7 @@ export function previewRuns(
     runs.push({ moment: planned, reason: verdict.reason, instead: verdict.instead });
     if (verdict.never === true) break;
     if (verdict.waits === true && verdict.from !== undefined && job.timing.kind === "interval") {
-      Object.assign(state, { anchor: verdict.from, cursor: verdict.from - 1, planned: verdict.from, delay: 0 });
+      waitFor(state, verdict.from);
       continue;
     }
     if (verdict.reason === "in_skip_range" && job.runAfterSkip && job.skipRange !== undefined) {
@@ -59,12 +59,7 @@ export function previewRuns(
     }
     state.cursor = planned - state.delay;
     state.planned = undefined;
-    if (job.timing.kind === "interval" && job.splay?.isStable === false) restart(state, planned);
+    if (job.timing.kind === "interval" && job.splay?.isStable === false) countFrom(state, planned);
   }
   return runs;
-}
-
-function restart(state: JobState, moment: number): void {
-  state.anchor = state.cursor = moment;
-  state.planned = undefined;
 }

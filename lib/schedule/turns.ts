@@ -148,7 +148,7 @@ function takeExplicit(job: ScheduledJob, state: JobState, setting: TurnSetting, 
 }
 
 /** An interval counts from this moment on. */
-function countFrom(state: JobState, moment: number): void {
+export function countFrom(state: JobState, moment: number): void {
   state.anchor = state.cursor = moment;
   state.planned = undefined;
 }
@@ -201,7 +201,7 @@ function goOn(
 }
 
 /** An interval outside of its range waits for it, and counts from its start. */
-function waitFor(state: JobState, from: number): void {
+export function waitFor(state: JobState, from: number): void {
   state.anchor = from;
   state.cursor = from - 1;
   state.planned = from;

@@ -5,34 +5,23 @@
  */
 
 import { type BeaconModule, mapOr } from "#lib/plugins/beacon.ts";
-import { counters, parseNetworkCounters } from "#lib/procfs/system_usage.ts";
+import { counters, NETWORK_FIELDS, parseNetworkCounters } from "#lib/procfs/system_usage.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
-
-const COUNTERS = [
-  "bytes_sent",
-  "bytes_recv",
-  "packets_sent",
-  "packets_recv",
-  "errin",
-  "errout",
-  "dropin",
-  "dropout",
-];
 
 /** Whether one of the counters is equal to its number, or greater. */
 function isReached(config: ValueMap, now: ReadonlyMap<string, number>): boolean {
   const isGreater = config.get("type") === "greater";
-  return COUNTERS.some((name) => {
+  return NETWORK_FIELDS.some((name) => {
     const limit = Math.trunc(Number(str(config.get(name) ?? null))), value = now.get(name) ?? 0;
     return config.has(name) && (isGreater ? value > limit : value === limit);
   });
 }
 
 function interfaceText(given: ValueMap): string | undefined {
-  if (![...given.keys()].some((key) => key === "type" || COUNTERS.includes(str(key)))) {
+  if (![...given.keys()].some((key) => key === "type" || NETWORK_FIELDS.includes(str(key)))) {
     return "Invalid configuration item in Beacon configuration.";
   }
-  const bad = COUNTERS.find((name) => given.has(name) && Number.isNaN(Number(str(given.get(name) ?? null))));
+  const bad = NETWORK_FIELDS.find((name) => given.has(name) && Number.isNaN(Number(str(given.get(name) ?? null))));
   return bad === undefined ? undefined : `${bad} for network_info beacon must be a number.`;
 }
 
