@@ -4,26 +4,23 @@
  * @module
  */
 
-import { answers } from "#lib/commands/report/answers.ts";
+import { type Answer, answers } from "#lib/commands/report/answers.ts";
 import { batchSize } from "#lib/jobs/batch_size.ts";
 import { BatchRun } from "#lib/commands/programs/batch_run.ts";
 import { type JobRequest, timeoutsOf } from "#lib/client/job.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
-import { hasReturned, type Outcome } from "#lib/protocol/outcome.ts";
+import { hasReturned } from "#lib/protocol/outcome.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { LocalClient } from "#lib/client/local.ts";
 import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { sampleIds } from "#lib/targeting/sample_ids.ts";
 import { TargetError, UsageError } from "#lib/errors.ts";
 import { toWireArgs } from "#lib/yaml/arguments.ts";
+import { asList, onlyStrings } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { ApiCaller } from "./caller.ts";
-
-/** One minion's answer, as far as results need it. */
-type Answer = { readonly id: string; readonly return: Value; readonly retcode: number; readonly out?: string } & {
-  readonly outcome: Outcome;
-};
 
 /** The number of minions of `local_subset`, unless the chunk says another. */
 const SUBSET = 3;
@@ -50,7 +47,7 @@ export async function startLocal(low: ValueMap, caller: ApiCaller): Promise<Valu
 /** `local_subset`: some of the minions, chosen at random. */
 export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   const job = jobOf(low);
-  const ids = shuffle(targetIds(job, caller)).slice(0, numberIn(low, "subset") ?? SUBSET);
+  const ids = sampleIds(targetIds(job, caller), numberIn(low, "subset") ?? SUBSET);
   const result: ValueMap = new Map();
   if (ids.length === 0) return [result];
   for await (const [id, value] of results({ ...job, tgt: ids, tgtType: "list" }, low, caller)) result.set(id, value);
@@ -131,9 +128,10 @@ async function connect({ opts, user, log, proof }: ApiCaller): Promise<LocalClie
  * @throws {ApiError} 400 if it has no target or no function.
  */
 function jobOf(low: ValueMap): JobRequest {
-  const { tgt, fun } = { tgt: low.get("tgt"), fun: low.get("fun") };
+  const [tgt, fun] = [low.get("tgt"), low.get("fun")];
   if (tgt === undefined || tgt === null) throw new ApiError(400, "A chunk of the client local needs tgt");
-  const isFunction = typeof fun === "string" || (Array.isArray(fun) && fun.length > 0 && fun.every(isText));
+  const isFunction = typeof fun === "string" ||
+    (Array.isArray(fun) && fun.length > 0 && onlyStrings(fun).length === fun.length);
   if (!isFunction) throw new ApiError(400, "A chunk of the client local needs fun");
   const kwarg = low.get("kwarg") ?? new Map();
   if (!isMap(kwarg)) throw new ApiError(400, "kwarg must be a map");
@@ -152,14 +150,10 @@ function jobOf(low: ValueMap): JobRequest {
   };
 }
 
-/** `arg`; a value that is no list is the only argument. */
-function argList(low: ValueMap): readonly Value[] {
+/** The field `arg` of a chunk; a value that is no list is the only argument. */
+export function argList(low: ValueMap): readonly Value[] {
   const arg = low.get("arg");
-  return arg === undefined ? [] : Array.isArray(arg) ? arg : [arg];
-}
-
-function isText(value: Value): boolean {
-  return typeof value === "string";
+  return arg === undefined ? [] : asList(arg);
 }
 
 /** @throws {ApiError} 400 if the field is there and no number that is at least 0. */
@@ -181,13 +175,4 @@ function targetIds(job: JobRequest, { opts, log }: ApiCaller): string[] {
     if (job.tgtType === "") throw new UsageError(error.message);
     return [];
   }
-}
-
-function shuffle(ids: readonly string[]): string[] {
-  const mixed = [...ids];
-  for (let i = mixed.length - 1; i > 0; i--) {
-    const j = Math.floor(Math.random() * (i + 1));
-    [mixed[i], mixed[j]] = [mixed[j], mixed[i]];
-  }
-  return mixed;
 }

@@ -14,6 +14,7 @@ import { ApiError } from "#lib/api/http/api_error.ts";
 import { RefusedError } from "#lib/errors.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { ApiCaller } from "./caller.ts";
+import { argList } from "./local_calls.ts";
 
 /** `runner`: its return; with `full_return` the event of its end. */
 export async function runRunnerCall(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
@@ -65,8 +66,7 @@ function wantedCall(low: ValueMap, client: "runner" | "wheel"): RequestedRunner 
   const fun = low.get("fun");
   if (typeof fun !== "string") throw new ApiError(400, `${client} takes at least 1 argument (0 given)`);
   const named = argumentsIn(withoutOwnFields(low));
-  const arg = low.get("arg");
-  const words = fromWireArgs(arg === undefined ? [] : Array.isArray(arg) ? arg : [arg]);
+  const words = fromWireArgs(argList(low));
   const twice = [...words.kwargs.keys()].find((name) => named.kwargs.has(name));
   if (twice !== undefined) throw new ApiError(400, `The argument ${str(twice)} is given twice`);
   const ambiguity = named.ambiguity ?? words.ambiguity;

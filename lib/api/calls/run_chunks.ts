@@ -8,6 +8,7 @@
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { NoMasterError, RefusedError, TargetError, UsageError } from "#lib/errors.ts";
 import { parseCliArgs } from "#lib/yaml/arguments.ts";
+import { asList } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { ApiCaller } from "./caller.ts";
 import { runBatched, runLocal, runSubset, startLocal } from "./local_calls.ts";
@@ -53,11 +54,17 @@ export function chunksOf(data: Value | undefined, isForm: boolean): ValueMap[] {
   });
 }
 
+/** The map that a body holds, also if it is alone in a list; `undefined` if it holds something else. */
+export function onlyChunk(data: Value | undefined): ValueMap | undefined {
+  const low = Array.isArray(data) && data.length === 1 ? data[0] : data;
+  return isMap(low) ? low : undefined;
+}
+
 /** The chunk of a form: `arg` and `kwarg` are read as on a command line. */
 function withParsedWords(low: ValueMap): ValueMap {
   const words = (name: string) => {
     const value = low.get(name);
-    return value === undefined ? [] : (Array.isArray(value) ? value : [value]).map(str);
+    return value === undefined ? [] : asList(value).map(str);
   };
   const { args, kwargs } = parseCliArgs([...words("arg"), ...words("kwarg")]);
   const parsed = new Map(low);
@@ -87,12 +94,12 @@ export async function runChunk(low: ValueMap, caller: ApiCaller): Promise<Value[
   try {
     return await CLIENTS[name](low, caller);
   } catch (error) {
-    throw asHttpError(error);
+    throw asApiError(error);
   }
 }
 
 /** The error that the client gets for an error of a call; others stay as they are. */
-export function asHttpError(error: unknown): unknown {
+export function asApiError(error: unknown): unknown {
   if (error instanceof NoMasterError) return new ApiError(503, "Salt Master is not available.");
   if (error instanceof RefusedError) return new ApiError(401, refusalText(error));
   if (error instanceof UsageError || error instanceof TargetError) return new ApiError(400, error.message);

@@ -31,7 +31,8 @@ export interface BodyBounds {
   readonly timeoutMs: number;
 }
 
-const NO_BODY: RequestBody = { text: "", data: undefined, isForm: false };
+/** The body of a request without one. */
+export const NO_BODY: RequestBody = { text: "", data: undefined, isForm: false };
 /** Maximum depth of lists and maps. */
 const MAX_DEPTH = 64;
 /** Maximum number of fields of a form. */

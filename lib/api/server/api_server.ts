@@ -15,7 +15,7 @@ import { LoginAttempts } from "./login_attempts.ts";
 import { matchRoute, type PathRoute } from "#lib/api/http/route_table.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { prefers } from "#lib/api/http/accept.ts";
-import { readRequestBody, type RequestBody } from "#lib/api/http/request_body.ts";
+import { NO_BODY, readRequestBody } from "#lib/api/http/request_body.ts";
 import { RequestCounts } from "./request_counts.ts";
 import { sessionCookie } from "#lib/api/http/cookies.ts";
 import { type ApiSession, Sessions } from "./sessions.ts";
@@ -30,8 +30,6 @@ const BODY_MS = 60_000;
 const MAX_HEADER_BYTES = 16 << 10;
 /** Requests of one address at a time. */
 const MAX_REQUESTS_OF_ADDRESS = 500;
-
-const NO_BODY: RequestBody = { text: "", data: undefined, isForm: false };
 
 /** A request before its route is known. */
 interface Incoming {
@@ -114,8 +112,7 @@ export class ApiServer {
 
   /** What it does now, one line. */
   describeThreads(): Promise<string[]> {
-    const open = [...this.#requestsOf.values()].reduce((sum, count) => sum + count, 0);
-    return Promise.resolve([`main: ${open} requests are open`]);
+    return Promise.resolve([`main: ${this.#parts.counts.open} requests are open`]);
   }
 
   /** Ends streams, and lets running requests finish within `budget`. */

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { type BusEvent, unpackMatching } from "#lib/bus/event.ts";
+import { type BusEvent, readMatching } from "#lib/bus/event.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { eventLogDirectory } from "#lib/config/master_paths.ts";
 import { LogFollower } from "#lib/bus/log_follower.ts";
@@ -11,7 +11,6 @@ import { masterBus } from "#lib/bus/paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { offsetText } from "#lib/event_log/offset.ts";
 import { seekSince } from "#lib/event_log/since.ts";
-import { WireError } from "#lib/errors.ts";
 
 /** An event, and its place in the event log if it has one. */
 export interface FedEvent extends BusEvent {
@@ -51,7 +50,7 @@ export async function openEventSource(opts: MasterOpts, since = "now"): Promise<
       if (batch === undefined) return undefined;
       const log = follower.id ?? "";
       const events = batch.events.flatMap(({ number, frame }) => {
-        const event = eventIn(frame);
+        const event = readMatching(frame, () => true);
         return event === undefined ? [] : [{ ...event, offset: offsetText({ log, number }) }];
       });
       return { events, missed: batch.missed };
@@ -72,14 +71,4 @@ async function openBus({ sock_dir }: MasterOpts): Promise<EventSource> {
     },
     close: () => subscriber.close(),
   };
-}
-
-/** The event of a frame; what is none is left out. */
-function eventIn(frame: Uint8Array): BusEvent | undefined {
-  try {
-    return unpackMatching(frame, () => true);
-  } catch (error) {
-    if (error instanceof WireError) return undefined;
-    throw error;
-  }
 }

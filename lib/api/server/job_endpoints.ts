@@ -16,9 +16,15 @@ export function sessionCaller({ session, signal }: ApiRequest, { opts, log }: Ap
   return { opts, log, signal, user: session.user, proof: map({ token: session.token }) };
 }
 
-async function runAll(chunks: readonly ValueMap[], callerOf: (low: ValueMap) => ApiCaller): Promise<Value[]> {
+/** A chunk, and who runs it. */
+interface Call {
+  readonly low: ValueMap;
+  readonly caller: ApiCaller;
+}
+
+async function runAll(calls: readonly Call[]): Promise<Value[]> {
   const entries: Value[] = [];
-  for (const low of chunks) entries.push(...await runChunk(low, callerOf(low)));
+  for (const { low, caller } of calls) entries.push(...await runChunk(low, caller));
   return entries;
 }
 
@@ -35,7 +41,8 @@ export const ROOT: Methods = {
     async handle(request, parts) {
       const caller = sessionCaller(request, parts);
       const { data, isForm } = request.body;
-      return { value: map({ return: await runAll(chunksOf(data, isForm), () => caller) }) };
+      const calls = chunksOf(data, isForm).map((low) => ({ low, caller }));
+      return { value: map({ return: await runAll(calls) }) };
     },
   },
 };
@@ -46,10 +53,9 @@ export const RUN_ONCE: Methods = {
     summary: "Runs chunks that hold their own credentials: username, password, eauth; or a token of Salt's.",
     async handle(request, parts) {
       const chunks = chunksOf(request.body.data, request.body.isForm);
-      const callers = new Map(chunks.map((low) => [low, ownCaller(low, request, parts)]));
-      return {
-        value: map({ return: await runAll(chunks, (low) => callers.get(low) ?? ownCaller(low, request, parts)) }),
-      };
+      // All have their callers before one runs.
+      const calls = chunks.map((low) => ({ low, caller: ownCaller(low, request, parts) }));
+      return { value: map({ return: await runAll(calls) }) };
     },
   },
 };
@@ -58,7 +64,8 @@ export const RUN_ONCE: Methods = {
  * The caller whose credentials are in the chunk.
  * @throws {ApiError} 401 if there are none.
  */
-function ownCaller(low: ValueMap, { signal }: ApiRequest, { opts, log, tokens }: ApiParts): ApiCaller {
+function ownCaller(low: ValueMap, request: ApiRequest, parts: ApiParts): ApiCaller {
+  const { signal } = request, { opts, log, tokens } = parts;
   const token = low.get("token");
   if (token !== undefined) {
     if (typeof token !== "string" || !/^[0-9a-f]+$/i.test(token)) throw new ApiError(401, "Invalid token");
@@ -66,6 +73,14 @@ function ownCaller(low: ValueMap, { signal }: ApiRequest, { opts, log, tokens }:
     if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
     return { opts, log, signal, user: held.name, proof: map({ token }) };
   }
+  return credentialsCaller(low, request, parts);
+}
+
+/**
+ * The caller whose name and password are in the chunk.
+ * @throws {ApiError} 401 if they are not.
+ */
+export function credentialsCaller(low: ValueMap, { signal }: ApiRequest, { opts, log }: ApiParts): ApiCaller {
   const [username, password, eauth] = ["username", "password", "eauth"].map((name) => low.get(name));
   if (username === undefined || eauth === undefined) throw new ApiError(401, "No authentication credentials given");
   const proof = map({ username, password: password ?? null, eauth });
@@ -90,11 +105,9 @@ export const MINIONS: Methods = {
 };
 
 async function startJob(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
-  const chunks = chunksOf(request.body.data, request.body.isForm).map((low) =>
-    new Map(low).set("client", "local_async")
-  );
   const caller = sessionCaller(request, parts);
-  const started = await runAll(chunks, () => caller);
+  const chunks = chunksOf(request.body.data, request.body.isForm);
+  const started = await runAll(chunks.map((low) => ({ low: new Map(low).set("client", "local_async"), caller })));
   const jids = started.flatMap((job) => isMap(job) && job.has("jid") ? [str(job.get("jid") ?? "")] : []);
   const jobs = jids.map((jid) => map({ href: `/jobs/${jid}` }));
   return { value: map({ return: started, _links: { jobs } }), status: 202 };

@@ -5,13 +5,13 @@
  */
 
 import type { ApiCaller } from "#lib/api/calls/caller.ts";
-import { runChunk } from "#lib/api/calls/run_chunks.ts";
+import { onlyChunk, runChunk } from "#lib/api/calls/run_chunks.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { tarOf } from "#lib/api/http/key_archive.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { ApiParts, ApiRequest, Methods } from "./endpoint.ts";
-import { sessionCaller } from "./job_endpoints.ts";
+import { credentialsCaller, sessionCaller } from "./job_endpoints.ts";
 
 /** `/keys` and `/keys/ID`. */
 export const KEYS: Methods = {
@@ -45,16 +45,14 @@ async function runWheel(low: ValueMap, caller: ApiCaller): Promise<Value> {
   return data.get("return") ?? null;
 }
 
-async function makeKeys({ body, signal }: ApiRequest, { opts, log }: ApiParts): Promise<Response> {
-  const low = Array.isArray(body.data) && body.data.length === 1 ? body.data[0] : body.data;
-  if (!isMap(low)) throw new ApiError(400, "The body must be a map with mid");
-  const [mid, username, eauth] = ["mid", "username", "eauth"].map((name) => low.get(name));
-  if (username === undefined || eauth === undefined) throw new ApiError(401, "No authentication credentials given");
+async function makeKeys(request: ApiRequest, parts: ApiParts): Promise<Response> {
+  const low = onlyChunk(request.body.data);
+  if (low === undefined) throw new ApiError(400, "The body must be a map with mid");
+  const caller = credentialsCaller(low, request, parts);
+  const mid = low.get("mid");
   if (typeof mid !== "string" || !isValidId(mid)) throw new ApiError(400, "mid must be the id of a minion");
-  const proof = map({ username, password: low.get("password") ?? null, eauth });
   const kwarg: ValueMap = map({ id_: mid, force: low.get("force") === true });
   if (low.has("keysize")) kwarg.set("keysize", low.get("keysize") ?? null);
-  const caller = { opts, log, signal, user: str(username), proof };
   const pair = await runWheel(map({ fun: "key.gen_accept", kwarg }), caller);
   const [pub, priv] = isMap(pair) ? [pair.get("pub"), pair.get("priv")] : [];
   if (typeof pub !== "string" || typeof priv !== "string") {

@@ -19,6 +19,11 @@ export class RequestCounts {
     this.#byRoute = byRoute ? new Map() : undefined;
   }
 
+  /** Number of requests that are being answered; open streams are not among them. */
+  get open(): number {
+    return this.#open;
+  }
+
   /**
    * A request begins.
    * @returns Notes its end.

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { asHttpError, chunksOf } from "#lib/api/calls/run_chunks.ts";
+import { asApiError, chunksOf, onlyChunk } from "#lib/api/calls/run_chunks.ts";
 import { endSessionCookie, setSessionCookie } from "#lib/api/http/cookies.ts";
 import { float, isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
@@ -68,9 +68,8 @@ export const TOKEN: Methods = {
 };
 
 async function logIn(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
-  const { data } = request.body;
-  const credentials = Array.isArray(data) && data.length === 1 ? data[0] : data;
-  if (!isMap(credentials)) throw new ApiError(401, REFUSED);
+  const credentials = onlyChunk(request.body.data);
+  if (credentials === undefined) throw new ApiError(401, REFUSED);
   checkApiAcl(credentials, request, parts);
   const token = await signIn(credentials, request, parts);
   const { opts, sessions, settings, tokens } = parts;
@@ -111,7 +110,7 @@ async function signIn(
   try {
     data = await requestToken(opts, load);
   } catch (error) {
-    throw asHttpError(error);
+    throw asApiError(error);
   }
   const text = data?.get("token");
   if (data === undefined || typeof text !== "string") {

@@ -44,9 +44,8 @@ function typeOf(name: string): string {
  * @throws {ApiError} 403 if it would lead out of the directory, 404 if there is no such file.
  */
 export function staticPath(directory: string, name: string): string {
-  const segments = name.split("/");
-  if (segments.some((segment) => segment === ".." || segment === "." || /[\\\0]/.test(segment))) throw forbidden();
-  const path = `${directory}/${segments.join("/")}`;
+  if (/[\\\0]/.test(name) || name.split("/").some((segment) => segment === ".." || segment === ".")) throw forbidden();
+  const path = `${directory}/${name}`;
   if (statIfExists(path)?.isFile !== true) throw new ApiError(404, "The path was not found.");
   // A link in it must stay in it.
   if (!realPath(path).startsWith(`${realPath(directory)}/`)) throw forbidden();
@@ -84,6 +83,7 @@ export async function fileAnswer(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
   const file = await Deno.open(path);
+  let isStreamed = false;
   try {
     const { size, mtime } = await file.stat();
     const common = new Headers({
@@ -95,27 +95,22 @@ export async function fileAnswer(
     if (mtime !== null) common.set("Last-Modified", mtime.toUTCString());
     const since = Date.parse(request.headers.get("if-modified-since") ?? "");
     if (mtime !== null && Math.floor(mtime.getTime() / 1000) <= since / 1000) {
-      file.close();
       return new Response(null, { status: 304, headers: common });
     }
     const range = byteRange(request.headers.get("range"), size);
-    if (range === "none") {
-      file.close();
-      return new Response(null, { status: 416, headers: { "Content-Range": `bytes */${size}` } });
-    }
+    if (range === "none") return new Response(null, { status: 416, headers: { "Content-Range": `bytes */${size}` } });
     const { first, last } = range ?? { first: 0, last: size - 1 };
     common.set("Content-Length", String(last - first + 1));
     if (range !== undefined) common.set("Content-Range", `bytes ${first}-${last}/${size}`);
-    const status = range === undefined ? 200 : 206;
-    if (request.method === "HEAD") {
-      file.close();
-      return new Response(null, { status, headers: common });
-    }
     await file.seek(first, Deno.SeekMode.Start);
-    return new Response(bounded(file.readable, last - first + 1), { status, headers: common });
-  } catch (error) {
-    file.close();
-    throw error;
+    isStreamed = true;
+    return new Response(bounded(file.readable, last - first + 1), {
+      status: range === undefined ? 200 : 206,
+      headers: common,
+    });
+  } finally {
+    // The stream of a body closes it.
+    if (!isStreamed) file.close();
   }
 }
 

@@ -23,6 +23,7 @@ import { jobOfCommandLine } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
 import { NO_RETURN_TEXT, type SaltIo, type Session, tellInterrupted } from "./salt_session.ts";
 import { QUIET_MS, showAnswers } from "./salt_show.ts";
+import { sampleIds } from "#lib/targeting/sample_ids.ts";
 import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { sanitizeLine, useColours } from "#lib/text/terminal.ts";
@@ -280,9 +281,5 @@ async function randomSubset(client: LocalClient, job: JobRequest, session: Sessi
     const functions = answer.return;
     if (Array.isArray(functions) && funs.every((fun) => functions.includes(fun))) able.push(answer.id);
   }
-  for (let i = able.length - 1; i > 0; i--) {
-    const j = Math.floor(Math.random() * (i + 1));
-    [able[i], able[j]] = [able[j], able[i]];
-  }
-  return { ...job, tgt: able.slice(0, subset), tgtType: "list" };
+  return { ...job, tgt: sampleIds(able, subset), tgtType: "list" };
 }
