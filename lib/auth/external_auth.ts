@@ -31,6 +31,20 @@ const MAX_EXPIRE_S = 10 * 365 * 86_400;
 /** The kind of the error for a user whose password was not checked: Salt's clients show its text. */
 export const BUSY = "PublishError";
 
+/** Salt keeps the rules of `rest` in its tokens, as they cannot be had without the password. */
+function keepsRules(opts: Pick<MasterOpts, "keep_acl_in_token" | "external_auth">): boolean {
+  return opts.keep_acl_in_token || opts.external_auth.has("rest");
+}
+
+/** The rules of the user of a token. */
+export function tokenRules(
+  { name, eauth, groups, authList: kept }: EauthToken,
+  opts: Pick<MasterOpts, "keep_acl_in_token" | "external_auth">,
+): readonly Value[] {
+  if (keepsRules(opts) && Array.isArray(kept)) return kept;
+  return authList(mapOrEmpty(opts.external_auth.get(eauth)), name, groups);
+}
+
 /** The parts of an {@linkcode ExternalAuth}. */
 export interface ExternalAuthParts {
   readonly opts: MasterOpts;
@@ -88,17 +102,11 @@ export class ExternalAuth {
     const signedIn = await this.#signIn(load);
     const { opts, log } = this.#parts;
     const { username: name, eauth, groups } = signedIn;
-    const authList = this.#keepsRules ? { authList: await this.#ownRules(signedIn) ?? null } : {};
+    const authList = keepsRules(opts) ? { authList: await this.#ownRules(signedIn) ?? null } : {};
     const wished = this.#mayChooseExpiry(eauth, name) ? toNumber(load.get("token_expire")) : undefined;
     const expireS = wished !== undefined && wished > 0 ? Math.min(wished, MAX_EXPIRE_S) : opts.token_expire;
     log.info(`User ${truncateValue(name)} of ${eauth} got a token for ${expireS} seconds`);
     return this.tokens.make({ name, eauth, groups, ...authList }, expireS).data;
-  }
-
-  /** Salt keeps the rules of `rest` in its tokens, as they cannot be had without the password. */
-  get #keepsRules(): boolean {
-    const { opts } = this.#parts;
-    return opts.keep_acl_in_token || opts.external_auth.has("rest");
   }
 
   #identifyToken(text: Value | undefined): Identity {
@@ -107,12 +115,7 @@ export class ExternalAuth {
       this.#parts.warn('Authentication failure of type "token" occurred.');
       throw new RefusedError("TokenAuthenticationError", 'Authentication failure of type "token" occurred.');
     }
-    return { user: token.name, rules: this.#rulesOf(token) };
-  }
-
-  #rulesOf(token: EauthToken): readonly Value[] {
-    if (this.#keepsRules && Array.isArray(token.authList)) return token.authList;
-    return authList(this.#config(token.eauth), token.name, token.groups);
+    return { user: token.name, rules: tokenRules(token, this.#parts.opts) };
   }
 
   /** @throws {RefusedError} EauthAuthenticationError, which never says why; {@linkcode BUSY}. */

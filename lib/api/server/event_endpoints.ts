@@ -11,7 +11,8 @@ import { NoMasterError } from "#lib/errors.ts";
 import { map, toNumber, type Value } from "#lib/values/value.ts";
 import type { ApiEndpoint, ApiParts, ApiRequest, Methods, ValueReply } from "./endpoint.ts";
 import { eventStream } from "./event_stream.ts";
-import { eventFilter, tokenRules } from "./perms.ts";
+import { eventFilter } from "./perms.ts";
+import { tokenRules } from "#lib/auth/external_auth.ts";
 
 /** The path `/events`: one open stream for each reader. */
 export const EVENTS: Methods = {

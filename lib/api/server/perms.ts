@@ -4,19 +4,12 @@
  * @module
  */
 
-import { authList } from "#lib/auth/auth_list.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
 import type { EauthToken } from "#lib/auth/tokens.ts";
+import { tokenRules } from "#lib/auth/external_auth.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
 import { compareStrings, isMap, repr, type Value } from "#lib/values/value.ts";
-
-/** The rules of a token's user, as the master reads them. */
-export function tokenRules({ name, eauth, groups, authList: kept }: EauthToken, opts: MasterOpts): readonly Value[] {
-  if (Array.isArray(kept)) return kept;
-  const config = opts.external_auth.get(eauth);
-  return isMap(config) ? authList(config, name, groups) : [];
-}
 
 /**
  * The field `perms` of a log-in: texts sorted, without doubles, then the maps; an empty map if there are none. As in
