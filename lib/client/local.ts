@@ -8,7 +8,7 @@
 
 import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { NoMasterError, RefusedError, RequestTimeoutError, TargetError, UsageError, WireError } from "#lib/errors.ts";
+import { NoMasterError, RequestTimeoutError, TargetError, UsageError, WireError } from "#lib/errors.ts";
 import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
@@ -27,7 +27,7 @@ import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { masterAddress } from "./master_address.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "#lib/values/msgpack.ts";
-import { EAUTH_TIMEOUTS } from "./token_request.ts";
+import { EAUTH_TIMEOUTS, throwRefusal } from "./token_request.ts";
 import { NO_LOG } from "#lib/protocol/no_log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { ERROR_DETAILS, readErrorDetails } from "#lib/protocol/error_details.ts";
@@ -117,9 +117,8 @@ export class LocalClient {
     let reply = await this.#ask(job);
     // A restarted master has new keys: read our key again, once.
     if (isMap(reply) && reply.has("error") && this.#credentials === undefined) reply = await this.#ask(job);
+    throwRefusal(reply);
     if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a publish`);
-    const error = reply.get("error");
-    if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
     const load = reply.get("load");
     const jid = isMap(load) ? load.get("jid") : undefined;
     if (!isMap(load) || typeof jid !== "string") {

@@ -9,7 +9,7 @@ import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { checkMasterRunning } from "./master_running.ts";
 import { NoMasterError, RefusedError, WireError } from "#lib/errors.ts";
-import { askMaster } from "./token_request.ts";
+import { askMaster, throwRefusal } from "./token_request.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { RunnerOutcome } from "./runner.ts";
 import { functionEvent, functionTag } from "#lib/protocol/tags.ts";
@@ -54,8 +54,7 @@ export async function startRunner(
 ): Promise<StartedFunction> {
   const load = map({ cmd: "runner", fun, kwarg: { arg: [...args], kwarg: kwargs } });
   const reply = await askMaster(opts, new Map([...load, ...proof]));
-  const error = isMap(reply) ? reply.get("error") : undefined;
-  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
+  throwRefusal(reply);
   const jid = isMap(reply) ? reply.get("jid") : undefined;
   if (typeof jid !== "string") throw new WireError(`The master answered ${str(reply)} to a runner`);
   return { tag: functionTag("runner", jid), jid };

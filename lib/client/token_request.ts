@@ -4,12 +4,12 @@
  * @module
  */
 
-import { NoMasterError, RequestTimeoutError } from "#lib/errors.ts";
+import { NoMasterError, RefusedError, RequestTimeoutError } from "#lib/errors.ts";
 import { masterAddress, type MasterPlace } from "./master_address.ts";
 import { checkMasterIfAllowed } from "./master_running.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
-import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { decode } from "#lib/values/msgpack.ts";
 
 /** Time limit for requests that make the master ask PAM, a directory or a web service, in milliseconds. */
@@ -30,6 +30,15 @@ export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Valu
   } finally {
     channel.close();
   }
+}
+
+/**
+ * Throws what the master answers to a request that it refuses: `{error: {name, message}}`.
+ * @throws {RefusedError}
+ */
+export function throwRefusal(reply: Value): void {
+  const error = isMap(reply) ? reply.get("error") : undefined;
+  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
 }
 
 /**

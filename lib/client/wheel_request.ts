@@ -4,9 +4,9 @@
  * @module
  */
 
-import { CommandError, RefusedError, WireError } from "#lib/errors.ts";
+import { CommandError, WireError } from "#lib/errors.ts";
 import { checkMasterIfAllowed } from "./master_running.ts";
-import { askMaster } from "./token_request.ts";
+import { askMaster, throwRefusal } from "./token_request.ts";
 import type { StartedFunction } from "./runner_request.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -36,10 +36,10 @@ export interface WheelReply {
  */
 export async function askWheel(
   opts: MasterOpts,
-  { fun, args = [], kwargs = new Map() }: RequestedWheel,
+  wanted: RequestedWheel,
   proof: ValueMap,
 ): Promise<WheelReply> {
-  const reply = await ask(opts, map({ cmd: "wheel", fun, arg: [...args], kwarg: kwargs }), proof);
+  const reply = await ask(opts, "wheel", wanted, proof);
   const data = reply.get("data");
   if (!isMap(data)) throw new WireError(`The master answered ${str(reply)} to a wheel function`);
   return { tag: str(reply.get("tag") ?? ""), data };
@@ -53,10 +53,10 @@ export async function askWheel(
  */
 export async function startWheel(
   opts: MasterOpts,
-  { fun, args = [], kwargs = new Map() }: RequestedWheel,
+  wanted: RequestedWheel,
   proof: ValueMap,
 ): Promise<StartedFunction> {
-  const reply = await ask(opts, map({ cmd: "wheel_async", fun, arg: [...args], kwarg: kwargs }), proof);
+  const reply = await ask(opts, "wheel_async", wanted, proof);
   const [tag, jid] = [reply.get("tag"), reply.get("jid")];
   if (typeof tag !== "string" || typeof jid !== "string") {
     throw new WireError(`The master answered ${str(reply)} to a wheel function`);
@@ -64,12 +64,16 @@ export async function startWheel(
   return { tag, jid };
 }
 
-async function ask(opts: MasterOpts, load: ValueMap, proof: ValueMap): Promise<ValueMap> {
+async function ask(
+  opts: MasterOpts,
+  cmd: "wheel" | "wheel_async",
+  { fun, args = [], kwargs = new Map() }: RequestedWheel,
+  proof: ValueMap,
+): Promise<ValueMap> {
   await checkMasterIfAllowed(opts.sock_dir);
-  const reply = await askMaster(opts, new Map([...load, ...proof]));
+  const reply = await askMaster(opts, new Map([...map({ cmd, fun, arg: [...args], kwarg: kwargs }), ...proof]));
+  throwRefusal(reply);
   if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a wheel function`);
-  const error = reply.get("error");
-  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
   return reply;
 }
 
