@@ -17,19 +17,11 @@ import { bind } from "#lib/plugins/call.ts";
 import { ENGINE_START, type EngineContext, type EngineEvent } from "#lib/plugins/engine.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { postingLogger } from "#lib/runtime/log.ts";
+import { postBytes, workerScope } from "#lib/runtime/worker_scope.ts";
 import { isMap, toValue } from "#lib/values/value.ts";
 import { ENGINES } from "./_built_in.ts";
 
-/** The worker's global scope as far as it is used here; the main scope's types do not have it. */
-interface WorkerScope {
-  postMessage(message: Uint8Array): void;
-  onmessage: ((event: MessageEvent<unknown>) => void) | null;
-  caches?: unknown;
-}
-
-const scope = globalThis as unknown as WorkerScope;
-const post = scope.postMessage.bind(scope);
-const send = (message: FromEngine) => post(packEngine(message));
+const send = (message: FromEngine) => postBytes(packEngine(message));
 
 /** Ends the engine. */
 const stopping = new AbortController();
@@ -87,7 +79,7 @@ async function run(init: EngineInit, directories: readonly string[], logLevel: n
   await fun.run(bound, contextOf(init, logLevel), rest);
 }
 
-scope.onmessage = ({ data }) => {
+workerScope.onmessage = ({ data }) => {
   const message = parseToEngine(data);
   switch (message.kind) {
     case "start":
@@ -108,5 +100,5 @@ scope.onmessage = ({ data }) => {
   }
 };
 // The cache would write to the disk, without the permission to write.
-delete scope.caches;
+delete workerScope.caches;
 send({ kind: "ready" });

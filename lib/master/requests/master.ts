@@ -204,8 +204,11 @@ export class Master {
     });
     await this.#startReactor({ ...services, startedMs });
     this.#engines = startEngines({
-      ...{ role: "master", engines: opts.engines, cachedir: opts.cachedir, log: this.#log },
-      opts: packOpts("master", opts),
+      role: "master",
+      engines: opts.engines,
+      cachedir: opts.cachedir,
+      log: this.#log,
+      opts: shared.opts,
       command: masterProcess(ENGINE_PROCESS),
     });
     await this.#startEventReturn({ opts: shared.opts, startedMs });
@@ -369,7 +372,8 @@ export class Master {
   #startUpkeep(publishPort: number): void {
     const opts = this.#opts;
     const presence = !opts.presence_events ? undefined : new PresenceRounds({
-      ...{ opts, publishPort },
+      opts,
+      publishPort,
       data: new DataCache(opts.cachedir, { log: this.#log.error }),
       fire: (tag, data) => this.#fire(tag, data),
     });

@@ -9,7 +9,7 @@
 import { strftime } from "#lib/text/strftime.ts";
 import { isDone } from "#lib/protocol/acknowledgement.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
-import { answerQuestions, askOnBus } from "#lib/bus/ask.ts";
+import { type Answering, answerQuestions, askOnBus } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
 import {
   AuthenticationError,
@@ -42,7 +42,7 @@ import { handleLocalEvent } from "./events.ts";
 import { JobReturners } from "./job_returners.ts";
 import { MinionJobs } from "./jobs.ts";
 import { callForBeacon } from "#lib/minion/beacons/beacon_call.ts";
-import { MANAGE_BEACONS, MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
+import { MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
 import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
 import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
 import { answerScheduleQuestion, failedAnswer } from "#lib/minion/schedule/questions.ts";
@@ -109,13 +109,12 @@ export class Minion {
   #journal: Journal | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
-  #beaconQuestions: EventSubscriber | undefined;
+  readonly #questions: EventSubscriber[] = [];
   #beacons: MinionBeacons | undefined;
   #ownPillar: OwnPillar | undefined;
   #engines: EngineSupervisor | undefined;
   #subscription: Subscription | undefined;
   #schedule: MinionSchedule | undefined;
-  #scheduleQuestions: EventSubscriber | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
   readonly #timers: Timer[] = [];
@@ -155,8 +154,9 @@ export class Minion {
     const log = this.#log;
     this.#keeper = new KeeperProcess(opts, log);
     this.#python = new PythonZygote(opts, (line) => log.named("salt.modules").info(`A plugin printed: ${line}`));
+    const packed = packOpts("minion", opts);
     const pool = this.#pool = new JobPool({
-      opts: packOpts("minion", opts),
+      opts: packed,
       hostData: this.#hostData(),
       log,
       answer: (request) => this.#answer(request),
@@ -194,24 +194,33 @@ export class Minion {
       },
     });
     if (spool !== undefined) await this.#openLink({ jobs, spool, proc, journal, min, jidFile });
-    const questions = this.#beaconQuestions = await EventSubscriber.connect(paths.pub, [MANAGE_BEACONS]);
-    const beacons = this.#beacons = this.#openBeacons(pool, isAlone);
-    answerQuestions(questions, paths, beacons.answering).catch((error) => this.#end(error));
-    if (opts.beacons_before_connect) beacons.start();
+    await this.#openBeacons(pool, isAlone);
     await this.#openSchedule(jobs);
     await jobs.returnLeft();
     await returners.flush();
     this.#engines = startEngines({
-      ...{ role: "minion", engines: opts.engines, cachedir: opts.cachedir, log },
-      opts: packOpts("minion", opts),
+      role: "minion",
+      engines: opts.engines,
+      cachedir: opts.cachedir,
+      log,
+      opts: packed,
       command: ownProcess(ENGINE_PROCESS),
     });
     this.#handleEvents(this.#events).catch((error) => this.#end(error));
   }
 
-  #openBeacons(pool: JobPool, isAlone: boolean): MinionBeacons {
+  /** Answers the questions of one tag on the minion's bus. */
+  async #answerQuestions(answering: Answering): Promise<void> {
+    const paths = minionBus(this.#opts);
+    const events = await EventSubscriber.connect(paths.pub, [answering.tag]);
+    this.#questions.push(events);
+    answerQuestions(events, paths, answering).catch((error) => this.#end(error));
+  }
+
+  /** The beacons, and the answers to questions about them. They start when the minion has signed in. */
+  async #openBeacons(pool: JobPool, isAlone: boolean): Promise<void> {
     const opts = this.#opts;
-    return new MinionBeacons({
+    const beacons = this.#beacons = new MinionBeacons({
       id: opts.id,
       opts,
       loopMs: Math.max(opts.loop_interval * 1000, MIN_LOOP_MS),
@@ -221,6 +230,8 @@ export class Minion {
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
       ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
     });
+    await this.#answerQuestions(beacons.answering);
+    if (opts.beacons_before_connect) beacons.start();
   }
 
   /** Sends events of beacons in one request. Never rejects. */
@@ -241,14 +252,12 @@ export class Minion {
       data: () => ({ grains: this.#grains, pillar: this.#pillar }),
       begin: (load, isNoted, ended) => jobs.beginScheduled(load, isNoted, ended),
     });
-    const paths = minionBus(this.#opts);
-    this.#scheduleQuestions = await EventSubscriber.connect(paths.pub, [MANAGE_SCHEDULE]);
-    answerQuestions(this.#scheduleQuestions, paths, {
+    await this.#answerQuestions({
       tag: MANAGE_SCHEDULE,
       answer: (question) => Promise.resolve(answerScheduleQuestion(schedule, question)),
       failed: failedAnswer,
       report: (text) => this.#log.error(text),
-    }).catch((error) => this.#end(error));
+    });
     if (this.#opts.scheduler_before_connect) schedule.start();
   }
 
@@ -566,11 +575,10 @@ export class Minion {
     this.#closing.abort(new Error("The minion ends"));
     for (const timer of this.#timers) clearInterval(timer);
     this.#schedule?.close();
-    this.#beaconQuestions?.close();
+    for (const events of this.#questions) events.close();
     this.#subscription?.close();
     this.#link?.close();
     this.#events?.close();
-    this.#scheduleQuestions?.close();
     await this.#beacons?.close(new TimeBudget(KEEPER_END_MS));
     await this.#spool?.close();
     await this.#returners?.close();

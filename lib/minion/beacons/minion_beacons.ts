@@ -15,7 +15,7 @@ import { BeaconThreads, type ThreadParts } from "./beacon_threads.ts";
 import { mergeBeacons, withEnabled, withoutEnabled } from "./settings.ts";
 
 /** The tag of the questions. */
-export const MANAGE_BEACONS = "manage_beacons";
+const MANAGE_BEACONS = "manage_beacons";
 
 /** Time after a state run in which beacons with `disable_during_state_run` still send nothing, in milliseconds. */
 const AFTER_STATES_MS = 1_000;

@@ -15,21 +15,13 @@ import { type CatalogueOptions, loadCatalogue, RENDERERS_PREFIX, STATES_PREFIX }
 import { calledRenderer } from "#lib/render/own_renderer.ts";
 import { calledState } from "./custom_states.ts";
 import { postingLogger } from "#lib/runtime/log.ts";
+import { postBytes, workerScope } from "#lib/runtime/worker_scope.ts";
 import { packMessage, parseToModule } from "./module_messages.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { permissionKey } from "#lib/plugins/permissions.ts";
 import { setTimeout } from "#lib/os/timers.ts";
 
-/** The worker's global scope as far as it is used here; the main scope's types do not have it. */
-interface WorkerScope {
-  postMessage(message: Uint8Array): void;
-  onmessage: ((event: MessageEvent<unknown>) => void) | null;
-  caches?: unknown;
-}
-
-const scope = globalThis as unknown as WorkerScope;
-const post = scope.postMessage.bind(scope);
-const send = (message: FromModule) => post(packMessage(message));
+const send = (message: FromModule) => postBytes(packMessage(message));
 
 /** The functions whose own declaration differs from that in the text of their file. */
 function undeclaredFunctions(functions: JobFunctions, declared: Readonly<Record<string, string>>): string | undefined {
@@ -132,14 +124,14 @@ function failOnExit(): void {
     throw new Error(text);
   };
   Object.assign(Deno, { exit: end("Deno.exit") });
-  Object.assign(scope, { close: end("close") });
+  Object.assign(workerScope, { close: end("close") });
 }
 
 failOnExit();
 // The cache would write to the disk, without the permission to write.
-delete scope.caches;
+delete workerScope.caches;
 let receive: ((message: ToModule) => void) | undefined;
-scope.onmessage = ({ data }) => {
+workerScope.onmessage = ({ data }) => {
   const message = parseToModule(data);
   if (message.kind === "start") receive = start(message.init);
   else receive?.(message);
