@@ -9,37 +9,11 @@ import { BEACONS } from "#modules/beacons/_built_in.ts";
 import { loadBeacon } from "#modules/beacons/load.ts";
 import { networkInfoBeacon } from "#modules/beacons/network_info.ts";
 import { psBeacon } from "#modules/beacons/ps.ts";
-import { type BeaconHost, type BeaconModule, configMaps, ownConfig } from "#lib/plugins/beacon.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { type BeaconModule, configMaps, ownConfig } from "#lib/plugins/beacon.ts";
 import { isMap, map, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
-
-interface Opened extends Disposable {
-  readonly fired: ValueMap[];
-  readonly failures: string[];
-  look(): Promise<ValueMap[]>;
-}
-
-async function open(module: BeaconModule, given: unknown, answers: Record<string, Value> = {}): Promise<Opened> {
-  const config = ownConfig(configMaps(toValue(given)) ?? []);
-  assertEquals(await module.validate(config), undefined);
-  const fired: ValueMap[] = [], failures: string[] = [];
-  const host: BeaconHost = {
-    name: "b",
-    log: SILENT_LOGGER,
-    call: (fun) => Promise.resolve(answers[fun] ?? null),
-    fire: (found) => void fired.push(...found),
-    fail: (reason) => void failures.push(reason),
-  };
-  const running = await module.open(config, host);
-  return {
-    fired,
-    failures,
-    look: async () => await running.look?.() ?? [],
-    [Symbol.dispose]: () => running.close?.(),
-  };
-}
+import { openBeacon } from "#tests/support/open_beacon.ts";
 
 async function builtIn(name: string): Promise<BeaconModule> {
   return (await BEACONS[name]()).beacon;
@@ -51,33 +25,35 @@ Deno.test("load: outside of a range, or only when it leaves it", async () => {
   let now = [1, 1, 1];
   const module = loadBeacon(() => now);
   const limits = { "1m": [0, 2], "5m": [0, 2], "15m": [0, 2] };
-  using always = await open(module, [{ averages: limits }]);
-  using changes = await open(module, [{ averages: limits }, { onchangeonly: true }]);
+  using always = await openBeacon(module, [{ averages: limits }]);
+  using changes = await openBeacon(module, [{ averages: limits }, { onchangeonly: true }]);
   assertEquals([(await always.look()).length, (await changes.look()).length], [0, 0]);
   now = [3, 1, 1];
   assertEquals([(await always.look()).length, (await changes.look()).length], [1, 1]);
   assertEquals([(await always.look()).length, (await changes.look()).length], [1, 0]);
   // One of the three is enough; Salt raises.
-  using one = await open(module, [{ averages: { "1m": [0, 2] } }]);
+  using one = await openBeacon(module, [{ averages: { "1m": [0, 2] } }]);
   assertEquals((await one.look()).length, 1);
 });
 
 Deno.test("ps: running, stopped and neither", async () => {
-  using ps = await open(psBeacon(() => new Set(["here"])), [{
+  using ps = await openBeacon(psBeacon(() => new Set(["here"])), [{
     processes: { here: "running", gone: "stopped", other: "x", away: "running" },
   }]);
   assertEquals(await ps.look(), [map({ here: "Running" }), map({ gone: "Stopped" }), map({ other: false })]);
-  using real = await open(await builtIn("ps"), [{ processes: { "nobody-has-this": "stopped" } }]);
+  using real = await openBeacon(await builtIn("ps"), [{ processes: { "nobody-has-this": "stopped" } }]);
   assertEquals(await real.look(), [map({ "nobody-has-this": "Stopped" })]);
 });
 
 Deno.test("network_info: equal and greater", async () => {
   const text = "a\nb\n  lo: 10 2 0 0 0 0 0 0 30 4 0 0 0 0 0 0\n";
-  using greater = await open(networkInfoBeacon(() => text), [{
+  using greater = await openBeacon(networkInfoBeacon(() => text), [{
     interfaces: { lo: { type: "greater", bytes_sent: 29 }, none: { errin: 0 } },
   }]);
   assertEquals((await greater.look()).length, 1);
-  using equal = await open(networkInfoBeacon(() => text), [{ interfaces: { lo: { type: "equal", bytes_sent: 29 } } }]);
+  using equal = await openBeacon(networkInfoBeacon(() => text), [{
+    interfaces: { lo: { type: "equal", bytes_sent: 29 } },
+  }]);
   assertEquals(await equal.look(), []);
 });
 
@@ -85,16 +61,16 @@ Deno.test("usage: percent as a number or a text, a broken one is an error", asyn
   assertEquals([percentLimit("63%"), percentLimit(63), percentLimit("63")], [63, 63, 63]);
   assertThrows(() => percentLimit("much%"), Error, "could not convert string to float: 'much'");
   for (const name of ["memusage", "diskusage"]) {
-    using used = await open(await builtIn(name), name === "memusage" ? [{ percent: 1 }] : [{ "/": "0%" }]);
+    using used = await openBeacon(await builtIn(name), name === "memusage" ? [{ percent: 1 }] : [{ "/": "0%" }]);
     assertEquals((await used.look()).length, 1);
   }
-  using mixed = await open(await builtIn("diskusage"), [{ "([": "1%" }, { "/": "0%" }]);
+  using mixed = await openBeacon(await builtIn("diskusage"), [{ "([": "1%" }, { "/": "0%" }]);
   assertEquals((await mixed.look())[0].get("mount"), "/");
 });
 
 Deno.test("service: only changes, after a delay", async () => {
   const answers: Record<string, Value> = { "service.status": true };
-  using service = await open(await builtIn("service"), [{ services: { x: { onchangeonly: true } } }], answers);
+  using service = await openBeacon(await builtIn("service"), [{ services: { x: { onchangeonly: true } } }], answers);
   assertEquals((await service.look()).length, 1);
   assertEquals((await service.look()).length, 0);
   answers["service.status"] = false;
@@ -103,7 +79,7 @@ Deno.test("service: only changes, after a delay", async () => {
 
 Deno.test("pkg: what changes", async () => {
   const answers: Record<string, Value> = { "pkg.version": "1", "pkg.latest_version": "" };
-  using pkg = await open(await builtIn("pkg"), [{ pkgs: ["zsh"] }], answers);
+  using pkg = await openBeacon(await builtIn("pkg"), [{ pkgs: ["zsh"] }], answers);
   assertEquals(await pkg.look(), []);
   answers["pkg.latest_version"] = "2";
   assertEquals(await pkg.look(), [map({ pkg: "zsh", version: "2", status: "upgrade" })]);
@@ -113,7 +89,7 @@ Deno.test("log: lines from the end, after a cut, a rotation and a removal; patte
   const root = Deno.makeTempDirSync();
   const file = `${root}/x.log`;
   Deno.writeTextFileSync(file, "hit before\n");
-  using log = await open(await builtIn("log"), [{ file }, {
+  using log = await openBeacon(await builtIn("log"), [{ file }, {
     tags: { t: { regex: "hit" }, bad: { regex: "([" }, slow: { regex: "(x+x+)+y$" } },
   }]);
   assertEquals(log.fired.splice(0), [map({ tag: "bad", match: "no", raw: "", error: "bad regex" })]);
@@ -138,7 +114,7 @@ Deno.test("inotify: masks, trees that grow and move, exclusions, a file that is 
   const root = Deno.makeTempDirSync();
   Deno.mkdirSync(`${root}/tree/sub/skip`, { recursive: true });
   Deno.writeTextFileSync(`${root}/conf`, "1");
-  using watch = await open(await builtIn("inotify"), [{
+  using watch = await openBeacon(await builtIn("inotify"), [{
     files: {
       [`${root}/tree`]: {
         mask: ["create", "delete", "moved_from", "moved_to"],
@@ -175,7 +151,7 @@ Deno.test("inotify: masks, trees that grow and move, exclusions, a file that is 
 
 Deno.test("watchdog: created, modified, moved and deleted", async () => {
   const root = Deno.makeTempDirSync();
-  using watch = await open(await builtIn("watchdog"), [{ directories: { [root]: {} } }]);
+  using watch = await openBeacon(await builtIn("watchdog"), [{ directories: { [root]: {} } }]);
   const changes = () => watch.fired.map((data) => data.get("change"));
   Deno.writeTextFileSync(`${root}/a`, "x");
   await eventually(() => changes().includes("modified"), { what: "a new file" });

@@ -5,8 +5,7 @@
  */
 
 import { loadCertificate } from "#lib/host/x509/loading.ts";
-import { type BeaconHost, type BeaconModule, configMaps, ownConfig } from "#lib/plugins/beacon.ts";
-import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { type BeaconModule, configMaps, ownConfig } from "#lib/plugins/beacon.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { isMap, str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { beacon as certInfo, certificateData } from "#modules/beacons/cert_info.ts";
@@ -14,28 +13,9 @@ import { journalBeacon, matchEntry, readJournalEntry } from "#modules/beacons/jo
 import { beacon as networkSettings } from "#modules/beacons/network_settings.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { openBeacon } from "#tests/support/open_beacon.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
-
-async function open(module: BeaconModule, given: unknown) {
-  const config = ownConfig(configMaps(toValue(given)) ?? []);
-  assertEquals(await module.validate(config), undefined);
-  const fired: ValueMap[] = [], failures: string[] = [];
-  const host: BeaconHost = {
-    name: "b",
-    log: SILENT_LOGGER,
-    call: () => Promise.resolve(null),
-    fire: (found) => void fired.push(...found),
-    fail: (reason) => void failures.push(reason),
-  };
-  const running = await module.open(config, host);
-  return {
-    fired,
-    failures,
-    look: async () => await running.look?.() ?? [],
-    [Symbol.dispose]: () => running.close?.(),
-  };
-}
 
 /** Times are as they are now, and big numbers travel as text. */
 function comparable(data: ValueMap): ValueMap {
@@ -72,7 +52,7 @@ Deno.test("cert_info: only what expires within its days; what is no certificate 
     }
     Deno.writeTextFileSync(`${root}/none.pem`, "no certificate\n");
     const files = ["none.pem", "missing.pem", "soon.pem"].map((name): unknown => `${root}/${name}`);
-    using beacon = await open(certInfo, [{ files: [...files, { [`${root}/long.pem`]: { notify_days: 99 } }] }]);
+    using beacon = await openBeacon(certInfo, [{ files: [...files, { [`${root}/long.pem`]: { notify_days: 99 } }] }]);
     const names = async () => {
       const [data] = await beacon.look();
       const certificates = data?.get("certificates");
@@ -157,7 +137,7 @@ Deno.test({
       await eventually(() => isThere(`${root}/systemd/journal/kernel-seqnum`) && hasEntries(`${root}/log/journal`), {
         what: "a journal",
       });
-      using beacon = await open(journalBeacon(["journalctl", `--directory=${root}/log/journal`]), [
+      using beacon = await openBeacon(journalBeacon(["journalctl", `--directory=${root}/log/journal`]), [
         { services: { app: { SYSLOG_IDENTIFIER: "app", PRIORITY: 3 } } },
       ]);
       const send = (text: string) => {
@@ -181,7 +161,7 @@ Deno.test({
 });
 
 Deno.test("journald: a program that ends is named, with what it says", async () => {
-  using beacon = await open(journalBeacon(["journalctl", "--directory=/nonexistent"]), [{ services: {} }]);
+  using beacon = await openBeacon(journalBeacon(["journalctl", "--directory=/nonexistent"]), [{ services: {} }]);
   await eventually(() => beacon.failures.length > 0, { what: "the reason" });
   assertStringIncludes(beacon.failures[0], "journalctl ended with exit code 1: ");
 });

@@ -6,14 +6,13 @@ import { findUser } from "#lib/os/users.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
-import type { ChildSpec } from "#lib/programs/child_process.ts";
 import { which } from "#lib/programs/which.ts";
 import { isMap, map, toValue, type Value } from "#lib/values/value.ts";
 import { runInChroot } from "#modules/execution/cmd/chroot.ts";
 import { assert, assertEquals, assertMatch, assertRejects } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
-import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { RecordedPrograms, recordingContext } from "#tests/support/calls/recorded_program.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -398,19 +397,6 @@ Deno.test({
     });
   },
 });
-
-/** A context whose programs only record their arguments. */
-function recordingContext(outputs: (words: readonly string[]) => string) {
-  const words: string[][] = [];
-  const runChild = ({ argv }: ChildSpec) => {
-    const own = argv[0] === "/bin/sh" && argv[3] === "sh" ? argv.slice(4) : argv;
-    words.push([...own]);
-    const dropped = { stdout: 0, stderr: 0 };
-    const stdout = new TextEncoder().encode(outputs(own));
-    return Promise.resolve({ pid: 1, retcode: 0, stdout, stderr: new Uint8Array(), timedOut: false, dropped });
-  };
-  return { words, context: testContext({ runChild }) };
-}
 
 Deno.test("cmd.run_chroot runs a command line below another root directory", async () => {
   await withTemporaryDirectory(async (root) => {

@@ -1,24 +1,9 @@
-import type { ChildSpec } from "#lib/programs/child_process.ts";
 import { isMap, map } from "#lib/values/value.ts";
 import { assertEquals, assertRejects } from "#tests/support/assert.ts";
-import { testContext } from "#tests/support/calls/job_context.ts";
 import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
-import { RecordedPrograms } from "#tests/support/calls/recorded_program.ts";
+import { RecordedPrograms, recordingContext } from "#tests/support/calls/recorded_program.ts";
 
 testRecordedCases("execution", "postgres");
-
-/** A context whose programs only record their arguments. */
-function recordingContext(outputs: (words: readonly string[]) => string) {
-  const words: string[][] = [];
-  const runChild = ({ argv }: ChildSpec) => {
-    const own = argv[0] === "/bin/sh" && argv[3] === "sh" ? argv.slice(4) : argv;
-    words.push([...own]);
-    const dropped = { stdout: 0, stderr: 0 };
-    const stdout = new TextEncoder().encode(outputs(own));
-    return Promise.resolve({ pid: 1, retcode: 0, stdout, stderr: new Uint8Array(), timedOut: false, dropped });
-  };
-  return { words, context: testContext({ runChild }) };
-}
 
 Deno.test("postgres.owner_to changes the owner of a database and of its objects, where Salt's fails", async () => {
   using programs = new RecordedPrograms();

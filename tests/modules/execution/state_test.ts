@@ -1,8 +1,7 @@
 import { messageOf } from "#lib/errors.ts";
-import { callFunction } from "#lib/plugins/execution.ts";
-import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map } from "#lib/values/value.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
-import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { resultOrError, testContext, testOpts, withGrains } from "#tests/support/calls/job_context.ts";
 import { openTree } from "#tests/support/calls/state_tree.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
@@ -42,27 +41,6 @@ Deno.test("state.template runs the states of a file of this host, with or withou
     assert(JSON.stringify(missing).includes("none"));
   });
 });
-
-/** A context with grains; grains.setval changes them as the minion does. */
-async function withGrains(test: (call: (name: string, ...args: Value[]) => Promise<Value>) => Promise<void>) {
-  const root = Deno.makeTempDirSync({ prefix: "small_settings_" });
-  try {
-    Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
-    const grains: ValueMap = map({ id: "web1" });
-    const context = testContext({ opts: testOpts({ root_dir: root }), grains });
-    const { call } = context;
-    const jobContext = testContext({
-      ...context,
-      call: (name, args = [], kwargs) => {
-        if (name === "grains.setval") grains.set(args[0], args[1]);
-        return call(name, args, kwargs);
-      },
-    });
-    await test((name, ...args) => callFunction(name, { args, context: jobContext }));
-  } finally {
-    Deno.removeSync(root, { recursive: true });
-  }
-}
 
 Deno.test("state.disable and state.enable report the change of each name, and store it as a grain", async () => {
   await withGrains(async (call) => {

@@ -107,3 +107,26 @@ export async function resultOrError(
 export function run(name: string, arg: Value[] = [], context: JobContext = testContext()): Promise<ExecutionResult> {
   return execute(name, arg, context);
 }
+
+/** Runs `test` with calls in a context with grains; grains.setval changes them as the minion does. */
+export async function withGrains(
+  test: (call: (name: string, ...args: Value[]) => Promise<Value>) => Promise<void>,
+): Promise<void> {
+  const root = Deno.makeTempDirSync({ prefix: "small_settings_" });
+  try {
+    Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
+    const grains: ValueMap = map({ id: "web1" });
+    const context = testContext({ opts: testOpts({ root_dir: root }), grains });
+    const { call } = context;
+    const jobContext = testContext({
+      ...context,
+      call: (name, args = [], kwargs) => {
+        if (name === "grains.setval") grains.set(args[0], args[1]);
+        return call(name, args, kwargs);
+      },
+    });
+    await test((name, ...args) => callFunction(name, { args, context: jobContext }));
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}

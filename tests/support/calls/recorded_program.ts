@@ -4,7 +4,9 @@
  * @module
  */
 
+import type { ChildSpec } from "#lib/programs/child_process.ts";
 import { SearchPath } from "#tests/support/search_path.ts";
+import { type TestContext, testContext } from "./job_context.ts";
 
 /** The answer of a program to arguments that match a shell pattern: `is-active cron.service`, `* status *`. */
 export interface RecordedAnswer {
@@ -64,4 +66,22 @@ export class RecordedPrograms implements Disposable {
     this.#place[Symbol.dispose]();
     Deno.removeSync(this.path, { recursive: true });
   }
+}
+
+/**
+ * A context whose programs only record their arguments.
+ * @param outputs What a program prints, by its words.
+ */
+export function recordingContext(
+  outputs: (words: readonly string[]) => string,
+): { readonly words: string[][]; readonly context: TestContext } {
+  const words: string[][] = [];
+  const runChild = ({ argv }: ChildSpec) => {
+    const own = argv[0] === "/bin/sh" && argv[3] === "sh" ? argv.slice(4) : argv;
+    words.push([...own]);
+    const dropped = { stdout: 0, stderr: 0 };
+    const stdout = new TextEncoder().encode(outputs(own));
+    return Promise.resolve({ pid: 1, retcode: 0, stdout, stderr: new Uint8Array(), timedOut: false, dropped });
+  };
+  return { words, context: testContext({ runChild }) };
 }
