@@ -3,14 +3,13 @@
  * @module
  */
 
-import { type BusEvent, unpackMatching } from "#lib/bus/event.ts";
+import { type BusEvent, readMatching } from "#lib/bus/event.ts";
 import { fireEvent } from "#lib/bus/fire.ts";
 import { LogFollower } from "#lib/bus/log_follower.ts";
 import { masterBus, minionBus } from "#lib/bus/paths.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { eventLogDirectory } from "#lib/config/master_paths.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
-import { WireError } from "#lib/errors.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
 
 /** The tag at which a minion sends an event of its bus to its master. */
@@ -80,13 +79,8 @@ class FollowedLog implements EventStream {
   }
 
   #wanted(frame: Uint8Array): BusEvent[] {
-    try {
-      const event = unpackMatching(frame, (tag) => this.#prefixes.some((prefix) => tag.startsWith(prefix)));
-      return event === undefined ? [] : [event];
-    } catch (error) {
-      if (error instanceof WireError) return []; // no other reader can read it either
-      throw error;
-    }
+    const event = readMatching(frame, (tag) => this.#prefixes.some((prefix) => tag.startsWith(prefix)));
+    return event === undefined ? [] : [event];
   }
 
   close(): void {

@@ -55,18 +55,23 @@ export class EventFeed {
   }
 }
 
+/** What a loop needs besides its source. */
+interface LoopParts {
+  readonly opts: MasterOpts;
+  readonly log: Logger;
+  /** Called when it is over. */
+  ended(): void;
+}
+
 /** Reads one source for its listeners, until none is left. */
 class FeedLoop {
-  readonly #parts: { readonly opts: MasterOpts; readonly log: Logger; readonly ended: () => void };
+  readonly #parts: LoopParts;
   readonly #listeners = new Set<EventListener>();
   #source: EventSource | undefined;
   #last: string | undefined;
   #closed = false;
 
-  constructor(
-    source: EventSource,
-    parts: { readonly opts: MasterOpts; readonly log: Logger; readonly ended: () => void },
-  ) {
+  constructor(source: EventSource, parts: LoopParts) {
     this.#source = source;
     this.#parts = parts;
   }
@@ -112,9 +117,11 @@ class FeedLoop {
 
   async #recover(error: unknown): Promise<void> {
     if (error instanceof WireError) return this.#parts.log.warning(`An event cannot be read: ${error.message}`);
-    if (!(error instanceof NoMasterError)) this.#parts.log.error(`The master's events: ${messageOf(error)}`);
-    // An offset of a log that is gone: what came since cannot be had.
-    if (!(error instanceof NoMasterError)) this.#last = undefined;
+    if (!(error instanceof NoMasterError)) {
+      this.#parts.log.error(`The master's events: ${messageOf(error)}`);
+      // It may be an offset of a log that is gone: what came since cannot be had.
+      this.#last = undefined;
+    }
     this.#source?.close();
     this.#source = undefined;
     await sleep(RETRY_MS);

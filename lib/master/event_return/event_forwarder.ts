@@ -4,10 +4,10 @@
  * @module
  */
 
-import { type BusEvent, unpackMatching } from "#lib/bus/event.ts";
+import { type BusEvent, readMatching } from "#lib/bus/event.ts";
 import { LogFollower } from "#lib/bus/log_follower.ts";
 import type { BusPaths } from "#lib/bus/paths.ts";
-import { messageOf, UnavailableError, WireError } from "#lib/errors.ts";
+import { messageOf, UnavailableError } from "#lib/errors.ts";
 import type { LoggedEvent } from "#lib/event_log/reader.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { type EventPosition, readPosition, writePosition } from "#lib/returners/event_position.ts";
@@ -138,13 +138,13 @@ export class EventForwarder {
    */
   #collect(): boolean {
     const { sink, queue, queueMs } = this.#parts;
-    const most = Math.max(queue, 1) > 1 ? queue : MOST_EVENTS;
+    const most = queue > 1 ? queue : MOST_EVENTS;
     let taken = 0;
     const isFull = () => this.#waiting.length >= most || this.#bytes >= MOST_BYTES;
     for (const { number, frame } of this.#pending) {
       if (isFull()) break;
       taken++;
-      const event = readEvent(frame, sink);
+      const event = readMatching(frame, (tag) => sink.wants(tag));
       if (event !== undefined) {
         if (this.#waiting.length === 0 && this.#failures === 0) {
           this.#dueMs = queue <= 1 ? 0 : queueMs > 0 ? performance.now() + queueMs : Infinity;
@@ -250,15 +250,5 @@ export class EventForwarder {
     } catch (error) {
       log.error(`The position of ${this.#name} cannot be written: ${messageOf(error)}`);
     }
-  }
-}
-
-/** The event in a frame; `undefined` if the sink does not want it. */
-function readEvent(frame: Uint8Array, sink: EventSink): BusEvent | undefined {
-  try {
-    return unpackMatching(frame, (tag) => sink.wants(tag));
-  } catch (error) {
-    if (error instanceof WireError) return undefined; // no event in any form
-    throw error;
   }
 }

@@ -5,12 +5,12 @@
  * @module
  */
 
-import { type BusEvent, tagEnd, unpackMatching } from "#lib/bus/event.ts";
+import { type BusEvent, readMatching, tagEnd } from "#lib/bus/event.ts";
 import { LogFollower } from "#lib/bus/log_follower.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { eventLogDirectory, reactorDirectory } from "#lib/config/master_paths.ts";
-import { describeError, messageOf, WireError } from "#lib/errors.ts";
+import { describeError, messageOf } from "#lib/errors.ts";
 import { EventLogReader, type LogBatch, type LoggedEvent } from "#lib/event_log/reader.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
@@ -203,12 +203,7 @@ export class Reactor {
 
   /** The event with the files that react to it; `undefined` if there are none. */
   #begin(frame: Uint8Array): Pick<InWork, "event" | "files" | "chain"> | undefined {
-    let event: BusEvent | undefined;
-    try {
-      event = unpackMatching(frame, (tag) => this.#map.filesFor(tag).length > 0);
-    } catch (error) {
-      if (!(error instanceof WireError)) throw error;
-    }
+    const event = readMatching(frame, (tag) => this.#map.filesFor(tag).length > 0);
     if (event === undefined || !this.#changes.isLeader || event.data.get("user") === REACTOR_USER) return undefined;
     const { tag, data } = event;
     const files = this.#map.filesFor(tag), nowMs = Date.now();
