@@ -54,7 +54,8 @@ export class SessionKeys {
       return session.crypticle.keyString;
     }
     writeFileAtomic(this.#path(id), generateKeyString(), { mode: 0o600, makeDirectory: true });
-    const made = this.#read(id);
+    // Not from memory: if the directory was removed, the new file may have the inode and the time of the old one.
+    const made = this.#read(id, { fromMemory: false });
     if (made === undefined) throw new Error(`The session of ${id} vanished while it was made`);
     return made.crypticle.keyString;
   }
@@ -74,7 +75,7 @@ export class SessionKeys {
     return `${this.#directory}/${id}`;
   }
 
-  #read(id: string): Session | undefined {
+  #read(id: string, { fromMemory = true } = {}): Session | undefined {
     const path = this.#path(id);
     let file: Deno.FileInfo;
     try {
@@ -87,8 +88,8 @@ export class SessionKeys {
     // File times may change only 250 times a second, so the inode identifies a replaced file.
     const version = `${file.ino}:${mtimeMs}`;
     const ready = this.#ready.get(id);
-    if (ready?.version === version) return ready;
-    const remembered = this.#known.get(id, version);
+    if (fromMemory && ready?.version === version) return ready;
+    const remembered = fromMemory ? this.#known.get(id, version) : undefined;
     const text = remembered?.toBase64() ?? readTextFileIfExists(path)?.trim();
     if (text === undefined) return undefined;
     try {
