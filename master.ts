@@ -16,7 +16,7 @@ async function runMaster(args: readonly string[]): Promise<number> {
     import("#lib/commands/daemons/service_options.ts"),
     import("#lib/config/load.ts"),
     import("#lib/commands/daemons/preflight.ts"),
-    import("#lib/master/requests/master.ts"),
+    import("#lib/master/daemon/master.ts"),
   ]);
   return await runService({
     command: SALT_MASTER,

@@ -97,7 +97,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
   "lib/python_bridge": [["zygote"], ["link"], ["loader"]],
   "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"]],
-  "lib/master": [["functions", "publisher"], ["event_return", "reactor"], ["requests"], ["processes"]],
+  "lib/master": [["functions", "publisher"], ["event_return", "reactor"], ["requests"], ["daemon"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
   "lib/api": [["http"], ["calls"], ["server"]],
 };
@@ -132,9 +132,9 @@ const COMPOSITION: Readonly<Record<string, string>> = {
   "lib/master/functions/catalogues.ts":
     "runners and wheel modules, for salt-run, the process of a function, and the reactor",
   "lib/master/event_return/event_return_thread.ts": "the returners that the master calls",
-  "lib/master/requests/master.ts": "the backends that the master's main thread updates",
-  "lib/master/requests/mworker_thread.ts": "the file server and the systems of external_auth of an MWorker",
-  "lib/master/requests/reactor_thread.ts": "the same, for the services that the reactor publishes with",
+  "lib/master/daemon/master.ts": "the backends that the master's main thread updates",
+  "lib/master/daemon/mworker_thread.ts": "the file server and the systems of external_auth of an MWorker",
+  "lib/master/daemon/reactor_thread.ts": "the same, for the services that the reactor publishes with",
   "lib/minion/beacons/beacon_worker.ts": "the beacons that a thread of them runs",
   "lib/minion/worker/catalogue.ts": "what jobs use: functions, states, renderers, returners, backends; the core grains",
   "lib/minion/worker/pillar_host.ts": "the sources of pillar and of master_tops, wherever pillar is compiled",

@@ -19,10 +19,10 @@ export const EXECUTABLES = [
 /** The files that run as threads. No import names them, so a tool that follows imports needs this list. */
 export const WORKERS = [
   "lib/bus/thread.ts",
-  "lib/master/requests/mworker_thread.ts",
+  "lib/master/daemon/mworker_thread.ts",
   "lib/master/publisher/publisher_thread.ts",
   "lib/master/event_return/event_return_thread.ts",
-  "lib/master/requests/reactor_thread.ts",
+  "lib/master/daemon/reactor_thread.ts",
   "lib/minion/beacons/beacon_worker.ts",
   "lib/minion/worker/job_worker.ts",
   "lib/minion/worker/module_worker.ts",
@@ -94,7 +94,7 @@ export const STARTS: Starts = {
   "lib/minion/worker/job_worker.ts": "one file",
   "lib/minion/worker/module_worker.ts": "one file",
   "master.ts": [[
-    "lib/master/requests/master.ts",
+    "lib/master/daemon/master.ts",
     "lib/commands/daemons/service.ts",
     "lib/commands/daemons/service_options.ts",
   ]],

@@ -10,7 +10,7 @@ import { loadMasterConfig } from "#lib/config/load.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
-import { Master } from "#lib/master/requests/master.ts";
+import { Master } from "#lib/master/daemon/master.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { clearRequest, encryptedRequest } from "#lib/protocol/payload.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";

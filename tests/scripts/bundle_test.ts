@@ -141,7 +141,7 @@ const OF_THIS_TREE: Readonly<Record<string, (directory: string) => Promise<void>
       ]);
       for (
         const [source, message, file, line] of [
-          ["lib/master/requests/mworker_thread.ts", "null", "lib/runtime/thread.ts", "switch (data.kind) {"],
+          ["lib/master/daemon/mworker_thread.ts", "null", "lib/runtime/thread.ts", "switch (data.kind) {"],
           [
             "lib/minion/worker/module_worker.ts",
             "[]",

@@ -239,7 +239,7 @@ Deno.test("the tests of a file are the test with its name, those that import it,
   const tests = new TestFinder(ROOT).testsOf("lib/keys/sessions.ts");
   assertEquals(tests[0], "tests/keys/sessions_test.ts");
   assert(tests.slice(1, -1).some((path) => path.startsWith("tests/master/requests/")));
-  assertEquals(tests.at(-1), "tests/master/requests/master_test.ts");
+  assertEquals(tests.at(-1), "tests/master/daemon/master_test.ts");
   // A test of the room may reach a file in a process that it starts.
   assert(new TestFinder(ROOT).testsOf("lib/auth/libpam.ts").includes("tests/auth/pam_test.ts"));
 });

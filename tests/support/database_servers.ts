@@ -5,7 +5,7 @@
  */
 
 import { freePort } from "#scripts/fleet/free_port.ts";
-import { eventually } from "#tests/support/eventually.ts";
+import { eventually } from "./eventually.ts";
 
 /** A running server. */
 export interface DatabaseServer extends AsyncDisposable {

@@ -3,8 +3,8 @@
  * @module
  */
 
-import { FileUpdates } from "#lib/master/requests/file_updates.ts";
-import { masterJournal, restoreFromJournal } from "#lib/master/requests/journal.ts";
+import { FileUpdates } from "#lib/master/daemon/file_updates.ts";
+import { masterJournal, restoreFromJournal } from "#lib/master/daemon/journal.ts";
 import { publishCommand } from "#lib/master/requests/publish.ts";
 import { RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { warnOnceNotBuilt } from "#lib/master/requests/unbuilt_commands.ts";

@@ -8,7 +8,7 @@ import { JobPool } from "#lib/minion/worker/job_pool.ts";
 import { pack } from "#lib/minion/worker/job_protocol.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert } from "#tests/support/assert.ts";
-import { testOpts } from "#tests/support/calls/job_context.ts";
+import { testOpts } from "./job_context.ts";
 import { eventually, WITHIN_MS } from "#tests/support/eventually.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 

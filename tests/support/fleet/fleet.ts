@@ -19,7 +19,7 @@ import { parseJson } from "#lib/values/json_read.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { localCommands } from "#lib/client/runner_local.ts";
 import { createLogger, LEVEL_NUMBERS, levelName, type Logger } from "#lib/runtime/log.ts";
-import { Master } from "#lib/master/requests/master.ts";
+import { Master } from "#lib/master/daemon/master.ts";
 import { Minion } from "#lib/minion/agent/minion.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { runSaltCall } from "#lib/commands/programs/salt_call.ts";

@@ -8,8 +8,8 @@ import { Inbox } from "#lib/sockets/endpoint.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
-import type { Fleet } from "#tests/support/fleet/fleet.ts";
-import { asMap, makeNonce, opened, ScriptedMinion } from "#tests/support/fleet/scripted_minion.ts";
+import type { Fleet } from "./fleet.ts";
+import { asMap, makeNonce, opened, ScriptedMinion } from "./scripted_minion.ts";
 
 /** Far above the time that these tests need, also on a busy machine. */
 export const BOUND_MS = 60_000;

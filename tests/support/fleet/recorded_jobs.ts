@@ -15,7 +15,7 @@ import { map, repr, toValue, type Value } from "#lib/values/value.ts";
 import { RUNNERS } from "#modules/runners/_built_in.ts";
 import { WHEEL } from "#modules/wheel/_built_in.ts";
 import { assert } from "#tests/support/assert.ts";
-import { dataCache, jobStore } from "#tests/support/fleet/job_store.ts";
+import { dataCache, jobStore } from "./job_store.ts";
 
 /** A job of that cache. */
 export const RECORDED_JID = "20240102030405000001";

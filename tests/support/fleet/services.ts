@@ -10,7 +10,7 @@ import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { openFileServices } from "#lib/master/requests/master_files.ts";
-import { throttledWarnings } from "#lib/master/requests/throttled_warnings.ts";
+import { throttledWarnings } from "#lib/master/daemon/throttled_warnings.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { Mine } from "#lib/fleet/mine.ts";

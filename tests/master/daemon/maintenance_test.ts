@@ -1,5 +1,5 @@
 /** @module */
-import { Maintenance } from "#lib/master/requests/maintenance.ts";
+import { Maintenance } from "#lib/master/daemon/maintenance.ts";
 import { jidDirectory } from "#lib/protocol/jid.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";

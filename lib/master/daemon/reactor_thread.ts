@@ -19,7 +19,7 @@ import { noteSockets } from "#lib/sockets/context.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { openServices, type ReactorInit } from "./mworker_services.ts";
-import { publishOwn } from "./publish.ts";
+import { publishOwn } from "#lib/master/requests/publish.ts";
 
 /** Pause before another try to start, in milliseconds. */
 const RETRY_MS = 5_000;

@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from "#lib/runtime/log.ts";
-import { RateLimit } from "./rate_limit.ts";
+import { RateLimit } from "#lib/master/requests/rate_limit.ts";
 
 /** Lines per second of one thread. */
 const PER_SECOND = 10;

@@ -1,4 +1,4 @@
-import { FileUpdates } from "#lib/master/requests/file_updates.ts";
+import { FileUpdates } from "#lib/master/daemon/file_updates.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { configuredPillarRepositories } from "#lib/files/git/pillar_updates.ts";
 import type { ValueMap } from "#lib/values/value.ts";

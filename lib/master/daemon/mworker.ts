@@ -14,7 +14,7 @@ import { type InFlightRequest, inFlightRequests } from "./in_flight_request.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { type OpenServices, openServices, type ServicesInit, type ServicesPlugins } from "./mworker_services.ts";
-import { NO_ANSWER, RequestHandler } from "./request_handler.ts";
+import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { Frames } from "#lib/sockets/libzmq.ts";

@@ -1,6 +1,6 @@
 import { accessKeyPath } from "#lib/config/master_paths.ts";
 import { PreflightError } from "#lib/errors.ts";
-import { Master } from "#lib/master/requests/master.ts";
+import { Master } from "#lib/master/daemon/master.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";

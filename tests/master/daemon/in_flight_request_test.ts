@@ -1,5 +1,5 @@
 /** @module */
-import { inFlightMemory, InFlightRequest, inFlightRequests } from "#lib/master/requests/in_flight_request.ts";
+import { inFlightMemory, InFlightRequest, inFlightRequests } from "#lib/master/daemon/in_flight_request.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 
 const bytes = (...values: number[]) => new Uint8Array(values);
