@@ -99,7 +99,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"]],
   "lib/master": [["functions", "publisher"], ["event_return", "reactor"], ["requests"], ["daemon"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
-  "lib/api": [["http"], ["calls"], ["server"]],
+  "lib/api": [["http"], ["calls"], ["endpoints"], ["server"]],
 };
 
 /** The place of a room: its box, the floor of that box, and the floor of the room in it if the box is a wing. */
@@ -129,6 +129,7 @@ const TESTS: Floor = { box: "tests", floor: FLOORS.length, inside: 0 };
  * hands the tables of plugins to the code that uses them.
  */
 const COMPOSITION: Readonly<Record<string, string>> = {
+  "lib/api/calls/function_catalogue.ts": "the execution modules, whose arguments the API documents",
   "lib/master/functions/catalogues.ts":
     "runners and wheel modules, for salt-run, the process of a function, and the reactor",
   "lib/master/event_return/event_return_thread.ts": "the returners that the master calls",

@@ -102,10 +102,10 @@ export const STARTS: Starts = {
 
 /**
  * Packages that are installed, but in no script: tools that load zeromq in Node, dependencies of js-yaml's command,
- * packages of types only, and what rolldown needs to make the scripts.
+ * packages of types only, what rolldown needs to make the scripts, and what validates documents in tests.
  */
 const UNUSED_PACKAGES =
-  /^(argparse|cmake-ts|strict-event-emitter-types|@rolldown\/.*|@oxc-project\/types|@types\/.*|undici-types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib)$/;
+  /^(argparse|cmake-ts|strict-event-emitter-types|@rolldown\/.*|@oxc-project\/types|@types\/.*|undici-types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib|@seriousme\/.*|ajv|ajv-draft-04|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse|require-from-string|yaml)$/;
 
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, by its names in Node and in zeromq. */
 interface Platform {

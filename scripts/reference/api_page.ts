@@ -4,7 +4,7 @@
  * @module
  */
 
-import { API_OPTIONS, apiSettings } from "#lib/api/server/api_settings.ts";
+import { API_OPTIONS, apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { apiRoutes } from "#lib/api/server/routes.ts";
 import type { Option } from "#lib/config/option_types.ts";
 import { map, repr } from "#lib/values/value.ts";
@@ -26,9 +26,10 @@ function withTable(text: string, name: string, rows: readonly string[]): string 
 function routeRows(): string[] {
   const { settings } = apiSettings(map({ port: 8000, host: "127.0.0.1" }));
   const rows = apiRoutes(settings).flatMap(({ path, target }) =>
-    Object.entries(target).map(([method, { summary, needs }]) => {
+    Object.entries(target).map(([method, { summary, needs, rights }]) => {
       const shown = path.replace(/[:*](\w+)/g, (_, name) => name.toUpperCase());
-      return `| ${method} | \`${shown}\` | ${needs ?? "-"} | ${summary} |`;
+      const all = [needs, rights].filter((one) => one !== undefined).join("; ") || "-";
+      return `| ${method} | \`${shown}\` | ${all} | ${summary} |`;
     })
   );
   return ["| method | path | needs | what it does |", "| --- | --- | --- | --- |", ...rows];

@@ -1,5 +1,5 @@
 /** @module */
-import { apiSettings } from "#lib/api/server/api_settings.ts";
+import { apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";

@@ -41,18 +41,25 @@ const REASONS: Readonly<Record<number, string>> = {
   504: "Gateway Timeout",
 };
 
+/** A status in words. */
+export function statusText(status: number): string {
+  return REASONS[status] ?? "Error";
+}
+
 /**
  * The type of the answer to a client with this `Accept`. Asked before the work is done, so that nothing runs whose
  * answer nobody takes.
+ * @param onlyJson Whether there is no YAML.
  * @throws {ApiError} 406 if it takes neither.
  */
-export function valueType(accept: string | null): ValueType {
-  const type = preferredType(accept, VALUE_TYPES);
+export function valueType(accept: string | null, onlyJson = false): ValueType {
+  const types = onlyJson ? VALUE_TYPES.slice(0, 1) : VALUE_TYPES;
+  const type = preferredType(accept, types);
   if (type !== undefined) return type;
   throw new ApiError(
     406,
     `Your client sent this Accept header: ${accept}. But this resource only emits these media types: ` +
-      `${VALUE_TYPES.join(", ")}.`,
+      `${types.join(", ")}.`,
   );
 }
 
@@ -74,7 +81,7 @@ export function errorAnswer(error: ApiError, { accept, request }: {
   readonly request: string;
 }): Response {
   const { status, message, headers } = error;
-  const reason = REASONS[status] ?? "Error";
+  const reason = statusText(status);
   if (prefers(accept, "text/html", VALUE_TYPES)) {
     const title = `${status} ${reason}`;
     const page = `<!doctype html>\n<title>${title}</title>\n<h1>${title}</h1>\n<p>${escapeHtml(message)}</p>\n`;

@@ -23,12 +23,14 @@ export interface RequestBody {
   readonly isForm: boolean;
 }
 
-/** How long and how deep a body may be. */
+/** How long a body may be, and its types. */
 export interface BodyBounds {
   /** The most bytes that are read. */
   readonly maxBytes: number;
   /** Time until its last byte, in milliseconds. */
   readonly timeoutMs: number;
+  /** The media types that are read: some of {@linkcode BODY_TYPES}. */
+  readonly types: readonly string[];
 }
 
 /** The body of a request without one. */
@@ -46,6 +48,11 @@ const PARSERS: Readonly<Record<string, (text: string) => Value>> = {
   "text/plain": textBody,
 };
 
+/** The media types of bodies. */
+export const BODY_TYPES: readonly string[] = Object.keys(PARSERS);
+/** Those of endpoints that take JSON alone: a form of a page of another site can send none of them. */
+export const JSON_TYPES: readonly string[] = ["application/json"];
+
 const FORM = "application/x-www-form-urlencoded";
 
 /**
@@ -58,7 +65,7 @@ export async function readRequestBody(request: Request, bounds: BodyBounds): Pro
   if (request.body === null || declared === "0") return NO_BODY;
   if (declared !== null && Number(declared) > bounds.maxBytes) throw tooLarge(bounds.maxBytes);
   const type = (request.headers.get("content-type") ?? "").split(";")[0].trim().toLowerCase();
-  if (!Object.hasOwn(PARSERS, type)) {
+  if (!bounds.types.includes(type)) {
     await request.body.cancel();
     throw new ApiError(406, "Content type not supported");
   }

@@ -5,24 +5,25 @@
  */
 
 import { apiRoutes } from "./routes.ts";
-import type { ApiSettings } from "./api_settings.ts";
+import type { ApiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { errorAnswer, VALUE_TYPES, valueAnswer, valueType } from "#lib/api/http/answer.ts";
-import { EventFeed } from "./event_feed.ts";
+import { EventFeed } from "#lib/api/endpoints/event_feed.ts";
+import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { LoginAttempts } from "./login_attempts.ts";
+import { LoginAttempts } from "#lib/api/endpoints/login_attempts.ts";
 import { matchRoute, type PathRoute } from "#lib/api/http/route_table.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { prefers } from "#lib/api/http/accept.ts";
-import { NO_BODY, readRequestBody } from "#lib/api/http/request_body.ts";
-import { RequestCounts } from "./request_counts.ts";
+import { BODY_TYPES, JSON_TYPES, NO_BODY, readRequestBody } from "#lib/api/http/request_body.ts";
+import { RequestCounts } from "#lib/api/endpoints/request_counts.ts";
 import { sessionCookie } from "#lib/api/http/cookies.ts";
-import { type ApiSession, Sessions } from "./sessions.ts";
+import { type ApiSession, Sessions } from "#lib/api/endpoints/sessions.ts";
 import { fileAnswer, staticPath } from "./static_files.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
-import type { ApiEndpoint, ApiParts, Methods } from "./endpoint.ts";
+import type { ApiEndpoint, ApiParts, Methods } from "#lib/api/endpoints/endpoint.ts";
 
 /** Time for a body to arrive, in milliseconds. */
 const BODY_MS = 60_000;
@@ -77,6 +78,7 @@ export class ApiServer {
       feed: new EventFeed(opts, log),
       attempts: new LoginAttempts(),
       counts: new RequestCounts({ byRoute: settings.collect_stats }),
+      functions: new FunctionCatalogue(opts, log),
       signal: stop.signal,
     };
     const api = new ApiServer(parts, stop);
@@ -185,10 +187,12 @@ export class ApiServer {
     const { settings, signal } = this.#parts;
     checkQuery(endpoint, query, path);
     const session = this.#sessionOf(request, endpoint);
-    const type = endpoint.isRaw ? "application/json" : valueType(request.headers.get("accept"));
-    const body = ["GET", "HEAD"].includes(request.method)
-      ? NO_BODY
-      : await readRequestBody(request, { maxBytes: settings.max_request_body_size, timeoutMs: BODY_MS });
+    const type = endpoint.isRaw ? "application/json" : valueType(request.headers.get("accept"), endpoint.onlyJson);
+    const body = ["GET", "HEAD"].includes(request.method) ? NO_BODY : await readRequestBody(request, {
+      maxBytes: settings.max_request_body_size,
+      timeoutMs: BODY_MS,
+      types: endpoint.onlyJson ? JSON_TYPES : BODY_TYPES,
+    });
     const gone = AbortSignal.any([request.signal, signal]);
     const call = { request, address, params, query, body, session, type, signal: gone };
     const reply = await endpoint.handle(call, this.#parts);
@@ -233,10 +237,10 @@ export class ApiServer {
 }
 
 /** @throws {ApiError} 404 for a name that the endpoint does not know, 400 for any at `/events`. */
-function checkQuery({ query: names = [], isRaw }: ApiEndpoint, query: URLSearchParams, path: string): void {
+function checkQuery({ query: names = {}, isRaw }: ApiEndpoint, query: URLSearchParams, path: string): void {
   if (names === "any") return;
   for (const name of query.keys()) {
-    if (names.includes(name)) continue;
+    if (Object.hasOwn(names, name)) continue;
     throw new ApiError(isRaw ? 400 : 404, `The path '${path}' takes no query '${name}'.`);
   }
 }

@@ -6,12 +6,20 @@
 
 import { fireEvent } from "#lib/bus/fire.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
+import { t } from "#lib/api/http/json_schema.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { NoMasterError } from "#lib/errors.ts";
 import { map, toNumber, type Value } from "#lib/values/value.ts";
-import type { ApiEndpoint, ApiParts, ApiRequest, Methods, ValueReply } from "./endpoint.ts";
-import { eventStream } from "./event_stream.ts";
-import { eventFilter } from "./perms.ts";
+import type {
+  ApiEndpoint,
+  ApiParts,
+  ApiRequest,
+  BodyEndpoint,
+  Methods,
+  ValueReply,
+} from "#lib/api/endpoints/endpoint.ts";
+import { eventStream } from "#lib/api/endpoints/event_stream.ts";
+import { eventFilter } from "#lib/api/endpoints/perms.ts";
 import { tokenRules } from "#lib/auth/external_auth.ts";
 
 /** The path `/events`: one open stream for each reader. */
@@ -20,6 +28,10 @@ export const EVENTS: Methods = {
     summary: "The events of the master as server-sent events.",
     needs: "token",
     isRaw: true,
+    answers: [{
+      doc: "Events without end, each with id, tag and data. `Last-Event-ID` goes on after that event.",
+      media: "text/event-stream",
+    }],
     handle: openEvents,
   },
 };
@@ -53,9 +65,11 @@ async function openEvents({ request, session }: ApiRequest, parts: ApiParts): Pr
  * @param isOpen Whether it needs no session.
  */
 export function hookMethods(isOpen: boolean): Methods {
-  const endpoint: ApiEndpoint = {
+  const endpoint: BodyEndpoint = {
     summary: "Fires an event salt/netapi/hook/PATH with the body and the headers.",
     query: "any",
+    body: t.any("Whatever the event shall hold."),
+    answers: [{ doc: "The event is on the bus.", schema: t.object({ success: t.bool() }) }],
     handle: fireHook,
   };
   return { POST: isOpen ? endpoint : { ...endpoint, needs: "session" } };
@@ -89,6 +103,7 @@ function headerName(name: string): string {
 export function statsMethods(isOpen: boolean): Methods {
   const endpoint: ApiEndpoint = {
     summary: "Counts of requests.",
+    answers: [{ doc: "The counts since the start.", schema: t.mapOf(t.mapOf(t.any())) }],
     handle: (_, { counts }) => ({ value: counts.toMap() }),
   };
   return { GET: isOpen ? endpoint : { ...endpoint, needs: "session" } };

@@ -5,18 +5,29 @@
  */
 
 import { isMasterRunning } from "#lib/client/master_running.ts";
+import { t } from "#lib/api/http/json_schema.ts";
 import { map } from "#lib/values/value.ts";
-import type { Methods } from "./endpoint.ts";
+import type { Methods } from "#lib/api/endpoints/endpoint.ts";
+
+const STATUS = t.object({ status: t.text() });
 
 /** The path `/health/live`: whether this process answers. */
 export const HEALTH_LIVE: Methods = {
-  GET: { summary: "200: this process answers.", handle: () => ({ value: map({ status: "ok" }) }) },
+  GET: {
+    summary: "200: this process answers.",
+    answers: [{ doc: "It answers.", schema: STATUS }],
+    handle: () => ({ value: map({ status: "ok" }) }),
+  },
 };
 
 /** The path `/health/ready`: whether requests can be served. */
 export const HEALTH_READY: Methods = {
   GET: {
     summary: "200: the master runs; 503: `failed` names what does not.",
+    answers: [
+      { doc: "Requests can be served.", schema: STATUS },
+      { status: 503, doc: "They cannot.", schema: t.object({ status: t.text(), failed: t.list(t.text()) }) },
+    ],
     async handle(_, { opts }) {
       if (await isMasterRunning(opts.sock_dir)) return { value: map({ status: "ok" }) };
       return { value: map({ status: "unavailable", failed: ["master"] }), status: 503 };

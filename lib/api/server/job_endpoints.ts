@@ -7,14 +7,10 @@
 import type { ApiCaller } from "#lib/api/calls/caller.ts";
 import { chunksOf, CLIENT_NAMES, runChunk } from "#lib/api/calls/run_chunks.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
+import { t } from "#lib/api/http/json_schema.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { ApiParts, ApiRequest, Methods, ValueReply } from "./endpoint.ts";
-
-/** The caller of a request with a session. */
-export function sessionCaller({ session, signal }: ApiRequest, { opts, log }: ApiParts): ApiCaller {
-  if (session === undefined) throw new ApiError(401, "No authentication credentials given");
-  return { opts, log, signal, user: session.user, proof: map({ token: session.token }) };
-}
+import { credentialsCaller, sessionCaller } from "#lib/api/endpoints/callers.ts";
+import type { AnswerType, ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
 
 /** A chunk, and who runs it. */
 interface Call {
@@ -28,16 +24,27 @@ async function runAll(calls: readonly Call[]): Promise<Value[]> {
   return entries;
 }
 
+const CHUNKS = t.either(t.named("Chunk"), t.list(t.named("Chunk")));
+const RESULTS: AnswerType = {
+  doc: "One entry for each chunk; of local_batch, one for each minion.",
+  schema: t.object({ return: t.list(t.any()) }),
+};
+
 /** The path `/`: a welcome, and chunks of a session. */
 export const ROOT: Methods = {
   GET: {
     summary: "A welcome, and the names of the clients.",
+    answers: [{ doc: "The welcome.", schema: t.object({ return: t.text(), clients: t.list(t.text()) }) }],
     handle: () => ({ value: map({ return: "Welcome", clients: [...CLIENT_NAMES] }) }),
   },
   POST: {
     summary: "Runs chunks, one after another.",
     needs: "session",
+    rights: "each function, by the rules of external_auth",
     query: "any",
+    body: CHUNKS,
+    answers: [RESULTS],
+    errors: [401, 504],
     async handle(request, parts) {
       const caller = sessionCaller(request, parts);
       const { data, isForm } = request.body;
@@ -51,6 +58,10 @@ export const ROOT: Methods = {
 export const RUN_ONCE: Methods = {
   POST: {
     summary: "Runs chunks that hold their own credentials: username, password, eauth; or a token of Salt's.",
+    rights: "each function, by the rules of external_auth",
+    body: CHUNKS,
+    answers: [RESULTS],
+    errors: [401, 504],
     async handle(request, parts) {
       const chunks = chunksOf(request.body.data, request.body.isForm);
       // All have their callers before one runs.
@@ -76,22 +87,14 @@ function ownCaller(low: ValueMap, request: ApiRequest, parts: ApiParts): ApiCall
   return credentialsCaller(low, request, parts);
 }
 
-/**
- * The caller whose name and password are in the chunk.
- * @throws {ApiError} 401 if they are not.
- */
-export function credentialsCaller(low: ValueMap, { signal }: ApiRequest, { opts, log }: ApiParts): ApiCaller {
-  const [username, password, eauth] = ["username", "password", "eauth"].map((name) => low.get(name));
-  if (username === undefined || eauth === undefined) throw new ApiError(401, "No authentication credentials given");
-  const proof = map({ username, password: password ?? null, eauth });
-  return { opts, log, signal, user: str(username), proof };
-}
-
 /** `/minions` and `/minions/ID`. */
 export const MINIONS: Methods = {
   GET: {
     summary: "The grains of minions, asked for now; the id may be a glob.",
     needs: "session",
+    rights: "grains.items on these minions",
+    answers: [{ doc: "The grains by id.", schema: t.object({ return: t.list(t.mapOf(t.any())) }) }],
+    errors: [400],
     async handle(request, parts) {
       const low = map({ client: "local", tgt: request.params.id ?? "*", fun: "grains.items" });
       return { value: map({ return: await runChunk(low, sessionCaller(request, parts)) }) };
@@ -100,6 +103,16 @@ export const MINIONS: Methods = {
   POST: {
     summary: "Starts a job on minions.",
     needs: "session",
+    rights: "each function, by the rules of external_auth",
+    body: CHUNKS,
+    answers: [{
+      status: 202,
+      doc: "The jobs that have begun.",
+      schema: t.object({
+        return: t.list(t.open({ jid: t.optional(t.text()), minions: t.optional(t.list(t.text())) })),
+        _links: t.object({ jobs: t.list(t.object({ href: t.text() })) }),
+      }),
+    }],
     handle: startJob,
   },
 };
@@ -118,6 +131,12 @@ export const JOBS: Methods = {
   GET: {
     summary: "The jobs of the job cache.",
     needs: "session",
+    rights: "the runner jobs.list_jobs",
+    answers: [{
+      doc: "The jobs by id.",
+      schema: t.object({ return: t.list(t.mapOf(t.open({ Function: t.any(), StartTime: t.text() }))) }),
+    }],
+    errors: [400, 504],
     async handle(request, parts) {
       const low = map({ client: "runner", fun: "jobs.list_jobs" });
       return { value: map({ return: await runChunk(low, sessionCaller(request, parts)) }) };
@@ -130,7 +149,16 @@ export const JOB: Methods = {
   GET: {
     summary: "One job, and its returns.",
     needs: "session",
-    query: ["timeout"],
+    rights: "the runner jobs.list_job",
+    query: { timeout: t.text("Not used.") },
+    answers: [{
+      doc: "The job; of one that nobody knows, `info` has an Error.",
+      schema: t.object({
+        info: t.list(t.open({ jid: t.text(), Result: t.optional(t.mapOf(t.any())), Error: t.optional(t.text()) })),
+        return: t.list(t.mapOf(t.any())),
+      }),
+    }],
+    errors: [400, 504],
     async handle(request, parts) {
       const { jid } = request.params;
       const low = map({ client: "runner", fun: "jobs.list_job", kwarg: { jid } });

@@ -7,17 +7,24 @@
 import type { ApiCaller } from "#lib/api/calls/caller.ts";
 import { onlyChunk, runChunk } from "#lib/api/calls/run_chunks.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
+import { t } from "#lib/api/http/json_schema.ts";
 import { tarOf } from "#lib/api/http/key_archive.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { ApiParts, ApiRequest, Methods } from "./endpoint.ts";
-import { credentialsCaller, sessionCaller } from "./job_endpoints.ts";
+import type { ApiParts, ApiRequest, Methods } from "#lib/api/endpoints/endpoint.ts";
+import { credentialsCaller, sessionCaller } from "#lib/api/endpoints/callers.ts";
 
 /** `/keys` and `/keys/ID`. */
 export const KEYS: Methods = {
   GET: {
     summary: "The keys by state; of one id its fingerprint.",
     needs: "session",
+    rights: "the wheel functions key.list_all and key.finger",
+    answers: [{
+      doc: "The ids by state, or the fingerprint by state and id.",
+      schema: t.object({ return: t.mapOf(t.either(t.list(t.text()), t.mapOf(t.text()))) }),
+    }],
+    errors: [400],
     async handle(request, parts) {
       const { id } = request.params;
       const caller = sessionCaller(request, parts);
@@ -30,7 +37,18 @@ export const KEYS: Methods = {
   POST: {
     summary:
       "Makes a key pair for a minion, accepts it, and gives both files as a tar archive: mid, username, password, eauth, keysize, force.",
+    rights: "the wheel function key.gen_accept",
     isRaw: true,
+    body: t.open({
+      mid: t.text("The id of the minion."),
+      username: t.text(),
+      password: t.text(),
+      eauth: t.text(),
+      keysize: t.optional(t.either(t.int(), t.text())),
+      force: t.optional(t.bool("Whether a key that is there already is replaced.")),
+    }),
+    answers: [{ doc: "minion.pub and minion.pem.", media: "application/x-tar" }],
+    errors: [401, 409],
     handle: makeKeys,
   },
 };

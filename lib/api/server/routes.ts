@@ -3,13 +3,14 @@
  * @module
  */
 
-import type { ApiSettings } from "./api_settings.ts";
-import type { Methods } from "./endpoint.ts";
+import type { ApiSettings } from "#lib/api/endpoints/api_settings.ts";
+import type { Methods } from "#lib/api/endpoints/endpoint.ts";
 import type { PathRoute } from "#lib/api/http/route_table.ts";
 import { EVENTS, hookMethods, statsMethods } from "./event_endpoints.ts";
 import { HEALTH_LIVE, HEALTH_READY } from "./health_endpoints.ts";
 import { JOB, JOBS, MINIONS, ROOT, RUN_ONCE } from "./job_endpoints.ts";
 import { KEYS } from "./key_endpoints.ts";
+import { openApiMethods } from "./openapi_endpoint.ts";
 import { LOGIN, LOGOUT, TOKEN } from "./session_endpoints.ts";
 
 /** The routes that are served with these settings. */
@@ -22,6 +23,7 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/keys": KEYS,
     "/keys/:id": { GET: KEYS.GET },
     "/events": EVENTS,
+    "/openapi.json": openApiMethods(() => table),
     "/health/live": HEALTH_LIVE,
     "/health/ready": HEALTH_READY,
     "/stats": statsMethods(settings.stats_disable_auth),
@@ -35,8 +37,7 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/jobs": JOBS,
     "/jobs/:jid": JOB,
   };
-  return Object.entries({ ...routes, ...settings.enable_sessions ? withSessions : {} }).map(([path, target]) => ({
-    path,
-    target,
-  }));
+  const served = { ...routes, ...settings.enable_sessions ? withSessions : {} };
+  const table = Object.entries(served).map(([path, target]): PathRoute<Methods> => ({ path, target }));
+  return table;
 }

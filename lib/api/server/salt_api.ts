@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ApiSettings, apiSettings } from "./api_settings.ts";
+import { type ApiSettings, apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { ApiServer } from "./api_server.ts";
 import { type ConfigRequest, type LoadedConfig, loadMasterConfig } from "#lib/config/load.ts";
 import type { MasterOpts } from "#lib/config/options.ts";

@@ -7,17 +7,25 @@
 import { asApiError, chunksOf, onlyChunk } from "#lib/api/calls/run_chunks.ts";
 import { endSessionCookie, setSessionCookie } from "#lib/api/http/cookies.ts";
 import { float, isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { t } from "#lib/api/http/json_schema.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { requestToken } from "#lib/client/token_request.ts";
-import type { ApiParts, ApiRequest, Methods, ValueReply } from "./endpoint.ts";
-import { permsOf } from "./perms.ts";
+import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
+import { permsOf } from "#lib/api/endpoints/perms.ts";
 
 const REFUSED = "Could not authenticate using provided credentials";
+
+const CREDENTIALS = t.open({
+  username: t.text(),
+  password: t.text(),
+  eauth: t.text("The system that knows the user."),
+});
 
 /** The path `/login`: a new session. */
 export const LOGIN: Methods = {
   GET: {
     summary: "Says that a log-in is needed.",
+    answers: [{ doc: "It is.", schema: t.object({ status: t.orNull(t.int()), return: t.text() }) }],
     handle: () => ({
       value: map({ status: null, return: "Please log in" }),
       headers: { "WWW-Authenticate": "Session" },
@@ -25,6 +33,12 @@ export const LOGIN: Methods = {
   },
   POST: {
     summary: "Starts a session for a user of external_auth: username, password, eauth.",
+    body: t.either(CREDENTIALS, t.list(CREDENTIALS)),
+    answers: [{
+      doc: "The session, also in `X-Auth-Token` and as a cookie.",
+      schema: t.object({ return: t.list(t.named("Session")) }),
+    }],
+    errors: [401],
     handle: logIn,
   },
 };
@@ -34,6 +48,8 @@ export const LOGOUT: Methods = {
   POST: {
     summary: "Ends the session, and its token.",
     needs: "session",
+    body: t.any("Not read."),
+    answers: [{ doc: "It has ended.", schema: t.object({ return: t.text() }) }],
     handle({ session }, { sessions, tokens }) {
       if (session !== undefined) {
         sessions.end(session.id);
@@ -51,6 +67,18 @@ export const LOGOUT: Methods = {
 export const TOKEN: Methods = {
   POST: {
     summary: "Makes tokens of Salt's, for /run: username, password and eauth of each user.",
+    body: t.either(CREDENTIALS, t.list(CREDENTIALS)),
+    answers: [{
+      doc: "The tokens.",
+      schema: t.list(t.object({
+        token: t.text(),
+        start: t.number("Seconds since the epoch."),
+        expire: t.number("Seconds since the epoch."),
+        name: t.text(),
+        eauth: t.text(),
+      })),
+    }],
+    errors: [401],
     async handle(request, parts) {
       const tokens: Value[] = [];
       for (const credentials of chunksOf(request.body.data, false)) {

@@ -3,7 +3,7 @@
 import { apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { apiRoutes } from "#lib/api/server/routes.ts";
-import { apiSettings } from "#lib/api/server/api_settings.ts";
+import { apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
 import { sendRaw } from "#tests/support/raw_http.ts";
 import { map } from "#lib/values/value.ts";

@@ -3,9 +3,9 @@
 import { API_PASSWORD, apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
 import { assert, assertEquals, assertNotEquals } from "#tests/support/assert.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
-import { LoginAttempts } from "#lib/api/server/login_attempts.ts";
+import { LoginAttempts } from "#lib/api/endpoints/login_attempts.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { Sessions } from "#lib/api/server/sessions.ts";
+import { Sessions } from "#lib/api/endpoints/sessions.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const directory = Deno.makeTempDirSync({ prefix: "api_sessions_" });

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { apiSettings } from "#lib/api/server/api_settings.ts";
+import { apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { ApiServer } from "#lib/api/server/api_server.ts";
 import { createLogger, levelName } from "#lib/runtime/log.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";

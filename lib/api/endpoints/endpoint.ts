@@ -3,10 +3,12 @@
  * @module
  */
 
+import type { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { LoginAttempts } from "./login_attempts.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import type { JsonSchema } from "#lib/api/http/json_schema.ts";
 import type { RequestBody } from "#lib/api/http/request_body.ts";
 import type { RequestCounts } from "./request_counts.ts";
 import type { ApiSession, Sessions } from "./sessions.ts";
@@ -25,6 +27,7 @@ export interface ApiParts {
   readonly feed: EventFeed;
   readonly attempts: LoginAttempts;
   readonly counts: RequestCounts;
+  readonly functions: FunctionCatalogue;
   /** Aborted when the API ends. */
   readonly signal: AbortSignal;
 }
@@ -53,18 +56,52 @@ export interface ValueReply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** One method of one path. */
+/** One form of an endpoint's answers. */
+export interface AnswerType {
+  /** Default: 200. */
+  readonly status?: number;
+  /** What it says. */
+  readonly doc: string;
+  /** The type of the value, of an answer that is one. */
+  readonly schema?: JsonSchema;
+  /** The media type of an answer that is no value. */
+  readonly media?: string;
+}
+
+/** The names of a query, each with its type. */
+export type QueryTypes = Readonly<Record<string, JsonSchema>>;
+
+/** One method of one path. What it says of itself is the source of docs/api.md and of /openapi.json. */
 export interface ApiEndpoint {
-  /** What it does, for docs/api.md. */
+  /** What it does. */
   readonly summary: string;
   /** Whether it needs a session; `token`: a session, or a token of Salt's. Default: no. */
   readonly needs?: "session" | "token";
+  /** What the user must be allowed besides, in words. */
+  readonly rights?: string;
   /** The names that its query may have; `any`: whatever. Others are answered with 404, as in Salt. */
-  readonly query?: readonly string[] | "any";
+  readonly query?: QueryTypes | "any";
   /** Whether the answer is no value, so that any `Accept` is right. */
   readonly isRaw?: true;
+  /** Whether bodies and answers are JSON and nothing else. */
+  readonly onlyJson?: true;
+  /** The answers that are no errors. */
+  readonly answers: readonly AnswerType[];
+  /** The statuses of its own errors, besides those that all endpoints have. */
+  readonly errors?: readonly number[];
   handle(request: ApiRequest, parts: ApiParts): Promise<ValueReply | Response> | ValueReply | Response;
 }
 
+/** A method that may have a body. */
+export interface BodyEndpoint extends ApiEndpoint {
+  /** The type of the body; `null`: it has none. */
+  readonly body: JsonSchema | null;
+}
+
 /** The endpoints of a path by method; GET serves HEAD as well. */
-export type Methods = Readonly<Partial<Record<"GET" | "POST" | "PUT" | "DELETE", ApiEndpoint>>>;
+export type Methods = Readonly<{
+  GET?: ApiEndpoint;
+  POST?: BodyEndpoint;
+  PUT?: BodyEndpoint;
+  DELETE?: BodyEndpoint;
+}>;

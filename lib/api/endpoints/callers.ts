@@ -1,0 +1,26 @@
+/**
+ * Who a request's calls are made for.
+ * @module
+ */
+
+import type { ApiCaller } from "#lib/api/calls/caller.ts";
+import { ApiError } from "#lib/api/http/api_error.ts";
+import { map, str, type ValueMap } from "#lib/values/value.ts";
+import type { ApiParts, ApiRequest } from "./endpoint.ts";
+
+/** The caller of a request with a session. */
+export function sessionCaller({ session, signal }: ApiRequest, { opts, log }: ApiParts): ApiCaller {
+  if (session === undefined) throw new ApiError(401, "No authentication credentials given");
+  return { opts, log, signal, user: session.user, proof: map({ token: session.token }) };
+}
+
+/**
+ * The caller whose name and password are in the chunk.
+ * @throws {ApiError} 401 if they are not.
+ */
+export function credentialsCaller(low: ValueMap, { signal }: ApiRequest, { opts, log }: ApiParts): ApiCaller {
+  const [username, password, eauth] = ["username", "password", "eauth"].map((name) => low.get(name));
+  if (username === undefined || eauth === undefined) throw new ApiError(401, "No authentication credentials given");
+  const proof = map({ username, password: password ?? null, eauth });
+  return { opts, log, signal, user: str(username), proof };
+}
