@@ -1,6 +1,6 @@
 """The process that starts a process for each job: it has loaded the helper and the stand-ins, and forks.
 
-    python3 -E -s zygote.py SOCKET MEMORY_BYTES
+    python3 -E -s zygote.py SOCKET MEMORY_BYTES PROCESSES
 
 It listens on the Unix socket. A connection is a job: its process is forked, and ends with the connection. Its host
 first sends one byte: `s` if nothing that the job prints may be repeated, else `l`. The first frame of the answer says which process serves it; when that has ended, another one says how. Both are JSON, with a 0
@@ -8,6 +8,7 @@ in place of the 1 of the job's own frames. What plugins print goes to standard o
 input is closed, or when it was idle for five minutes.
 """
 
+import collections
 import errno
 import gc
 import json
@@ -52,7 +53,8 @@ class Child:
         self.last = ""
         self.lines = 0
         self.killed_at = None
-        self.over_limit = False
+        #: Why it was killed, if it has exceeded a limit.
+        self.exceeded = None
 
     def read_printed(self):
         """Reads what it has printed.
@@ -95,11 +97,15 @@ class Child:
         except (OSError, IndexError, ValueError):
             return 0
 
-    def how_it_ended(self, limit):
-        if self.over_limit:
-            return "it needed more memory than it may have (custom_module_memory: %d)" % limit
+    def end_because(self, why):
+        self.exceeded = why
+        self.signal(signal.SIGKILL)
+
+    def how_it_ended(self):
         code = self.status
-        if os.WIFSIGNALED(code):
+        if self.exceeded is not None:
+            what = self.exceeded
+        elif os.WIFSIGNALED(code):
             number = os.WTERMSIG(code)
             try:
                 name = signal.Signals(number).name
@@ -111,6 +117,27 @@ class Child:
         return "%s; the last line it printed was: %s" % (what, self.last) if self.last else what
 
 
+def threads_of_host():
+    """How many threads the host has, cheaply."""
+    try:
+        with open("/proc/loadavg") as file:
+            return int(file.read().split()[3].partition("/")[2])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def process_groups():
+    """The group of each process of the host."""
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open("/proc/%s/stat" % name, "rb") as file:
+                yield int(file.read().rpartition(b")")[2].split()[2])
+        except (OSError, IndexError, ValueError):
+            pass  # it has ended
+
+
 def say(fields):
     """Writes a line for the daemon; a daemon that does not read it any more has ended."""
     try:
@@ -120,8 +147,9 @@ def say(fields):
 
 
 class Zygote:
-    def __init__(self, path, memory):
+    def __init__(self, path, memory, processes):
         self.memory = memory
+        self.processes = processes
         self.children = {}
         self.poll = select.poll()
         mask = os.umask(0o177)
@@ -136,6 +164,8 @@ class Zygote:
         signal.set_wakeup_fd(self.waker, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         self.base = 0
+        #: Threads of the host when no job had many processes.
+        self.threads = threads_of_host()
         self.by_descriptor = {}
 
     def run(self):
@@ -271,7 +301,7 @@ class Zygote:
         self.forget(child.connection.fileno())
         child.connection.setblocking(False)
         try:
-            child.connection.sendall(frame({"ended": child.how_it_ended(self.memory)}))
+            child.connection.sendall(frame({"ended": child.how_it_ended()}))
         except OSError:
             pass  # the host has gone
         child.connection.close()
@@ -282,12 +312,21 @@ class Zygote:
             if child.killed_at is not None and now >= child.killed_at:
                 child.signal(signal.SIGKILL)
             elif child.resident() > self.memory + self.base:
-                child.over_limit = True
-                child.signal(signal.SIGKILL)
+                child.end_because("it needed more memory than it may have (custom_module_memory: %d)" % self.memory)
+        if self.children and threads_of_host() > self.threads + self.processes:
+            self.look_for_bombs()
+
+    def look_for_bombs(self):
+        """Ends the jobs with too many processes. It reads all of the host's, so it runs only when these became many."""
+        groups = collections.Counter(process_groups())
+        for child in self.children.values():
+            if groups[child.pid] > self.processes:
+                child.end_because("it started more than %d processes" % self.processes)
+        self.threads = threads_of_host()
 
 
 def main():
-    path, memory = sys.argv[1], int(sys.argv[2])
+    path, memory, processes = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     sys.pycache_prefix = os.path.join(HERE, "pyc")
     # The stand-ins come before a real `salt`; `six` only after a real one.
     sys.path.insert(0, os.path.join(HERE, "standins"))
@@ -296,7 +335,7 @@ def main():
     import salt.utils.decorators
     import salt_bridge.job
 
-    zygote = Zygote(path, memory)
+    zygote = Zygote(path, memory, processes)
     os.chdir("/")
     gc.collect()
     gc.freeze()

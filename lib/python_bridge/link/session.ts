@@ -144,8 +144,13 @@ export class PythonSession<C> {
     const frames = new FrameReader(MAX_PYTHON_MESSAGE);
     let why = "its process has ended";
     try {
-      for await (const piece of this.#connection.readable) {
-        for (const one of frames.push(piece)) why = this.#take(one) ?? why;
+      reading: for await (const piece of this.#connection.readable) {
+        for (const one of frames.push(piece)) {
+          const ended = this.#take(one);
+          if (ended === undefined) continue;
+          why = ended;
+          break reading;
+        }
       }
     } catch (error) {
       if (this.#ended !== undefined) return;
@@ -160,6 +165,7 @@ export class PythonSession<C> {
     if (frame.sender === 0) {
       const notice = parseFromZygote(frame);
       if ("ended" in notice) return notice.ended;
+      if (this.#pid !== undefined) throw new WireError("a second start");
       this.#pid = notice.started;
       this.#host.child(notice.started, "started");
       return undefined;

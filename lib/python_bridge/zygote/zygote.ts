@@ -14,6 +14,8 @@ import { writeHelper } from "./helper_files.ts";
 
 /** Maximum time to start, in milliseconds. */
 const START_MS = 30_000;
+/** More processes than a plugin has a use for, and fewer than harm a host. */
+const MAX_PROCESSES = 1_000;
 /** Maximum length of a line that the process prints, in UTF-16 units. */
 const MAX_LINE = 4_000;
 
@@ -25,6 +27,8 @@ export interface ZygoteOptions {
   readonly python: string | null;
   /** Maximum memory of a job, in bytes. */
   readonly custom_module_memory: number;
+  /** Maximum number of processes of a job. Default: {@linkcode MAX_PROCESSES}. */
+  readonly processes?: number;
 }
 
 interface Running {
@@ -68,7 +72,7 @@ export class PythonZygote {
   }
 
   async #start(): Promise<Running> {
-    const { cachedir, sock_dir, python, custom_module_memory } = this.#options;
+    const { cachedir, sock_dir, python, custom_module_memory, processes = MAX_PROCESSES } = this.#options;
     const program = pythonProgram(python);
     const directory = await writeHelper(cachedir);
     // `salt-call` may be the first program here.
@@ -76,7 +80,10 @@ export class PythonZygote {
     const path = `${sock_dir}/python_${crypto.randomUUID().slice(0, 8)}.ipc`;
     const child = new Deno.Command(program, {
       // No variables PYTHON*, and no packages of a user; those of the host are wanted.
-      args: ["-E", "-s", "-X", "utf8", `${directory}/zygote.py`, path, String(custom_module_memory)],
+      args: [
+        ...["-E", "-s", "-X", "utf8", `${directory}/zygote.py`],
+        ...[path, String(custom_module_memory), String(processes)],
+      ],
       cwd: "/",
       env: buildEnvironment({ given: {}, login: {}, clean: false, prependPath: null, resetLocale: false }),
       clearEnv: true,

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf, RenderError } from "#lib/errors.ts";
+import { messageOf, PluginError, RenderError } from "#lib/errors.ts";
 import type { Chunk } from "#lib/states/compiler/chunks.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { startClock } from "./clock.ts";
@@ -35,9 +35,10 @@ export function thrownResult(name: Value, error: unknown): ValueMap {
   return map({ result: false, name, changes: {}, comment: EXCEPTION + reasonOf(error) });
 }
 
-/** The text of an error: of the host or the caller, its message; of this program, with its stack, for a report. */
+/** The text of an error: of the host or the caller, its message; of a plugin or this program, with its stack. */
 function reasonOf(error: unknown): string {
   if (error instanceof RenderError) return error.text;
+  if (error instanceof PluginError) return error.trace;
   const isOurs = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError;
   return isOurs ? error.stack ?? error.message : messageOf(error);
 }

@@ -17,8 +17,12 @@ export type PluginFiles = Readonly<Record<string, string>>;
 /** Options of a {@linkcode PythonPool}. */
 export interface PythonPoolOptions {
   readonly options?: Readonly<Record<string, Value>>;
+  /** More of them, which need its directory. */
+  readonly configure?: (root: string) => Readonly<Record<string, Value>>;
   readonly grains?: ValueMap;
   readonly pillar?: ValueMap;
+  /** Maximum number of processes of a job. */
+  readonly processes?: number;
 }
 
 /** A pool, its zygote, and its directory, which is removed at the end. */
@@ -32,7 +36,8 @@ export class PythonPool implements AsyncDisposable {
   readonly zygote: PythonZygote;
   #jids = 0;
 
-  constructor(files: PluginFiles, { options = {}, grains = new Map(), pillar = new Map() }: PythonPoolOptions = {}) {
+  constructor(files: PluginFiles, given: PythonPoolOptions = {}) {
+    const { options = {}, grains = new Map(), pillar = new Map(), processes, configure } = given;
     this.write(files);
     Deno.mkdirSync(`${this.root}/cache`);
     Deno.mkdirSync(`${this.root}/sock`);
@@ -44,8 +49,9 @@ export class PythonPool implements AsyncDisposable {
       sock_dir: `${this.root}/sock`,
       extension_modules: `${this.root}/ext`,
       ...options,
+      ...configure?.(this.root),
     });
-    this.zygote = new PythonZygote(opts, (line) => this.printed.push(line));
+    this.zygote = new PythonZygote({ ...opts, processes }, (line) => this.printed.push(line));
     this.pool = new JobPool({
       opts: packOpts("minion", opts),
       hostData: { grains: pack(grains), pillar: pack(pillar) },

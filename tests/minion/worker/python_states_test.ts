@@ -5,9 +5,9 @@
 
 import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { CORE_GRAINS } from "#modules/grains/core.ts";
-import { isMap, map, str, type Value } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
-import { PythonPool } from "./python_pool.ts";
+import { type PluginFiles, PythonPool } from "./python_pool.ts";
 import { testOpts } from "#tests/support/calls/job_context.ts";
 
 const STATES = `
@@ -59,6 +59,84 @@ Deno.test("a state module in Python runs, with its names, in test mode, and with
   const docs = await pool.run("sys.state_doc", "brst.present");
   assert(isMap(docs));
   assertEquals(docs.get("brst.present"), "Is there.");
+});
+
+const RUN = `
+def mod_init(low):
+    __context__["initialized"] = __context__.get("initialized", 0) + 1
+    return True
+def changed(name):
+    return {"name": name, "result": True, "changes": {"initialized": __context__["initialized"]}, "comment": ""}
+def quiet(name, **kwargs):
+    return {"name": name, "result": True, "changes": {}, "comment": ["a", "b"]}
+def mod_watch(name, sfun=None, **kwargs):
+    return {"name": name, "result": True, "changes": {"watched": sfun}, "comment": "watched " + __low__["__id__"]}
+def text(name): return "text"
+def listed(name): return {"name": name, "result": True, "changes": [], "comment": ""}
+def missing_keys(name): return {"name": name, "changes": {}}
+def raises(name): raise ValueError("went wrong")
+def needs(name, a): pass
+`;
+
+const SLS = `
+a:
+  runst.changed
+b:
+  runst.changed
+c:
+  runst.quiet:
+    - watch:
+      - runst: a
+d:
+  runst.quiet: []
+`;
+
+/** The results of an SLS file by the ids of its states. */
+async function applied(pool: PythonPool, sls: string, ...more: string[]): Promise<Map<string, ValueMap>> {
+  Deno.mkdirSync(`${pool.root}/srv`, { recursive: true });
+  Deno.writeTextFileSync(`${pool.root}/srv/own.sls`, sls);
+  const given = await pool.run("state.sls", "own", ...more);
+  assert(isMap(given), str(given));
+  return new Map([...given].map(([tag, result]) => {
+    assert(isMap(result), str(result));
+    return [str(tag).split("_|-")[1], result];
+  }));
+}
+
+/** A pool whose file server has only SLS files of {@linkcode applied}. */
+function localPool(files: PluginFiles): PythonPool {
+  return new PythonPool(files, {
+    configure: (root) => ({ file_client: "local", file_roots: map({ base: [`${root}/srv`] }) }),
+  });
+}
+
+Deno.test("mod_init of a state module in Python runs once, and mod_watch for a state whose watched one changed", async () => {
+  await using pool = localPool({ "states/runst.py": RUN });
+  const results = await applied(pool, SLS);
+  const facts = (id: string) => ["result", "changes", "comment"].map((name) => results.get(id)?.get(name) ?? null);
+  assertEquals(facts("a"), [true, map({ initialized: 1 }), ""]);
+  assertEquals(facts("b"), [true, map({ initialized: 1 }), ""]);
+  assertEquals(facts("c"), [true, map({ watched: "quiet" }), "watched c"]);
+  assertEquals(facts("d"), [true, new Map(), "a\nb"]);
+});
+
+Deno.test("a wrong return of a state in Python, and what it raises, are told in Salt's words", async () => {
+  await using pool = localPool({ "states/runst.py": RUN });
+  const names = ["text", "listed", "missing_keys", "raises", "needs", "absent"];
+  const results = await applied(pool, names.map((name) => `${name}:\n  runst.${name}\n`).join(""));
+  const words: Readonly<Record<string, RegExp>> = {
+    text: /^An exception occurred in this state: Malformed state return\. Data must be a dictionary type\.$/,
+    listed: /^An exception occurred in this state: 'Changes' should be a dictionary\.$/,
+    missing_keys: /^An exception occurred in this state: The following keys .* in the state return: result, comment\.$/,
+    raises:
+      /^An exception occurred in this state: Traceback [^]*states\/runst\.py", line 14, in raises\n[^]*ValueError: went wrong\n$/,
+    needs: /^Missing parameter a for state runst\.needs\n$/,
+    absent: /^State 'runst\.absent' was not found in SLS 'own'\nReason: 'runst\.absent' is not available\.\n?$/,
+  };
+  for (const [name, text] of Object.entries(words)) {
+    assertEquals(results.get(name)?.get("result"), false, name);
+    assertMatch(str(results.get(name)?.get("comment") ?? null), text);
+  }
 });
 
 Deno.test("grains in Python are merged, and one that fails leaves the others", async () => {

@@ -1,0 +1,109 @@
+/**
+ * Plugins in Python that send what they like to the minion, or start more processes than they may: their job ends with
+ * a name, and others are served.
+ * @module
+ */
+
+import { packPython } from "#lib/python_bridge/link/messages.ts";
+import { frame } from "#lib/protocol/frames.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
+import { str } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { PythonPool } from "./python_pool.ts";
+
+const LIAR = `
+import os, time
+import salt_bridge
+def raw(data, times=1):
+    for _ in range(times):
+        salt_bridge.JOB.link._connection.sendall(data)
+    time.sleep(60)
+def honest():
+    time.sleep(0.5)
+    return "honest"
+`;
+
+function json(fields: unknown): Uint8Array {
+  return frame(0, new TextEncoder().encode(JSON.stringify(fields)));
+}
+
+const HEAD = (size: number) => frame(1, new Uint8Array()).map((byte, i) => i < 4 ? size >> (24 - 8 * i) & 255 : byte);
+
+/** Frames, how often they are sent, and how the job ends. */
+const FORGED: Readonly<Record<string, readonly [Uint8Array, number, string]>> = {
+  "a frame that is too long": [HEAD(0x7fffffff), 1, "it sent an invalid message: a message of 2147483647 bytes"],
+  "bytes that are no message": [frame(1, new Uint8Array(100).fill(0xc1)), 1, "it sent an invalid message: "],
+  "a message of no kind": [packPython({ kind: "run" }), 1, "a message of no known kind"],
+  "a question without a name": [
+    packPython({ kind: "ask", id: 1, during: 0, what: 5 }),
+    1,
+    "it sent an invalid message",
+  ],
+  "a second process": [json({ started: 1 }), 1, "it sent an invalid message: a second start"],
+  "an end of its own": [json({ ended: "it is over" }), 1, "it is over"],
+  "a thousand questions": [
+    packPython({ kind: "ask", id: 1, during: 0, what: "call", fun: "test.sleep", args: [5], kwargs: {} }),
+    1000,
+    "it sent an invalid message: too many questions",
+  ],
+};
+
+Deno.test("a plugin in Python that forges frames ends its own job, with a name", async (t) => {
+  await using pool = new PythonPool({ "modules/liar.py": LIAR });
+  const honest = pool.start("liar.honest");
+  for (const [what, [bytes, times, named]] of Object.entries(FORGED)) {
+    await t.step(what, async () => {
+      const told = str(await pool.run("liar.raw", bytes, times));
+      assertStringIncludes(told, "The module's process ended: ");
+      assertStringIncludes(told, named);
+    });
+  }
+  assertEquals((await honest.outcome).get("return"), "honest");
+  assertEquals(await pool.run("test.ping"), true);
+});
+
+Deno.test("an outcome that a plugin in Python forges is its own job's", async () => {
+  await using pool = new PythonPool({ "modules/liar.py": LIAR });
+  const honest = pool.start("liar.honest");
+  // The requests of a job are numbered.
+  const forged = [1, 2, 3, 4, 5].map((id) => packPython({ kind: "done", id, retcode: 0, value: "forged" }));
+  assertEquals(await pool.run("liar.raw", joinBytes(forged)), "forged");
+  assertEquals((await honest.outcome).get("return"), "honest");
+});
+
+const BOMB = `
+import os, time
+def bomb():
+    print("a bomb")
+    while True:
+        if os.fork() == 0:
+            time.sleep(300)
+            os._exit(0)
+        time.sleep(0.002)
+`;
+
+Deno.test("a plugin in Python that starts processes without end is ended with all of them", async () => {
+  await using pool = new PythonPool({ "modules/bomb.py": BOMB, "modules/liar.py": LIAR }, { processes: 40 });
+  const { jid, outcome } = pool.start("bomb.bomb");
+  const pidOf = () => pool.pool.running().find((job) => job.jid === jid)?.pid ?? null;
+  const pid = await eventually(pidOf, { what: "the job's process" });
+  const told = str((await outcome).get("return") ?? null);
+  assertMatch(told, /^ERROR: The module's process ended: it started more than 40 processes; .* was: a bomb$/);
+  await eventually(() => inGroup(pid) === 0, { what: "the end of the processes" });
+  assertEquals(await pool.run("liar.honest"), "honest");
+  assert(pool.lines.every((line) => !line.includes("died")), "no thread has died");
+});
+
+/** How many processes of a group run. */
+function inGroup(group: number): number {
+  return [...Deno.readDirSync("/proc")].filter(({ name }) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      const [state, , pgrp] = Deno.readTextFileSync(`/proc/${name}/stat`).replace(/^.*\) /s, "").split(" ");
+      return Number(pgrp) === group && state !== "Z";
+    } catch {
+      return false;
+    }
+  }).length;
+}
