@@ -70,6 +70,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   ps: () => import("./ps.ts"),
   publish: () => import("./publish.ts"),
   quota: () => import("./quota.ts"),
+  rabbitmq: () => import("#modules/execution/rabbitmq/mod.ts"),
   random: () => import("./random.ts"),
   ret: () => import("./ret.ts"),
   rh_ip: () => import("./rh_ip.ts"),
