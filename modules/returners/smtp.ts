@@ -7,7 +7,7 @@
 import { InvocationError } from "#lib/errors.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { p } from "#lib/plugins/module.ts";
-import { type ReturnerContext, returnerFn, type ReturnerFunction } from "#lib/plugins/returner.ts";
+import { returnerFn, type ReturnerFunction } from "#lib/plugins/returner.ts";
 import { ReturnerOptions } from "#lib/returners/options.ts";
 import { renderReturn } from "#lib/returners/return_template.ts";
 import { isMap, str, type ValueMap } from "#lib/values/value.ts";
@@ -35,7 +35,7 @@ export const returner: ReturnerFunction = returnerFn({
     "Send the return by mail. Options: smtp.from, .to, .host, .port, .username, .password, .tls, .subject, .fields, .template.",
   params: { ret: p.dict() },
   permissions: "all",
-  run: ({ ret }, context) => send(ret, context),
+  run: ({ ret }, context) => send(ret, new ReturnerOptions(["smtp"], context, ret)),
 });
 
 export const event_return: ReturnerFunction = returnerFn({
@@ -43,16 +43,17 @@ export const event_return: ReturnerFunction = returnerFn({
   params: { events: p.list() },
   permissions: "all",
   async run({ events }, context) {
+    // Events have fields that minions choose: none of them is an option.
+    const options = new ReturnerOptions(["smtp"], context);
     for (const event of events) {
       const data = isMap(event) ? event.get("data") : undefined;
-      if (isMap(data) && data.size > 0) await send(data, context);
+      if (isMap(data) && data.size > 0) await send(data, options);
     }
     return null;
   },
 });
 
-async function send(ret: ValueMap, context: ReturnerContext): Promise<null> {
-  const options = new ReturnerOptions(["smtp"], context, ret);
+async function send(ret: ValueMap, options: ReturnerOptions): Promise<null> {
   for (const [name, why] of Object.entries(REFUSED)) {
     const value = options.text(name);
     if (value !== undefined && value !== "jinja") throw new InvocationError(`smtp.${name} is not built: ${why}`);

@@ -14,7 +14,7 @@ import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
 import type { EventOption } from "#lib/returners/event_position.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { map, type Value } from "#lib/values/value.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** A returner, and what it is given. */
 export interface EventSink {
@@ -62,7 +62,7 @@ export function returnSink(name: string, parts: SinkParts): EventSink {
     async store(events, stored) {
       for (const { tag, data } of events) {
         const jid = publishedJid(tag);
-        if (jid === undefined) await call(`${name}.returner`, [data], parts);
+        if (jid === undefined) await call(`${name}.returner`, [withoutOptions(data)], parts);
         else if (await parts.family.get(`${name}.save_load`) !== undefined) {
           const load = new Map([...data].filter(([key]) => key !== "_stamp" && key !== "missing"));
           await call(`${name}.save_load`, [jid, load, data.get("minions") ?? null], parts);
@@ -71,6 +71,14 @@ export function returnSink(name: string, parts: SinkParts): EventSink {
       }
     },
   };
+}
+
+/** Fields of a return that choose options of a returner. In one that a minion sends they are the minion's words. */
+const OPTION_FIELDS: readonly Value[] = ["ret_config", "ret_kwargs"];
+
+/** The return of a minion for a returner of the master, whose options are the master's alone. */
+function withoutOptions(data: ValueMap): ValueMap {
+  return new Map([...data].filter(([key]) => !OPTION_FIELDS.includes(key)));
 }
 
 /** The job whose publish an event of this tag tells; `undefined`: none. */

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { accessRefused } from "#lib/auth/access.ts";
 import { type Caller, withoutCredentials } from "#lib/auth/callers.ts";
 import { BUSY } from "#lib/auth/external_auth.ts";
 import { publishCalls } from "#lib/auth/rules.ts";
@@ -56,7 +57,11 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     const fleet = fleetOf(services);
     resolved = resolveJob(load, fleet, services);
     const matching = (expression: string) => idsOf(expression, fleet);
-    callers.authorizeJob(caller, publishCalls(fun, args), { minions: resolved.minions, matching });
+    const target = { minions: resolved.minions, matching };
+    callers.authorizeJob(caller, publishCalls(fun, args), target);
+    // They name files and servers on the minions, which a returner opens with the rights of the minion.
+    if (kwargs.has("ret_kwargs")) callers.authorizeJob(caller, publishCalls("cmd.run", []), target);
+    checkOwnJid(str(wantedJid), caller, services);
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
@@ -82,6 +87,21 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
   if (limited) clean.delete("id");
   return await issueJob(clean, { ...resolved, named: resolved.byData && limited }, services);
+}
+
+/**
+ * A user who may not do everything publishes under no job id of another user: the stored job would become one of theirs,
+ * and they would be shown its events.
+ * @throws {RefusedError} AuthorizationError.
+ */
+function checkOwnJid(
+  jid: string,
+  { user, rules }: Caller,
+  { auth: { callers }, jobs: { store } }: Needs<"auth" | "jobs">,
+): void {
+  if (jid === "" || (rules === undefined && callers.access.isOperator(user))) return;
+  const stored = store.getLoad(jid);
+  if (stored !== undefined && stored.get("user") !== user) throw accessRefused();
 }
 
 /**

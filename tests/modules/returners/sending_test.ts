@@ -169,6 +169,26 @@ Deno.test("smtp sends a mail whose subject a return cannot split into headers", 
   await assertRejects(() => call("smtp.returner", {}, RETURN), Error, 'The option "smtp.from" is missing');
 });
 
+Deno.test("smtp: no field of an event chooses a server, a file or a template", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  using trap = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const secret = Deno.makeTempFileSync();
+  try {
+    Deno.writeTextFileSync(secret, "the master's key");
+    const smtp = { from: "a@example.com", to: "b@example.com", host: "127.0.0.1", port: listener.addr.port };
+    const ret_kwargs = { port: trap.addr.port, to: "c@example.com", template: secret };
+    const event = map({ tag: "own/x", data: new Map([...RETURN, ...map({ ret_kwargs, ret_config: "other" })]) });
+    const lines = await Promise.race([
+      takeMail(trap),
+      Promise.all([takeMail(listener), call("smtp.event_return", { smtp }, [event])]).then(([sent]) => sent),
+    ]);
+    assert(lines.some((line) => line.startsWith("RCPT TO:<b@example.com>")), lines.join("\n"));
+    assertEquals(lines.join("\n").includes("the master's key"), false);
+  } finally {
+    Deno.removeSync(secret);
+  }
+});
+
 /** A program that prints what one datagram to a Unix socket holds. */
 const RECEIVER = `
 import socket, sys
