@@ -3,6 +3,7 @@
  * @module
  */
 
+import { RefusedError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { ValueMap } from "#lib/values/value.ts";
@@ -15,6 +16,14 @@ export interface ApiCaller {
   readonly proof: ValueMap;
   /** The user's name, as far as it is known here; the master decides by the proof. */
   readonly user: string;
+  /** Called when the master does not accept the name and password. */
+  onRefused?(): void;
   /** Aborted when the client has gone, or the API ends. */
   readonly signal: AbortSignal;
+}
+
+/** Tells the caller of a refusal if the master did not accept the name and password. */
+export function noteRefusal(error: unknown, { onRefused }: ApiCaller): void {
+  if (!(error instanceof RefusedError)) return;
+  if (error.kind === "AuthenticationError" || error.kind === "EauthAuthenticationError") onRefused?.();
 }

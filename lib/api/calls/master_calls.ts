@@ -13,7 +13,7 @@ import { functionEvent } from "#lib/protocol/tags.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { RefusedError } from "#lib/errors.ts";
 import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { ApiCaller } from "./caller.ts";
+import { type ApiCaller, noteRefusal } from "./caller.ts";
 import { argList } from "./local_calls.ts";
 
 /** `runner`: its return; with `full_return` the event of its end. */
@@ -80,10 +80,12 @@ function withoutOwnFields(low: ValueMap): ValueMap {
 }
 
 /** @throws {ApiError} 401 in Salt's words, if the master refuses. */
-async function orRefused<T>({ proof, user }: ApiCaller, ask: () => Promise<T>): Promise<T> {
+async function orRefused<T>(caller: ApiCaller, ask: () => Promise<T>): Promise<T> {
+  const { proof, user } = caller;
   try {
     return await ask();
   } catch (error) {
+    noteRefusal(error, caller);
     if (!(error instanceof RefusedError) || error.kind === "TokenAuthenticationError") throw error;
     const type = proof.has("token") ? "token" : "eauth";
     throw new ApiError(401, `Authentication failure of type "${type}" occurred for user ${user}. ${error.message}`);

@@ -10,7 +10,7 @@ import { NoMasterError, RefusedError, TargetError, UsageError } from "#lib/error
 import { parseCliArgs } from "#lib/yaml/arguments.ts";
 import { asList } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { ApiCaller } from "./caller.ts";
+import { type ApiCaller, noteRefusal } from "./caller.ts";
 import { runBatched, runLocal, runSubset, startLocal } from "./local_calls.ts";
 import { runRunnerCall, runWheelCall, startRunnerCall, startWheelCall } from "./master_calls.ts";
 
@@ -94,6 +94,7 @@ export async function runChunk(low: ValueMap, caller: ApiCaller): Promise<Value[
   try {
     return await CLIENTS[name](low, caller);
   } catch (error) {
+    noteRefusal(error, caller);
     throw asApiError(error);
   }
 }

@@ -16,11 +16,17 @@ export function sessionCaller({ session, signal }: ApiRequest, { opts, log }: Ap
 
 /**
  * The caller whose name and password are in the chunk.
- * @throws {ApiError} 401 if they are not.
+ * @throws {ApiError} 401 if they are not; 429 after too many wrong ones.
  */
-export function credentialsCaller(low: ValueMap, { signal }: ApiRequest, { opts, log }: ApiParts): ApiCaller {
+export function credentialsCaller(
+  low: ValueMap,
+  { signal, address }: ApiRequest,
+  { opts, log, attempts }: ApiParts,
+): ApiCaller {
   const [username, password, eauth] = ["username", "password", "eauth"].map((name) => low.get(name));
   if (username === undefined || eauth === undefined) throw new ApiError(401, "No authentication credentials given");
   const proof = map({ username, password: password ?? null, eauth });
-  return { opts, log, signal, user: str(username), proof };
+  const user = str(username);
+  attempts.check({ address, user });
+  return { opts, log, signal, user, proof, onRefused: () => attempts.failed({ address, user }) };
 }

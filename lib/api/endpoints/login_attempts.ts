@@ -1,13 +1,16 @@
 /**
- * Counts log-ins that failed, and refuses more of them for a while: by address and by user.
+ * Counts log-ins that failed, and refuses more of them for a while: by address, and by user and address, so that
+ * nobody's wrong passwords keep a user out who comes from another address.
  * @module
  */
 
+import { ApiError } from "#lib/api/http/api_error.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
 import { isLoopback } from "./api_settings.ts";
 
 /** Failures in a minute of an address. Loopback has no limit of its own: behind a proxy all clients come from it. */
 const BY_ADDRESS = 5;
-/** Failures in a minute of a user. */
+/** Failures in a minute of a user from one address. */
 const BY_USER = 10;
 const WINDOW_MS = 60_000;
 /** Names and addresses that are remembered. */
@@ -25,14 +28,20 @@ export class LoginAttempts {
 
   /** Seconds until this user may try again from this address; 0: now. */
   waitS({ address, user }: { readonly address: string; readonly user: string }): number {
-    const waits = [this.#wait(`user ${user}`, BY_USER)];
+    const waits = [this.#wait(keyOf(address, user), BY_USER)];
     if (!isLoopback(address)) waits.push(this.#wait(`address ${address}`, BY_ADDRESS));
     return Math.ceil(Math.max(...waits) / 1000);
   }
 
+  /** @throws {ApiError} 429 if this user must wait before trying again from this address. */
+  check(who: { readonly address: string; readonly user: string }): void {
+    const waitS = this.waitS(who);
+    if (waitS > 0) throw new ApiError(429, "Too many failed log-ins; try later", { "Retry-After": String(waitS) });
+  }
+
   /** Notes a failure. */
   failed({ address, user }: { readonly address: string; readonly user: string }): void {
-    for (const key of [`user ${user}`, `address ${address}`]) {
+    for (const key of [keyOf(address, user), `address ${address}`]) {
       const recent = this.#recent(key);
       this.#failures.delete(key);
       this.#failures.set(key, [...recent, this.#now()].slice(-BY_USER));
@@ -52,4 +61,9 @@ export class LoginAttempts {
     const recent = this.#recent(key);
     return recent.length < limit ? 0 : recent[recent.length - limit] + WINDOW_MS - this.#now();
   }
+}
+
+/** Names may be long; what is remembered of them is bounded. */
+function keyOf(address: string, user: string): string {
+  return `user ${address} ${hashHex(user, "sha256")}`;
 }

@@ -26,6 +26,9 @@ export function permsOf(token: EauthToken, opts: MasterOpts): Value {
   return [...[...texts].sort(compareStrings), ...others.values()];
 }
 
+/** The tags of the master's own events that say who has started what. Other events are a minion's words. */
+const BEGINNING = /^salt\/(?:job|run|wheel)\/(\d{20})\/new$/;
+
 /** Jobs that are remembered for one stream. */
 const MAX_JOBS = 10_000;
 
@@ -37,11 +40,12 @@ export function eventFilter(user: string, rules: readonly Value[]): (event: BusE
   if (rules.includes("@wheel") || rules.includes("@wheels")) return () => true;
   const own = new Set<string>();
   return ({ tag, data }) => {
-    const jid = jobSign(tag)?.jid ?? data.get("jid");
-    if (data.get("user") === user && typeof jid === "string") {
-      own.add(jid);
+    const begun = BEGINNING.exec(tag)?.[1];
+    if (begun !== undefined && data.get("user") === user) {
+      own.add(begun);
       if (own.size > MAX_JOBS) own.delete([...own][0]);
     }
+    const jid = begun ?? jobSign(tag)?.jid ?? data.get("jid");
     return typeof jid === "string" && own.has(jid);
   };
 }

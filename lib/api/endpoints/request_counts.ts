@@ -5,6 +5,9 @@
 
 import { float, map, type ValueMap } from "#lib/values/value.ts";
 
+/** Open streams of events of one user: each may read the event log by itself. */
+const MAX_STREAMS_OF_USER = 100;
+
 /** The counts since the start. */
 export class RequestCounts {
   readonly #startedMs = Date.now();
@@ -12,7 +15,7 @@ export class RequestCounts {
   readonly #byRoute: Map<string, number> | undefined;
   #total = 0;
   #open = 0;
-  #streams = 0;
+  readonly #streamsOf = new Map<string, number>();
 
   /** @param options.byRoute Whether requests are counted by route as well (`collect_stats`). */
   constructor({ byRoute }: { readonly byRoute: boolean }) {
@@ -40,11 +43,17 @@ export class RequestCounts {
 
   /**
    * A stream of events opens.
-   * @returns Notes its end.
+   * @returns Notes its end; `undefined` if its user has as many as one may have.
    */
-  openStream(): () => void {
-    this.#streams++;
-    return () => void this.#streams--;
+  openStream(user: string): (() => void) | undefined {
+    const open = this.#streamsOf.get(user) ?? 0;
+    if (open >= MAX_STREAMS_OF_USER) return undefined;
+    this.#streamsOf.set(user, open + 1);
+    return () => {
+      const left = (this.#streamsOf.get(user) ?? 1) - 1;
+      if (left > 0) this.#streamsOf.set(user, left);
+      else this.#streamsOf.delete(user);
+    };
   }
 
   /** The counts as `/stats` shows them. */
@@ -54,7 +63,7 @@ export class RequestCounts {
       "Uptime": float((Date.now() - this.#startedMs) / 1000),
       "Total Requests": this.#total,
       "Current Requests": this.#open,
-      "Event Streams": this.#streams,
+      "Event Streams": [...this.#streamsOf.values()].reduce((sum, open) => sum + open, 0),
       "Responses": Object.fromEntries([...this.#byStatus].map(([status, count]) => [String(status), count])),
     });
     if (this.#byRoute !== undefined) counts.set("Routes", map(Object.fromEntries(this.#byRoute)));

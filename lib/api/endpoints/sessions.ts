@@ -33,6 +33,8 @@ const ID_BYTES = 20;
 const ID = /^[0-9a-f]{40}$/;
 /** Maximum number of sessions; the one that was used longest ago ends. */
 const MAX_SESSIONS = 10_000;
+/** Maximum number of sessions of one user, as many as of tokens; the one that was used longest ago ends. */
+const MAX_OF_USER = 1_000;
 /** The time of the last use is written this often, in milliseconds. */
 const WRITE_MS = 60_000;
 
@@ -63,7 +65,10 @@ export class Sessions {
   start(fields: NewSession): ApiSession {
     const id = crypto.getRandomValues(new Uint8Array(ID_BYTES)).toHex();
     const session: ApiSession = { ...fields, id, usedMs: Date.now() };
-    if (this.#open.size >= MAX_SESSIONS) this.end(this.#leastUsed());
+    const own = [...this.#open.values()].map((held) => held.session)
+      .filter(({ user, eauth }) => user === fields.user && eauth === fields.eauth);
+    if (own.length >= MAX_OF_USER) this.end(leastUsed(own));
+    else if (this.#open.size >= MAX_SESSIONS) this.end(leastUsed([...this.#open.values()].map((held) => held.session)));
     this.#open.set(id, { session, writtenMs: session.usedMs });
     this.#write(session);
     return session;
@@ -106,11 +111,6 @@ export class Sessions {
       watchers.delete(tell);
       if (watchers.size === 0) this.#watchers.delete(id);
     };
-  }
-
-  #leastUsed(): string {
-    const [first] = [...this.#open.values()].sort((a, b) => a.session.usedMs - b.session.usedMs);
-    return first.session.id;
   }
 
   #write(session: ApiSession): void {
@@ -158,6 +158,11 @@ export class Sessions {
   #path(id: string): string {
     return `${this.#directory}/${hashHex(`salt-api session name\0${id}`, "sha256")}`;
   }
+}
+
+/** The id of the session that was used longest ago. */
+function leastUsed(sessions: readonly ApiSession[]): string {
+  return sessions.reduce((oldest, session) => session.usedMs < oldest.usedMs ? session : oldest).id;
 }
 
 /** The key that the file of the session `id` is encrypted with. */

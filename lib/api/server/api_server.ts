@@ -145,13 +145,19 @@ export class ApiServer {
       if (left > 0) this.#requestsOf.set(address, left);
       else this.#requestsOf.delete(address);
     }
-    ended(incoming.path.split("/", 2).join("/"), response.status);
+    ended(this.#routeName(incoming.path), response.status);
     log.info(() => `${address} ${request.method} ${incoming.path}: ${response.status}`);
     if (request.method === "HEAD" && response.body !== null) {
       await response.body.cancel();
       return new Response(null, response);
     }
     return response;
+  }
+
+  /** The name of a path in `/stats`: that of its route, as there are few; paths are chosen by whoever asks. */
+  #routeName(path: string): string {
+    const pattern = matchRoute(this.#routes.map((route) => ({ path: route.path, target: route.path })), path)?.target;
+    return pattern === undefined ? "other" : pattern.split("/", 2).join("/");
   }
 
   #problem(error: unknown, accept: string | null): Response {

@@ -42,7 +42,9 @@ async function openEvents({ request, session }: ApiRequest, parts: ApiParts): Pr
   if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
   const expireMs = (toNumber(held.data.get("expire")) ?? 0) * 1000;
   const ended = new AbortController();
-  const undo = [counts.openStream()];
+  const streamEnded = counts.openStream(`${held.eauth} ${held.name}`);
+  if (streamEnded === undefined) throw new ApiError(429, "Too many open streams", { "Retry-After": "10" });
+  const undo = [streamEnded];
   if (session !== undefined) undo.push(sessions.watch(session.id, () => ended.abort()));
   const closed = () => undo.forEach((step) => step());
   try {

@@ -132,8 +132,7 @@ async function signIn(
   }
   const username = load.get("username");
   const user = typeof username === "string" ? username : "";
-  const waitS = attempts.waitS({ address, user });
-  if (waitS > 0) throw new ApiError(429, "Too many failed log-ins; try later", { "Retry-After": String(waitS) });
+  attempts.check({ address, user });
   let data: ValueMap | undefined;
   try {
     data = await requestToken(opts, load);

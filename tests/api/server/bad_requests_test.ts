@@ -230,3 +230,18 @@ fleetTest("no route answers 5xx to whatever a client sends", { master }, async (
   assertEquals(bad, []);
   assertEquals(site.logs.filter((line) => line.startsWith("[ERROR")), []);
 });
+
+fleetTest("requests for paths that nobody knows leave nothing in the counts", { master }, async (fleet) => {
+  await using site = new ApiSite(fleet, { collect_stats: true, stats_disable_auth: true });
+  const paths = [
+    "/jobs",
+    "/%6aobs",
+    "/j%6Fbs",
+    "/hook/a",
+    "/hook/b",
+    ...Array.from({ length: 50 }, (_, n) => `/x${n}/y`),
+  ];
+  for (const path of paths) await (await fetch(site.url(path))).body?.cancel();
+  const stats: { "salt-api": { Routes: Record<string, number> } } = await (await fetch(site.url("/stats"))).json();
+  assertEquals(Object.keys(stats["salt-api"].Routes).sort(), ["/hook", "/jobs", "other"]);
+});

@@ -3,7 +3,9 @@
 import { apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { EventReader } from "#tests/support/event_reader.ts";
+import { eventFilter } from "#lib/api/endpoints/perms.ts";
 import { EventSender } from "#lib/bus/sender.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { packEvent, stamp } from "#lib/bus/event.ts";
@@ -56,6 +58,38 @@ fleetTest(
     assert(performance.now() - started < 2_000);
   },
 );
+
+Deno.test("an event of a minion with a user's name makes no job that user's", () => {
+  const sees = eventFilter("ops", ["test.*"]);
+  const [own, other] = ["20261128010203000001", "20261128010203000002"];
+  const event = (tag: string, data: Record<string, unknown>) => ({ tag, data: map(data) });
+  assert(sees(event(`salt/job/${own}/new`, { user: "ops", jid: own })));
+  assert(sees(event(`salt/job/${own}/ret/m1`, { jid: own })));
+  assert(!sees(event(`salt/job/${other}/new`, { user: "root", jid: other })));
+  assert(!sees(event(`salt/job/${other}/ret/liar`, { user: "ops", jid: other })));
+  assert(!sees(event("own/tag", { user: "ops", jid: other })));
+  assert(!sees(event(`salt/job/${other}/ret/m1`, { jid: other })));
+});
+
+fleetTest("one user has at most a hundred open streams, and others have theirs", { master }, async (fleet) => {
+  await using site = new ApiSite(fleet);
+  const [alice, ops] = [await site.logIn("alice"), await site.logIn("ops")];
+  const gone = new AbortController();
+  // An answer that nobody holds is closed when memory is collected.
+  const held: Response[] = [];
+  const open = async (token: string, signal: AbortSignal) => {
+    const answer = await fetch(site.url("/events"), { headers: { "X-Auth-Token": token }, signal });
+    return held[held.push(answer) - 1].status;
+  };
+  const statuses: number[] = [];
+  for (let n = 0; n < 101; n++) statuses.push(await open(ops, gone.signal));
+  assertEquals(statuses, [...Array(100).fill(200), 429]);
+  assertEquals(await open(alice, gone.signal), 200);
+  gone.abort();
+  const last = new AbortController();
+  await eventually(async () => await open(ops, last.signal) === 200, { what: "a place after the streams have ended" });
+  last.abort();
+});
 
 fleetTest("a client that is cut off again and again has each event once, in order", { master }, async (fleet) => {
   const COUNT = 3_000, CUTS = 25;

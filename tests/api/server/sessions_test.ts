@@ -89,6 +89,50 @@ fleetTest("after ten wrong passwords in a minute a user must wait, and others ne
   await site.logIn("alice");
 });
 
+fleetTest("passwords are guessed by no other path: /run and /keys count too", { master }, async (fleet) => {
+  await using site = new ApiSite(fleet);
+  const wrong = { username: "ops", password: "guess", eauth: "file" };
+  const paths: [string, unknown][] = [
+    ["/run", [{ ...wrong, client: "local", tgt: "*", fun: "test.ping" }]],
+    ["/run", [{ ...wrong, client: "runner", fun: "manage.up" }]],
+    ["/keys", { ...wrong, mid: "m1" }],
+    ["/token", [wrong]],
+  ];
+  for (let n = 0; n < 10; n++) {
+    const [path, body] = paths[n % paths.length];
+    assertEquals((await site.post(path, body)).status, 401, path);
+  }
+  for (const [path, body] of paths) assertEquals((await site.post(path, body)).status, 429, path);
+  const right = {
+    client: "local",
+    tgt: "*",
+    fun: "test.ping",
+    username: "alice",
+    password: API_PASSWORD,
+    eauth: "file",
+  };
+  assertEquals((await site.post("/run", [right])).status, 200);
+});
+
+Deno.test("wrong passwords from one address keep a user out from no other address", () => {
+  const attempts = new LoginAttempts(() => 0);
+  for (let n = 0; n < 20; n++) attempts.failed({ address: `192.0.2.${n}`, user: "alice" });
+  for (let n = 0; n < 20; n++) attempts.failed({ address: "192.0.2.100", user: "alice" });
+  assertEquals(attempts.waitS({ address: "198.51.100.1", user: "alice" }), 0);
+  assert(attempts.waitS({ address: "192.0.2.100", user: "alice" }) > 0);
+});
+
+Deno.test("a user with more sessions than one may have ends own ones, not those of others", () =>
+  withTemporaryDirectory((root) => {
+    const sessions = new Sessions({ directory: `${root}/s`, idleMs: 3_600_000, log: SILENT_LOGGER });
+    const fields = { token: "t", eauth: "file", expireS: Date.now() / 1000 + 3_600 };
+    const alice = sessions.start({ ...fields, user: "alice" });
+    const first = sessions.start({ ...fields, user: "ops" });
+    for (let n = 0; n < 1_000; n++) sessions.start({ ...fields, user: "ops" });
+    assertEquals(sessions.use(first.id), undefined);
+    assertEquals(sessions.use(alice.id)?.user, "alice");
+  }));
+
 Deno.test("five failures in a minute are the limit of an address, and a minute later it may try again", () => {
   let now = 0;
   const attempts = new LoginAttempts(() => now);
