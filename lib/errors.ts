@@ -161,6 +161,14 @@ export interface FailureInfo {
   readonly message: string;
 }
 
+/**
+ * A returner cannot store a return or event because of what is in it: it would fail again, however often it is tried.
+ * Other errors of returners may end by themselves, as that of a server that is away.
+ */
+export class UnstorableError extends Error {
+  override name = "UnstorableError";
+}
+
 /** A function of a module failed; Salt's CommandExecutionError. */
 export class CommandError extends Error {
   override name = "CommandError";

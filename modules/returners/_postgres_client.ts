@@ -7,13 +7,16 @@ import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { ReturnerOptions } from "#lib/returners/options.ts";
 import { numbered, type SqlClient, textRow } from "#lib/returners/sql_returner.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { InvocationError } from "#lib/errors.ts";
+import { InvocationError, UnstorableError } from "#lib/errors.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
 /** Seconds until a connection is given up, unless an option says otherwise. */
 const CONNECT_S = 10;
 /** Milliseconds of one statement. */
 const STATEMENT_MS = 60_000;
+
+/** Classes of SQLSTATE that say that the values are wrong: data exception, integrity, program limit. */
+const CONTENT_CLASSES = ["22", "23", "54"];
 
 /** How a returner names its options. */
 export interface PostgresOptions {
@@ -49,11 +52,25 @@ export async function connectPostgres(
   await client.connect();
   return {
     async query(statement, parameters = []) {
-      const { rows } = await client.query<object>(numbered(statement), [...parameters]);
-      return rows.map(textRow);
+      // PostgreSQL has no text with a NUL.
+      const values = parameters.map((value) => typeof value === "string" ? withoutNul(value) : value);
+      try {
+        const { rows } = await client.query<object>(numbered(statement), values);
+        return rows.map(textRow);
+      } catch (error) {
+        if (error instanceof library.DatabaseError && CONTENT_CLASSES.includes(error.code?.slice(0, 2) ?? "")) {
+          throw new UnstorableError(error.message, { cause: error });
+        }
+        throw error;
+      }
     },
     close: () => client.end(),
   };
+}
+
+/** U+FFFD stands for NUL, in a text and in the JSON of a text. */
+function withoutNul(text: string): string {
+  return text.replaceAll("\0", "\ufffd").replaceAll(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1\ufffd");
 }
 
 /** libpq's `sslmode` and files. */

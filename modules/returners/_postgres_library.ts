@@ -4,4 +4,4 @@
  * @module
  */
 
-export { Client } from "pg";
+export { Client, DatabaseError } from "pg";

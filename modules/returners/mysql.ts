@@ -4,12 +4,15 @@
  * @module
  */
 
+import { UnstorableError } from "#lib/errors.ts";
 import type { ReturnerContext, ReturnerFunction } from "#lib/plugins/returner.ts";
 import { ReturnerOptions } from "#lib/returners/options.ts";
 import { type SqlClient, sqlReturner, textRow } from "#lib/returners/sql_returner.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
+/** Errors that say that the values are wrong: too large a packet, a wrong value, too long a text. */
+const CONTENT_ERRORS = [1153, 1264, 1366, 1406, 3140];
 /** Milliseconds until a connection is given up. */
 const CONNECT_MS = 10_000;
 
@@ -59,8 +62,16 @@ async function connect(context: ReturnerContext, ret?: ValueMap): Promise<SqlCli
   });
   return {
     async query(statement, parameters = []) {
-      const [rows] = await connection.query(statement, [...parameters]);
-      return Array.isArray(rows) ? rows.map((row: object) => textRow(row)) : [];
+      // Values go apart from the statement: a server may have other rules for texts in it than the library.
+      try {
+        const [rows] = await connection.execute(statement, [...parameters]);
+        return Array.isArray(rows) ? rows.map((row: object) => textRow(row)) : [];
+      } catch (error) {
+        if (error instanceof Error && "errno" in error && CONTENT_ERRORS.includes(Number(error.errno))) {
+          throw new UnstorableError(error.message, { cause: error });
+        }
+        throw error;
+      }
     },
     close: () => connection.end(),
   };

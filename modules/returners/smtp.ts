@@ -4,7 +4,8 @@
  * @module
  */
 
-import { InvocationError } from "#lib/errors.ts";
+import { InvocationError, UnstorableError } from "#lib/errors.ts";
+import { TemplateError } from "#lib/jinja/syntax/template_error.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { p } from "#lib/plugins/module.ts";
 import { returnerFn, type ReturnerFunction } from "#lib/plugins/returner.ts";
@@ -80,11 +81,21 @@ async function send(ret: ValueMap, options: ReturnerOptions): Promise<null> {
     disableUrlAccess: true,
   });
   try {
-    await transport.sendMail({ from, to, subject: await subjectOf(ret, options), text: await textOf(ret, options) });
+    await transport.sendMail({ from, to, ...await mailOf(ret, options) });
   } finally {
     transport.close();
   }
   return null;
+}
+
+/** @throws {UnstorableError} If the templates name a field that the return does not have. */
+async function mailOf(ret: ValueMap, options: ReturnerOptions): Promise<{ subject: string; text: string }> {
+  try {
+    return { subject: await subjectOf(ret, options), text: await textOf(ret, options) };
+  } catch (error) {
+    if (error instanceof TemplateError) throw new UnstorableError(error.message, { cause: error });
+    throw error;
+  }
 }
 
 async function subjectOf(ret: ValueMap, options: ReturnerOptions): Promise<string> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { CommandError } from "#lib/errors.ts";
+import { CommandError, UnstorableError } from "#lib/errors.ts";
 import { HttpError, httpRequest } from "#lib/host/network/http_request.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
@@ -13,6 +13,9 @@ import { type ReturnerContext, returnerFn, type ReturnerFunction } from "#lib/pl
 import { returnerJson } from "#lib/returners/fields.ts";
 import { ReturnerOptions } from "#lib/returners/options.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Answers that say that this body will never be taken. */
+const REFUSED_CONTENT = [400, 413, 422];
 
 /** Seconds for one request if the option `webhook.timeout` is not set. */
 const TIMEOUT_S = 30;
@@ -56,6 +59,8 @@ async function post(body: Value, context: ReturnerContext, ret?: ValueMap): Prom
     timeoutMs: (options.integer("timeout") ?? TIMEOUT_S) * 1000,
     signal: context.signal,
   });
-  if (status < 200 || status > 299) throw new HttpError(`The web service answered ${status} ${reason}`);
+  const answer = `The web service answered ${status} ${reason}`;
+  if (REFUSED_CONTENT.includes(status)) throw new UnstorableError(answer);
+  if (status < 200 || status > 299) throw new HttpError(answer);
   return null;
 }

@@ -7,7 +7,7 @@
 import { type BusEvent, readMatching } from "#lib/bus/event.ts";
 import { LogFollower } from "#lib/bus/log_follower.ts";
 import type { BusPaths } from "#lib/bus/paths.ts";
-import { messageOf, UnavailableError } from "#lib/errors.ts";
+import { messageOf, UnavailableError, UnstorableError } from "#lib/errors.ts";
 import type { LoggedEvent } from "#lib/event_log/reader.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { type EventPosition, readPosition, writePosition } from "#lib/returners/event_position.ts";
@@ -22,6 +22,11 @@ const MOST_BYTES = 16 * 2 ** 20;
 const FIRST_RETRY_MS = 1_000, LONGEST_RETRY_MS = 60_000;
 /** Calls that fail before events are tried one by one: it may be that one of them cannot be stored. */
 const TRIES_TOGETHER = 3;
+/**
+ * Calls that fail before all waiting events are tried one by one, however many of the first are refused: it need not be
+ * the server, whoever sends events may send many that cannot be stored.
+ */
+const TRIES_OF_FEW = 6;
 /** Milliseconds of one call. */
 const CALL_MS = 120_000;
 /** Interval of records of a position whose events nobody wants, in milliseconds. */
@@ -49,6 +54,14 @@ interface Waiting {
   readonly number: number;
   readonly event: BusEvent;
   readonly bytes: number;
+}
+
+/** An event that the returner did not take. */
+interface Refusal {
+  readonly waiting: Waiting;
+  readonly reason: string;
+  /** Whether it can never be stored, because of what is in it. */
+  readonly isContent: boolean;
 }
 
 const NEW: EventPosition = { log: "", number: -1, stored: 0, dropped: 0, error: "" };
@@ -192,36 +205,67 @@ export class EventForwarder {
           : `Could not store events - returner '${sink.name}' raised exception: ${reason}`,
       );
     }
-    if (this.#failures >= TRIES_TOGETHER && this.#waiting.length > 1 && await this.#giveApart()) return;
+    const isContent = error instanceof UnstorableError;
+    if (isContent || (this.#failures >= TRIES_TOGETHER && this.#waiting.length > 1)) {
+      if (await this.#giveApart(this.#failures >= TRIES_OF_FEW ? Infinity : TRIES_TOGETHER)) return;
+    }
     this.#dueMs = performance.now() + Math.min(FIRST_RETRY_MS * 2 ** (this.#failures - 1), LONGEST_RETRY_MS);
   }
 
   /**
-   * Gives the waiting events one by one.
-   * @returns Whether at least one was taken: then the returner works, and those that it did not take are dropped.
+   * Gives the waiting events one by one, and drops those that can never be stored.
+   * @param few So many are tried if none is taken.
+   * @returns Whether no event waits any more: else the server seems to be away.
    */
-  async #giveApart(): Promise<boolean> {
-    const refused: { readonly waiting: Waiting; readonly reason: string }[] = [];
+  async #giveApart(few: number): Promise<boolean> {
     const all = [...this.#waiting];
+    const lost: Refusal[] = [], refused: Refusal[] = [];
+    let taken = 0;
     for (const waiting of all) {
       if (this.#ending.signal.aborted) return false;
-      try {
-        await this.#call([waiting.event], () => {});
-      } catch (error) {
-        refused.push({ waiting, reason: messageOf(error) });
-        // Nothing was taken so far: it is rather the server than each of these events.
-        if (refused.length >= TRIES_TOGETHER && refused.length === all.indexOf(waiting) + 1) return false;
-      }
+      const refusal = await this.#giveOne(waiting);
+      if (refusal === undefined) taken++;
+      else (refusal.isContent ? lost : refused).push(refusal);
+      // Nothing was taken so far: it is rather the server than each of these events.
+      if (taken === 0 && refused.length >= few) break;
     }
-    if (refused.length === all.length) return false;
+    if (taken === 0 && refused.length > 0) {
+      for (const { waiting } of lost) this.#forget(waiting);
+      this.#dropAll(lost);
+      return false;
+    }
+    // The server works now. It may have been away when the first ones were refused.
+    for (const { waiting } of refused) {
+      const refusal = await this.#giveOne(waiting);
+      if (refusal !== undefined) lost.push(refusal);
+    }
     this.#done(all.length);
-    this.#position = { ...this.#position, stored: this.#position.stored - refused.length };
-    for (const { waiting: { event, number }, reason } of refused) {
-      this.#drop(1, `event ${number} with the tag ${event.tag} cannot be stored: ${reason}`);
-    }
+    this.#position = { ...this.#position, stored: this.#position.stored - lost.length };
+    this.#dropAll(lost);
     this.#failures = 0;
     this.#dueMs = Infinity;
     return true;
+  }
+
+  /** Gives one event. */
+  async #giveOne(waiting: Waiting): Promise<Refusal | undefined> {
+    try {
+      await this.#call([waiting.event], () => {});
+      return undefined;
+    } catch (error) {
+      return { waiting, reason: messageOf(error), isContent: error instanceof UnstorableError };
+    }
+  }
+
+  #forget(waiting: Waiting): void {
+    this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+    this.#bytes -= waiting.bytes;
+  }
+
+  #dropAll(lost: readonly Refusal[]): void {
+    for (const { waiting: { event, number }, reason } of lost) {
+      this.#drop(1, `event ${number} with the tag ${event.tag} cannot be stored: ${reason}`);
+    }
   }
 
   /** The first waiting events are stored. */

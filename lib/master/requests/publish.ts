@@ -90,8 +90,8 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
 }
 
 /**
- * A user who may not do everything publishes under no job id of another user: the stored job would become one of theirs,
- * and they would be shown its events.
+ * A user who may not do everything publishes under no job id of another user: the stored job would become one of
+ * theirs, and they would be shown its events.
  * @throws {RefusedError} AuthorizationError.
  */
 function checkOwnJid(

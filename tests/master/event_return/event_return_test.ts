@@ -21,6 +21,14 @@ function eventsIn(path: string): { tag: string; data: ValueMap }[] {
   });
 }
 
+/** The tags of the events in a request of webhook. */
+function tagsIn(text: string): string[] {
+  const body = parseJson(text);
+  const events = isMap(body) ? body.get("events") : undefined;
+  assert(Array.isArray(events));
+  return events.map((event) => isMap(event) ? str(event.get("tag") ?? "") : "");
+}
+
 /** What `returners.status` shows of one returner. */
 async function statusOf(fleet: Fleet, option: string, name: string): Promise<ValueMap> {
   const all = parseJson((await fleet.saltRun("--out=json", "returners.status")).out);
@@ -97,10 +105,7 @@ Deno.test("a server that is away gets every event when it is back, over a restar
   await fleet.startMaster();
   await fleet.fire("own/2", map({}));
   await using _server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, async (request) => {
-    const body = parseJson(await request.text());
-    const events = isMap(body) ? body.get("events") : undefined;
-    assert(Array.isArray(events));
-    const got = events.map((event) => isMap(event) ? str(event.get("tag") ?? "") : "");
+    const got = tagsIn(await request.text());
     if (got.includes("own/bad")) return new Response("", { status: 400 });
     tags.push(...got);
     return new Response("");
@@ -114,6 +119,51 @@ Deno.test("a server that is away gets every event when it is back, over a restar
   await eventually(() => tags.includes("own/3"), { what: "a further event" });
   const after = await statusOf(fleet, "event_return", "webhook");
   assertEquals([after.get("stored"), after.get("dropped")], [3, 1]);
+});
+
+Deno.test("however many events a returner can never store, and whoever sends them first, the others are stored", async () => {
+  const port = freePort(), tags: string[] = [];
+  await using _server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, async (request) => {
+    const got = tagsIn(await request.text());
+    if (got.some((tag) => tag.startsWith("own/bad"))) return new Response("", { status: 422 });
+    if (got.some((tag) => tag.startsWith("own/odd"))) return new Response("", { status: 500 });
+    tags.push(...got);
+    return new Response("");
+  });
+  const options = { "webhook.url": `http://127.0.0.1:${port}/`, "event_return_whitelist": ["own/*"] };
+  await using fleet = await startFleet({ master: { event_return: ["webhook"], ...options } });
+  for (let n = 0; n < 5; n++) await fleet.fire(`own/bad/${n}`, map({}));
+  await fleet.fire("own/1", map({}));
+  const started = performance.now();
+  await eventually(() => tags.includes("own/1"), { what: "the event after those that were refused" });
+  assert(performance.now() - started < 10_000);
+  // Where the answer does not say that it is the event, more are tried after a while.
+  for (let n = 0; n < 5; n++) await fleet.fire(`own/odd/${n}`, map({}));
+  await fleet.fire("own/2", map({}));
+  await eventually(() => tags.includes("own/2"), { what: "the event after those that fail", withinMs: 120_000 });
+  const status = await statusOf(fleet, "event_return", "webhook");
+  assertEquals([status.get("stored"), status.get("dropped")], [2, 10]);
+});
+
+Deno.test("an event that was refused while the server was away is not lost when it comes back", async () => {
+  const port = freePort(), tags: string[] = [];
+  let calls = 0;
+  await using _server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, async (request) => {
+    const got = tagsIn(await request.text());
+    // It comes back between two of the single calls.
+    if (++calls <= 4) return new Response("", { status: 503 });
+    tags.push(...got);
+    return new Response("");
+  });
+  const options = { "webhook.url": `http://127.0.0.1:${port}/`, "event_return_whitelist": ["own/*"] };
+  await using fleet = await startFleet({ master: { event_return: ["webhook"], ...options } });
+  await fleet.fire("own/1", map({}));
+  await eventually(() => calls === 1, { what: "the first call" });
+  await fleet.fire("own/2", map({}));
+  await eventually(() => tags.length === 2, { what: "both events" });
+  assertEquals([...tags].sort(), ["own/1", "own/2"]);
+  const status = await statusOf(fleet, "event_return", "webhook");
+  assertEquals([status.get("stored"), status.get("dropped")], [2, 0]);
 });
 
 Deno.test("master_return stores each job once and each return, without a word in the minion's configuration", async () => {

@@ -8,7 +8,8 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
-import { assert, assertEquals } from "#tests/support/assert.ts";
+import { UnstorableError } from "#lib/errors.ts";
+import { assert, assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { returnerContext } from "#tests/support/calls/returner_context.ts";
 import {
   type DatabaseServer,
@@ -123,6 +124,14 @@ for (const [name, json, password] of [["pgjsonb", "jsonb", "pass"], ["postgres",
     const hostile = "x'); DROP TABLE jids; --";
     await call("save_load", hostile, LOAD);
     assertEquals(await call("get_load", hostile), LOAD);
+    // What a minion sends may have a NUL, which PostgreSQL has not; what cannot be stored says so.
+    await call("returner", map({ jid: "7", id: "nul", fun: "a\0b", return: "\\u0000 \0 \\\0" }));
+    const stored = (await call("get_jid", "7") as ValueMap).get("nul") as ValueMap;
+    assertEquals(stored.get("return"), "\\u0000 \ufffd \\\ufffd");
+    await assertRejects(
+      () => call("returner", map({ jid: "8", id: "web1", fun: "x".repeat(60), return: 1 })),
+      UnstorableError,
+    );
   });
 }
 
@@ -139,7 +148,25 @@ withServer("mysql stores in MariaDB and reads again", "mariadbd", startMariadb, 
   const hostile = "x'); DROP TABLE jids; --";
   await call("save_load", hostile, LOAD);
   assertEquals(await call("get_load", hostile), LOAD);
+  await assertRejects(
+    () => call("returner", map({ jid: "8", id: "web1", fun: "x".repeat(60), return: 1 })),
+    UnstorableError,
+  );
 });
+
+withServer(
+  "mysql: no text becomes SQL, also where a backslash is a letter",
+  "mariadbd",
+  startMariadb,
+  async (server) => {
+    await server.sql(`${MYSQL_TABLES}\nSET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES';`);
+    const call = caller("mysql", { mysql: { host: "127.0.0.1", port: server.port } });
+    const evil = "x',1,2,(SELECT 3),4,5) -- ";
+    await call("returner", map({ jid: "9", id: "web1", fun: evil, return: "\\' \\" }));
+    const stored = (await call("get_jid", "9") as ValueMap).get("web1") as ValueMap;
+    assertEquals([stored.get("fun"), stored.get("return")], [evil, "\\' \\"]);
+  },
+);
 
 withServer("redis stores in Redis and reads again", "redis-server", startRedis, async (server) => {
   const call = caller("redis", { redis: { host: "127.0.0.1", port: server.port }, keep_jobs_seconds: 3600 });

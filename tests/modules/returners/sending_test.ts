@@ -8,6 +8,7 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { map, type Value } from "#lib/values/value.ts";
+import { UnstorableError } from "#lib/errors.ts";
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { returnerContext } from "#tests/support/calls/returner_context.ts";
 
@@ -167,6 +168,12 @@ Deno.test("smtp sends a mail whose subject a return cannot split into headers", 
     "smtp.gpgowner is not built",
   );
   await assertRejects(() => call("smtp.returner", {}, RETURN), Error, 'The option "smtp.from" is missing');
+  // An event without the fields of the template is never a mail; the server has nothing to do with it.
+  const { port: _closed, ...away } = options.smtp;
+  await assertRejects(
+    () => call("smtp.event_return", { smtp: { ...away, port: 1 } }, [map({ tag: "a", data: { act: "accept" } })]),
+    UnstorableError,
+  );
 });
 
 Deno.test("smtp: no field of an event chooses a server, a file or a template", async () => {
