@@ -140,10 +140,15 @@ function findSources(table: ModuleTable, options: FamilyOptions): Sources {
   const paths = userPaths(options);
   const imports = new Map<string, () => Promise<object>>(Object.entries(table));
   for (const [name, path] of paths) imports.set(name, () => importFile(path));
-  // A module that a user's file, or a built-in one of that name, provides has no other providers.
-  const virtual = new Map(Object.entries(options.virtualNames ?? {}).filter(([name]) => !imports.has(name)));
+  // A module that a user's file, or a built-in one of that name, provides has no other providers, except those that
+  // only add to it.
+  const virtual = new Map(
+    Object.entries(options.virtualNames ?? {}).filter(([name, files]) => files.includes(name) || !imports.has(name)),
+  );
   const virtualOf = new Map([...virtual].flatMap(([name, files]) => files.map((file) => [file, name] as const)));
-  for (const name of options.disabled ?? []) if (!imports.delete(name)) virtual.delete(name);
+  for (const name of options.disabled ?? []) {
+    if (!imports.delete(name) || virtual.get(name)?.includes(name)) virtual.delete(name);
+  }
   if (options.only?.length) {
     const { only } = options;
     const isWanted = (name: string | undefined) => name !== undefined && only.includes(name);

@@ -9,6 +9,7 @@ import type { ModuleTable, VirtualNames } from "#lib/plugins/loader.ts";
 export const EXECUTION_MODULES: ModuleTable = {
   aliases: () => import("./aliases.ts"),
   alternatives: () => import("./alternatives.ts"),
+  apache: () => import("./apache.ts"),
   apkpkg: () => import("./apkpkg.ts"),
   aptpkg: () => import("#modules/execution/aptpkg/mod.ts"),
   archive: () => import("#modules/execution/archive/mod.ts"),
@@ -20,6 +21,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   cp: () => import("#modules/execution/cp/mod.ts"),
   cron: () => import("./cron.ts"),
   data: () => import("./data.ts"),
+  deb_apache: () => import("./deb_apache.ts"),
   debconfmod: () => import("./debconfmod.ts"),
   debian_ip: () => import("./debian_ip.ts"),
   debian_service: () => import("./debian_service.ts"),
@@ -91,6 +93,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   useradd: () => import("./useradd.ts"),
   virtualenv_mod: () => import("./virtualenv_mod.ts"),
+  webutil: () => import("./webutil.ts"),
   x509: () => import("#modules/execution/x509/mod.ts"),
   xfs: () => import("./xfs.ts"),
   yumpkg: () => import("#modules/execution/yumpkg/mod.ts"),
@@ -100,6 +103,7 @@ export const EXECUTION_MODULES: ModuleTable = {
 /** The virtual names, each with its files, in the order in which they are tried. */
 export const VIRTUAL_NAMES: VirtualNames = {
   acl: ["linux_acl"],
+  apache: ["apache", "deb_apache"],
   debconf: ["debconfmod"],
   group: ["groupadd"],
   ip: ["debian_ip", "rh_ip"],

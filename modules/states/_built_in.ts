@@ -10,6 +10,10 @@ export const STATE_MODULES: ModuleTable = {
   acl: () => import("./acl.ts"),
   alias: () => import("./alias.ts"),
   alternatives: () => import("./alternatives.ts"),
+  apache: () => import("./apache.ts"),
+  apache_conf: () => import("./apache_conf.ts"),
+  apache_module: () => import("./apache_module.ts"),
+  apache_site: () => import("./apache_site.ts"),
   archive: () => import("#modules/states/archive/mod.ts"),
   at: () => import("./at.ts"),
   beacon: () => import("./beacon.ts"),
@@ -75,5 +79,6 @@ export const STATE_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   user: () => import("./user.ts"),
   virtualenv: () => import("./virtualenv.ts"),
+  webutil: () => import("./webutil.ts"),
   x509: () => import("#modules/states/x509/mod.ts"),
 };

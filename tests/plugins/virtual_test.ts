@@ -4,6 +4,7 @@ import { declaredPermissions } from "#lib/plugins/declared_permissions.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { map, type Value } from "#lib/values/value.ts";
 import { EXECUTION_MODULES, VIRTUAL_NAMES } from "#modules/execution/_built_in.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
 import { run, testContext } from "#tests/support/calls/job_context.ts";
 
@@ -158,6 +159,27 @@ Deno.test("of several available modules, the later ones add functions that the f
   ]);
   assertEquals((await family.all()).map(({ name }) => name), ["service.mask", "service.start"]);
   assertEquals(await family.providers(), new Map([["service", "first"]]));
+});
+
+Deno.test("a module whose virtual name is that of its file is added to, also if a user's file takes its place", async () => {
+  const fun = (text: string) => ({ doc: "", params: {}, run: () => text });
+  const debian = { serves: [{ grains: { os_family: ["Debian"] }, otherwise: "no Debian" }] };
+  const table: ModuleTable = {
+    web: () => Promise.resolve({ start: fun("web"), virtual: { name: "web" } }),
+    deb_web: () => Promise.resolve({ enable: fun("deb_web"), virtual: { name: "web", ...debian } }),
+  };
+  const functions = async (options: Parameters<typeof loadFamily>[1]) => {
+    const family = loadFamily(table, { virtualNames: { web: ["web", "deb_web"] }, ...options });
+    return (await family.all()).map(({ name }) => name);
+  };
+  assertEquals(await functions({ host: host({ os_family: "Debian" }) }), ["web.enable", "web.start"]);
+  assertEquals(await functions({ host: host({ os_family: "RedHat" }) }), ["web.start"]);
+  assertEquals(await functions({ host: host({ os_family: "Debian" }), disabled: ["web"] }), []);
+  await withTemporaryDirectory(async (root) => {
+    Deno.writeTextFileSync(`${root}/web.js`, "export const own = { params: {}, run: () => 1 };");
+    const own = { host: host({ os_family: "Debian" }), directories: [root] };
+    assertEquals(await functions(own), ["web.enable", "web.own"]);
+  });
 });
 
 Deno.test("if none is available, the reasons are reported by the virtual name and by the file name", async () => {
