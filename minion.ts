@@ -51,6 +51,11 @@ async function main(): Promise<number> {
     const { runEngine } = await import("#modules/engines/_process.ts");
     return await runEngine();
   }
+  if (name === "salt-ssh-host") {
+    // Nor this: what salt-ssh starts on a host.
+    const { runSshHost } = await import("#lib/minion/ssh_host/ssh_host.ts");
+    return await runSshHost(args);
+  }
   if (name === "salt-minion") return await runMinion(args);
   if (name !== "salt-call") {
     writeError(unknownNameText(name, ["salt-minion", "salt-call"]));

@@ -1,6 +1,6 @@
 /**
  * The operator's commands on the master's host: `salt`, and under their own names `salt-key`, `salt-run`,
- * `salt-cp` and `salt-api`.
+ * `salt-cp`, `salt-api` and `salt-ssh`.
  * Each is imported only when it is the one that was started, and has something to do.
  * @module
  */
@@ -77,6 +77,10 @@ const COMMANDS: Readonly<Record<string, (args: readonly string[]) => Promise<num
   "salt-cp": async (args) => {
     const { runSaltCp } = await import("#lib/commands/programs/salt_cp.ts");
     return await runSaltCp(args, process.jobIo());
+  },
+  "salt-ssh": async (args) => {
+    const { runSaltSsh } = await import("#lib/commands/ssh/salt_ssh.ts");
+    return await runSaltSsh(args, process.jobIo());
   },
 };
 

@@ -382,3 +382,35 @@ export function messageOf(thrown: unknown): string {
 export function describeError(thrown: unknown): string {
   return thrown instanceof Error ? thrown.stack ?? thrown.message : String(thrown);
 }
+
+/** What keeps `salt-ssh` from a result of a host. */
+export type SshFailure =
+  /** Nothing answers at the address. */
+  | "unreachable"
+  /** The key of the host is unknown, or another one than before. */
+  | "host key"
+  /** The host refuses the user. */
+  | "refused"
+  /** sudo wants another password, or one at all. */
+  | "sudo"
+  /** The host has no place for the executable: no space, no directory, programs may not run there. */
+  | "deploy"
+  /** There is no executable for the host's machine. */
+  | "no executable"
+  /** The connection ended before the result. */
+  | "connection lost"
+  /** The host sent what the executable never sends. */
+  | "protocol";
+
+/** A host of `salt-ssh` gives no result. The message is for the operator. */
+export class SshError extends Error {
+  override name = "SshError";
+  constructor(readonly kind: SshFailure, message: string) {
+    super(message);
+  }
+}
+
+/** A roster that cannot be read, or an entry of it. */
+export class RosterError extends Error {
+  override name = "RosterError";
+}

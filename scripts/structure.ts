@@ -32,7 +32,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/jinja", "lib/files"],
   ["lib/render", "lib/returners"],
   ["lib/pillar", "lib/states"],
-  ["lib/client", "lib/engines", "lib/reactor"],
+  ["lib/client", "lib/engines", "lib/reactor", "lib/ssh"],
   [
     "modules/auth",
     "modules/beacons",
@@ -96,9 +96,9 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/files": [["backends"], ["git"], ["server"], ["client"]],
   "lib/states": [["compiler"], ["control"], ["tree"], ["run"]],
   "lib/python_bridge": [["zygote"], ["link"], ["loader"]],
-  "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"]],
+  "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"], ["ssh_host"]],
   "lib/master": [["functions", "publisher"], ["event_return", "reactor"], ["requests"], ["daemon"], ["processes"]],
-  "lib/commands": [["cli"], ["daemons", "report"], ["programs"]],
+  "lib/commands": [["cli"], ["daemons", "report"], ["programs"], ["ssh"]],
   "lib/api": [["http"], ["calls"], ["endpoints"], ["server"]],
 };
 

@@ -20,6 +20,7 @@ import {
   strOption,
   strsOption,
 } from "./option_types.ts";
+import { SSH_OPTIONS } from "./ssh_options.ts";
 
 /**
  * Options of the master, those of {@linkcode COMMON_OPTIONS} first. Made when they are first asked for, as most
@@ -392,6 +393,7 @@ function makeMasterOptions() {
       { min: 0 },
     ),
     ...MASTER_FILE_SERVER_OPTIONS,
+    ...SSH_OPTIONS,
     pillar_version: planOption(intOption(2, "Form of the pillar reply.", { min: 1, max: 2 })),
     master_roots: planOption(dictOption(
       new Map([["base", ["/srv/salt-master"]]]),

@@ -33,6 +33,8 @@ export interface ScopeParts {
   readonly watchCommand?: (encoding: string | null) => CommandWatch;
   /** Shows the result of a state. */
   readonly watchState?: JobContext["watchState"];
+  /** Whether functions of pillar show secrets: {@linkcode JobContext.showsPillar}. */
+  readonly showsPillar?: boolean;
   /** Called when a child process of the job starts or ends. */
   child(pid: number, state: "started" | "ended"): void;
 }

@@ -129,8 +129,6 @@ export const not_alived: RunnerFunction = notConnected("not_alived");
 export const reaped: RunnerFunction = connectedFunction("reaped");
 export const not_reaped: RunnerFunction = notConnected("not_reaped");
 
-const NO_SSH = "salt-ssh is not built yet";
-
 export const safe_accept: RunnerFunction = runner({
   doc: runnerDoc(
     `Not built: Salt asks the minion for the fingerprint of its key over salt-ssh, compares it with that of the pending key,
@@ -141,7 +139,7 @@ and accepts the key. Instead, compare the two by hand.`,
   run({ target }) {
     const id = str(target);
     throw new CommandError(
-      `${NO_SSH}. Compare by hand: \`salt-call --local key.finger\` on the minion, \`salt-key -f ${id}\` here; then \`salt-key -a ${id}\``,
+      `manage.safe_accept is not built. Compare by hand: \`salt-call --local key.finger\` on the minion, \`salt-key -f ${id}\` here; then \`salt-key -a ${id}\``,
     );
   },
 });

@@ -13,7 +13,7 @@ import { licenseFiles, OWN_FILES, SHIPPED, type ShippedComponent } from "#lib/pr
 export const EXECUTABLES = [
   { name: "salt-master", entry: "master.ts", links: [] },
   { name: "salt-minion", entry: "minion.ts", links: ["salt-call"] },
-  { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp", "salt-api"] },
+  { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp", "salt-ssh", "salt-api"] },
 ] as const;
 
 /** The files that run as threads. No import names them, so a tool that follows imports needs this list. */
@@ -56,6 +56,7 @@ export const COMMAND_ENTRIES = {
   "salt-key": "salt.ts",
   "salt-run": "salt.ts",
   "salt-cp": "salt.ts",
+  "salt-ssh": "salt.ts",
   "salt-api": "salt.ts",
 } as const;
 

@@ -10,6 +10,7 @@ import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
 import { SALT_CP } from "#lib/commands/programs/salt_cp_options.ts";
 import { SALT_KEY } from "#lib/commands/programs/salt_key_options.ts";
 import { SALT_API, SALT_MASTER, SALT_MINION } from "#lib/commands/daemons/service_options.ts";
+import { SALT_SSH } from "#lib/commands/ssh/salt_ssh_options.ts";
 import { SALT_RUN } from "#lib/commands/programs/salt_run_options.ts";
 
 /** A command with options of any type. */
@@ -19,7 +20,7 @@ export type AnyCommand = CommandLine<CliTable>;
 export const SERVICES: readonly AnyCommand[] = [SALT_MASTER, SALT_MINION, SALT_API];
 
 /** Every command; those for operators come first. */
-export const COMMANDS: readonly AnyCommand[] = [SALT, SALT_KEY, SALT_RUN, SALT_CALL, SALT_CP, ...SERVICES];
+export const COMMANDS: readonly AnyCommand[] = [SALT, SALT_KEY, SALT_RUN, SALT_CALL, SALT_CP, SALT_SSH, ...SERVICES];
 
 /** The help of an option, with its default in the place of `%default`. */
 export function helpOf(option: CliOption): string {

@@ -1,4 +1,4 @@
-# Bash completion of salt, salt-key, salt-run, salt-call, salt-cp, salt-master and salt-minion.
+# Bash completion of salt, salt-key, salt-run, salt-call, salt-cp, salt-ssh, salt-master and salt-minion.
 # Made by scripts/reference/completion.ts of the option tables. It reads directories of the master and starts no Salt.
 
 # @TABLES@
@@ -251,4 +251,4 @@ _salt() {
   case ${COMPREPLY[0]-} in *= | *.) compopt -o nospace 2>/dev/null ;; esac
 }
 
-complete -F _salt salt salt-key salt-run salt-call salt-cp salt-master salt-minion
+complete -F _salt salt salt-key salt-run salt-call salt-cp salt-ssh salt-master salt-minion

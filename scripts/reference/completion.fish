@@ -1,4 +1,4 @@
-# Fish completion of salt, salt-key, salt-run, salt-call, salt-cp, salt-master and salt-minion.
+# Fish completion of salt, salt-key, salt-run, salt-call, salt-cp, salt-ssh, salt-master and salt-minion.
 # Made by scripts/reference/completion.ts of the option tables. It reads directories of the master and starts no Salt.
 
 # The words before the cursor that are no options, and no values of options.

@@ -65,6 +65,7 @@ const POSITIONALS: Readonly<Record<string, readonly Positional[]>> = {
   "salt-run": ["functions:runner", { family: "runner", fun: 1 }],
   "salt-call": ["functions:execution", { family: "execution", fun: 1 }],
   "salt-cp": ["ids:minions", "files"],
+  "salt-ssh": ["ids:minions", "functions:execution", { family: "execution", fun: 2 }],
 };
 
 /** A function, with the data that the shells need. */

@@ -1,4 +1,4 @@
-#compdef salt salt-key salt-run salt-call salt-cp salt-master salt-minion
+#compdef salt salt-key salt-run salt-call salt-cp salt-ssh salt-master salt-minion
 # Zsh completion of these commands. Made by scripts/reference/completion.ts of the option tables. It reads directories of the
 # master and starts no Salt.
 

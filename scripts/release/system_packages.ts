@@ -73,11 +73,14 @@ export function systemPackages(parts: PackageParts): SystemPackage[] {
     },
     {
       name: "salt-deno",
-      summary: "Salt on Deno: the operator's commands salt, salt-key, salt-run, salt-cp and salt-api",
+      summary: "Salt on Deno: the operator's commands salt, salt-key, salt-run, salt-cp, salt-ssh and salt-api",
       hasPrograms: true,
       needs: ["salt-deno-common"],
       inPlaceOf: ["salt-master", "salt-api"],
-      files: [...program("salt", ["salt-key", "salt-run", "salt-cp", "salt-api"]), unit("salt-api.service")],
+      files: [
+        ...program("salt", ["salt-key", "salt-run", "salt-cp", "salt-ssh", "salt-api"]),
+        unit("salt-api.service"),
+      ],
       directories: [],
       steps: COMMANDS_STEPS,
     },

@@ -5,13 +5,14 @@ import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { RUNNERS } from "#modules/runners/_built_in.ts";
 import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
 import { SALT_CP } from "#lib/commands/programs/salt_cp_options.ts";
+import { SALT_SSH } from "#lib/commands/ssh/salt_ssh_options.ts";
 import { SALT_KEY } from "#lib/commands/programs/salt_key_options.ts";
 import { SALT } from "#lib/commands/programs/salt_options.ts";
 import { SALT_RUN } from "#lib/commands/programs/salt_run_options.ts";
 import { shlexSplit } from "#lib/text/shlex.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
 
-const COMMANDS: readonly CommandLine<CliTable>[] = [SALT, SALT_KEY, SALT_RUN, SALT_CP, SALT_CALL];
+const COMMANDS: readonly CommandLine<CliTable>[] = [SALT, SALT_KEY, SALT_RUN, SALT_CP, SALT_SSH, SALT_CALL];
 
 /** The functions that a command runs. */
 async function functionsOf({ prog }: CommandLine<CliTable>): Promise<Set<string>> {

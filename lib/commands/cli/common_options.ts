@@ -110,7 +110,7 @@ const TARGET = { group: "Target Options" } as const;
 export const PLAIN_TARGET_CLI_OPTIONS = {
   list_hosts: flag(
     ["-H", "--hosts"],
-    "List the hosts of a roster. Rosters belong to salt-ssh, which is not built.",
+    "List the hosts of the rosters of salt-ssh, which alone has it.",
     TARGET,
   ),
   pcre: flag(["-E", "--pcre"], "A regular expression that the id matches from its start.", TARGET),

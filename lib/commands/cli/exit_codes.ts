@@ -9,6 +9,8 @@
 export const EX_MINIONS = 1;
 /** No minion matched, or none returned. */
 export const EX_NO_MINIONS = 2;
+/** A host of `salt-ssh` failed, or gave no result: Salt's own number. */
+export const EX_AGGREGATE = 20;
 /** An incomplete command line, or a file to send that does not exist: Salt's own number. */
 export const EX_INCOMPLETE = 42;
 /** A command line that cannot be understood (sysexits EX_USAGE). */

@@ -61,6 +61,15 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
     INTERRUPTED,
     [255, "there is no such function"],
   ],
+  "salt-ssh": [
+    [0, "all hosts returned, and nothing failed"],
+    [2, "no host matched, or no roster can be read"],
+    [20, "a host failed, or gave no result"],
+    USAGE,
+    FAULT,
+    INTERRUPTED,
+    [255, "there is no ssh program"],
+  ],
   "salt-cp": [
     [0, "all minions have the files"],
     [1, "a minion failed, or did not answer"],

@@ -38,7 +38,7 @@ export function targetType(options: Readonly<Partial<Record<TargetOption, boolea
   const [name] = names;
   if (name === undefined) return "glob";
   if (name === "list_hosts") {
-    throw new UsageError("-H/--hosts: rosters belong to salt-ssh, which is not built");
+    throw new UsageError("-H/--hosts: rosters belong to salt-ssh");
   }
   return TARGET_TYPES[name];
 }

@@ -16,7 +16,8 @@ import { answerMineGet } from "#lib/fleet/mine_query.ts";
 import { deleteFromMine, flushMine, type MineRequestHost, storeMine } from "#lib/fleet/mine_requests.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
 import { fleetOf } from "./publish.ts";
-import type { MinionCommands, Needs } from "./services.ts";
+import type { PillarServices } from "#lib/pillar/requests.ts";
+import type { FileServices, MinionCommands, Needs } from "./services.ts";
 import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** The commands, by name; `_pillar`, whose answer is sealed, is not one of them. */
@@ -24,7 +25,7 @@ export const MINION_COMMANDS: MinionCommands<
   "auth" | "jobs" | "minions" | "files" | "opts" | "log" | "warn" | "fire" | "park" | "pillars"
 > = {
   _minion_event: fireEvents,
-  _master_opts: masterOpts,
+  _master_opts: answerMasterOpts,
   _master_tops: serveTops,
   _ext_nodes: serveTops,
   _mine: (load, id, services) => storeMine(load, id, mineHost(services)),
@@ -69,7 +70,11 @@ export async function servePillar(
 }
 
 /** The result of `master_tops` for the requesting minion, whatever id its options name. */
-async function serveTops(load: ValueMap, id: string, { opts, pillars }: Needs<"opts" | "pillars">): Promise<Value> {
+export async function serveTops(
+  load: ValueMap,
+  id: string,
+  { opts, pillars }: Needs<"opts"> & { readonly pillars: Pick<PillarServices, "compile"> },
+): Promise<Value> {
   if (!isMap(opts.master_tops) || opts.master_tops.size === 0) return new Map();
   const sentOpts = load.get("opts"), grains = isMap(sentOpts) ? sentOpts.get("grains") : undefined;
   const request = plainRequest(id, mapOrEmpty(grains), { tops: true });
@@ -93,10 +98,10 @@ const MASTER_OPTS: readonly [name: string, without: Value][] = [
 ];
 
 /** The master's options that a minion compiles states by. */
-async function masterOpts(
+export async function answerMasterOpts(
   load: ValueMap,
   _id: string,
-  { opts, files, park }: Needs<"opts" | "files" | "park">,
+  { opts, files, park }: Needs<"opts" | "park"> & { readonly files: Pick<FileServices, "envs"> },
 ): Promise<Value> {
   park();
   const common = {

@@ -45,6 +45,8 @@ export interface CallHost {
   readonly watchCommand?: JobContext["watchCommand"];
   /** Shows states as they are done. */
   readonly watchState?: JobContext["watchState"];
+  /** Whether functions of pillar show secrets: {@linkcode JobContext.showsPillar}. */
+  readonly showsPillar?: boolean;
 }
 
 /** Runs it. A thrown error becomes the outcome. */
@@ -114,6 +116,7 @@ async function within<T>(
       catalogue: host.modules.catalogue,
       log: host.log,
       child: () => {},
+      showsPillar: host.showsPillar,
     });
     host.modules.begin(context);
     return await run(context, job);

@@ -159,7 +159,7 @@ async function onMinions(
   kwargs: ValueMap,
   context: JobContext,
 ): Promise<ValueMap> {
-  if (truthy(ssh)) throw new CommandError("ssh: salt-ssh is not built yet");
+  if (truthy(ssh)) throw new CommandError("ssh: not built here: run salt-ssh on the master's host");
   const options: ValueMap = map({ arg: listOf(arg), tgt_type, ret });
   if (timeout !== null) options.set("timeout", toNumber(timeout) ?? null);
   if (isMap(kwarg)) options.set("kwarg", kwarg);

@@ -107,7 +107,7 @@ Deno.test("the first Ctrl-C makes the command end by itself, the second kills it
 Deno.test("an unknown program name is refused, and the error lists the known names", async () => {
   for (
     const [entry, name, known] of [
-      ["salt.ts", "salt-ssh", "salt, salt-key, salt-run, salt-api, salt-cp"],
+      ["salt.ts", "salt-cloud", "salt, salt-key, salt-run, salt-api, salt-cp, salt-ssh"],
       ["minion.ts", "salt-proxy", "salt-minion, salt-call"],
       ["master.ts", "salt-syndic", "salt-master"],
     ]

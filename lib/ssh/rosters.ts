@@ -1,0 +1,159 @@
+/**
+ * Reads the rosters that the options name, and finds the hosts of a target in them.
+ * Source: Salt 3008.3 `salt/roster/__init__.py`, `salt/utils/roster_matcher.py`.
+ * @module
+ */
+
+import { readInventory } from "./ansible_roster.ts";
+import { readMinionCache } from "./cache_roster.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { messageOf, RosterError, TargetError } from "#lib/errors.ts";
+import type { DataCache } from "#lib/fleet/data_cache.ts";
+import type { Mine } from "#lib/fleet/mine.ts";
+import { resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { isExecutableFile, which } from "#lib/programs/which.ts";
+import type { RosterEntries } from "./roster.ts";
+import { readSshConfig } from "./sshconfig_roster.ts";
+import { isMap, str, type Value } from "#lib/values/value.ts";
+
+/** What rosters are read with. */
+export interface RosterSources {
+  readonly opts: MasterOpts;
+  /** The ids of accepted keys, which the roster `cache` has. */
+  accepted(): readonly string[];
+  readonly data: DataCache;
+  readonly mine: Mine;
+  /** Renders a file through the renderers of its first line, or the option's. */
+  render(path: string): Promise<Value>;
+  /** The home directory of the user. */
+  readonly home: string;
+  warn(text: string): void;
+}
+
+/** A target of the command line. */
+export interface SshTarget {
+  readonly tgt: Value;
+  readonly tgtType: string;
+  readonly delimiter: string;
+}
+
+/** A roster that was read. */
+export interface ReadRoster {
+  /** `flat` */
+  readonly name: string;
+  /** The file that it was read from. */
+  readonly file: string;
+  readonly entries: RosterEntries;
+  /** The ids in a group of the roster's own; `undefined`: it has none of that name. */
+  group?(name: string): readonly string[];
+}
+
+/**
+ * Reads all rosters of the option. One that cannot be read is warned about, and the others count.
+ * @throws {RosterError} If none can be read.
+ */
+export async function readRosters(sources: RosterSources): Promise<ReadRoster[]> {
+  const rosters: ReadRoster[] = [];
+  const problems: string[] = [];
+  for (const name of sources.opts.roster.flatMap((names) => names.split(","))) {
+    try {
+      if (!Object.hasOwn(READERS, name)) {
+        throw new RosterError(`There is no roster ${name}; there are ${Object.keys(READERS).join(", ")}`);
+      }
+      rosters.push(await READERS[name](sources));
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      problems.push(`${name}: ${error.message}`);
+    }
+  }
+  if (rosters.length === 0) throw new RosterError(`No roster can be read: ${problems.join("; ")}`);
+  for (const problem of problems) sources.warn(`Can't access roster ${problem}`);
+  return rosters;
+}
+
+/**
+ * The entries of the hosts that a target matches, in the order of the rosters.
+ * @throws {TargetError} If it cannot be read.
+ */
+export function hostsOfTarget(
+  rosters: readonly ReadRoster[],
+  { tgt, tgtType, delimiter }: SshTarget,
+  { opts, data }: Pick<RosterSources, "opts" | "data">,
+): Map<string, Value> {
+  const all = new Map<string, Value>(rosters.flatMap(({ entries }) => [...entries]));
+  const ids = [...all.keys()];
+  const listed = tgtType === "nodegroup" ? groupOf(str(tgt), rosters, opts) : undefined;
+  const matching = listed === undefined
+    ? resolveTarget({ tgt, tgtType }, { ids, data, nodegroups: opts.nodegroups }, { delimiter, greedy: false }).minions
+    : ids.filter((id) => listed.includes(id));
+  return new Map(matching.flatMap((id): [string, Value][] => [[id, all.get(id) ?? null]]));
+}
+
+/** The ids of a group of hosts; `undefined` if it is a group of minions, an expression. */
+function groupOf(name: string, rosters: readonly ReadRoster[], opts: MasterOpts): readonly string[] | undefined {
+  const group = opts.ssh_list_nodegroups.get(name);
+  if (typeof group === "string") return group.split(",").map((id) => id.trim());
+  if (Array.isArray(group)) return group.map(str);
+  const own = rosters.flatMap((roster) => roster.group?.(name) ?? []);
+  if (own.length > 0) return own;
+  if (opts.nodegroups.has(name)) return undefined;
+  throw new TargetError(`There is no group ${name} in ssh_list_nodegroups, nodegroups or the rosters`, "nodegroup");
+}
+
+const READERS: Readonly<Record<string, (sources: RosterSources) => Promise<ReadRoster>>> = {
+  async flat({ opts, render }) {
+    const file = rosterFile(opts);
+    const value = await render(file);
+    if (value !== null && !isMap(value)) throw new RosterError(`${file}: a roster is a map of hosts`);
+    return { name: "flat", file, entries: new Map([...value ?? new Map()].map(([id, entry]) => [str(id), entry])) };
+  },
+  sshconfig({ opts, home }) {
+    const file = opts.ssh_config_file ?? `${home}/.ssh/config`;
+    return Promise.resolve({ name: "sshconfig", file, entries: readSshConfig(readFile(file)) });
+  },
+  async ansible({ opts }) {
+    const file = rosterFile(opts);
+    const { hosts, group } = readInventory(await listInventory(file));
+    return { name: "ansible", file, entries: hosts, group };
+  },
+  cache({ opts, accepted, data, mine, warn }) {
+    const entries = readMinionCache(accepted(), { data, mine }, { order: opts.roster_order, warn });
+    return Promise.resolve({ name: "cache", file: opts.cachedir, entries });
+  },
+};
+
+function rosterFile({ roster_file, config_dir }: MasterOpts): string {
+  const file = roster_file ?? `${config_dir}/roster`;
+  readFile(file);
+  return file;
+}
+
+/** @throws {RosterError} If it is missing or may not be read, in Salt's words. */
+function readFile(file: string): string {
+  try {
+    return Deno.readTextFileSync(file);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) throw new RosterError(`Roster file "${file}" not found`);
+    if (error instanceof Deno.errors.PermissionDenied) throw new RosterError(`Access denied to roster "${file}"`);
+    throw new RosterError(`Roster file "${file}": ${messageOf(error)}`);
+  }
+}
+
+/** Milliseconds that an inventory may take. */
+const INVENTORY_MS = 60_000;
+
+/** The inventory as JSON: of `ansible-inventory` if it is there, else of the file, which is a script then. */
+async function listInventory(file: string): Promise<string> {
+  const program = which("ansible-inventory");
+  if (program === undefined && !isExecutableFile(file)) {
+    throw new RosterError("Install `ansible` to use inventory, or make the inventory an executable script");
+  }
+  const [command, args] = program === undefined ? [file, ["--list"]] : [program, ["--inventory", file, "--list"]];
+  const { success, code, stdout, stderr } = await new Deno.Command(command, {
+    args,
+    stdin: "null",
+    signal: AbortSignal.timeout(INVENTORY_MS),
+  }).output();
+  if (success) return new TextDecoder().decode(stdout);
+  throw new RosterError(`${command} ended with ${code}: ${new TextDecoder().decode(stderr).trim().slice(-500)}`);
+}

@@ -1,0 +1,295 @@
+/** `salt-ssh` on a real sshd: functions, states, pillar and files, and what can go wrong on the way. */
+
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { SshDaemon, type SshDaemonOptions, whyNoSshd } from "#tests/support/fleet/ssh_daemon.ts";
+import { whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
+import { Service } from "#tests/support/processes.ts";
+import { which } from "#lib/programs/which.ts";
+
+function sshTest(
+  name: string,
+  options: SshDaemonOptions & { readonly needs?: string | undefined },
+  act: (host: SshDaemon) => Promise<void>,
+): void {
+  const missing = whyNoSshd() ?? options.needs ?? (options.mounts === undefined ? undefined : whyNoMountNamespace());
+  Deno.test({
+    name: missing === undefined ? name : `${name} (${missing})`,
+    ignore: missing !== undefined,
+    fn: async () => {
+      await using host = await SshDaemon.start(options);
+      await act(host);
+    },
+  });
+}
+
+function filesOf(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].map(({ name }) => name).sort();
+}
+
+sshTest("salt-ssh runs functions: results, exit codes, targets, outputters", {}, async (host) => {
+  host.roster({ web1: { minion_opts: { color_of_door: "red" } }, web2: { grains: { role: "db" } } });
+  const ping = await host.ssh("web1", "test.ping");
+  assertEquals([ping.out, ping.err, ping.code], ["web1:\n    True\n", "", 0]);
+  const failed = await host.ssh("web*", "cmd.run", 'echo "a b"; exit 3', "--static", "--out=json");
+  assertEquals([JSON.parse(failed.out), failed.code], [{ web1: "a b", web2: "a b" }, 20]);
+  const words = ["a;b $HOME `id` 'x' \"y\" \\n", "k=$(reboot) #"];
+  const echoed = JSON.parse((await host.ssh("web1", "test.arg", ...words, "--out=json")).out).web1;
+  assertEquals([echoed.args, echoed.kwargs.k], [[words[0]], "$(reboot) #"]);
+  assertEquals((await host.ssh("-E", "web[2-9]", "grains.get", "role")).out, "web2:\n    db\n");
+  assertEquals((await host.ssh("-G", "role:db", "test.ping")).out, "web2:\n    True\n");
+  assertEquals((await host.ssh("web1", "config.get", "color_of_door")).out, "web1:\n    red\n");
+  const unknown = await host.ssh("web1", "test.nosuch");
+  assertEquals([unknown.out, unknown.code], ["web1:\n    'test.nosuch' is not available.\n", 20]);
+  const nobody = await host.ssh("db*", "test.ping");
+  assertEquals([nobody.out, nobody.code], ["", 2]);
+  assertStringIncludes(nobody.err, "No matching targets found in roster.");
+  assertEquals((await host.ssh("web1")).code, 64);
+  assertEquals(filesOf(`${host.root}/thin/web1`).filter((name) => name.startsWith("salt-minion-")).length, 1);
+  assertEquals(Deno.statSync(`${host.root}/thin/web1`).mode! & 0o777, 0o700);
+});
+
+sshTest("salt-ssh -r runs a command line, and quotes several words", {}, async (host) => {
+  const one = await host.ssh("web1", "-r", "echo a; echo b >&2; exit 3", "--out=json");
+  assertEquals([JSON.parse(one.out).web1, one.code], [{
+    stdout: "a\n",
+    stderr: "b\n",
+    retcode: 3,
+    parsed: null,
+    _error: "The command resulted in a non-zero exit code",
+  }, 20]);
+  const several = await host.ssh("web1", "-r", "printf", "%s|", "a b", "$HOME;id", "--out=json");
+  assertEquals([JSON.parse(several.out).web1.stdout, several.code], ["a b|$HOME;id|", 0]);
+});
+
+sshTest("salt-ssh applies states with pillar, templates and files of the master's trees", {}, async (host) => {
+  host.write("pillar/top.sls", "base: {'*': [site]}\n");
+  host.write("pillar/site.sls", "door: {{ grains.id }}-{{ grains.kernel }}\n");
+  host.write("states/top.sls", "base: {'*': [web]}\n");
+  host.write(
+    "states/web.sls",
+    "include: [lib.tree]\n{{ pillar.made }}:\n  file.managed:\n    - source: salt://web.conf\n    - template: jinja\n",
+  );
+  host.write(
+    "states/lib/tree.sls",
+    "tree:\n  file.recurse: [{name: {{ pillar.made }}.d}, {source: 'salt://lib/files'}]\n",
+  );
+  host.write("states/web.conf", "{{ grains.id }} {{ pillar.door }}\n");
+  host.write("states/lib/files/deep/one", "one\n");
+  host.write("states/lib/files/two", "x".repeat(3_000_000));
+  const made = `${host.root}/made`;
+  const apply = (...more: string[]) => host.ssh("web1", "state.apply", `pillar={made: ${made}}`, ...more);
+  const dry = await apply("test=True");
+  assertMatch(dry.out, /Succeeded: 2 \(unchanged=2, changed=2\)/);
+  assertEquals(dry.code, 0);
+  assert(!filesOf(host.root).includes("made"));
+  const first = await apply();
+  assertEquals([first.code, first.err], [0, ""]);
+  assertMatch(first.out, /Succeeded: 2 \(changed=2\)/);
+  assertEquals(Deno.readTextFileSync(made), "web1 web1-Linux\n");
+  assertEquals(Deno.statSync(`${made}.d/two`).size, 3_000_000);
+  assertEquals(Deno.readTextFileSync(`${made}.d/deep/one`), "one\n");
+  const again = await apply("--out=json");
+  assert(
+    Object.values(JSON.parse(again.out).web1).every((state) =>
+      Object.keys((state as { changes: object }).changes).length === 0
+    ),
+  );
+  assertEquals(JSON.parse((await host.ssh("web1", "pillar.items", "--out=json")).out), {
+    web1: { door: "web1-Linux" },
+  });
+  const terse = await host.ssh("web1", "state.sls", "web", `pillar={made: ${made}}`, "--state-output=terse");
+  assertMatch(terse.out, new RegExp(`Name: ${made} - Function: file.managed - Result: Clean`));
+  const missing = await host.ssh("web1", "state.sls", "nope");
+  assertStringIncludes(missing.out, "No matching sls found for 'nope' in env 'base'");
+  assertEquals(missing.code, 20);
+  const got = await host.ssh("web1", "cp.get_file", "salt://web.conf", `${host.root}/got`);
+  assertEquals([got.code, Deno.readTextFileSync(`${host.root}/got`)], [0, "{{ grains.id }} {{ pillar.door }}\n"]);
+  assertEquals((await host.ssh("web1", "cp.push", "/etc/hostname")).code, 20);
+});
+
+sshTest("salt-ssh brings the operator's own modules", {}, async (host) => {
+  host.write(
+    "states/_modules/door.ts",
+    'export const color = { doc: "The color.", params: {}, permissions: {}, run: () => "green" };\n',
+  );
+  const { out, err } = await host.ssh("web1", "door.color");
+  assertEquals([out, err], ["web1:\n    green\n", ""]);
+});
+
+sshTest("texts of a host before the result do not break it", {
+  config: ["Banner /etc/os-release", "PrintMotd yes", "PermitUserEnvironment no"],
+  mounts: [
+    'mkdir "$ROOT/home"',
+    "printf 'echo from bashrc; echo noise >&2; head -c 300000 /dev/urandom\\n' >\"$ROOT/home/.bashrc\"",
+    `sed "s#^root:.*#root:x:0:0::$ROOT/home:/bin/bash#" /etc/passwd >"$ROOT/passwd"`,
+    'mount --bind "$ROOT/passwd" /etc/passwd',
+  ],
+}, async (host) => {
+  const { out, code } = await host.ssh("web1", "test.ping");
+  assertEquals([out, code], ["web1:\n    True\n", 0]);
+});
+
+sshTest("hosts without a connection are named, and others served", {}, async (host) => {
+  Deno.writeTextFileSync(
+    `${host.root}/strange`,
+    `[127.0.0.1]:${host.port} ${Deno.readTextFileSync(`${host.root}/other.pub`)}`,
+  );
+  const strange = [`UserKnownHostsFile=${host.root}/strange`];
+  host.roster({
+    closed: { port: 1 },
+    good: {},
+    nokey: { priv: `${host.root}/other`, identities_only: true },
+    nowhere: { host: "nowhere.invalid" },
+    option: { host: "-oProxyCommand=touch x" },
+    password: { priv: `${host.root}/other`, passwd: "wrong" },
+    strange: { ssh_options: strange },
+    text: { port: "http" },
+  });
+  const { out, code } = await host.ssh("*", "test.ping", "--static", "--out=json");
+  const shown = JSON.parse(out);
+  assertEquals([shown.good, code], [true, 20]);
+  assertMatch(shown.closed, /^ssh: connect to host 127\.0\.0\.1 port 1: Connection refused$/);
+  assertMatch(shown.nokey, /Permission denied/);
+  assertMatch(shown.password, /Permission denied/);
+  assertMatch(shown.nowhere, /Could not resolve hostname/);
+  assertMatch(shown.option, /may not begin with -/);
+  assertMatch(shown.strange, /REMOTE HOST IDENTIFICATION HAS CHANGED/);
+  assertMatch(shown.text, /port must be a number/);
+});
+
+sshTest("an unknown host key is refused without -i", {}, async (host) => {
+  const refused = await host.sshStrictly("web1", "test.ping");
+  assertMatch(refused.out, /Host key verification failed[\s\S]*-i flag/);
+  assertEquals(refused.code, 20);
+  assert(!filesOf(host.root).includes("thin"));
+  assertEquals((await host.ssh("web1", "test.ping")).code, 0);
+  assertEquals((await host.sshStrictly("web1", "test.ping")).code, 0);
+});
+
+sshTest("a directory that may not hold the executable is named, and nothing half-written is left", {
+  mounts: [
+    'mkdir -p "$ROOT/full" "$ROOT/noexec" "$ROOT/theirs/thin"',
+    'mount -t tmpfs -o size=64k tmpfs "$ROOT/full"',
+    'head -c 65536 /dev/zero >"$ROOT/full/filler"',
+    'mount -t tmpfs -o noexec tmpfs "$ROOT/noexec"',
+    'chown nobody "$ROOT/theirs/thin"',
+    'echo 1 >"$ROOT/file"',
+  ],
+}, async (host) => {
+  host.roster({
+    full: { thin_dir: `${host.root}/full/thin` },
+    noexec: { thin_dir: `${host.root}/noexec/thin` },
+    theirs: { thin_dir: `${host.root}/theirs/thin` },
+    file: { thin_dir: `${host.root}/file/thin` },
+  });
+  const { out, code } = await host.ssh("*", "test.ping", "--static", "--out=json");
+  const shown = JSON.parse(out);
+  assertEquals(code, 20);
+  assertMatch(shown.full, /no space left|cannot be written, or is full/);
+  assertMatch(shown.noexec, /Programs may not run from .*noexec/);
+  assertMatch(shown.theirs, /is not a directory of this user/);
+  assertMatch(shown.file, /cannot be made/);
+  const left = await host.ssh("noexec", "-r", `ls -A ${host.root}/full/thin ${host.root}/noexec/thin`, "--out=json");
+  assertEquals(JSON.parse(left.out).noexec.stdout, `${host.root}/full/thin:\n\n${host.root}/noexec/thin:\n`);
+});
+
+sshTest("a connection that is cut ends the function there, and is named", {}, async (host) => {
+  host.write("states/slow.sls", `slow:\n  cmd.run: [{name: 'echo $$ >${host.root}/pid; exec sleep 300'}]\n`);
+  const output = `${host.root}/cut.out`;
+  const command = Service.start("salt-ssh", [...host.command(), "-i", "web1", "state.sls", "slow"], output);
+  const pid = await eventually(() => Number(Deno.readTextFileSync(`${host.root}/pid`)) || undefined, {
+    what: "the state",
+  });
+  for (const daemon of childrenNamed("sshd")) Deno.kill(daemon, "SIGKILL");
+  assertEquals(await command.ended(30_000), 20);
+  assertMatch(Deno.readTextFileSync(output), /The connection to 127\.0\.0\.1 ended before the function returned/);
+  await eventually(() => !isAlive(pid), { what: "the end of the command" });
+
+  /** The processes below this daemon's that serve connections. */
+  function childrenNamed(name: string): number[] {
+    return [...Deno.readDirSync("/proc")].flatMap(({ name: entry }) => {
+      if (!/^\d+$/.test(entry)) return [];
+      try {
+        const stat = Deno.readTextFileSync(`/proc/${entry}/stat`);
+        const parent = Number(/\) \S (\d+)/.exec(stat)?.[1]);
+        return stat.includes(`(${name})`) && isBelow(parent, host.pid) ? [Number(entry)] : [];
+      } catch {
+        return [];
+      }
+    });
+  }
+});
+
+function isBelow(pid: number, ancestor: number): boolean {
+  for (let at = pid; at > 1;) {
+    if (at === ancestor) return true;
+    at = Number(/\) \S (\d+)/.exec(Deno.readTextFileSync(`/proc/${at}/stat`))?.[1]);
+  }
+  return false;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/\) Z/.test(Deno.readTextFileSync(`/proc/${pid}/stat`));
+  } catch {
+    return false;
+  }
+}
+
+sshTest("-w and -W leave nothing on a host", {}, async (host) => {
+  assertEquals((await host.ssh("web1", "-w", "test.ping")).code, 0);
+  assertEquals(filesOf(`${host.root}/thin`), []);
+  const before = filesOf("/var/tmp");
+  assertEquals((await host.ssh("web1", "-W", "test.ping")).code, 0);
+  assertEquals([filesOf("/var/tmp"), filesOf(`${host.root}/thin`)], [before, []]);
+});
+
+sshTest("50 hosts at once", {}, async (host) => {
+  const ids = Array.from({ length: 50 }, (_, i) => `h${i}`);
+  host.roster(Object.fromEntries(ids.map((id) => [id, {}])));
+  const { out, code } = await host.ssh("*", "grains.get", "id", "--max-procs=50", "--static", "--out=json");
+  assertEquals([JSON.parse(out), code], [Object.fromEntries(ids.map((id) => [id, id])), 0]);
+});
+
+const ACCOUNTS = [
+  'for f in passwd shadow group sudoers; do cp "/etc/$f" "$ROOT/$f"; done',
+  "echo 'op:x:4242:4242::/tmp/op:/bin/sh' >>\"$ROOT/passwd\"",
+  "echo 'op:x:4242:' >>\"$ROOT/group\"",
+  `echo "op:$(openssl passwd -6 'open $esame')::0:99999:7:::" >>"$ROOT/shadow"`,
+  "printf 'op ALL=(ALL) ALL\\nDefaults requiretty\\n' >\"$ROOT/sudoers\"",
+  'chmod 440 "$ROOT/sudoers"',
+  'for f in passwd shadow group sudoers; do mount --bind "$ROOT/$f" "/etc/$f"; done',
+  'mkdir "$ROOT/home"; chown 4242:4242 "$ROOT/home"; chmod 755 "$ROOT"',
+  'mkdir -p /tmp/op; mount --bind "$ROOT/home" /tmp/op',
+];
+
+sshTest("a password signs in, gives the key away, and serves sudo, with a terminal if that wants one", {
+  config: ["Match User op", "AuthorizedKeysFile /tmp/op/.ssh/authorized_keys", "PasswordAuthentication yes"],
+  mounts: ACCOUNTS,
+  needs: which("sudo") === undefined ? "no sudo" : which("openssl") === undefined ? "no openssl" : undefined,
+}, async (host) => {
+  host.serveOtherUsers();
+  const op = { user: "op", passwd: "open $esame", thin_dir: "/var/tmp/.salt_op_thin" };
+  host.roster({
+    plain: { ...op, thin_dir: "/tmp/op/thin", cmd_umask: "027" },
+    sudo: { ...op, sudo: true, tty: true },
+    notty: { ...op, sudo: true },
+    wrong: { ...op, priv: `${host.root}/key`, passwd: "no" },
+    keyed: { user: "op", thin_dir: "/tmp/op/thin" },
+  });
+  assertEquals((await host.ssh("plain", "cmd.run", "id -un; umask")).out, "plain:\n    op\n    0027\n");
+  assertMatch((await host.ssh("wrong", "test.ping")).out, /Permission denied/);
+  assertMatch((await host.ssh("keyed", "test.ping")).out, /Permission denied/);
+  assertEquals((await host.ssh("plain", "--key-deploy", "test.ping")).code, 0);
+  assertEquals((await host.ssh("keyed", "test.ping")).code, 0);
+  assertEquals(
+    Deno.readTextFileSync(`${host.root}/home/.ssh/authorized_keys`),
+    Deno.readTextFileSync(`${host.root}/key.pub`),
+  );
+  assertEquals((await host.ssh("sudo", "-w", "cmd.run", "id -un")).out, "sudo:\n    root\n");
+  assertMatch((await host.ssh("notty", "test.ping")).out, /tty/);
+  host.roster({ wrong: { ...op, passwd: "no", sudo: true, tty: true }, none: { user: "op", sudo: true, tty: true } });
+  assertMatch((await host.ssh("wrong", "test.ping")).out, /sudo on 127\.0\.0\.1 does not take the password/);
+  assertMatch((await host.ssh("none", "test.ping")).out, /Sudo password is required but not provided/);
+});

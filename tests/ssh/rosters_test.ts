@@ -1,0 +1,151 @@
+/** Rosters: entries, and what each kind of roster gives. */
+
+import type { MasterOpts } from "#lib/config/options.ts";
+import { loadMasterConfig } from "#lib/config/load.ts";
+import { RosterError, TargetError } from "#lib/errors.ts";
+import { DataCache } from "#lib/fleet/data_cache.ts";
+import { Mine } from "#lib/fleet/mine.ts";
+import { readInventory } from "#lib/ssh/ansible_roster.ts";
+import { readMinionCache } from "#lib/ssh/cache_roster.ts";
+import { readRosterHost } from "#lib/ssh/roster.ts";
+import { hostsOfTarget, readRosters, type RosterSources } from "#lib/ssh/rosters.ts";
+import { readSshConfig } from "#lib/ssh/sshconfig_roster.ts";
+import { map, toValue, type Value } from "#lib/values/value.ts";
+import { assertEquals, assertMatch, assertRejects, assertThrows } from "#tests/support/assert.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+function optsWith(overrides: Record<string, unknown> = {}): MasterOpts {
+  const values = Object.fromEntries(Object.entries(overrides).map(([name, value]) => [name, toValue(value)]));
+  return loadMasterConfig({ readsFiles: false, overrides: { root_dir: "/nonexistent", ...values } }).opts;
+}
+
+const NONE = (text: string) => {
+  throw new Error(`unexpected warning: ${text}`);
+};
+
+Deno.test("an entry has the options' defaults, roster_defaults, and its own keys, in this order", () => {
+  const opts = optsWith({ ssh_user: "a", ssh_port: 2200, roster_defaults: { user: "b", sudo: true }, timeout: 7 });
+  const host = readRosterHost("web1", map({ sudo_user: "c", timeout: "3", cmd_umask: "027" }), { opts, warn: NONE });
+  const { user, port, sudo, sudoUser, timeoutS, cmdUmask, priv } = host;
+  assertEquals([user, port, sudo, sudoUser, timeoutS, cmdUmask], ["b", 2200, true, "c", 3, 0o27]);
+  assertEquals([host.host, priv], ["web1", "/nonexistent/etc/salt/pki/master/ssh/salt-ssh.rsa"]);
+  const plain = readRosterHost("web2", "10.1.1.1", { opts: optsWith(), warn: NONE });
+  assertEquals([plain.host, plain.user, plain.timeoutS], ["10.1.1.1", "root", 65]);
+  assertEquals(readRosterHost("w", map({ priv: "agent-forwarding" }), { opts, warn: NONE }).priv, null);
+});
+
+Deno.test("an entry with a value that ssh, a shell or rm would take for something else is refused", () => {
+  const cases: [entry: Value, text: RegExp][] = [
+    [map({ host: "-oProxyCommand=x" }), /host: .* may not begin with -/],
+    [map({ user: "a\nb" }), /user: .*control characters/],
+    [map({ port: 0 }), /port must be a number from 1 to 65535/],
+    [map({ port: "ssh" }), /port must be a number/],
+    [map({ thin_dir: "/tmp" }), /thin_dir: .*at least two names/],
+    [map({ thin_dir: "/var/../etc" }), /thin_dir/],
+    [map({ thin_dir: "thin/x" }), /thin_dir/],
+    [map({ cmd_umask: "9" }), /cmd_umask must be an umask/],
+    [map({ minion_opts: ["a"] }), /minion_opts must be a map/],
+    [map({ ssh_options: [1] }), /ssh_options must be a list of texts/],
+    [map({ passwd: ["a"] }), /passwd must be a text/],
+    [5, /the entry is int, not a map/],
+  ];
+  for (const [entry, text] of cases) {
+    const error = assertThrows(() => readRosterHost("web1", entry, { opts: optsWith(), warn: NONE }), RosterError);
+    assertMatch(error.message, text);
+  }
+  assertThrows(() => readRosterHost("../x", map({}), { opts: optsWith(), warn: NONE }), RosterError, "cannot name");
+});
+
+Deno.test("sshconfig: hosts without patterns, with the keys of patterns that match", () => {
+  const text = "User nobody\nHost web1 web2\n  HostName 10.0.0.1\n\tport=2201\n  IdentityFile ~/.ssh/web\n" +
+    'host *\n  User deploy\n  Port 22\nHost !web3 db?\n  User x\nMatch user y\n  Port 5\n# Host no\nHost "quoted"\n';
+  assertEquals(
+    toValue([...readSshConfig(text)].map(([id, entry]) => [id, entry])),
+    toValue([
+      ["web1", { user: "deploy", port: "2201", priv: "~/.ssh/web", host: "web1" }],
+      ["web2", { user: "deploy", port: "2201", priv: "~/.ssh/web", host: "web2" }],
+      ["quoted", { user: "deploy", port: "22", host: "quoted" }],
+    ]),
+  );
+});
+
+Deno.test("ansible: hosts of all groups with their variables, and groups within groups", () => {
+  const { hosts, group } = readInventory(JSON.stringify({
+    all: { children: ["web", "db"] },
+    web: { hosts: ["w1", "w2"] },
+    db: { hosts: ["d1"], children: ["web", "db"] },
+    _meta: { hostvars: { w1: { ansible_host: "10.0.0.1", ansible_user: "u", ansible_sudo_pass: "s", color: "red" } } },
+  }));
+  assertEquals(
+    toValue(hosts.get("w1")),
+    map({ host: "10.0.0.1", user: "u", sudo: true, passwd: "s", minion_opts: { color: "red" } }),
+  );
+  assertEquals([[...hosts.keys()], group("db"), group("none")], [["w1", "w2", "d1"], ["d1", "w1", "w2"], []]);
+  assertThrows(() => readInventory("{"), RosterError, "no JSON");
+  assertThrows(() => readInventory("[]"), RosterError, "no map");
+});
+
+Deno.test("cache: addresses by range, network, grain and pillar", () => {
+  const grains = map({
+    ipv4: ["127.0.0.1", "8.8.8.8", "10.0.0.9", "10.0.0.7"],
+    ipv6: ["::1", "fd00::5"],
+    fqdn: "m1.site",
+  });
+  const facts = {
+    data: { get: (id: string) => id === "m1" ? { grains, pillar: map({ ssh: { user: "op" } }) } : undefined },
+    mine: { get: () => map({ addr: ["1.2.3.4"] }) },
+  };
+  const entry = (order: Record<string, unknown>) => {
+    const warnings: string[] = [];
+    const entries = readMinionCache(["m1"], facts, { order: map(order), warn: (text) => warnings.push(text) });
+    return entries.get("m1") ?? warnings.join();
+  };
+  const usual = ["ipv6-private", "ipv6-global", "ipv4-private", "ipv4-public"];
+  assertEquals(entry({ host: usual }), map({ host: "fd00::5" }));
+  assertEquals(entry({ host: usual.slice(2) }), map({ host: "10.0.0.7" }));
+  assertEquals(entry({ host: "public" }), map({ host: "8.8.8.8" }));
+  assertEquals(entry({ host: "10.0.0.8/29" }), map({ host: "10.0.0.9" }));
+  const by = { host: { mine: "addr" }, user: [{ pillar: ["no", "ssh:user"] }] };
+  assertEquals(entry(by), map({ host: "1.2.3.4", user: "op" }));
+  assertEquals(entry({ host: { grain: "fqdn" } }), map({ host: "m1.site" }));
+  assertEquals(entry({ host: "192.168.0.0/16" }), "Could not determine host information for minion m1");
+  assertThrows(() => entry({ host: "ipv4-strange" }), RosterError, "neither a range nor a network");
+  assertThrows(() => entry({ host: { vault: "x" } }), RosterError, "none of grain, pillar, mine");
+});
+
+Deno.test("a roster that cannot be read is warned about, and the others count", async () => {
+  await withTemporaryDirectory(async (root) => {
+    const warnings: string[] = [];
+    const sources = (overrides: Record<string, unknown>): RosterSources => ({
+      opts: { ...optsWith(overrides), config_dir: root },
+      accepted: () => [],
+      data: new DataCache(root, { log: NONE }),
+      mine: new Mine(root, { maxBytes: 1024, log: NONE }),
+      render: () => Promise.resolve(map({ web1: {}, web2: {}, db1: {} })),
+      home: root,
+      warn: (text) => warnings.push(text),
+    });
+    await assertRejects(() => readRosters(sources({})), RosterError, `flat: Roster file "${root}/roster" not found`);
+    await assertRejects(() => readRosters(sources({ roster: "range" })), RosterError, "There is no roster range");
+    Deno.writeTextFileSync(`${root}/roster`, "");
+    const given = sources({
+      roster: "flat,sshconfig",
+      ssh_list_nodegroups: { dbs: ["db1", "gone"], text: "web1, db1" },
+      nodegroups: { webs: "E@web." },
+    });
+    const rosters = await readRosters(given);
+    assertMatch(warnings.join(), /roster sshconfig: Roster file .*config" not found/);
+    const ids = (
+      tgt: Value,
+      tgtType: string,
+    ) => [...hostsOfTarget(rosters, { tgt, tgtType, delimiter: ":" }, given).keys()];
+    assertEquals(ids("web*", "glob"), ["web1", "web2"]);
+    assertEquals(ids(["db1", "x"], "list"), ["db1"]);
+    assertEquals(ids("(db|web)1", "pcre"), ["web1", "db1"]);
+    assertEquals([ids("dbs", "nodegroup"), ids("text", "nodegroup")], [["db1"], ["web1", "db1"]]);
+    assertEquals(ids("webs", "nodegroup"), ["web1", "web2"]);
+    given.data.setGrains("web2", map({ os: "Debian" }));
+    assertEquals(ids("os:Deb*", "grain"), ["web2"]);
+    assertThrows(() => ids("nobody", "nodegroup"), TargetError, "There is no group nobody");
+  });
+});
