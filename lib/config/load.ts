@@ -14,9 +14,9 @@ import { clientFile, configFile, DEFAULT_CONFIG_DIR, PROCESS, type ProcessEnviro
 import { type ReadConfig, readConfigFile, readConfigFiles, type Written, type WrittenOptions } from "./files.ts";
 import { isMasterless, type MasterlessOpts } from "./masterless.ts";
 import { ConfigError, messageOf } from "#lib/errors.ts";
+import { type EntryOpts, masterText, readMasterEntries } from "./master_entries.ts";
 import { globPaths } from "#lib/os/glob_paths.ts";
 import { isGlob } from "#lib/text/glob.ts";
-import { parseHostPort } from "#lib/text/host_port.ts";
 import { cacheMinionId, findMinionId, isIpv4Address } from "./node_id.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
@@ -363,25 +363,26 @@ function deriveLogFile(draft: Draft): void {
   else if (!file.startsWith("/")) draft.values.log_file = `${directory}/${file}`;
 }
 
-/** Sets `masters`, `master` and `master_port`. */
+/**
+ * Sets `masters`, and of the first of them `master` and `master_port`. An entry that cannot be read is left out, so
+ * that a slip does not keep the minion from its other masters.
+ */
 function deriveMaster(draft: Draft): void {
   const { values } = draft;
-  const masters = Array.isArray(values.master) ? values.master.map(String) : [];
-  values.masters = masters;
-  values.master = masters[0] ?? "";
-  if (values.master === "") {
+  const written = Array.isArray(values.master) ? values.master.map(String) : [];
+  values.masters = written;
+  values.master = written[0] ?? "";
+  if (written.every((text) => text === "")) {
     if (!isMasterless(values as MasterlessOpts)) fail(draft, "master", "names no master");
     return;
   }
-  if (masters.length > 1) draft.warnings.push(`master: ${masters[0]} is used; several masters are not built yet`);
-  if (values.master_uri_format === "ip_only") return;
-  try {
-    const { host, port } = parseHostPort(masters[0]);
-    values.master = host;
-    values.master_port = port ?? values.master_port;
-  } catch (error) {
-    fail(draft, "master", error instanceof RangeError ? error.message : String(error));
-  }
+  if (values.master_type === "func") return;
+  const { entries, problems } = readMasterEntries(written, values as EntryOpts);
+  if (entries.length === 0) fail(draft, "master", problems[0]);
+  for (const problem of problems) draft.warnings.push(`master: ${problem}: the others of the list are used`);
+  values.masters = entries.map(masterText);
+  values.master = entries[0].host;
+  values.master_port = entries[0].port;
 }
 
 /** Options that in Salt may also name a system log: `file:///dev/log`. */

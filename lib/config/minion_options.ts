@@ -42,26 +42,41 @@ function makeMinionOptions() {
       "minion.d/*.conf",
       "Files read after the main one, in the order of their names; relative to its directory.",
     ),
-    master: strsOption(["salt"], "Host or address of the master, or `host:port`. Of a list the first is used."),
+    master: strsOption(
+      ["salt"],
+      "Hosts or addresses of the masters, each maybe as `host:port`, or a DNS service `_salt._tcp.example.com` ([masters.md](masters.md)).",
+    ),
     master_port: portOption(4506, "Port on which the master takes requests."),
     publish_port: portOption(null, "Port on which the master publishes; unset: as the master says at sign-in."),
     master_type: choiceOption(
       "str",
-      "The meaning of `master`. Only `str` is built, and `disable`: no master; `startup_states` need `file_client: local` then.",
-      ["str", "disable"],
-      {
-        notBuilt: ["failover", "distributed"],
-        refused: ["func"],
-      },
+      "The meaning of `master`: `str`: all of the list are served; `failover`: one of them; `distributed`: one, by the id; `func`: an execution " +
+        "function that returns it; `disable`: no master, `startup_states` need `file_client: local` then.",
+      ["str", "failover", "distributed", "func", "disable"],
     ),
     master_uri_format: choiceOption("default", "Whether `master` may hold a port.", ["default", "ip_only"]),
     master_tries: intOption(-1, "Sign-ins to try before the minion gives up; -1: no limit.", { min: -1 }),
-    master_alive_interval: notNeeded(
-      intOption(0, "Accepted for compatibility with Salt: a lost connection is always detected.", { min: 0 }),
+    master_alive_interval: intOption(
+      0,
+      "With `failover` and `distributed`: seconds that a lost master may take to answer again before the next one is tried; 0: the " +
+        "minion stays with its master.",
+      { min: 0 },
     ),
-    master_failback: planOption(boolOption(false, "Whether the minion goes back to its first master.")),
+    master_failback: boolOption(
+      false,
+      "With `failover` and `distributed`: whether the minion goes back to its first master when that one answers.",
+    ),
+    master_failback_interval: intOption(
+      0,
+      "Seconds between two questions to the first master whether it answers; 0: as `master_alive_interval`.",
+      { min: 0 },
+    ),
     master_finger: strOption("", "Fingerprint of the master's key; another key ends the minion."),
-    random_master: planOption(boolOption(false, "Whether the order of masters is shuffled.")),
+    random_master: boolOption(
+      false,
+      "Whether the order of masters is shuffled, for one master at a time and for salt-call; with `master_failback` the first stays first.",
+    ),
+    master_shuffle: boolOption(false, "An old name of `random_master`."),
     verify_master_pubkey_sign: boolOption(false, "Whether the master's key must be signed by its signing key."),
     always_verify_signature: boolOption(
       false,
@@ -179,7 +194,7 @@ function makeMinionOptions() {
     ),
     retry_dns: floatOption(
       30,
-      "Seconds before a master's name that was not found is looked up again; 0: the minion ends.",
+      "Seconds before a master's name that was not found is looked up again; 0, and with one of several masters: the next is tried, or the minion ends.",
       {
         min: 0,
       },

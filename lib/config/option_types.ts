@@ -32,8 +32,6 @@ export interface Option<T = unknown> {
   readonly notBuilt?: readonly string[] | "any";
   /** Of a choice: a word that is none is taken for the default, with a warning. */
   readonly isLenient?: true;
-  /** Those that are not built and cannot be ignored. */
-  readonly refused?: readonly string[];
   /** Other words for a choice. */
   readonly aliases?: Readonly<Record<string, string>>;
   /**
@@ -137,7 +135,7 @@ export function choiceOption<C extends string, D extends C | null>(
   defaultValue: D,
   doc: string,
   choices: readonly C[],
-  others: Pick<Option, "notBuilt" | "refused" | "aliases" | "isLenient"> = {},
+  others: Pick<Option, "notBuilt" | "aliases" | "isLenient"> = {},
 ): Option<OrNull<D, C>> {
   return { type: "choice", default: defaultValue, doc, choices, ...others };
 }
@@ -183,7 +181,6 @@ export function checkOption(option: Option, written: Value): CheckedOption {
     if (option.aliases !== undefined && Object.hasOwn(option.aliases, word)) {
       return { value: option.aliases[word], alias: true };
     }
-    if (option.refused?.includes(word)) return { problem: `${word} is not built yet, and cannot be ignored` };
     if (option.notBuilt === "any" || option.notBuilt?.includes(word)) {
       return { value: option.default, notBuilt: `${word} is not built yet: ${option.default} is used` };
     }

@@ -54,9 +54,12 @@ export interface MasterOpts extends Omit<MasterTable, keyof DerivedOpts>, Derive
 
 /** The minion's options: `opts.master`, `opts.master_port`, … Paths are absolute. */
 export interface MinionOpts extends Omit<MinionTable, keyof DerivedOpts | "master">, DerivedOpts {
-  /** Host or address of the master in use, without a port. */
+  /** Host or address of the first master, without a port. */
   master: string;
-  /** Everything that `master` listed. */
+  /**
+   * What `master` listed, without entries that cannot be read: `host:port`, or the name of a DNS service. With
+   * `master_type: func` the name of the function.
+   */
   masters: string[];
 }
 

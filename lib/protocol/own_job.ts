@@ -1,5 +1,6 @@
 /**
- * Jobs that a minion gives to itself: at its start, and by its schedule.
+ * What a minion notes in the load of a job that it has accepted: whether it gave the job to itself, at its start or by
+ * its schedule, and which of its masters gave it.
  * Source: Salt 3008.3 `salt/minion.py` _state_run; `salt/utils/schedule.py` handle_func.
  * @module
  */
@@ -15,3 +16,6 @@ export const NOCACHE_JID = "nocache";
 
 /** A map in the load of a scheduled job: what its return has besides the outcome. */
 export const SCHEDULED = "__schedule__";
+
+/** The field of the load of a job that one of several masters has given: its `host:port`. */
+export const FROM_MASTER = "__from_master__";

@@ -30,7 +30,7 @@ export interface RequestOptions extends RequestTimeouts {
 
 /** Sends requests to one master. */
 export class RequestChannel {
-  readonly #address: string;
+  readonly #address: () => string;
   readonly #settings: SocketSettings;
   #socket: Duplex | undefined;
   /** Resolves when the last queued request has ended; `undefined` if none is queued. */
@@ -41,12 +41,11 @@ export class RequestChannel {
 
   /**
    * Connects at the first request.
-   * @param address `tcp://host:port`.
+   * @param address `tcp://host:port`, or a function that is asked for it at each new connection.
    */
-  constructor(address: string, settings: SocketSettings = {}) {
-    this.#address = address;
-    const ipv6 = settings.ipv6 ?? address.startsWith("tcp://[");
-    this.#settings = { reconnectMs: 100, reconnectMaxMs: 5_000, ...settings, ipv6 };
+  constructor(address: string | (() => string), settings: SocketSettings = {}) {
+    this.#address = typeof address === "string" ? () => address : address;
+    this.#settings = { reconnectMs: 100, reconnectMaxMs: 5_000, ...settings };
   }
 
   /**
@@ -92,7 +91,7 @@ export class RequestChannel {
       this.#end = undefined;
     }
     signal?.throwIfAborted();
-    throw new RequestTimeoutError(this.#address, timeoutMs * tries);
+    throw new RequestTimeoutError(this.#address(), timeoutMs * tries);
   }
 
   async #askOnce(frame: Uint8Array, deadline: number): Promise<Uint8Array | "lost" | "silent"> {
@@ -118,8 +117,12 @@ export class RequestChannel {
   }
 
   #open(): Duplex {
-    const socket = Duplex.request(this.#settings);
-    socket.connect(this.#address);
+    const address = this.#address();
+    const socket = Duplex.request({
+      ...this.#settings,
+      ipv6: this.#settings.ipv6 ?? address.startsWith("tcp://["),
+    });
+    socket.connect(address);
     return socket;
   }
 

@@ -11,6 +11,7 @@ import { messageOf } from "#lib/errors.ts";
 import { type CommandResult, runCommand } from "#lib/programs/command.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { matchesGlob } from "#lib/text/glob.ts";
+import { type HostPort, parseHostPort } from "#lib/text/host_port.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import * as proc from "#lib/procfs/proc_stats.ts";
@@ -282,7 +283,7 @@ export const master: ModuleFunction<JobContext> = fn({
   permissions: "all",
   params: { master: p.str(null), connected: p.bool(true) },
   async run({ master, connected }, { opts, outside }) {
-    const addresses = master === null || master === "" ? [] : await addressesOf(master);
+    const addresses = master === null || master === "" ? [] : await addressesOf(hostPortOf(master).host);
     if (addresses.length === 0) return null;
     const peers = addressesConnectedTo(opts.publish_port ?? PUBLISH_PORT);
     const isConnected = addresses.some((address) => peers.has(address));
@@ -292,6 +293,15 @@ export const master: ModuleFunction<JobContext> = fn({
     return isConnected;
   },
 });
+
+/** `host:port`; a text that is none is a host, which nobody knows. */
+function hostPortOf(master: string): HostPort {
+  try {
+    return parseHostPort(master);
+  } catch {
+    return { host: master };
+  }
+}
 
 async function addressesOf(host: string): Promise<string[]> {
   const { lookup } = await import("node:dns/promises");
@@ -307,17 +317,19 @@ export const ping_master: ModuleFunction<JobContext> = fn({
     "Return whether a master answers on the request port, asked without keys. If it does, the event `__master_failback`\n" +
       "goes onto the minion's bus.",
     "status.ping_master localhost",
+    "status.ping_master 'salt.example.com:5506'",
   ),
   permissions: "all",
   params: { master: p.any() },
   async run({ master }, { opts, outside }) {
     if (master === null || master === "") return false;
-    const [host] = await addressesOf(str(master));
+    const { host: name, port = opts.master_port } = hostPortOf(str(master));
+    const [host] = await addressesOf(name);
     if (host === undefined) return false;
     // Imported here: ZeroMQ need not be loaded for the rest of the module.
     const { RequestChannel, tcpAddress } = await import("#lib/sockets/request_channel.ts");
     const { clearRequest } = await import("#lib/protocol/payload.ts");
-    using channel = new RequestChannel(tcpAddress(host, opts.master_port));
+    using channel = new RequestChannel(tcpAddress(host, port));
     try {
       await channel.request(clearRequest(map({ cmd: "ping" })), { timeoutMs: opts.auth_timeout * 1000, tries: 1 });
     } catch {

@@ -213,7 +213,6 @@ Deno.test("options of Salt without effect here are listed in one warning", () =>
 
 Deno.test("a value of Salt that is not built is named, and the default is used", () => {
   const cases: readonly (readonly ["master" | "minion", string, string, string])[] = [
-    ["minion", "master_type", "failover", "str"],
     ["minion", "transport", "tcp", "zeromq"],
     ["master", "ipc_mode", "tcp", "ipc"],
     ["master", "log_file", "file:///dev/log", "/var/log/salt/master"],
@@ -230,15 +229,6 @@ Deno.test("a value of Salt that is not built is named, and the default is used",
     const loaded = String(new Map<string, unknown>(Object.entries(opts)).get(name));
     assertEquals(loaded.endsWith(used), true, loaded);
   }
-});
-
-Deno.test("a value of Salt that is not built and cannot be ignored stops the start", () => {
-  using place = new Place({ "etc/salt/minion": "master: own.master\nmaster_type: func\n" });
-  assertThrows(
-    () => loadMinionConfig(place.request()),
-    ConfigError,
-    ":2: master_type: func is not built yet, and cannot be ignored",
-  );
 });
 
 Deno.test("a log level by an alias of Python's is accepted with a warning", () => {

@@ -9,6 +9,7 @@ import { makeJid } from "#lib/protocol/jid.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { parseRequest } from "#lib/protocol/payload.ts";
+import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
 import { PublishReader } from "#lib/minion/agent/publish_reader.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { masterKeyPath, SignIn } from "#lib/minion/agent/sign_in.ts";
@@ -42,7 +43,7 @@ export const publishes: FuzzTarget = {
         id: "web1",
         data: noData,
         requireSignature,
-        minJids: 100,
+        jids: new JidMemory({ min: 100, log: SILENT_LOGGER }),
         log: SILENT_LOGGER,
       });
       reader.trust(trusted);

@@ -117,13 +117,21 @@ export class Site {
     this.#master = undefined;
   }
 
-  /** Starts a minion; with an earlier id it finds the files of the minion before it. */
-  startMinion(salt: Salt, id: string): Service {
+  /**
+   * Starts a minion; with an earlier id it finds the files of the minion before it.
+   * @param sites Those of its masters, if it has several.
+   * @param more Further lines of its configuration.
+   */
+  startMinion(salt: Salt, id: string, sites: readonly Site[] = [], more = ""): Service {
     const root = this.minionRoot(id);
     // After a lost connection 3007 checks every second for a connection to `publish_port`, and reconnects if there is
     // none.
-    const publish = salt.version === undefined ? undefined : this.#ports.publish;
-    writeConfig(`${root}/etc/salt/minion`, minionConfig(root, id, { ...this.#ports, publish }));
+    const publish = salt.version === undefined || sites.length > 0 ? undefined : this.#ports.publish;
+    const list = sites.map((site) => `127.0.0.1:${site.#ports.request}`);
+    const masters = list.length > 0 ? `master: [${list.map((one) => `'${one}'`).join(", ")}]\n` : "";
+    const config = minionConfig(root, id, { ...this.#ports, publish });
+    const text = masters === "" ? config : config.replace(/^master: .*\n/m, () => masters);
+    writeConfig(`${root}/etc/salt/minion`, text + more);
     const words = [...salt.command("salt-minion"), "-c", `${root}/etc/salt`];
     const service = Service.start(`the minion ${id} (${salt.name})`, words, `${root}/minion.out`);
     this.#minions.set(id, { root, service });

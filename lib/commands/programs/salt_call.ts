@@ -47,7 +47,7 @@ import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { sanitize } from "#lib/text/terminal.ts";
-import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
  * Runs `salt-call` with the words of its command line.
@@ -189,7 +189,13 @@ async function perform(
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;
   }
-  using master = await connect({ ...setting, grains, catalogue: modules.catalogue });
+  const alone: CallHost = { opts, grains, modules, master: WITHOUT_MASTER, log: functionsLog, signal: io.signal };
+  using master = await connect({
+    ...setting,
+    grains,
+    catalogue: modules.catalogue,
+    call: (fun) => callAlone(fun, alone),
+  });
   const [fun, ...words] = args;
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
@@ -236,9 +242,21 @@ async function perform(
   return outcome.retcode === 0 ? 0 : 1;
 }
 
-async function connect(
-  { opts, log, io, grains, catalogue }: Setting & { readonly grains: ValueMap; readonly catalogue: Catalogue },
-): Promise<CallMaster> {
+/** `master_type: func`: calls the function that returns the master. */
+async function callAlone(fun: string, host: CallHost): Promise<Value> {
+  const outcome = await runCall({ fun, arg: [], jid: makeJid(), metadata: undefined }, host);
+  if (outcome.retcode === 0) return outcome.return;
+  throw new SignInError(`Failed to load module ${fun}: ${str(outcome.return)}`, 1);
+}
+
+interface Connecting extends Setting {
+  readonly grains: ValueMap;
+  readonly catalogue: Catalogue;
+  /** Calls an execution function without a master. */
+  call(fun: string): Promise<Value>;
+}
+
+async function connect({ opts, log, io, grains, catalogue, call }: Connecting): Promise<CallMaster> {
   if (isMasterless(opts)) {
     log.named("salt.minion").debug("No master is asked (file_client: local)");
     // Templates are loaded only if there is pillar, or the function asks for it: values of the caller are pillar, too.
@@ -252,7 +270,7 @@ async function connect(
   log.named("salt.minion").debug(`Connecting to the master ${opts.master}, port ${opts.master_port}`);
   // Sockets and keys are loaded only with a master.
   const { openMasterSession } = await import("#lib/minion/local_call/session.ts");
-  return await openMasterSession(opts, { grains, log, signal: io.signal });
+  return await openMasterSession(opts, { grains, log, signal: io.signal, call });
 }
 
 async function printDocs(prefix: string, catalogue: Catalogue, io: JobIo): Promise<number> {

@@ -31,7 +31,7 @@ import { PillarProcesses } from "#lib/pillar/processes.ts";
 import { inFlightMemory, MAX_IN_FLIGHT } from "./in_flight_request.ts";
 import { jidMemory, makeJid } from "#lib/protocol/jid.ts";
 import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
-import { loadOrCreateMasterKey } from "#lib/keys/pair.ts";
+import { loadOrCreateKeyPair, loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { checkBackends } from "#lib/config/backend_names.ts";
@@ -173,6 +173,10 @@ export class Master {
       id: opts.id,
       permissive: opts.permissive_pki_access,
     });
+    // With a signature that was made beforehand the signing key may be on another host.
+    if (opts.master_sign_pubkey && !opts.master_use_pubkey_signature) {
+      await loadOrCreateKeyPair(opts.pki_dir, opts.master_sign_key_name, opts.keysize);
+    }
     await restoreFromJournal(opts, masterKey.pem, this.#log);
     const { owner, listeners } = this.#admitUsers();
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000).memory;

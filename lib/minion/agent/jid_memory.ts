@@ -19,6 +19,9 @@ const KEEP_MS = 24 * 3_600_000;
 /** Maximum number of ids in a generation, independent of its age: 10 MB of memory. */
 const MAX_JIDS = 100_000;
 
+/** Shared keys whose marks are kept: those of several masters, and of some rotations. */
+const MAX_KEYS = 64;
+
 /** A publish mark in a file. */
 const MARK = /^\d{1,15} [0-9a-f]{16}$/;
 
@@ -28,6 +31,11 @@ export interface PublishMark {
   readonly key: string;
   /** The publish's number. */
   readonly serial: number;
+}
+
+/** A mark, and the job of its publish. */
+interface Marked extends PublishMark {
+  readonly jid: string;
 }
 
 /** Options of a {@linkcode JidMemory}. */
@@ -52,7 +60,8 @@ export class JidMemory {
   #young: Set<string>;
   /** The start of the newer generation. */
   #sinceMs: number;
-  #mark: PublishMark | undefined;
+  /** The last publish with a job under each key, and its job id; the key that was used last is the last one. */
+  readonly #marks = new Map<string, Marked>();
   /** Whether the file must be written again: it does not exist, or is truncated. */
   #broken: boolean;
   /** Ids that are in the journal but may not be on the disk yet. */
@@ -68,16 +77,23 @@ export class JidMemory {
     this.#old = old.jids;
     this.#young = young.jids;
     this.#sinceMs = young.sinceMs ?? this.#now();
-    this.#mark = young.mark ?? old.mark;
+    for (const mark of [...old.marks, ...young.marks]) this.#setMark(mark);
     this.#broken = young.sinceMs === undefined || !young.whole;
     if (young.cut) {
       options.log.warning(`${path} is empty or cut: a job of the last day that is published again may run again`);
     }
   }
 
-  /** The mark of the last publish with a job. */
-  get mark(): PublishMark | undefined {
-    return this.#mark;
+  /** The number of the last publish with a job under the shared key that `key` identifies; 0 if there was none. */
+  lastSerial(key: string): number {
+    return this.#marks.get(key)?.serial ?? 0;
+  }
+
+  #setMark(mark: Marked): void {
+    this.#marks.delete(mark.key);
+    this.#marks.set(mark.key, mark);
+    const [oldest] = this.#marks.keys();
+    if (this.#marks.size > MAX_KEYS) this.#marks.delete(oldest);
   }
 
   /** Whether `jid` is known. */
@@ -90,7 +106,7 @@ export class JidMemory {
     if (this.has(jid)) return;
     const turned = this.#turn();
     this.#young.add(jid);
-    this.#mark = mark ?? this.#mark;
+    if (mark !== undefined) this.#setMark({ ...mark, jid });
     const { path, journal } = this.#options;
     if (path === undefined) return;
     if (journal === undefined) return this.#write(path, { jid, mark, turned });
@@ -146,8 +162,16 @@ export class JidMemory {
   }
 
   #writeAll(path: string, last: string): void {
-    const jids = [...this.#young].filter((jid) => jid !== last && !this.#unsure.has(jid));
-    const lines = [`${this.#sinceMs}\n`, ...jids.map((jid) => line(jid)), line(last, this.#mark)];
+    const marks = [...this.#marks.values()].filter(({ jid }) => !this.#unsure.has(jid));
+    const marked = new Set([...marks.map(({ jid }) => jid), last]);
+    const jids = [...this.#young].filter((jid) => !marked.has(jid) && !this.#unsure.has(jid));
+    // The marks of masters that have published nothing for long are kept, with their job ids.
+    const lines = [
+      `${this.#sinceMs}\n`,
+      ...jids.map((jid) => line(jid)),
+      ...marks.map((mark) => line(mark.jid, mark)),
+      ...marks.some(({ jid }) => jid === last) ? [] : [line(last)],
+    ];
     writeFileAtomic(path, lines.join(""), { mode: 0o600 });
   }
 }
@@ -160,7 +184,7 @@ function line(jid: string, mark?: PublishMark): string {
 interface Generation {
   readonly sinceMs?: number;
   readonly jids: Set<string>;
-  readonly mark?: PublishMark;
+  readonly marks: readonly Marked[];
   /** Whether the file ends at a line end. */
   readonly whole: boolean;
   /** Whether the file exists and lacks its first line. */
@@ -171,18 +195,20 @@ function read(path: string | undefined): Generation {
   const content = path === undefined ? undefined : readTextFileIfExists(path);
   const text = content ?? "";
   const jids = new Set<string>();
-  let mark: PublishMark | undefined;
+  const marks = new Map<string, Marked>();
   for (const line of text.split("\n")) {
     const [jid, serial, key] = line.split(" ");
     if (!isJid(jid)) continue;
     jids.add(jid);
-    if (MARK.test(`${serial} ${key}`)) mark = { serial: Number(serial), key };
+    if (!MARK.test(`${serial} ${key}`)) continue;
+    marks.delete(key);
+    marks.set(key, { serial: Number(serial), key, jid });
   }
   const since = /^\d{1,15}(?=\n)/.exec(text)?.[0];
   return {
     sinceMs: since === undefined ? undefined : Number(since),
     jids,
-    mark,
+    marks: [...marks.values()],
     whole: text.endsWith("\n"),
     cut: content !== undefined && since === undefined,
   };

@@ -52,12 +52,15 @@ export interface JobParts {
   readonly proc: ProcFiles;
   /** With `durability: machine`: syncs the proc files and the spool. */
   readonly journal?: { commit(): Promise<void> };
-  /** Sends an event to the master: `tag` and `data`. Resolves with whether the master accepted it; never rejects. */
-  fireMaster(event: ValueMap): Promise<boolean>;
+  /**
+   * Sends an event about a job to its master: `tag` and `data`. Resolves with whether the master accepted it; never
+   * rejects.
+   */
+  fireMaster(event: ValueMap, load: ValueMap): Promise<boolean>;
   /** Fires an event on the minion's own bus. Resolves with whether the bus took it. */
   fireLocal(tag: string, data: ValueMap): Promise<boolean>;
-  /** Bytes of the largest request that the master accepts, if known. */
-  maxRequestBytes(): number | undefined;
+  /** Bytes of the largest request that the master of a job accepts, if known. */
+  maxRequestBytes(load: ValueMap): number | undefined;
   /** The first job that runs states has begun, or the last one has ended. */
   onStateRun(running: boolean): void;
 }
@@ -151,7 +154,8 @@ export class MinionJobs {
         const { fun, tgt, tgt_type, user } = Object.fromEntries(
           ["fun", "tgt", "tgt_type", "user"].map((k) => [k, field(k)]),
         );
-        void this.#parts.fireMaster(map({ tag: jobStart(jid, id), data: { id, jid, fun, tgt, tgt_type, user } }));
+        const data = { id, jid, fun, tgt, tgt_type, user };
+        void this.#parts.fireMaster(map({ tag: jobStart(jid, id), data }), load);
       }
       // A job that has ended by then is acknowledged by its return.
       const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
@@ -164,7 +168,7 @@ export class MinionJobs {
         return;
       }
       // Queued before the return, so that a client that watches the job has all output when the return arrives.
-      for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#parts.spool.add(this.#outputLoad(load, batch));
+      for (const batch of await live?.end(OUTPUT_MS) ?? []) this.#parts.spool.add(this.#outputLoad(load, batch), load);
       this.#parts.log.info(`Returning information for job: ${jid}`);
       this.#parts.log.debug(() =>
         `Job ${jid} ended with return code ${str(outcome.get("retcode") ?? null)}, success: ${
@@ -192,14 +196,18 @@ export class MinionJobs {
     if (load.has(OWN_JOB)) return;
     const { id } = this.#parts.opts;
     const jid = str(load.get("jid") ?? "");
-    await this.#parts.fireMaster(map({ tag: jobAck(jid, id), data: { id, jid, fun: load.get("fun"), state } }));
+    await this.#parts.fireMaster(map({ tag: jobAck(jid, id), data: { id, jid, fun: load.get("fun"), state } }), load);
   }
 
   #liveOutput(load: ValueMap): LiveOutput {
     const { live_output_rate, live_output_max } = this.#parts.opts;
     return new LiveOutput({
-      send: (batch) => this.#parts.fireMaster(this.#outputLoad(load, batch)),
-      limits: { rateBytes: live_output_rate, maxBytes: live_output_max, requestBytes: this.#parts.maxRequestBytes() },
+      send: (batch) => this.#parts.fireMaster(this.#outputLoad(load, batch), load),
+      limits: {
+        rateBytes: live_output_rate,
+        maxBytes: live_output_max,
+        requestBytes: this.#parts.maxRequestBytes(load),
+      },
     });
   }
 
@@ -258,7 +266,7 @@ export class MinionJobs {
     if (!returnsToMaster(load)) return;
     const { opts: { cache_jobs, cachedir }, log, spool } = this.#parts;
     if (cache_jobs) cacheMinionJob(str(load.get("jid") ?? ""), returned, { cachedir, log });
-    if (load.get("pub_ret") !== false) spool.add(returned);
+    if (load.get("pub_ret") !== false) spool.add(returned, load);
   }
 
   #returnLoad(load: ValueMap, outcome: ValueMap): ValueMap {

@@ -13,12 +13,8 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { procDirectory, writeNote } from "#lib/jobs/proc_notes.ts";
+import { isMasterSpool, spoolDirectory } from "./spool_directories.ts";
 import { isMap, str, toNumber } from "#lib/values/value.ts";
-
-/** The directory of a minion's spooled returns. */
-export function spoolDirectory({ cachedir }: { readonly cachedir: string }): string {
-  return `${cachedir}/returns`;
-}
 
 function optionsOf(opts: MinionOpts, log: Logger): JournalOptions {
   const { cachedir } = opts;
@@ -43,13 +39,13 @@ export function minionJournal(opts: MinionOpts, log: Logger): Journal | undefine
 export async function restoreMinion(opts: MinionOpts, jids: () => JidMemory, log: Logger): Promise<void> {
   checkDurability(opts);
   const { cachedir } = opts;
-  const spool = spoolDirectory(opts);
+  const spoolOf = (of: string) => isMasterSpool(of) ? `${spoolDirectory(opts)}/${of}` : spoolDirectory(opts);
   let memory: JidMemory | undefined;
   try {
     const count = await replayJournal(optionsOf(opts, log), (record) => {
       const field = (name: string) => isMap(record) ? record.get(name) ?? null : null;
       const jid = str(field("jid")), name = str(field("name")), kind = field("kind");
-      const load = field("load");
+      const load = field("load"), of = str(field("of") ?? "");
       if (kind === "taken" && isJid(jid)) {
         const serial = toNumber(field("serial")), key = field("key");
         memory ??= jids();
@@ -59,8 +55,8 @@ export async function restoreMinion(opts: MinionOpts, jids: () => JidMemory, log
         writeNote(cachedir, load);
       } else if (kind === "over" && isJid(jid)) removeIfExists(`${procDirectory(cachedir)}/${jid}`);
       else if (kind === "spooled" && isMap(load) && SPOOLED.test(name)) {
-        writeFileAtomic(`${spool}/${name}`, encode(load, "disk"), { mode: 0o600, makeDirectory: true });
-      } else if (kind === "sent" && SPOOLED.test(name)) removeIfExists(`${spool}/${name}`);
+        writeFileAtomic(`${spoolOf(of)}/${name}`, encode(load, "disk"), { mode: 0o600, makeDirectory: true });
+      } else if (kind === "sent" && SPOOLED.test(name)) removeIfExists(`${spoolOf(of)}/${name}`);
       else log.error("A record of the journal has a kind that this version does not know");
     });
     if (count > 0) log.info(`Read ${count} records of the journal that the last minion left`);

@@ -18,6 +18,7 @@ import {
   WireError,
 } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import type { MasterAddresses } from "./master_addresses.ts";
 import { type Reach, reachOf } from "./master_diagnosis.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, encryptedRequest, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
@@ -45,8 +46,11 @@ export interface SignInTimeouts {
   readonly rejectedRetry: boolean;
   /** Time before giving up after a rejection, random between these two. */
   readonly rejectedWaitMs: readonly [number, number];
-  /** Whether to give up if the key is still not accepted after one wait, as salt-call does. */
-  readonly failOnPending: boolean;
+  /**
+   * Whether to give up if the key is still not accepted after one wait, as salt-call does; `at once`: without a wait,
+   * as one of several masters, of which another may accept it.
+   */
+  readonly failOnPending: boolean | "at once";
   /** What to do if the master does not answer the first sign-in. Default: it continues without a message. */
   readonly silence?: {
     /** After this time the cause is searched and reported. */
@@ -59,8 +63,8 @@ export interface SignInTimeouts {
 }
 
 export interface LinkSettings {
-  /** `tcp://host:4506`. */
-  readonly address: string;
+  /** `tcp://host:4506`, or the addresses of a name. */
+  readonly address: string | MasterAddresses;
   /** The minion that signs in. */
   readonly applicant: Applicant;
   /** Time limits of a sign-in. */
@@ -100,6 +104,9 @@ const PING_MS = 10_000;
 /** The minion's signed-in connection to one master. */
 export class MasterLink {
   readonly #settings: LinkSettings;
+  readonly #addresses: MasterAddresses | undefined;
+  /** The address of the last sign-in. */
+  #signedInAt: string | undefined;
   readonly #channel: RequestChannel;
   readonly #token: Uint8Array;
   readonly #closing = new AbortController();
@@ -116,6 +123,7 @@ export class MasterLink {
   /** Connects at the first {@linkcode signIn}. */
   constructor(settings: LinkSettings) {
     this.#settings = { ...settings, log: settings.log.named("salt.transport") };
+    this.#addresses = typeof settings.address === "string" ? undefined : settings.address;
     this.#channel = this.#open();
     this.#token = settings.applicant.key.signX931(new TextEncoder().encode("salt"));
   }
@@ -125,9 +133,20 @@ export class MasterLink {
    * made.
    */
   #open(lost?: number): RequestChannel {
-    const { address, keepalive, ipv6, backoff } = this.#settings;
+    const { keepalive, ipv6, backoff } = this.#settings;
     const pace = lost === undefined ? {} : { reconnectMs: backoff.reconnect(lost), reconnectMaxMs: 0 };
-    return new RequestChannel(address, { keepalive, ipv6, ...pace });
+    return new RequestChannel(() => this.address, { keepalive, ipv6, ...pace });
+  }
+
+  /** `tcp://host:port` that requests go to now. */
+  get address(): string {
+    const { address } = this.#settings;
+    return typeof address === "string" ? address : address.address;
+  }
+
+  /** Whether it is signed in, and its connection is not known to be lost. */
+  get connected(): boolean {
+    return this.#credentials !== undefined && this.#lostTries === undefined;
   }
 
   /** The keys of the last sign-in. */
@@ -159,12 +178,15 @@ export class MasterLink {
     let wasPending = false;
     for (let round = 1;; round++) {
       signal.throwIfAborted();
-      if (this.#lostTries !== undefined) await sleep(this.#settings.backoff.pause(this.#lostTries), signal);
+      if (this.#lostTries !== undefined) {
+        if (this.#lostTries > 0) await this.#addresses?.change();
+        await sleep(this.#settings.backoff.pause(this.#lostTries), signal);
+      }
       const reply = await this.#apply(round, signal);
       if (reply !== undefined) this.#lostTries = undefined;
       const waits = reply?.kind === "pending" || reply?.kind === "full" ||
         reply?.kind === "rejected" && timeouts.rejectedRetry;
-      if (waits && wasPending && timeouts.failOnPending) {
+      if (waits && (wasPending && timeouts.failOnPending || timeouts.failOnPending === "at once")) {
         throw new SignInError(
           "Minion failed to authenticate with the master, has the minion key been accepted?",
           EXIT_PENDING,
@@ -175,9 +197,11 @@ export class MasterLink {
         case "accepted":
           // A new key means a new master process, which will not answer requests to the old one.
           if (this.#credentials && this.#credentials.sharedKey !== reply.credentials.sharedKey) this.#channel.reset();
+          else if (this.#signedInAt !== undefined && this.#signedInAt !== this.address) this.#channel.reset();
+          this.#signedInAt = this.address;
           this.#credentials = reply.credentials;
           this.#session = new Crypticle(reply.credentials.sessionKey);
-          log.info(`Signed in to the master at ${this.#settings.address} as ${applicant.id}`);
+          log.info(`Signed in to the master at ${this.address} as ${applicant.id}`);
           this.#settings.onSignedIn?.(reply.credentials);
           return reply.credentials;
         case "pending":
@@ -210,7 +234,7 @@ export class MasterLink {
 
   /** Sends one sign-in request; `undefined` if there is no authentic answer. */
   async #apply(round: number, signal: AbortSignal): Promise<SignInReply | undefined> {
-    const { log, timeouts, address } = this.#settings;
+    const { log, timeouts } = this.#settings, address = this.address;
     const attempt = new SignIn(this.#settings.applicant);
     const started = performance.now();
     const last = this.#credentials === undefined && timeouts.masterTries >= 0 && round >= timeouts.masterTries;
@@ -264,10 +288,15 @@ export class MasterLink {
    * rejects.
    */
   async #lookFor(channel: RequestChannel, signal: AbortSignal): Promise<Reach | undefined> {
-    const { address, log, timeouts: { silence } } = this.#settings;
+    const { log, timeouts: { silence } } = this.#settings;
     if (silence === undefined) return undefined;
     await sleep(silence.afterMs, signal).catch(() => {}); // aborted: it answers, or the minion ends
-    const reach = signal.aborted ? undefined : await reachOf(address, silence.afterMs);
+    if (!signal.aborted && await this.#addresses?.change()) {
+      log.info(`No answer from the master: trying another address of its name: ${this.address}`);
+      channel.reset();
+      return undefined;
+    }
+    const reach = signal.aborted ? undefined : await reachOf(this.address, silence.afterMs);
     if (reach === undefined || signal.aborted) return undefined;
     if (reach.kind === "nameless") channel.close();
     else log.error(`No answer from the master: ${reach.text}`);
@@ -292,7 +321,7 @@ export class MasterLink {
    * @throws {WireError} If the answer is an error, or cannot be decrypted.
    */
   async request(load: ValueMap, signal: AbortSignal, timeouts?: RequestTimeouts): Promise<Value> {
-    this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.#settings.address}`);
+    this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.address}`);
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");
       const reply = decode(
@@ -312,7 +341,7 @@ export class MasterLink {
    * @throws {AuthenticationError} If verification fails, even after a new sign-in.
    */
   async requestPillar(load: ValueMap, signal: AbortSignal): Promise<ValueMap> {
-    this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.#settings.address}`);
+    this.#settings.log.debug(() => `Sends ${requestText(load)} to ${this.address}`);
     const { applicant } = this.#settings;
     return await this.#twice(signal, async () => {
       const nonce = crypto.randomUUID().replaceAll("-", "");

@@ -7,8 +7,8 @@ import { backoff } from "./backoff.ts";
 import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { LinkSettings, SignInTimeouts } from "./link.ts";
+import { lookUpAddresses, MasterAddresses } from "./master_addresses.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import type { Applicant, SignInCredentials } from "./sign_in.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
 import type { ValueMap } from "#lib/values/value.ts";
@@ -46,6 +46,8 @@ export interface LinkParts {
   /** The minion that signs in. */
   readonly applicant: Applicant;
   readonly log: Logger;
+  /** The addresses of the master. Default: that of the options. */
+  readonly addresses?: MasterAddresses;
   /** Called after each sign-in. */
   onSignedIn?(credentials: SignInCredentials): void;
   /** Time limits that differ from the options. */
@@ -55,7 +57,8 @@ export interface LinkParts {
 /** The settings of a link to the master in the options. */
 export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
   return {
-    address: tcpAddress(opts.master, opts.master_port),
+    address: parts.addresses ??
+      new MasterAddresses({ host: opts.master, port: opts.master_port }, lookUpAddresses(opts.ipv6 ?? undefined)),
     applicant: parts.applicant,
     timeouts: {
       authTimeoutMs: opts.auth_timeout * 1000,

@@ -7,19 +7,9 @@
  */
 
 import { strftime } from "#lib/text/strftime.ts";
-import { isDone } from "#lib/protocol/acknowledgement.ts";
-import { truncateValue } from "#lib/text/truncate.ts";
 import { type Answering, answerQuestions, askOnBus } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
-import {
-  AuthenticationError,
-  messageOf,
-  NoMasterError,
-  RequestTimeoutError,
-  RequestTooLargeError,
-  SignInError,
-  WireError,
-} from "#lib/errors.ts";
+import { messageOf, NoMasterError, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
 import { LEGACY_START_EVENT, MANAGE_SCHEDULE, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
@@ -30,14 +20,12 @@ import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts"
 import { ENGINE_PROCESS, ownProcess } from "#lib/runtime/self_command.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
+import { type HostData, type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { MasterLink } from "./link.ts";
-import { applicantOf, linkSettings } from "./link_settings.ts";
 import { handleLocalEvent } from "./events.ts";
 import { JobReturners } from "./job_returners.ts";
 import { MinionJobs } from "./jobs.ts";
@@ -46,9 +34,7 @@ import { MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
 import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
 import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
 import { answerScheduleQuestion, failedAnswer } from "#lib/minion/schedule/questions.ts";
-import { minionJournal, restoreMinion, spoolDirectory } from "./journal.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { replacementFor } from "#lib/jobs/oversized_return.ts";
 import { compilesOwnPillar, OwnPillar } from "./own_pillar.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
 import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
@@ -58,15 +44,21 @@ import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";
 import { writePillarCache } from "./pillar_cache.ts";
 import type { Refresh } from "#lib/plugins/job_context.ts";
 import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
-import { PublishReader } from "./publish_reader.ts";
-import { ReturnSpool } from "./return_spool.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { startupJob } from "./startup_states.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { unsentReturns } from "./unsent_returns.ts";
-import { Subscription } from "./subscription.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
+import { applicantOf } from "./link_settings.ts";
+import { minionJournal, restoreMinion } from "./journal.ts";
+import { adoptReturns, spoolDirectory } from "./spool_directories.ts";
+import { findMasters } from "./master_list.ts";
+import { type ConnectionParts, MasterConnection } from "./master_connection.ts";
+import { isMasterTrouble, Masters } from "./masters.ts";
+import { isOneOfMany } from "#lib/config/master_entries.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { OWN_JOB } from "#lib/protocol/own_job.ts";
 
 /** Minimum number of job ids that are remembered, also over restarts. */
 const MIN_JIDS = 1_000;
@@ -80,17 +72,6 @@ const MIN_LOOP_MS = 50;
 /** How long a keeper without commands may take to end, in milliseconds. One with commands stays. */
 const KEEPER_END_MS = 200;
 
-/** The parts of a minion that its connection to the master uses. */
-interface LinkParts {
-  readonly jobs: MinionJobs;
-  readonly spool: ReturnSpool;
-  readonly proc: ProcFiles;
-  readonly journal: Journal | undefined;
-  /** Of the memory of job ids: how many at least, and its file. */
-  readonly min: number;
-  readonly jidFile: string;
-}
-
 /** A running minion. */
 export class Minion {
   readonly #opts: MinionOpts;
@@ -98,8 +79,7 @@ export class Minion {
   readonly #closing = new AbortController();
   readonly #closed = Promise.withResolvers<void>();
   #ending: Promise<void> | undefined;
-  #link: MasterLink | undefined;
-  #spool: ReturnSpool | undefined;
+  #masters: Masters | undefined;
   #jobs: MinionJobs | undefined;
   #returners: JobReturners | undefined;
   #kept: KeptReturns | undefined;
@@ -113,11 +93,14 @@ export class Minion {
   #beacons: MinionBeacons | undefined;
   #ownPillar: OwnPillar | undefined;
   #engines: EngineSupervisor | undefined;
-  #subscription: Subscription | undefined;
   #schedule: MinionSchedule | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
+  /** Whether what begins with the first sign-in has begun. */
+  #isServing = false;
   readonly #timers: Timer[] = [];
+  /** The masters that refuse the minion, and are tried again. */
+  readonly #refused = new Set<MasterConnection>();
 
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
@@ -159,41 +142,35 @@ export class Minion {
       opts: packed,
       hostData: this.#hostData(),
       log,
-      answer: (request) => this.#answer(request),
+      answer: (request, load) => this.#answer(request, load),
+      hostDataOf: (load) => this.#masters?.of(load).hostData,
     });
     const kept = this.#kept = new KeptReturns(opts.cachedir, log);
     const min = Math.max(opts.minion_jid_queue_hwm, MIN_JIDS), jidFile = `${opts.cachedir}/jids`;
     await restoreMinion(opts, () => new JidMemory({ min, path: jidFile, log }), log);
     const journal = this.#journal = minionJournal(opts, log);
     const isAlone = opts.master_type === "disable";
-    const spool = isAlone ? undefined : this.#spool = new ReturnSpool({
-      directory: spoolDirectory(opts),
-      journal,
-      send: (load) => this.#deliver(load),
-      replace: (load, error) => replacementFor(load, error, { id: opts.id, kept, log }),
-      answers: () => this.#connected().answers(this.#closing.signal),
-      limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
-      retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
-      log,
-    });
     const proc = new ProcFiles(opts.cachedir, journal);
+    const jids = new JidMemory({ min, path: jidFile, log, journal });
+    // The file of ids may be out of date: the process wrote it after the journal.
+    for (const { load } of proc.left) jids.add(str(load.get("jid") ?? ""));
+    const masters = this.#masters = isAlone ? undefined : await this.#openMasters(pool, { jids, journal, kept });
     const returners = this.#returners = new JobReturners({ opts, pool, log });
     const jobs = this.#jobs = new MinionJobs({
       opts,
       log,
       pool,
       returners,
-      spool: spool ?? unsentReturns(log),
+      spool: masters?.returns ?? unsentReturns(log),
       proc,
       journal,
-      fireMaster: (event) => this.fireMaster(event),
+      fireMaster: (event, load) => this.#fireAt(event, masters?.of(load)),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
-      maxRequestBytes: () => this.#link?.maxRequestBytes,
+      maxRequestBytes: (load) => masters?.of(load).maxRequestBytes,
       onStateRun: (running) => {
         if (this.#beacons !== undefined) this.#beacons.stateRun = running;
       },
     });
-    if (spool !== undefined) await this.#openLink({ jobs, spool, proc, journal, min, jidFile });
     await this.#openBeacons(pool, isAlone);
     await this.#openSchedule(jobs);
     await jobs.returnLeft();
@@ -237,7 +214,7 @@ export class Minion {
   /** Sends events of beacons in one request. Never rejects. */
   async #sendEvents(events: readonly ValueMap[]): Promise<Sent> {
     try {
-      await this.#ask(map({ id: this.#opts.id, cmd: "_minion_event", events }));
+      await this.#connected().askAll(map({ id: this.#opts.id, cmd: "_minion_event", events }));
       return "sent";
     } catch (error) {
       return error instanceof WireError || error instanceof RequestTooLargeError ? "refused" : "away";
@@ -261,39 +238,51 @@ export class Minion {
     if (this.#opts.scheduler_before_connect) schedule.start();
   }
 
-  /** What connects it to its master. */
-  async #openLink({ jobs, spool, proc, journal, min, jidFile }: LinkParts): Promise<void> {
-    const opts = this.#opts, log = this.#log;
-    const reader = new PublishReader({
-      id: opts.id,
-      data: () => ({ grains: this.#grains, pillar: this.#pillar }),
-      requireSignature: opts.sign_pub_messages,
-      minJids: min,
-      jidFile,
-      journal,
-      admit: (jid, load) => jobs.note(jid, load, "running"),
-      log,
-    });
-    // The file of ids may be out of date: the process wrote it after the journal.
-    for (const { load } of proc.left) reader.remember(str(load.get("jid") ?? ""));
-    const link = this.#link = new MasterLink(linkSettings(opts, {
-      applicant: await applicantOf(opts, this.#grains),
-      log,
-      onSignedIn: (credentials) => {
-        // A master that sends a new key is running, and accepts the waiting returns.
-        if (this.#subscription?.trust(credentials)) spool.flush();
-      },
-    }));
-    this.#subscription = new Subscription({
+  /** What connects it to its masters. */
+  async #openMasters(
+    pool: JobPool,
+    shared: Pick<ConnectionParts, "jids" | "journal" | "kept">,
+  ): Promise<Masters> {
+    const opts = this.#opts, log = this.#log, closing = this.#closing.signal;
+    const found = await findMasters(opts, { log, signal: closing, call: (fun) => this.#callOwn(pool, fun) });
+    const parts: ConnectionParts = {
+      ...shared,
       opts,
       log,
-      link,
-      reader,
-      closing: this.#closing.signal,
-      take: (load) => jobs.take(load),
-      onRestart: () => void this.#fireStart(),
-      fail: (error) => this.#end(error),
+      applicant: await applicantOf(opts, this.#grains),
+      closing,
+      grains: () => this.#grains,
+      admit: (jid, load, from) => {
+        this.#connected().mark(load, from);
+        this.#jobs?.note(jid, load, "running");
+      },
+      take: (load) => this.#jobs?.take(load),
+      onServing: (connection, why) => void this.#greet(connection, why),
+      fireLocal: (tag, data) => this.#fireLocal(tag, data),
+      fail: (error, connection) => this.#failed(error, connection),
+    };
+    const isOneOfSeveral = found.length > 1 && !isOneOfMany(opts);
+    const lists = isOneOfMany(opts) ? [found] : found.map((entry) => [entry]);
+    const used = lists.map(([entry]) => MasterConnection.spoolDirectory(opts, entry, isOneOfSeveral));
+    await adoptReturns(spoolDirectory(opts), { used, to: used[0], log });
+    return new Masters(lists.map((list) => new MasterConnection(parts, list, { isOneOfSeveral })));
+  }
+
+  /** `master_type: func`: calls an execution function of this minion. */
+  async #callOwn(pool: JobPool, fun: string): Promise<Value> {
+    const job = map({
+      fun,
+      arg: [],
+      jid: makeJid(),
+      ret: "",
+      tgt: "",
+      tgt_type: "glob",
+      user: "root",
+      [OWN_JOB]: true,
     });
+    const outcome = await pool.run(job);
+    if (outcome.get("success") === true) return outcome.get("return") ?? null;
+    throw new SignInError(`Failed to load module ${fun}: ${str(outcome.get("return") ?? null)}`, 1);
   }
 
   async #loadGrains(): Promise<ValueMap> {
@@ -309,21 +298,61 @@ export class Minion {
 
   async #serve(): Promise<void> {
     try {
-      if (this.#link === undefined) return await this.#serveAlone();
-      const link = this.#connected();
+      if (this.#masters === undefined) return await this.#serveAlone();
       await this.#spreadStart();
-      const { publishPort } = await link.signIn(this.#closing.signal);
-      this.#subscription?.listen(this.#opts.publish_port ?? publishPort);
-      await this.#firstPillar();
-      await this.#fireStart();
-      this.#spool?.flush();
-      this.#beacons?.start();
-      this.#applyStartupStates();
-      this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
-      if (!this.#closing.signal.aborted) this.#schedule?.start();
+      await Promise.all(this.#masters.all.map((connection) => this.#serveMaster(connection)));
     } catch (error) {
       if (!this.#closing.signal.aborted) this.#end(error);
     }
+  }
+
+  /** Signs in at a master, and serves it. One of several that refuses the minion does not keep it from the others. */
+  async #serveMaster(connection: MasterConnection): Promise<void> {
+    const { acceptance_wait_time } = this.#opts;
+    for (;;) {
+      try {
+        await connection.connect();
+        break;
+      } catch (error) {
+        if (!(error instanceof SignInError) || !this.#connected().isMany) throw error;
+        this.#log.error(
+          `The master ${connection.name} is not served, and tried again in ${acceptance_wait_time} seconds: ${error.message}`,
+        );
+        await sleep(acceptance_wait_time * 1000, this.#closing.signal);
+      }
+    }
+    await this.#firstPillar(connection);
+    await this.#fireStart(connection);
+    connection.spool.flush();
+    this.#beginServing();
+  }
+
+  /** What begins when the first master serves. */
+  #beginServing(): void {
+    if (this.#isServing) return;
+    this.#isServing = true;
+    this.#beacons?.start();
+    this.#applyStartupStates();
+    this.#every(this.#opts.ping_interval, () => this.fireMaster(map({ data: "ping", tag: "minion_ping" })));
+    if (!this.#closing.signal.aborted) this.#schedule?.start();
+  }
+
+  /** A master has restarted, or serves in place of another one, whose pillar is not this one's. */
+  async #greet(connection: MasterConnection, why: "restarted" | "changed"): Promise<void> {
+    if (why === "changed") await this.#firstPillar(connection);
+    await this.#fireStart(connection);
+  }
+
+  /** A connection cannot go on. With other masters the minion serves on, and tries this one again. */
+  #failed(error: unknown, connection: MasterConnection): void {
+    if (!(error instanceof SignInError) || !this.#masters?.isMany) return this.#end(error);
+    if (this.#refused.has(connection)) return;
+    this.#refused.add(connection);
+    this.#log.error(`The master ${connection.name} is not served any more: ${error.message}`);
+    sleep(this.#opts.acceptance_wait_time * 1000, this.#closing.signal)
+      .then(() => this.#serveMaster(connection))
+      .then(() => this.#refused.delete(connection))
+      .catch((failure) => this.#closing.signal.aborted || this.#end(failure));
   }
 
   /** `master_type: disable`: nobody gives it jobs but itself. */
@@ -359,45 +388,37 @@ export class Minion {
   }
 
   /** If the master gives no pillar, or restarts meanwhile, the minion does not end. */
-  async #firstPillar(): Promise<void> {
+  async #firstPillar(connection?: MasterConnection): Promise<void> {
     try {
-      await this.#refreshPillar();
+      if (connection === undefined) await this.#refreshPillar();
+      else await this.#refreshPillarOf(connection, {});
     } catch (error) {
-      if (!isTrouble(error)) throw error;
+      if (!isMasterTrouble(error)) throw error;
       this.#log.error(`The pillar stays empty until it is refreshed: ${error.message}`);
     }
   }
 
-  #connected(): MasterLink {
-    if (this.#link === undefined) throw new NoMasterError("This minion has no master (master_type: disable)");
-    return this.#link;
+  #connected(): Masters {
+    if (this.#masters === undefined) throw new NoMasterError("This minion has no master (master_type: disable)");
+    return this.#masters;
   }
 
-  async #deliver(load: ValueMap): Promise<void> {
-    try {
-      await this.#ask(load);
-    } catch (error) {
-      if (error instanceof SignInError) this.#end(error);
-      throw error;
+  /** A newly compiled pillar, of the master that gave a job. */
+  async #pillarFor(query: PillarQuery, job?: ValueMap): Promise<ValueMap> {
+    if (compilesOwnPillar(this.#opts)) {
+      return await this.#compiler().compile(pillarRequest(this.#opts, this.#grains, query));
     }
+    return await this.#requestPillar(this.#connected().of(job), query);
   }
 
-  /**
-   * Sends a request that the master must acknowledge.
-   * @throws {WireError} If it answers that it could not do it.
-   */
-  async #ask(load: ValueMap): Promise<void> {
-    const answer = await this.#connected().request(load, this.#closing.signal);
-    if (!isDone(load.get("cmd"), answer)) {
-      throw new WireError(`The master could not take it, and answered ${truncateValue(answer)}`);
-    }
+  async #requestPillar(connection: MasterConnection, query: PillarQuery): Promise<ValueMap> {
+    return await connection.requestPillar(pillarRequest(this.#opts, this.#grainsFor(connection), query));
   }
 
-  /** A newly compiled pillar. */
-  async #pillarFor(query: PillarQuery): Promise<ValueMap> {
-    const request = pillarRequest(this.#opts, this.#grains, query);
-    if (compilesOwnPillar(this.#opts)) return await this.#compiler().compile(request);
-    return await this.#connected().requestPillar(request, this.#closing.signal);
+  /** The grains, of which one names the master. */
+  #grainsFor(connection: MasterConnection): ValueMap {
+    const { host } = connection.master;
+    return this.#grains.get("master") === host ? this.#grains : new Map(this.#grains).set("master", host);
   }
 
   #compiler(): OwnPillar {
@@ -405,13 +426,55 @@ export class Minion {
   }
 
   async #refreshPillar(query: PillarQuery = {}): Promise<void> {
-    if (this.#link === undefined && !compilesOwnPillar(this.#opts)) return; // as in Salt: nobody compiles one
-    this.#pillar = await this.#pillarFor(query);
-    await writePillarCache(this.#opts, this.#pillar, this.#log);
-    this.#log.named("salt.pillar").debug(() => `The pillar has ${this.#pillar.size} keys`);
-    this.#pool?.setHostData(this.#hostData());
-    if (this.#beacons !== undefined) this.#beacons.pillar = this.#pillar;
-    this.#schedule?.setPillar(this.#pillar);
+    if (compilesOwnPillar(this.#opts)) return await this.#takePillar(await this.#pillarFor(query));
+    if (this.#masters === undefined) return; // as in Salt: nobody compiles one
+    const asked = this.#masters.connected;
+    const outcomes = await Promise.allSettled(asked.map((connection) => this.#refreshPillarOf(connection, query)));
+    const failures = outcomes.filter((outcome) => outcome.status === "rejected");
+    if (failures.length === asked.length) throw failures[0].reason;
+    for (const { reason } of failures) this.#log.error(`A master gave no pillar: ${messageOf(reason)}`);
+  }
+
+  /** The pillar of one master. That of the first is the minion's own. */
+  async #refreshPillarOf(connection: MasterConnection, query: PillarQuery): Promise<void> {
+    if (compilesOwnPillar(this.#opts)) return await this.#refreshPillar(query);
+    connection.pillar = await this.#requestPillar(connection, query);
+    if (this.#connected().leader !== connection) this.#packFor(connection);
+    else await this.#takePillar(connection.pillar);
+  }
+
+  /** Uses a pillar for jobs, beacons and the schedule. */
+  async #takePillar(pillar: ValueMap): Promise<void> {
+    this.#pillar = pillar;
+    await writePillarCache(this.#opts, pillar, this.#log);
+    this.#log.named("salt.pillar").debug(() => `The pillar has ${pillar.size} keys`);
+    this.#passHostData();
+    if (this.#beacons !== undefined) this.#beacons.pillar = pillar;
+    this.#schedule?.setPillar(pillar);
+  }
+
+  /** Gives grains and pillar to the workers of jobs. */
+  #passHostData(): void {
+    const { all = [], leader } = this.#masters ?? {};
+    const own = leader !== undefined && this.#choosesMaster ? this.#packFor(leader) : this.#hostData();
+    if (leader !== undefined) leader.hostData = own;
+    this.#pool?.setHostData(own);
+    for (const connection of all) if (connection !== leader) this.#packFor(connection);
+  }
+
+  /** Whether the master of a job may be another one than that of the options. */
+  get #choosesMaster(): boolean {
+    return this.#masters?.isMany === true || isOneOfMany(this.#opts) || this.#opts.master_type === "func";
+  }
+
+  /** What jobs of one of several masters know. */
+  #packFor(connection: MasterConnection): HostData {
+    const { host, port } = connection.master;
+    return connection.hostData = {
+      grains: pack(this.#grainsFor(connection)),
+      pillar: pack(connection.pillar ?? new Map()),
+      master: { host, port },
+    };
   }
 
   #applyStartupStates(): void {
@@ -421,7 +484,7 @@ export class Minion {
     this.#jobs?.begin(job);
   }
 
-  async #fireStart(): Promise<void> {
+  async #fireStart(connection: MasterConnection): Promise<void> {
     const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
     const data = `Minion ${id} started at ${strftime(new Date(), "%c")}`;
     const grains: ValueMap = new Map();
@@ -430,25 +493,32 @@ export class Minion {
     for (const tag of tags) {
       const event = map({ pretag: null, data, tag });
       if (grains.size > 0) event.set("grains", grains);
-      await this.fireMaster(event);
+      await this.#fireAt(event, connection);
     }
   }
 
   /**
-   * Sends an event to the master: `tag` and `data`, or `events`.
-   * @returns Whether the master accepted it. Never rejects.
+   * Sends an event to every master that is connected: `tag` and `data`, or `events`.
+   * @returns Whether a master accepted it. Never rejects.
    */
   async fireMaster(event: ValueMap): Promise<boolean> {
-    if (this.#link === undefined) return false;
+    return await this.#fireAt(event, this.#masters);
+  }
+
+  /** Sends an event to one master, or to all of them. */
+  async #fireAt(event: ValueMap, receiver: MasterConnection | Masters | undefined): Promise<boolean> {
+    if (receiver === undefined) return false;
     const load = new Map([...map({ id: this.#opts.id, cmd: "_minion_event" }), ...event]);
     try {
-      await this.#ask(load);
+      await (receiver instanceof Masters ? receiver.askAll(load) : receiver.ask(load));
       return true;
     } catch (error) {
       if (this.#closing.signal.aborted) return false;
       const reason = messageOf(error);
       this.#log.error(`The master did not take the event ${str(event.get("tag") ?? null)}: ${reason}`);
-      if (!isTrouble(error)) this.#end(error);
+      if (isMasterTrouble(error)) return false;
+      if (receiver instanceof Masters) this.#end(error);
+      else this.#failed(error, receiver);
       return false;
     }
   }
@@ -478,7 +548,7 @@ export class Minion {
   /** Computes the grains again, and sends them to the master with a pillar request. */
   async refreshGrains(): Promise<void> {
     this.#grains = await this.#loadGrains();
-    this.#pool?.setHostData(this.#hostData());
+    this.#passHostData();
     await this.#refreshPillar();
   }
 
@@ -500,12 +570,12 @@ export class Minion {
   };
 
   /** Answers the requests of jobs. */
-  async #answer(request: MinionRequest): Promise<Value> {
+  async #answer(request: MinionRequest, job?: ValueMap): Promise<Value> {
     switch (request.what) {
       case "request": {
         const load = unpackValue(request.load);
         if (!isMap(load)) throw new WireError("a request is not a map");
-        return await this.#connected().request(load, this.#closing.signal);
+        return await this.#connected().request(load, job);
       }
       case "fire": {
         const data = unpackValue(request.data);
@@ -517,7 +587,7 @@ export class Minion {
         return await askOnBus(minionBus(this.#opts), { tag, data, answerTag, waitS });
       }
       case "pillar":
-        return await this.#pillarFor(unpackPillarQuery(request.query));
+        return await this.#pillarFor(unpackPillarQuery(request.query), job);
       case "grains":
         await this.refreshGrains();
         return this.#grains;
@@ -540,11 +610,10 @@ export class Minion {
 
   /** The current activity of each thread, one line each. */
   async describeThreads(): Promise<string[]> {
-    const state = this.#link === undefined
+    const masters = this.#masters;
+    const state = masters === undefined
       ? "without a master"
-      : !this.#subscription?.listening
-      ? "signing in"
-      : `listening for jobs; ${this.#spool?.size ?? 0} returns wait`;
+      : `${masters.describe().join("; ")}; ${masters.waiting} returns wait`;
     return [
       `Main: ${state}`,
       ...this.#engines?.describe() ?? [],
@@ -576,11 +645,10 @@ export class Minion {
     for (const timer of this.#timers) clearInterval(timer);
     this.#schedule?.close();
     for (const events of this.#questions) events.close();
-    this.#subscription?.close();
-    this.#link?.close();
+    this.#masters?.close();
     this.#events?.close();
     await this.#beacons?.close(new TimeBudget(KEEPER_END_MS));
-    await this.#spool?.close();
+    await this.#masters?.closeSpools();
     await this.#returners?.close();
     this.#kept?.close();
     await this.#engines?.close(budget.less(JOURNAL_END_MS));
@@ -591,11 +659,4 @@ export class Minion {
     await this.#journal?.close(budget.less(BUS_END_MS));
     await this.#bus?.close();
   }
-}
-
-/** Whether a master or the connection to it may cause this error at any time. */
-function isTrouble(error: unknown): error is Error {
-  return [RequestTimeoutError, RequestTooLargeError, WireError, AuthenticationError].some((kind) =>
-    error instanceof kind
-  );
 }

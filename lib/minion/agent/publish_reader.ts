@@ -9,7 +9,7 @@ import { Crypticle } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, TargetError, WireError } from "#lib/errors.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { isJid } from "#lib/protocol/jid.ts";
-import { JidMemory, type JidMemoryOptions } from "./jid_memory.ts";
+import type { JidMemory } from "./jid_memory.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
 import { isSigningAlgorithm } from "#lib/crypto/rsa.ts";
@@ -26,12 +26,8 @@ export interface ReaderRules {
   data(): { readonly grains: ValueMap; readonly pillar: ValueMap };
   /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
-  /** Minimum number of job ids that are remembered (`minion_jid_queue_hwm`). */
-  readonly minJids: number;
-  /** The file of job ids for the next start; without it, they are only in memory. */
-  readonly jidFile?: string;
-  /** Gets a record of each job id. */
-  readonly journal?: JidMemoryOptions["journal"];
+  /** The job ids that this minion has accepted, of all its masters. */
+  readonly jids: JidMemory;
   /** Called with a new job before its id is remembered, so that a remembered job cannot be lost. */
   admit?(jid: string, load: ValueMap): void;
   /** Logs dropped publishes. */
@@ -47,7 +43,6 @@ const OVERLAP = 64;
 /** Reads publishes with the keys of the last sign-in. */
 export class PublishReader {
   readonly #rules: ReaderRules;
-  readonly #jids: JidMemory;
   #credentials: SignInCredentials | undefined;
   #crypticle: Crypticle | undefined;
   /** Identifies the shared key in the file of job ids. */
@@ -59,17 +54,6 @@ export class PublishReader {
   /** Reads nothing before {@linkcode trust}. */
   constructor(rules: ReaderRules) {
     this.#rules = rules;
-    this.#jids = new JidMemory({
-      min: rules.minJids,
-      path: rules.jidFile,
-      log: rules.log,
-      journal: rules.journal,
-    });
-  }
-
-  /** Remembers job `jid` as received. */
-  remember(jid: string): void {
-    this.#jids.add(jid);
   }
 
   /**
@@ -83,8 +67,7 @@ export class PublishReader {
     if (changed) {
       this.#crypticle = new Crypticle(credentials.sharedKey);
       this.#keyName = hashHex(credentials.sharedKey, "sha256").slice(0, 16);
-      const { mark } = this.#jids;
-      this.#lastSerial = mark?.key === this.#keyName ? mark.serial : 0;
+      this.#lastSerial = this.#rules.jids.lastSerial(this.#keyName);
       this.#recent.clear();
     }
     return changed;
@@ -131,12 +114,12 @@ export class PublishReader {
       log.warning(`Job ${jid} has a target that this minion cannot match: ${error.message}`);
       return undefined;
     }
-    if (this.#jids.has(jid)) {
+    if (this.#rules.jids.has(jid)) {
       log.debug(`Job ${jid} came again; it is run once`);
       return undefined;
     }
     this.#rules.admit?.(jid, load);
-    this.#jids.add(jid, typeof serial === "number" ? { key: this.#keyName, serial } : undefined);
+    this.#rules.jids.add(jid, typeof serial === "number" ? { key: this.#keyName, serial } : undefined);
     return load;
   }
 

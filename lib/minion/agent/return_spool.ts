@@ -43,6 +43,8 @@ export interface SpoolOptions {
   readonly receiver?: string;
   /** Gets a record of each return that is spooled or delivered. */
   readonly journal?: RecordTaker;
+  /** Of which of several masters it is, in these records. Default: there is one. */
+  readonly of?: string;
 }
 
 /** A spooled return. */
@@ -107,6 +109,10 @@ export class ReturnSpool {
     return this.#entries.length;
   }
 
+  get #of(): readonly [Value, Value][] {
+    return this.#options.of === undefined ? [] : [["of", this.#options.of]];
+  }
+
   /** The jobs with spooled returns, including those of an earlier process. */
   jids(): Set<string> {
     const returns = this.#entries.map((entry) => this.#load(entry)).filter((load) => load?.get("cmd") === "_return");
@@ -140,7 +146,7 @@ export class ReturnSpool {
     try {
       writeFileAtomic(`${this.#options.directory}/${entry.name}`, encoded, { mode: 0o600 });
       this.#options.journal?.append(
-        new Map<Value, Packable>([["kind", "spooled"], ["name", entry.name], ["load", load]]),
+        new Map<Value, Packable>([["kind", "spooled"], ["name", entry.name], ["load", load], ...this.#of]),
       );
       return true;
     } catch (error) {
@@ -324,7 +330,7 @@ export class ReturnSpool {
   #remove(name: string): void {
     try {
       Deno.removeSync(`${this.#options.directory}/${name}`);
-      this.#options.journal?.append(map({ kind: "sent", name }));
+      this.#options.journal?.append(new Map([...map({ kind: "sent", name }), ...this.#of]));
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) {
         this.#options.log.error(

@@ -78,7 +78,7 @@ export class SignIn {
   /** Reads `minion_master.pub`, if it exists. */
   constructor(applicant: Applicant) {
     this.#applicant = applicant;
-    this.#knownMaster = applicant.openMode ? undefined : readTextFileIfExists(masterKeyPath(applicant.pkiDir));
+    this.#knownMaster = this.#storedKey();
     // Only a master whose key is known can prove with it that it has the private key.
     this.#token = this.#knownMaster === undefined ? undefined : generateKeyString();
   }
@@ -170,9 +170,15 @@ export class SignIn {
     return { sharedKey, sessionKey, publishPort, masterKey, maxRequestBytes: requestLimit(inner) };
   }
 
+  #storedKey(): string | undefined {
+    const { openMode, pkiDir } = this.#applicant;
+    return openMode ? undefined : readTextFileIfExists(masterKeyPath(pkiDir));
+  }
+
   #checkMasterKey(pem: string, pubSig: Value | undefined): void {
     const { alwaysVerifySignature, verifyMasterPubkeySign, masterFinger, hashType } = this.#applicant;
-    const knownPem = this.#knownMaster;
+    // With several masters, another one may have been met first since this sign-in began.
+    const knownPem = this.#knownMaster ?? this.#storedKey();
     const changed = knownPem !== undefined && !samePem(knownPem, pem);
     if (verifyMasterPubkeySign !== (pubSig !== undefined)) {
       const who = verifyMasterPubkeySign

@@ -32,12 +32,16 @@ export interface SubscriptionParts {
   readonly log: Logger;
   /** Signs in. */
   readonly link: MasterLink;
+  /** The address to connect to: the one where the link reaches the master. */
+  host(): string;
   /** Decrypts and checks publishes. */
   readonly reader: PublishReader;
   /** Aborted when the minion ends. */
   readonly closing: AbortSignal;
   /** Takes a job. */
   take(load: ValueMap): void;
+  /** Called when the connection was lost. */
+  onLost?(): void;
   /** Called when a new master process has replaced the old one. */
   onRestart(): void;
   /** Called with an error that ends the minion. */
@@ -67,8 +71,9 @@ export class Subscription {
   }
 
   #subscribe(port: number): Inbox {
-    const { id, master, recon_default, recon_max, recon_randomize } = this.#parts.opts;
+    const { id, recon_default, recon_max, recon_randomize } = this.#parts.opts;
     // A random interval, so that not all minions connect to a restarted master at once.
+    const host = this.#parts.host();
     const reconnectMs = recon_randomize ? recon_default + Math.floor(Math.random() * recon_max) : recon_default;
     const inbox = Inbox.subscriber({
       identity: id,
@@ -77,7 +82,7 @@ export class Subscription {
       reconnectMaxMs: recon_max,
       keepalive: keepAlive(this.#parts.opts),
       ...HEARTBEAT,
-      ipv6: this.#parts.opts.ipv6 ?? master.includes(":"),
+      ipv6: this.#parts.opts.ipv6 ?? host.includes(":"),
     });
     if (this.#parts.opts.zmq_filtering) {
       for (const topic of ["broadcast", hashHex(id, "sha1")]) inbox.subscribe(topic);
@@ -88,7 +93,7 @@ export class Subscription {
     if (this.#credentials !== undefined) inbox.subscribe(this.#topic = presenceTopic(id, this.#credentials));
     // Only the current subscription counts; older ones were checked when it was made.
     inbox.onLost(() => this.#inbox === inbox && void this.#lookIntoDisturbance());
-    inbox.connect(tcpAddress(master, port));
+    inbox.connect(tcpAddress(host, port));
     return inbox;
   }
 
@@ -96,6 +101,7 @@ export class Subscription {
   async #lookIntoDisturbance(): Promise<void> {
     if (!this.#disturbed) this.#keyBefore = this.#parts.link.credentials?.sharedKey;
     this.#disturbed = true;
+    this.#parts.onLost?.();
     if (this.#looking || this.#parts.closing.aborted) return;
     this.#looking = true;
     try {

@@ -5,11 +5,15 @@
  */
 
 import type { Logger } from "#lib/runtime/log.ts";
-import type { ReturnSpool } from "./return_spool.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
-/** What jobs use of a spool. */
-export type Returns = Pick<ReturnSpool, "add" | "jids">;
+/** Takes the returns of jobs. */
+export interface Returns {
+  /** Keeps what the master of a job is to have: its return, or a piece of its output. */
+  add(returned: ValueMap, job: ValueMap): void;
+  /** The jobs whose returns are kept. */
+  jids(): Set<string>;
+}
 
 /** Logs each return's outcome. */
 export function unsentReturns(log: Logger): Returns {

@@ -89,7 +89,12 @@ export function parseToJob(fields: Fields): ToJob {
  * @throws {WireError}
  */
 export function hostDataOf(fields: Fields): HostData {
-  return { grains: readBlob(fields, "grains"), pillar: readBlob(fields, "pillar") };
+  const master = has(fields, "master") ? readPart(fields, "master") : undefined;
+  return {
+    grains: readBlob(fields, "grains"),
+    pillar: readBlob(fields, "pillar"),
+    ...master && { master: { host: readText(master, "host"), port: readInteger(master, "port", 65_535) } },
+  };
 }
 
 /**

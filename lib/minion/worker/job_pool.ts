@@ -54,8 +54,13 @@ const SIGINT = 2;
 
 /** Options of a {@linkcode JobPool}. */
 export interface JobPoolOptions extends JobHostsOptions {
-  /** Answers requests of jobs to the minion, except `running` and `signal`, which the pool answers itself. */
-  answer(request: MinionRequest): Promise<Value>;
+  /**
+   * Answers requests of jobs to the minion, except `running` and `signal`, which the pool answers itself.
+   * @param load The job's; `undefined` if it has just ended.
+   */
+  answer(request: MinionRequest, load?: ValueMap): Promise<Value>;
+  /** Grains and pillar for a job, where they depend on its master. Default: those that the pool has. */
+  hostDataOf?(load: ValueMap): HostData | undefined;
   /** Time for a job to end after its signal, before its worker is killed, in milliseconds. Default: 5,000. */
   readonly termMs?: number;
   /** Whether the pool runs only custom modules, and outcomes contain the thrown error (`error`); for `salt-call`. */
@@ -95,6 +100,8 @@ export class JobPool {
   readonly #stale = new WeakSet<JobHost>();
   /** The key under which a process waits after its job, if it may be used again. */
   readonly #processKeys = new WeakMap<JobHost, string>();
+  /** The grains and pillar that a host has, if they are those of one of several masters. */
+  readonly #given = new WeakMap<JobHost, HostData>();
   /** The permissions of functions so far, by their names in a load. */
   readonly #declared = new Map<string, Permissions>();
   readonly #hosts: JobHosts;
@@ -115,7 +122,7 @@ export class JobPool {
       signal: (jid, signal) => this.signal(jid, signal),
       describeCustom: () => this.#hosts.describeCustom(),
       permissionsOf: (host) => this.#hosts.permissionsOf(host),
-      answer: (request) => options.answer(request),
+      answer: (host, request) => options.answer(request, this.#busy.get(host)?.load),
       customOnly: options.customOnly ?? false,
     });
     this.#hosts = new JobHosts(options, {
@@ -216,6 +223,7 @@ export class JobPool {
 
   #hand(job: Job, host: JobHost, declared?: Readonly<Record<string, string>>): void {
     this.#busy.set(host, job);
+    this.#giveHostData(host, job.load);
     // Messages wait in the worker's queue until it is ready.
     const call = job.called?.call;
     this.#send(host, {
@@ -225,6 +233,15 @@ export class JobPool {
       ...call && { call },
       ...job.resumed && { resumed: true },
     });
+  }
+
+  /** Gives a host the grains and pillar of a job's master, unless it has them. */
+  #giveHostData(host: JobHost, load: ValueMap): void {
+    if (this.#options.hostDataOf === undefined) return;
+    const hostData = this.#options.hostDataOf(load) ?? this.#hosts.hostData;
+    if ((this.#given.get(host) ?? this.#hosts.hostData) === hostData) return;
+    this.#given.set(host, hostData);
+    this.#send(host, { kind: "host_data", hostData });
   }
 
   /** Moves a job that has not begun to a worker with its permissions, or to a process. */
@@ -292,7 +309,10 @@ export class JobPool {
   /** Sets grains and pillar for jobs from now on. */
   setHostData(hostData: HostData): void {
     this.#hosts.hostData = hostData;
-    for (const host of this.#all()) this.#send(host, { kind: "host_data", hostData });
+    for (const host of this.#all()) {
+      this.#given.set(host, hostData);
+      this.#send(host, { kind: "host_data", hostData });
+    }
   }
 
   /** Makes new workers load modules again: a loaded module stays in its thread. */

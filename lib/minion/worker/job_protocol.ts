@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { MasterEntry } from "#lib/config/master_entries.ts";
 import type { Refresh } from "#lib/plugins/job_context.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
@@ -53,6 +54,8 @@ export interface HostData {
   readonly grains: Uint8Array;
   /** Packed pillar. */
   readonly pillar: Uint8Array;
+  /** The master of the jobs that follow, if it is not the one of the options. */
+  readonly master?: MasterEntry;
 }
 
 /** A request of a job to its minion: a name and its arguments. */

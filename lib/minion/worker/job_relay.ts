@@ -41,8 +41,8 @@ export interface RelayTargets {
   describeCustom(): Promise<Value>;
   /** The permissions of a worker or process. */
   permissionsOf(host: JobHost): Permissions;
-  /** Answers all other requests. */
-  answer(request: MinionRequest): Promise<Value>;
+  /** Answers all other requests of the job in `host`. */
+  answer(host: JobHost, request: MinionRequest): Promise<Value>;
   /** Whether the pool runs only custom modules; then it knows no other jobs, and the caller answers for them. */
   readonly customOnly: boolean;
 }
@@ -85,18 +85,20 @@ export class JobRelay {
     const { customOnly } = this.#targets;
     switch (request.what) {
       case "running":
-        return customOnly ? await this.#targets.answer(request) : toValue(this.#targets.running());
+        return customOnly ? await this.#targets.answer(host, request) : toValue(this.#targets.running());
       case "signal":
         if (host instanceof ModuleProcess && !mayStartAnything(this.#targets.permissionsOf(host))) {
           throw new Error('a function that signals jobs declares the permission "all" or { run: true }');
         }
-        return customOnly ? await this.#targets.answer(request) : this.#targets.signal(request.jid, request.signal);
+        return customOnly
+          ? await this.#targets.answer(host, request)
+          : this.#targets.signal(request.jid, request.signal);
       case "describe":
         return await this.#targets.describeCustom();
       case "call":
         return await this.#targets.call(host, request.fun, request.call);
       default:
-        return await this.#targets.answer(request);
+        return await this.#targets.answer(host, request);
     }
   }
 }

@@ -151,7 +151,10 @@ export class JobRunner {
     return waiting;
   }
 
-  #setHostData({ grains, pillar }: HostData): void {
+  #setHostData({ grains, pillar, master }: HostData): void {
+    if (master !== undefined) {
+      Object.assign(this.#parts.opts, { master: master.host, master_port: master.port } satisfies Partial<MinionOpts>);
+    }
     this.#grains = asMap(unpackValue(grains));
     this.#pillar = asMap(unpackValue(pillar));
   }

@@ -67,14 +67,27 @@ Deno.test("a minion that runs 100,000 jobs in less than a day forgets the earlie
 Deno.test("the next process has the serial of the last publish with a job", () => {
   using it = memoryFixture();
   const memory = it.open();
-  assertEquals(memory.mark, undefined);
+  assertEquals(memory.lastSerial(KEY), 0);
   memory.add(jid(0), { key: KEY, serial: 7 });
   memory.add(jid(1), { key: KEY, serial: 9 });
   memory.add(jid(2)); // found among the jobs of a crashed process: its publish is not recorded
-  assertEquals(it.open().mark, { key: KEY, serial: 9 });
+  assertEquals(it.open().lastSerial(KEY), 9);
   it.nowMs += DAY_MS;
   it.open().add(jid(3));
-  assertEquals(it.open().mark, { key: KEY, serial: 9 });
+  assertEquals(it.open().lastSerial(KEY), 9);
+});
+
+Deno.test("the serials of several masters are kept, also of one that has published nothing for days", () => {
+  using it = memoryFixture();
+  const other = "b".repeat(16);
+  it.open().add(jid(0), { key: other, serial: 70 });
+  for (let day = 1; day <= 3; day++) {
+    it.nowMs += DAY_MS;
+    const memory = it.open();
+    for (let i = 0; i < 4; i++) memory.add(jid(day * 10 + i), { key: KEY, serial: day * 10 + i });
+  }
+  const memory = it.open();
+  assertEquals([memory.lastSerial(other), memory.lastSerial(KEY)], [70, 33]);
 });
 
 Deno.test("a truncated or overwritten file is read as far as possible, and continued", () => {
@@ -83,7 +96,7 @@ Deno.test("a truncated or overwritten file is read as far as possible, and conti
   for (const i of [0, 1]) memory.add(jid(i), { key: KEY, serial: i });
   Deno.writeTextFileSync(it.path, Deno.readTextFileSync(it.path).slice(0, -5));
   const cut = it.open();
-  assertEquals([known(cut, 2), cut.mark], [[0, 1], { key: KEY, serial: 0 }]);
+  assertEquals([known(cut, 2), cut.lastSerial(KEY)], [[0, 1], 0]);
   cut.add(jid(2));
   assertEquals(known(it.open(), 3), [0, 1, 2]);
   Deno.writeFileSync(it.path, new Uint8Array([0, 255, 10, 7]));
@@ -117,7 +130,7 @@ Deno.test("a known id is not written again, and the file is always readable only
   const mode = () => (Deno.statSync(it.path).mode ?? 0) & 0o777;
   memory.add(jid(0));
   memory.add(jid(0), { key: KEY, serial: 1 });
-  assertEquals([Deno.readTextFileSync(it.path), mode(), memory.mark], [`1000000\n${jid(0)}\n`, 0o600, undefined]);
+  assertEquals([Deno.readTextFileSync(it.path), mode(), memory.lastSerial(KEY)], [`1000000\n${jid(0)}\n`, 0o600, 0]);
   Deno.removeSync(it.path);
   memory.add(jid(1));
   assertEquals([Deno.readTextFileSync(it.path), mode()], [`${jid(1)}\n`, 0o600]);

@@ -2,6 +2,7 @@
 import { generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, MsgpackError, WireError } from "#lib/errors.ts";
 import { encode } from "#lib/values/msgpack.ts";
+import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
 import { PublishReader, type ReaderRules } from "#lib/minion/agent/publish_reader.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { SignInCredentials } from "#lib/minion/agent/sign_in.ts";
@@ -15,6 +16,7 @@ const [stranger, masterKey] = await Promise.all([1, 2].map(() => PrivateKey.gene
 interface ReaderFixture {
   readonly keys: MasterKeys;
   readonly reader: PublishReader;
+  readonly jids: JidMemory;
   readonly lines: string[];
   /** Publishes `LOAD` with these changes, and reads it. */
   read(changes?: Record<string, unknown>, lies?: PublishLies): ValueMap | undefined;
@@ -45,11 +47,12 @@ const noData = () => ({ grains: new Map(), pillar: new Map() });
 function readerFixture(rules: Partial<ReaderRules> = {}): ReaderFixture {
   const keys = new MasterKeys(masterKey);
   const { log, lines } = memoryLog();
+  const jids = new JidMemory({ min: 3, log });
   const reader = new PublishReader({
     id: "web1",
     data: noData,
     requireSignature: false,
-    minJids: 3,
+    jids,
     log,
     ...rules,
   });
@@ -58,6 +61,7 @@ function readerFixture(rules: Partial<ReaderRules> = {}): ReaderFixture {
   return {
     keys,
     reader,
+    jids,
     lines,
     read: (changes = {}, lies = {}) => reader.read(keys.publish({ ...LOAD, serial: ++serial, ...changes }, lies)),
   };
@@ -170,8 +174,7 @@ Deno.test("an old publish sent to a later process is a replay, although its job 
         id: "web1",
         data: noData,
         requireSignature: false,
-        minJids: 3,
-        jidFile,
+        jids: new JidMemory({ min: 3, path: jidFile, log }),
         log,
       });
       reader.trust(credentials(keys));
@@ -192,7 +195,13 @@ Deno.test("an old publish sent to a later process is a replay, although its job 
 
 Deno.test("nothing is read before a sign-in", () => {
   const { log } = memoryLog();
-  const reader = new PublishReader({ id: "web1", data: noData, requireSignature: false, minJids: 3, log });
+  const reader = new PublishReader({
+    id: "web1",
+    data: noData,
+    requireSignature: false,
+    jids: new JidMemory({ min: 3, log }),
+    log,
+  });
   assertThrows(() => reader.read(new MasterKeys(masterKey).publish(LOAD)), AuthenticationError, "Not signed in");
 });
 
@@ -287,7 +296,7 @@ Deno.test("a new job is admitted before its id is stored; a job with a stored id
   });
   assertEquals(it.read({ jid: jid(1) })?.get("jid"), jid(1));
   assertEquals(it.read({ jid: jid(1) }), undefined);
-  it.reader.remember(jid(2));
+  it.jids.add(jid(2));
   assertEquals(it.read({ jid: jid(2) }), undefined);
   // A job whose id could not be stored may be sent again.
   for (let n = 0; n < 2; n++) assertThrows(() => it.read({ jid: jid(9) }), Error, "not kept");

@@ -19,6 +19,8 @@ export interface JobOptions {
   /** Positional arguments. */
   readonly arg?: readonly unknown[];
   readonly kwargs?: Readonly<Record<string, unknown>>;
+  /** Default: the master makes one. */
+  readonly jid?: string;
   /** Fields of the load for the master and the minions. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** Milliseconds until silent minions are asked whether they run the job, and the timeout of their answers. */
@@ -36,11 +38,11 @@ export interface StartedJob extends PublishedJob {
 
 /** Publishes a job; its returns are collected in the background. */
 export async function startJob(fleet: Fleet, fun: Value, options: JobOptions = {}): Promise<StartedJob> {
-  const { tgt = "*", tgtType = "glob", arg = [], kwargs = {}, fields = {} } = options;
+  const { tgt = "*", tgtType = "glob", arg = [], kwargs = {}, fields = {}, jid } = options;
   const client = await LocalClient.connect(fleet.masterOpts, { user: "root", log: SILENT_LOGGER });
   try {
     const wire = toWireArgs([...arg] as Value[], map(kwargs));
-    const job = await client.publish({ tgt, tgtType, fun, arg: wire, kwargs: map(fields) });
+    const job = await client.publish({ tgt, tgtType, fun, arg: wire, kwargs: map(fields), jid });
     return { ...job, done: collect(client, job, options) };
   } catch (error) {
     client.close();
