@@ -111,17 +111,24 @@ mastersTest("masters with keys of their own serve in turn, if one key has signed
   assertEquals(Deno.readTextFileSync(`${pki}/minion_master.pub`) === first, false);
 });
 
-mastersTest("master_type: func: an execution function names the masters, and a function that fails ends the minion", 1, {
-  minion: { master_type: "func" },
-}, async (site) => {
-  const [a] = site.fleets;
-  // It returns what the configuration has.
-  await site.serve("web1", { master: "mymasters.all", module_dirs: [`${a.root}/modules`] }, [withModule(a, site.list)]);
-  assertEquals((await runJob(a, "config.get", { arg: ["master_port"] })).get("web1"), a.masterOpts.ret_port);
-  assertEquals((await a.saltCall("web1", "--out=json", "test.ping")).out, '{\n    "local": true\n}\n');
-  const error = await assertRejects(() => site.startMinion("web2", { master: "no.such_function" }), SignInError);
-  assertStringIncludes(error.message, "Failed to load module no.such_function");
-});
+mastersTest(
+  "master_type: func: an execution function names the masters, and a function that fails ends the minion",
+  1,
+  {
+    minion: { master_type: "func" },
+  },
+  async (site) => {
+    const [a] = site.fleets;
+    // It returns what the configuration has.
+    await site.serve("web1", { master: "mymasters.all", module_dirs: [`${a.root}/modules`] }, [
+      withModule(a, site.list),
+    ]);
+    assertEquals((await runJob(a, "config.get", { arg: ["master_port"] })).get("web1"), a.masterOpts.ret_port);
+    assertEquals((await a.saltCall("web1", "--out=json", "test.ping")).out, '{\n    "local": true\n}\n');
+    const error = await assertRejects(() => site.startMinion("web2", { master: "no.such_function" }), SignInError);
+    assertStringIncludes(error.message, "Failed to load module no.such_function");
+  },
+);
 
 function withModule(fleet: Fleet, masters: readonly string[]): Fleet {
   Deno.mkdirSync(`${fleet.root}/modules/modules`, { recursive: true });
