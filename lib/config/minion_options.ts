@@ -35,6 +35,9 @@ export type MinionOptions = ReturnType<typeof makeMinionOptions>;
 
 let table: MinionOptions | undefined;
 
+/** The longest interval of a scheduled job, in minutes: a hundred years. */
+const LONGEST_MINUTES = 100 * 366 * 24 * 60;
+
 function makeMinionOptions() {
   return {
     ...COMMON_OPTIONS,
@@ -293,7 +296,10 @@ function makeMinionOptions() {
       true,
       "Whether the mine is filled at the start, and then at its interval ([mine.md](mine.md)).",
     ),
-    mine_interval: intOption(60, "Minutes between two updates of the mine."),
+    mine_interval: {
+      ...intOption(60, "Minutes between two updates of the mine.", { min: 1, max: LONGEST_MINUTES }),
+      isLenient: true,
+    },
     mine_return_job: boolOption(false, "Whether these updates are returned to the master, as jobs are."),
     mine_functions: anyOption(
       null,

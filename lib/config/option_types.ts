@@ -30,7 +30,7 @@ export interface Option<T = unknown> {
   readonly choices?: readonly string[];
   /** Salt's other choices, which are not built: the default is used instead, with a warning. `any`: any other word. */
   readonly notBuilt?: readonly string[] | "any";
-  /** Of a choice: a word that is none is taken for the default, with a warning. */
+  /** A word that is no choice, or a number out of range, is taken for the default, with a warning. */
   readonly isLenient?: true;
   /** Other words for a choice. */
   readonly aliases?: Readonly<Record<string, string>>;
@@ -194,7 +194,9 @@ export function checkOption(option: Option, written: Value): CheckedOption {
     return { problem: `must be one of ${option.choices.join(", ")}, not ${truncateRepr(written)}` };
   }
   if (typeof value === "number" && !inRange(value, option)) {
-    return { problem: `must be ${rangeText(option)}, not ${truncateRepr(written)}` };
+    const problem = `must be ${rangeText(option)}, not ${truncateRepr(written)}`;
+    if (option.isLenient !== true) return { problem };
+    return { value: option.default, unknown: `${problem}; ${option.default} is used` };
   }
   return { value };
 }

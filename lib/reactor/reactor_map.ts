@@ -4,6 +4,7 @@
  * @module
  */
 
+import { type ConfigFiles, findEntry } from "#lib/config/entry_places.ts";
 import { messageOf, YamlError } from "#lib/errors.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { compileGlob } from "#lib/text/glob.ts";
@@ -35,13 +36,17 @@ export interface ReactorMap {
   readonly mistakes: readonly ReactorMistake[];
 }
 
+/** Where an entry is written: a file, empty for the configuration, and a line of it if it is known. */
+type MistakePlace = Pick<ReactorMistake, "file" | "line">;
+
 /**
  * Reads the option `reactor`.
  * @param option A list of maps, or the path of a YAML file with one.
+ * @param files Where the configuration is, for the places of mistakes.
  */
-export function readReactorMap(option: Value): ReactorMap {
+export function readReactorMap(option: Value, files?: ConfigFiles): ReactorMap {
   if (typeof option === "string") return option === "" ? NOTHING : readMapFile(option);
-  return readEntries(option, { file: "" });
+  return readEntries(option, (key) => (files && findEntry(files, "reactor", key)) ?? { file: "" }, "entry ");
 }
 
 const NOTHING: ReactorMap = { entries: [], mistakes: [] };
@@ -55,9 +60,9 @@ function readMapFile(path: string): ReactorMap {
     const text = readTextFileIfExists(path);
     if (text === undefined) return failed("the file of the reactor map does not exist");
     const { value, places } = loadYamlPlaces(text, path);
-    return readEntries(value, {
-      file: path,
-      line: (index) => Array.isArray(value) ? places.of(value, index)?.line : undefined,
+    return readEntries(value, (key) => {
+      const line = Array.isArray(value) && key !== "" ? places.of(value, key)?.line : undefined;
+      return { file: path, ...line !== undefined && { line } };
     });
   } catch (error) {
     if (error instanceof YamlError) return failed(error.problem, error.line);
@@ -65,21 +70,21 @@ function readMapFile(path: string): ReactorMap {
   }
 }
 
-function readEntries(
-  value: Value,
-  { file, line }: { readonly file: string; line?(index: number): number | undefined },
-): ReactorMap {
+/**
+ * @param placeOf The place of an entry by its index; for `""` that of the whole map.
+ * @param words What stands before the number of an entry in a mistake; absent: no number.
+ */
+function readEntries(value: Value, placeOf: (key: number | "") => MistakePlace, words?: string): ReactorMap {
   if (value === null) return NOTHING;
   if (!Array.isArray(value)) {
-    return { entries: [], mistakes: [{ file, text: `the reactor map is no list: ${truncateRepr(value)}` }] };
+    return { entries: [], mistakes: [{ ...placeOf(""), text: `the reactor map is no list: ${truncateRepr(value)}` }] };
   }
   const entries: MapEntry[] = [], mistakes: ReactorMistake[] = [];
   value.forEach((item, index) => {
     const entry = readEntry(item);
-    const at = line?.(index);
     if (typeof entry === "string") {
-      const which = file === "" ? `entry ${index + 1}: ` : "";
-      mistakes.push({ file, text: `${which}${entry}`, ...at !== undefined && { line: at } });
+      const which = words === undefined ? "" : `${words}${index + 1}: `;
+      mistakes.push({ ...placeOf(index), text: `${which}${entry}` });
     } else entries.push(entry);
   });
   return { entries, mistakes };

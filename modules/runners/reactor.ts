@@ -223,7 +223,7 @@ data
   params: { data: p.dict(null) },
   async run({ data }, context) {
     const { opts } = context;
-    const read = readReactorMap(opts.reactor);
+    const read = readReactorMap(opts.reactor, opts);
     const mistakes = read.mistakes.map(mistakeText);
     const entries = changedEntries(read, readChanges(reactorDirectory(opts.cachedir)));
     const seen = lastEvents(context, entries.map(({ tag }) => tag));

@@ -108,7 +108,6 @@ const SALTS_OWN: [role: "master" | "minion", yaml: string, name: string, value: 
   ["master", "master_pubkey_signature:", "master_pubkey_signature", null],
   ["master", "loop_interval: 0.05", "loop_interval", 0.05],
   ["minion", "loop_interval: 0.05", "loop_interval", 0.05],
-  ["minion", "mine_interval: 0", "mine_interval", 0],
 ];
 for (const [role, yaml, name, value] of SALTS_OWN) {
   Deno.test(`a ${role} accepts what Salt accepts: ${yaml}`, () => {
@@ -116,6 +115,16 @@ for (const [role, yaml, name, value] of SALTS_OWN) {
     const load = role === "master" ? loadMasterConfig : loadMinionConfig;
     const opts: Readonly<Record<string, unknown>> = { ...load(place.request()).opts };
     assertEquals(opts[name], value);
+  });
+}
+
+for (const written of ["0", "-1", "99999999999"]) {
+  Deno.test(`a minion with mine_interval: ${written}, which Salt accepts, names it and fills its mine all the same`, () => {
+    using place = new Place({ "etc/salt/minion": `id: m1\nmine_interval: ${written}\n` });
+    const { opts, warnings } = loadMinionConfig(place.request());
+    assertEquals(opts.mine_interval, 60);
+    assertStringIncludes(warnings.join("\n"), `etc/salt/minion:2: mine_interval: must be between 1 and 52704000`);
+    assertStringIncludes(warnings.join("\n"), `not ${written}; 60 is used`);
   });
 }
 

@@ -9,7 +9,7 @@ import { makeJid } from "#lib/protocol/jid.ts";
 import { NO_JID } from "#lib/protocol/own_job.ts";
 import { SCHEDULE_RETURN } from "#lib/protocol/tags.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { placeOfJob } from "#lib/schedule/places.ts";
+import { placeOfEntry } from "#lib/config/entry_places.ts";
 import { type DueJob, Schedule } from "#lib/schedule/schedule.ts";
 import { ScheduleLoop } from "#lib/schedule/schedule_loop.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -43,7 +43,7 @@ export class MasterSchedule {
       random: Math.random,
       running: (title) => this.#running.get(title) ?? 0,
       report: (name, error) => {
-        const place = placeOfJob(opts, name);
+        const place = placeOfEntry(opts, "schedule", name);
         log.error(`${place === undefined ? "" : `${place}: `}schedule${name === "" ? "" : `, job ${name}`}: ${error}`);
       },
     });

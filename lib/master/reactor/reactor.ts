@@ -287,7 +287,7 @@ export class Reactor {
     } catch (error) {
       this.#fail("", { file: `${this.#directory}/changes.json`, text: messageOf(error) });
     }
-    const map = readReactorMap(option);
+    const map = readReactorMap(option, opts);
     for (const mistake of map.mistakes) this.#fail("", mistake);
     this.#map = new MapMatcher(changedEntries(map, this.#changes));
   }

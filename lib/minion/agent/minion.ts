@@ -202,6 +202,7 @@ export class Minion {
       opts,
       loopMs: Math.max(opts.loop_interval * 1000, MIN_LOOP_MS),
       beacons: opts.beacons,
+      files: opts,
       log: this.#log,
       call: (fun, call) => callForBeacon(pool, fun, call),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),

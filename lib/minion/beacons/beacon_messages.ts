@@ -37,6 +37,8 @@ export type FromBeacons =
   | { readonly kind: "elsewhere"; readonly name: string; readonly permissions: Permissions }
   /** A beacon with `run_once` has run. */
   | { readonly kind: "once"; readonly name: string }
+  /** The configuration of a beacon is wrong; `runs`: it runs all the same. */
+  | { readonly kind: "mistake"; readonly name: string; readonly text: string; readonly runs: boolean }
   /** Calls an execution function. The packed arguments: `args`, `kwargs`. */
   | { readonly kind: "call"; readonly id: number; readonly fun: string; readonly call: Uint8Array };
 
@@ -69,6 +71,8 @@ export function parseFromBeacons(message: unknown): FromBeacons {
     }
     case "once":
       return { kind, name: readText(fields, "name") };
+    case "mistake":
+      return { kind, name: readText(fields, "name"), text: readText(fields, "text"), runs: readBool(fields, "runs") };
     case "call": {
       const id = readInteger(fields, "id", Number.MAX_SAFE_INTEGER);
       return { kind, id, fun: readText(fields, "fun"), call: readBlob(fields, "call") };

@@ -44,6 +44,8 @@ export interface BeaconRunnerParts {
   elsewhere(name: string, permissions: Permissions): void;
   /** A beacon with `run_once` has run. */
   once(name: string): void;
+  /** The configuration of a beacon is wrong; `runs`: it runs all the same. */
+  mistake(name: string, text: string, runs: boolean): void;
   /** A beacon's code is called now. */
   begin(name: string): void;
 }
@@ -126,14 +128,14 @@ export class BeaconRunner {
     this.#named.set(name, reason);
     // Only one of the threads reads the whole configuration for the log.
     if (this.#parts.permissions !== "none") return;
-    this.#parts.log.error(`Beacon ${name} configuration invalid, not running.\n${reason}`);
+    this.#parts.mistake(name, reason, false);
   }
 
   #warnOfInterval(name: string, maps: readonly ValueMap[]): void {
     const text = intervalWarning(joinConfig(maps).get("interval"));
     if (text === undefined || this.#warned.has(name)) return;
     this.#warned.add(name);
-    if (this.#parts.permissions === "none") this.#parts.log.warning(`Beacon ${name}: ${text}`);
+    if (this.#parts.permissions === "none") this.#parts.mistake(name, text, true);
   }
 
   async #start(settings: BeaconSettings): Promise<void> {

@@ -40,6 +40,8 @@ export interface ThreadParts {
   take(events: readonly ValueMap[]): void;
   /** A beacon with `run_once` has run. */
   once(name: string): void;
+  /** Where a beacon is configured: file and line, or pillar; `undefined`: it was added while the minion ran. */
+  placeOf?(name: string): string | undefined;
   /** The file of a thread. Default: beacon_worker.ts. */
   readonly url?: URL;
   /** Default: 30,000 and 10,000. */
@@ -144,9 +146,19 @@ export class BeaconThreads {
         return this.#start(message.permissions);
       case "once":
         return this.#parts.once(message.name);
+      case "mistake":
+        return this.#report(message.name, message);
       case "call":
         return void this.#call(running, message.id, message);
     }
+  }
+
+  /** Salt's words for a beacon that cannot run, with the place where it is written. */
+  #report(name: string, { text, runs }: { readonly text: string; readonly runs: boolean }): void {
+    const log = this.#parts.log.named("salt.beacons"), place = this.#parts.placeOf?.(name);
+    const where = place === undefined ? "" : `${place}: `;
+    if (runs) log.warning(`${where}Beacon ${name}: ${text}`);
+    else log.error(`${where}Beacon ${name} configuration invalid, not running.\n${text}`);
   }
 
   async #call(running: Running, id: number, { fun, call }: { readonly fun: string; readonly call: Uint8Array }) {

@@ -42,6 +42,7 @@ class BeaconService {
       send: (events) => this.#post({ kind: "found", events: pack(events) }),
       elsewhere: (name, declared) => this.#post({ kind: "elsewhere", name, permissions: declared }),
       once: (name) => this.#post({ kind: "once", name }),
+      mistake: (name, text, runs) => this.#post({ kind: "mistake", name, text, runs }),
       begin: (name) => lookNote.begin(name),
     });
   }

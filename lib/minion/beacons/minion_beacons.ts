@@ -6,6 +6,7 @@
  */
 
 import type { Answering, QuestionAnswer } from "#lib/bus/ask.ts";
+import { type ConfigFiles, placeOfEntry } from "#lib/config/entry_places.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -44,9 +45,11 @@ function packCall(args: readonly Value[], kwargs: Readonly<Record<string, Value>
 }
 
 /** What {@linkcode MinionBeacons} need. */
-export interface BeaconParts extends Omit<ThreadParts, "take" | "once"> {
+export interface BeaconParts extends Omit<ThreadParts, "take" | "once" | "placeOf"> {
   /** The configured beacons. */
   readonly beacons: Value;
+  /** Where their configuration is, for messages about it. */
+  readonly files: ConfigFiles;
   /** Fires an event on the minion's own bus. */
   fireLocal(tag: string, data: ValueMap): Promise<boolean>;
   /** Sends a list of events to the master; absent: there is none. */
@@ -71,13 +74,22 @@ export class MinionBeacons {
       ...parts,
       take: (events) => this.#take(events),
       once: (name) => this.#disableOnce(name),
+      placeOf: (name) => this.#placeOf(name),
     });
   }
 
   #readOwn(given: Value): ValueMap {
     if (isMap(given)) return new Map(given);
-    if (given !== null) this.#parts.log.error("The option beacons is no map of names; no beacon of it runs");
+    if (given === null) return new Map();
+    const place = placeOfEntry(this.#parts.files, "beacons", "");
+    const where = place === undefined ? "" : `${place}: `;
+    this.#parts.log.error(`${where}The option beacons is no map of names; no beacon of it runs`);
     return new Map();
+  }
+
+  #placeOf(name: string): string | undefined {
+    if (!this.#own.has(name)) return this.#pillar.has(name) ? "pillar" : undefined;
+    return placeOfEntry(this.#parts.files, "beacons", name);
   }
 
   /** Starts what is configured. */

@@ -7,7 +7,7 @@
 import type { MinionOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { placeOfJob } from "#lib/schedule/places.ts";
+import { placeOfEntry } from "#lib/config/entry_places.ts";
 import { type DueJob, Schedule, type ScheduleItem } from "#lib/schedule/schedule.ts";
 import type { LoopClock } from "#lib/schedule/loop_clock.ts";
 import { ScheduleLoop } from "#lib/schedule/schedule_loop.ts";
@@ -154,7 +154,7 @@ export class MinionSchedule {
   /** Where a job is written: file and line, or pillar; `undefined`: it was added while the minion ran. */
   placeOf(name: string): string | undefined {
     const isPillars = !this.schedule.own.has(name) && this.schedule.pillar.has(name);
-    return isPillars ? "pillar" : placeOfJob(this.#parts.opts, name);
+    return isPillars ? "pillar" : placeOfEntry(this.#parts.opts, "schedule", name);
   }
 
   #start(due: DueJob): void {

@@ -28,6 +28,7 @@ function run(modules: Record<string, BeaconModule["open"]>) {
     send: (events) => void sent.push(...events),
     elsewhere: () => {},
     once: (name) => void once.push(name),
+    mistake: () => {},
     begin: () => {},
   });
   const of = (name: string) => sent.filter((event) => event.get("tag") === `salt/beacon/web1/${name}/`);
