@@ -29,7 +29,8 @@ import { equals, isMap, str, toValue, truthy, type Value, type ValueMap } from "
 /** Settings of modules whose names have no dot; modules read them by `config.get`. */
 const MODULE_SETTINGS: ReadonlySet<string> = new Set([
   "x509_signing_policies",
-  // Options of returners, as maps.
+  // Options of returners.
+  "multi_returner",
   ...["mysql", "pgjsonb", "postgres", "rawfile_json", "redis", "smtp", "sqlite3", "syslog", "webhook"],
 ]);
 

@@ -120,11 +120,13 @@ function makeMasterOptions() {
       { min: 0 },
     ),
     job_cache_store_endtime: boolOption(false, "Whether the time of a job's last return is stored."),
-    ext_job_cache: planOption(strOption("", "Returner that minions store their results with instead.")),
-    master_job_cache: notNeeded(
-      choiceOption("local_cache", "Where jobs are stored. Only `local_cache` is built.", ["local_cache"], {
-        notBuilt: "any",
-      }),
+    ext_job_cache: strOption(
+      "",
+      "Returner that each minion gives its returns to, and that the master gives the loads of jobs to; the master does not store these returns. The runner `jobs` reads it.",
+    ),
+    master_job_cache: strOption(
+      "local_cache",
+      "Returner that the master stores jobs and returns with, besides its own files, and that the runner `jobs` reads; `local_cache`: the files alone.",
     ),
     minion_data_cache: boolOption(true, "Whether the grains and pillar of minions are kept on disk."),
     minion_data_cache_events: boolOption(true, "Whether a change of a minion's grains or pillar fires an event."),

@@ -24,7 +24,7 @@ export interface EventPosition {
 }
 
 /** The option that gives events to a returner, and what a name of its file begins with. */
-export type EventOption = "event_return" | "master_return";
+export type EventOption = "event_return" | "master_return" | "master_job_cache" | "ext_job_cache";
 
 function positionPath(directory: string, option: EventOption, name: string): string {
   return `${directory}/${option}-${name}.json`;

@@ -10,6 +10,7 @@ import type { JobReturn } from "#lib/jobs/store.ts";
 import type { JobOutcome } from "#lib/jobs/outcomes.ts";
 import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "#lib/jobs/listing.ts";
 import { p } from "#lib/plugins/module.ts";
+import { jobReader, LOCAL_CACHE } from "#lib/returners/master_returners.ts";
 import { LiveLines } from "#lib/output/live_lines.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { outcomeOfReturn, silenceText } from "#lib/protocol/outcome.ts";
@@ -18,7 +19,9 @@ import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib
 import { truncateList } from "#lib/text/truncate.ts";
 import { runningRunners } from "#lib/client/runner_notes.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
-import { compareStrings, equals, isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+
+import { type JobsContext, readingJobs } from "./_job_reader.ts";
 
 /** Number of jobs that list_jobs shows on a terminal without a limit. */
 const ON_TERMINAL = 50;
@@ -32,7 +35,8 @@ export const list_jobs: RunnerFunction = runner({
     `List the jobs of the cache by their ids, the newest last.
 
 ext_source
-    The cache to read; only local_cache is there.
+    The returner to read, or local_cache, the master's own files. The option ext_job_cache counts more, and
+    master_job_cache less.
 
 outputter
     The outputter to show the result with.
@@ -75,9 +79,9 @@ start_time, end_time
     limit: p.int(null),
     filter_find_job: p.bool(true),
   },
-  async run({ ext_source, outputter, display_progress, limit, filter_find_job, ...search }, context) {
-    checkSource(ext_source);
-    await querying(context, display_progress, " for jobs.");
+  async run({ ext_source, outputter, display_progress, limit, filter_find_job, ...search }, asked) {
+    await querying(asked, ext_source, display_progress, " for jobs.");
+    const context = await readingJobs(asked, ext_source, "all");
     const jobs = listJobs(context, {
       metadata: search.search_metadata,
       fun: search.search_function,
@@ -86,19 +90,22 @@ start_time, end_time
       endTime: search.end_time,
     }, filter_find_job);
     const max = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
-    const last = (count: number) => {
+    const last = async (count: number) => {
       const lastJobs = new Map(count > 0 ? [...jobs].slice(-count) : jobs);
-      if (truthy(search.search_function)) addOutcomes(lastJobs, context);
+      if (truthy(search.search_function)) {
+        const jids = [...lastJobs.keys()].filter((jid) => typeof jid === "string");
+        addOutcomes(lastJobs, await readingJobs(asked, ext_source, jids));
+      }
       return withOutputter(lastJobs, outputter);
     };
-    if (max <= 0 || jobs.size <= max) return last(0);
+    if (max <= 0 || jobs.size <= max) return await last(0);
     if (limit === null) context.print(`The newest ${max} of ${jobs.size} jobs; limit=0 shows all.`);
-    return last(max);
+    return await last(max);
   },
 });
 
 /** Adds to jobs how many minions returned, and how many failed. */
-function addOutcomes(jobs: ValueMap, context: RunnerContext): void {
+function addOutcomes(jobs: ValueMap, context: JobsContext): void {
   for (const [jid, job] of jobs) {
     if (typeof jid !== "string" || !isMap(job)) continue;
     const returns = [...context.jobs.getReturns(jid).values()];
@@ -126,9 +133,9 @@ filter_find_job : True
     outputter: p.str(null),
     display_progress: DISPLAY_PROGRESS,
   },
-  async run({ count, filter_find_job, ext_source, outputter, display_progress }, context) {
-    checkSource(ext_source);
-    await querying(context, display_progress, " for jobs.");
+  async run({ count, filter_find_job, ext_source, outputter, display_progress }, asked) {
+    await querying(asked, ext_source, display_progress, " for jobs.");
+    const context = await readingJobs(asked, ext_source, "all");
     const jobs = context.jobs.list()
       .filter(({ load }) => !filter_find_job || !isWatchingJob(load))
       .slice(count > 0 ? -count : Infinity)
@@ -147,9 +154,9 @@ export const list_job: RunnerFunction = runner({
     "jobs.list_job 20130916125524463507 --out=pprint",
   ),
   params: { jid: p.str(), ext_source: EXT_SOURCE, display_progress: DISPLAY_PROGRESS },
-  async run({ jid, ext_source, display_progress }, context) {
-    checkSource(ext_source);
-    await querying(context, display_progress);
+  async run({ jid, ext_source, display_progress }, asked) {
+    await querying(asked, ext_source, display_progress);
+    const context = await readingJobs(asked, ext_source, [jid]);
     return new Map<Value, Value>([["jid", jid], ...await describeJob(context, jid)]);
   },
 });
@@ -161,8 +168,7 @@ export const print_job: RunnerFunction = runner({
   ),
   params: { jid: p.str(), ext_source: EXT_SOURCE },
   async run({ jid, ext_source }, context) {
-    checkSource(ext_source);
-    return new Map([[jid, await describeJob(context, jid)]]);
+    return new Map([[jid, await describeJob(await readingJobs(context, ext_source, [jid]), jid)]]);
   },
 });
 
@@ -189,9 +195,9 @@ display_progress : False
     missing: p.bool(false),
     display_progress: DISPLAY_PROGRESS,
   },
-  async run({ jid, ext_source, returned, missing, display_progress }, context) {
-    checkSource(ext_source);
-    await querying(context, display_progress);
+  async run({ jid, ext_source, returned, missing, display_progress }, asked) {
+    await querying(asked, ext_source, display_progress);
+    const context = await readingJobs(asked, ext_source, [jid]);
     // Programs get Salt's result; a user who mistyped the id gets an error.
     if (!context.jobs.exists(jid)) {
       context.log("error", noSuchJob(jid));
@@ -225,8 +231,8 @@ export const exit_success: RunnerFunction = runner({
     "jobs.exit_success 20160520145827701627",
   ),
   params: { jid: p.str(), ext_source: EXT_SOURCE },
-  run({ jid, ext_source }, context) {
-    checkSource(ext_source);
+  async run({ jid, ext_source }, asked) {
+    const context = await readingJobs(asked, ext_source, [jid]);
     const returns = context.jobs.getReturns(jid);
     const success: ValueMap = new Map(targetedMinions(context, jid).map((id) => [id, false]));
     for (const [id, stored] of returns) success.set(id, isSuccess(stored));
@@ -250,13 +256,14 @@ export const last_run: RunnerFunction = runner({
     target: p.any(null),
     display_progress: DISPLAY_PROGRESS,
   },
-  async run({ ext_source, outputter, metadata, function: fun, target, display_progress }, context) {
-    checkSource(ext_source);
+  async run({ ext_source, outputter, metadata, function: fun, target, display_progress }, asked) {
     if (truthy(metadata) && !isMap(metadata)) return false;
-    await querying(context, display_progress, " for jobs.");
+    await querying(asked, ext_source, display_progress, " for jobs.");
+    const context = await readingJobs(asked, ext_source, "all");
     const newest = [...listJobs(context, { metadata, fun, target }).keys()].at(-1);
     if (newest === undefined) return false;
-    return withOutputter(new Map([[newest, await describeJob(context, String(newest))]]), outputter);
+    const found = await readingJobs(asked, ext_source, [String(newest)]);
+    return withOutputter(new Map([[newest, await describeJob(found, String(newest))]]), outputter);
   },
 });
 
@@ -282,9 +289,10 @@ export const active: RunnerFunction = runner({
         active.set(jid, entry);
       }
     }
+    const { jobs } = await readingJobs(context, null, [...active.keys()]);
     return new Map([...active].flatMap(([jid, { job, running }]) => {
       const shownJob = formatStartedJob(jid, job);
-      const returned = context.jobs.getReturns(jid);
+      const returned = jobs.getReturns(jid);
       // A minion whose return came after its answer is not running the job any more.
       const still = running.filter((one) => [...one.keys()].every((id) => !returned.has(String(id))));
       shownJob.set("Running", still).set("Returned", [...returned.keys()]);
@@ -352,7 +360,7 @@ function noSuchJob(jid: string): string {
 
 /** The outcome of a job on each of its minions. */
 async function outcomesOf(
-  context: RunnerContext,
+  context: Pick<JobsContext, "jobs" | "local">,
   jid: string,
   returns?: ReadonlyMap<string, JobReturn>,
 ): Promise<Map<string, JobOutcome>> {
@@ -361,7 +369,7 @@ async function outcomesOf(
 
 /** The minions that have not returned, by acknowledgement; `undefined` if none is missing. No minion is asked. */
 function unfinishedText(
-  context: RunnerContext,
+  context: JobsContext,
   jid: string,
   returns: ReadonlyMap<string, JobReturn>,
 ): string | undefined {
@@ -374,7 +382,7 @@ function unfinishedText(
 }
 
 /** A job under Salt's headings, with its returns and its outcome on each minion. */
-async function describeJob(context: RunnerContext, jid: string): Promise<ValueMap> {
+async function describeJob(context: JobsContext, jid: string): Promise<ValueMap> {
   const job = formatStartedJob(jid, context.jobs.getLoad(jid));
   const returns = context.jobs.getReturns(jid);
   job.set("Result", new Map([...returns].map(([id, stored]) => [id, asMap(stored)])));
@@ -394,7 +402,7 @@ function asMap(stored: JobReturn): ValueMap {
   return map({ ...stored });
 }
 
-function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0], filterWatching = true): ValueMap {
+function listJobs(context: JobsContext, search: Parameters<typeof jobFilter>[0], filterWatching = true): ValueMap {
   const fits = jobFilter(search);
   const hideWatching = filterWatching && !truthy(search.fun);
   const jobs = new Map<string, ValueMap>();
@@ -415,7 +423,7 @@ function listJobs(context: RunnerContext, search: Parameters<typeof jobFilter>[0
 }
 
 /** The ids of the minions that a job is for. */
-function targetedMinions(context: RunnerContext, jid: string): string[] {
+function targetedMinions(context: JobsContext, jid: string): string[] {
   const minions = formatJob(context.jobs.getLoad(jid)).get("Minions");
   return Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [];
 }
@@ -425,16 +433,10 @@ function withOutputter(data: Value, outputter: string | null): Value {
   return truthy(outputter) ? new Map<Value, Value>([["outputter", outputter], ["data", data]]) : data;
 }
 
-async function querying(context: RunnerContext, display: boolean, what = ""): Promise<void> {
-  if (display) {
-    await context.progress(map({ message: `Querying returner${what === "" ? ":" : ""} local_cache${what}` }));
-  }
-}
-
-function checkSource(source: string | null): void {
-  if (source !== null && !equals(source, "local_cache") && source !== "") {
-    throw new CommandError(`Requested returner ${source} is not available: jobs are kept in local_cache only`);
-  }
+async function querying(context: RunnerContext, source: string | null, display: boolean, what = ""): Promise<void> {
+  if (!display) return;
+  const name = jobReader(context.opts, source) ?? LOCAL_CACHE;
+  await context.progress(map({ message: `Querying returner${what === "" ? ":" : ""} ${name}${what}` }));
 }
 
 /** Whether a minion succeeded. A return without a code, of an old cache, is judged as Salt judges it. */

@@ -8,22 +8,22 @@ import { eventLogDirectory, returnersDirectory } from "#lib/config/master_paths.
 import type { MasterOpts } from "#lib/config/options.ts";
 import { EventLogReader } from "#lib/event_log/reader.ts";
 import { type EventOption, readPosition } from "#lib/returners/event_position.ts";
-import { returnerNames } from "#lib/returners/names.ts";
+import { EVENT_OPTIONS, masterReturners } from "#lib/returners/master_returners.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
-
-const OPTIONS: readonly EventOption[] = ["event_return", "master_return"];
 
 export const status: RunnerFunction = runner({
   doc: runnerDoc(
-    `Show the returners of the options event_return and master_return: how many events of the log they still have to read, since
+    `Show the returners of the options event_return, master_return, master_job_cache and ext_job_cache: how many events of the log they still have to read, since
 when the oldest of them waits, what was stored and lost, and the last error.`,
     "returners.status",
   ),
   params: {},
   run(_, { opts }) {
-    return map(Object.fromEntries(OPTIONS.map((option) => [
+    return map(Object.fromEntries(EVENT_OPTIONS.map((option) => [
       option,
-      map(Object.fromEntries(returnerNames(opts[option]).names.map((name) => [name, statusOf(option, name, opts)]))),
+      map(Object.fromEntries(
+        masterReturners(option, opts).names.map((name) => [name, statusOf(option, name, opts)]),
+      )),
     ])));
   },
 });

@@ -62,6 +62,10 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
     const { checkPublishedKeywords } = await import("#lib/client/published_keywords.ts");
     checkPublishedKeywords(wanted.job);
   }
+  if (loaded.opts.state_check_arguments && (options.return ?? "") !== "") {
+    const { checkPublishedReturners } = await import("#lib/client/published_returners.ts");
+    checkPublishedReturners(options.return ?? "", loaded.opts);
+  }
   return await withCommand(
     { io, options, arg: wanted.job.arg, loaded, takeRights: becomeServiceUser },
     async ({ opts, log, print, output, rights: user }) => {

@@ -9,17 +9,18 @@ import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
 import { sleep } from "#lib/os/sleep.ts";
+import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
-import { returnerNames } from "#lib/returners/names.ts";
+import { EVENT_OPTIONS, masterReturners } from "#lib/returners/master_returners.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
 import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
 import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { EventForwarder } from "./event_forwarder.ts";
-import { type EventSink, eventSink, returnSink } from "./event_sink.ts";
+import { cleanJobs, type EventSink, makeSink, type SinkParts } from "./event_sink.ts";
 
 /** The data that it starts with. */
 export interface EventReturnInit extends SupervisedInit {
@@ -32,16 +33,22 @@ export interface EventReturnInit extends SupervisedInit {
 /** Pause before another try to start, in milliseconds. */
 const RETRY_MS = 5_000;
 
+/** Least interval at which old jobs are removed from the caches, in milliseconds. */
+const LEAST_CLEANING_MS = 1_000;
+
 class EventReturnService implements ThreadService {
   readonly #opts: MasterOpts;
   readonly #log: Logger;
   readonly #ending = new AbortController();
   readonly #forwarders: readonly EventForwarder[];
   readonly #starting: Promise<unknown>;
+  readonly #plugins: SinkParts;
+  readonly #cleaning: Timer;
 
   constructor(init: EventReturnInit, { log }: ThreadHost) {
     const opts = this.#opts = unpackOpts("master", init.opts);
     this.#log = log;
+    this.#plugins = this.#load();
     this.#forwarders = this.#sinks().map((sink) =>
       new EventForwarder({
         sink,
@@ -55,9 +62,21 @@ class EventReturnService implements ThreadService {
       })
     );
     this.#starting = Promise.all(this.#forwarders.map((forwarder) => this.#start(forwarder)));
+    this.#cleaning = setInterval(() => void this.#clean(), Math.max(opts.loop_interval * 1000, LEAST_CLEANING_MS));
   }
 
-  #sinks(): EventSink[] {
+  /** Removes old jobs from the caches; one that fails is named, and tried again. */
+  async #clean(): Promise<void> {
+    for (const name of masterReturners("master_job_cache", this.#opts).names) {
+      try {
+        await cleanJobs(name, this.#plugins);
+      } catch (error) {
+        this.#log.error(`The returner ${name} could not remove old jobs: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  #load(): SinkParts {
     const opts = this.#opts, log = this.#log;
     const family = loadFamily<ReturnerContext>(RETURNERS, {
       directories: [`${opts.extension_modules}/returners`],
@@ -70,12 +89,16 @@ class EventReturnService implements ThreadService {
       signal: this.#ending.signal,
       log: (level, message) => log[level](message),
     };
-    const events = returnerNames(opts.event_return), returns = returnerNames(opts.master_return);
-    for (const name of [...events.refused, ...returns.refused]) log.error(`There is no returner of the name ${name}`);
-    return [
-      ...events.names.map((name) => eventSink(name, opts, { family, context })),
-      ...returns.names.map((name) => returnSink(name, { family, context })),
-    ];
+    return { opts, family, context };
+  }
+
+  #sinks(): EventSink[] {
+    const opts = this.#opts, log = this.#log;
+    return EVENT_OPTIONS.flatMap((option) => {
+      const { names, refused } = masterReturners(option, opts);
+      for (const name of refused) log.error(`${option}: there is no returner of the name ${name}`);
+      return names.map((name) => makeSink(option, name, this.#plugins));
+    });
   }
 
   /** Starts one; tries again if the event log cannot be read. */
@@ -95,6 +118,7 @@ class EventReturnService implements ThreadService {
   }
 
   async close(budget: TimeBudget): Promise<void> {
+    clearInterval(this.#cleaning);
     // Waiting events get their call before calls are told to end.
     const closing = this.#starting.then(() => Promise.all(this.#forwarders.map((forwarder) => forwarder.close())));
     const isDone = await budget.allows(closing);

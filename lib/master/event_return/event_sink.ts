@@ -1,7 +1,8 @@
 /**
- * What returners on the master get of its events: with `event_return` the events themselves, with `master_return` the
- * jobs and returns that some of them carry.
- * Source: Salt 3008.3 `EventReturn` of `salt/utils/event.py`; `master_return` is not in Salt.
+ * What returners on the master get of its events: with `event_return` the events themselves, with the others the jobs
+ * and returns that some of them carry.
+ * Source: Salt 3008.3 `EventReturn` of `salt/utils/event.py`, `salt/utils/job.py` store_job; `master_return` is not in
+ * Salt.
  * @module
  */
 
@@ -34,12 +35,27 @@ export interface EventSink {
 
 /** The returners, and the context of their calls. */
 export interface SinkParts {
+  readonly opts: MasterOpts;
   readonly family: Functions<ReturnerContext>;
   readonly context: ReturnerContext;
 }
 
+/** What the returner `name` of an option gets. */
+export function makeSink(option: EventOption, name: string, parts: SinkParts): EventSink {
+  return option === "event_return" ? eventSink(name, parts) : jobSink(option, name, parts);
+}
+
+/**
+ * Makes a returner remove old jobs, if it can.
+ * @throws What the returner throws.
+ */
+export async function cleanJobs(name: string, parts: SinkParts): Promise<void> {
+  if (await parts.family.get(`${name}.clean_old_jobs`) !== undefined) await call(`${name}.clean_old_jobs`, [], parts);
+}
+
 /** A returner of `event_return`: it gets the events that the white list names and the black list does not. */
-export function eventSink(name: string, opts: MasterOpts, parts: SinkParts): EventSink {
+function eventSink(name: string, parts: SinkParts): EventSink {
+  const { opts } = parts;
   const white = opts.event_return_whitelist.map(compileGlob), black = opts.event_return_blacklist.map(compileGlob);
   return {
     option: "event_return",
@@ -53,20 +69,35 @@ export function eventSink(name: string, opts: MasterOpts, parts: SinkParts): Eve
   };
 }
 
-/** A returner of `master_return`: it gets each job that the master publishes, and each return. */
-export function returnSink(name: string, parts: SinkParts): EventSink {
+/**
+ * A returner that gets each job that the master publishes, and each return; of `ext_job_cache` the jobs alone, because
+ * minions give it their returns; of `master_job_cache` also what the master's own functions return (`runner_returns`).
+ */
+function jobSink(option: Exclude<EventOption, "event_return">, name: string, parts: SinkParts): EventSink {
+  const takesReturns = option !== "ext_job_cache";
+  const takesRuns = option === "master_job_cache" && parts.opts.runner_returns;
+  const saveLoad = async (jid: string, load: ValueMap, minions: Value) => {
+    if (await parts.family.get(`${name}.save_load`) === undefined) return;
+    await call(`${name}.save_load`, [jid, load, minions], parts);
+  };
   return {
-    option: "master_return",
+    option,
     name,
-    wants: (tag) => publishedJid(tag) !== undefined || jobSign(tag)?.kind === "ret",
+    wants: (tag) =>
+      publishedJid(tag) !== undefined || (takesReturns && jobSign(tag)?.kind === "ret") ||
+      (takesRuns && runJid(tag) !== undefined),
     async store(events, stored) {
       for (const { tag, data } of events) {
-        const jid = publishedJid(tag);
-        if (jid === undefined) await call(`${name}.returner`, [withoutOptions(data)], parts);
-        else if (await parts.family.get(`${name}.save_load`) !== undefined) {
+        const jid = publishedJid(tag), run = runJid(tag);
+        if (jid !== undefined) {
           const load = new Map([...data].filter(([key]) => key !== "_stamp" && key !== "missing"));
-          await call(`${name}.save_load`, [jid, load, data.get("minions") ?? null], parts);
-        }
+          await saveLoad(jid, load, data.get("minions") ?? null);
+        } else if (run !== undefined) {
+          const { id } = parts.opts;
+          const load = map({ id, tgt: id, jid: run, fun: data.get("fun") ?? null, user: data.get("user") ?? null });
+          await saveLoad(run, load, null);
+          await call(`${name}.returner`, [new Map(load).set("return", data)], parts);
+        } else await call(`${name}.returner`, [withoutOptions(data)], parts);
         stored(1);
       }
     },
@@ -84,6 +115,11 @@ function withoutOptions(data: ValueMap): ValueMap {
 /** The job whose publish an event of this tag tells; `undefined`: none. */
 function publishedJid(tag: string): string | undefined {
   return /^salt\/job\/(\d+)\/new$/.exec(tag)?.[1];
+}
+
+/** The job of the master's own function that an event of this tag ends; `undefined`: none. */
+function runJid(tag: string): string | undefined {
+  return /^salt\/run\/(\d+)\/ret$/.exec(tag)?.[1];
 }
 
 async function call(fun: string, args: Value[], { family, context }: SinkParts): Promise<void> {

@@ -192,7 +192,7 @@ function jobOf(load: ValueMap, { opts }: Needs<"opts">): IssuedJob {
     tgt: load.get("tgt") ?? null,
     tgt_type: load.get("tgt_type") ?? "glob",
     user: stringField(load, "user"),
-    ret: stringField(load, "ret"),
+    ret: withExternalCache(stringField(load, "ret"), opts.ext_job_cache),
     kwargs,
     reader,
     hidden: reader === undefined ? {} : { [NO_LOG]: noLogValue(reader) },
@@ -228,6 +228,12 @@ async function storeFirst(
     return failure(error);
   }
   return undefined;
+}
+
+/** The returners of a job, with the cache that minions give their returns to. */
+function withExternalCache(ret: string, cache: string): string {
+  if (cache === "") return ret;
+  return [...new Set([...ret.split(",").filter((name) => name !== ""), cache])].join(",");
 }
 
 /** The job as minions get it. */
@@ -348,7 +354,7 @@ function storeJob(
 ): void {
   try {
     store.prepare(jid);
-    if (opts.job_cache && opts.ext_job_cache === "") store.saveLoad(jid, new Map(load).set("jid", jid), minions);
+    if (opts.job_cache) store.saveLoad(jid, new Map(load).set("jid", jid), minions);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid} is published, but is not in the job cache: ${error.message}`);

@@ -14,7 +14,7 @@ import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.t
 import { directoriesIn } from "#lib/os/directory_names.ts";
 import { hideResult, isNoLog } from "#lib/protocol/no_log.ts";
 import { NO_JID, SCHEDULED } from "#lib/protocol/own_job.ts";
-import { returnerNames } from "#lib/returners/names.ts";
+import { configuredReturners, returnerNames } from "#lib/returners/names.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
@@ -51,7 +51,8 @@ export class JobReturners {
 
   /** Gives the return of a job to its returners. */
   give(load: ValueMap, returned: ValueMap): void {
-    const { names, refused } = returnerNames(
+    const { names, refused } = configuredReturners(
+      this.#parts.opts,
       load.get("ret"),
       // Jobs of the schedule have their own.
       load.has(SCHEDULED) ? undefined : this.#parts.opts.return,

@@ -5,13 +5,13 @@
  */
 
 import { RETURNERS_PREFIX } from "#lib/minion/worker/catalogue.ts";
-import { returnerNames } from "#lib/returners/names.ts";
+import { configuredReturners } from "#lib/returners/names.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type CallHost, runCall } from "./job.ts";
 
 /** Calls each returner once. A failure is logged: the call itself has succeeded. */
 export async function giveToReturners(result: ValueMap, given: readonly Value[], host: CallHost): Promise<void> {
-  const { names, refused } = returnerNames(...given);
+  const { names, refused } = configuredReturners(host.opts, ...given);
   for (const name of refused) host.log.error(`There is no returner of the name ${name}`);
   const ret: ValueMap = new Map([...result, ["success", true]]);
   for (const name of names) {

@@ -7,6 +7,8 @@
 import { beaconsKeywords } from "#lib/plugins/beacon_keywords.ts";
 import { stateKeywords } from "#lib/states/run/call_keywords.ts";
 import { scheduleKeywords } from "#lib/schedule/call_keywords.ts";
+import { KNOWN_RETURNERS } from "#lib/client/published_returners.ts";
+import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { map } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
@@ -95,6 +97,25 @@ Deno.test("salt sends no call of state, schedule or beacons with a keyword that 
     ["test.echo", "tset=True"],
   ];
   for (const words of sent) assertEquals((await fleet.salt("*", ...words)).code, 69, words.join(" "));
+});
+
+Deno.test("salt sends no job to a returner whose name is misspelt, unless the file server has that one", async () => {
+  assertEquals(Object.keys(RETURNERS).filter((name) => !KNOWN_RETURNERS.includes(name)), []);
+  await using fleet = new Fleet({});
+  const root = `${fleet.root}/srv`;
+  Deno.mkdirSync(`${root}/_returners`, { recursive: true });
+  Deno.writeTextFileSync(`${root}/_returners/mysql2.ts`, "");
+  Deno.mkdirSync(fleet.configDir, { recursive: true });
+  const config = `root_dir: ${fleet.root}/none\nfile_roots: {base: [${root}]}\n`;
+  Deno.writeTextFileSync(`${fleet.configDir}/master`, config);
+  const run = async (name: string) => {
+    const { code, err } = await fleet.salt("*", "test.ping", "--return", name);
+    return code === 69 ? "sent" : err;
+  };
+  assertStringIncludes(await run("local,sqlite"), "There is no returner 'sqlite'; did you mean sqlite3? Nothing was");
+  assertStringIncludes(await run("../x"), "'../x' cannot be a returner. Nothing was sent.");
+  assertStringIncludes(await run("mysql1"), "There is no returner 'mysql1'; did you mean mysql?");
+  for (const name of ["mysql2", "pgjsonb,redis", "our_own_store"]) assertEquals(await run(name), "sent", name);
 });
 
 Deno.test("state_check_arguments: False of the master lets salt send any keyword", async () => {

@@ -200,6 +200,6 @@ Deno.test("a master with event_return and without an event log does not start", 
       await using _fleet = await startFleet({ master: { event_return: ["local"], event_log: "none" } });
     },
     Error,
-    "event_return and master_return need the event log: event_log is none",
+    "event_return needs the event log: event_log is none",
   );
 });
