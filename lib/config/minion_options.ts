@@ -305,6 +305,14 @@ function makeMinionOptions() {
       null,
       "Functions whose results fill the mine, and their arguments; those of pillar are added.",
     ),
+    reactor: anyOption(
+      [],
+      "With `engines: [reactor]`: which files react to which events of the minion's own bus, as on a master; their reactions are `caller.FUNCTION`.",
+    ),
+    reactor_limits: dictOption(
+      new Map(),
+      "How many events of one tag start reactions in a minute, by globs of tags; the first glob that matches counts, and 600 for other tags. Not in Salt.",
+    ),
     beacons: anyOption(new Map(), "Beacons: watches on this host, whose events the master gets."),
     ...MINION_STATE_OPTIONS,
     startup_states: choiceOption("", "States to apply at every start; empty: none.", ["", "highstate", "sls", "top"]),

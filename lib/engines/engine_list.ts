@@ -6,7 +6,7 @@
 import { truncateRepr } from "#lib/text/truncate.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 
-/** The engine that is not a plugin: a part of the master. */
+/** The engine that is not a plugin: a part of the master, and of the minion. */
 const REACTOR_ENGINE = "reactor";
 
 /** Maximum number of engines of a master or minion. */
@@ -30,17 +30,13 @@ export interface EngineList {
   readonly mistakes: readonly string[];
 }
 
-/**
- * Reads `engines`: a list of names and of maps from one name to options, or a map. The reactor is left out.
- * @param hasReactor Whether the service has one.
- */
-export function readEngines(option: Value, hasReactor: boolean): EngineList {
+/** Reads `engines`: a list of names and of maps from one name to options, or a map. The reactor is left out. */
+export function readEngines(option: Value): EngineList {
   const mistakes: string[] = [];
   const entries = new Map<string, EngineEntry>();
   for (const { place, name, options, mistake } of namedEngines(option)) {
-    if (name === REACTOR_ENGINE && hasReactor) continue;
-    const entry = mistake ??
-      (name === REACTOR_ENGINE ? "the reactor of a minion is not built" : readEntry(name, options));
+    if (name === REACTOR_ENGINE) continue;
+    const entry = mistake ?? readEntry(name, options);
     if (typeof entry === "string") mistakes.push(`${place}: ${entry}`);
     else if (entries.has(entry.name)) mistakes.push(`${place}: there are two engines with the name ${entry.name}`);
     else if (entries.size >= MAX_ENGINES) mistakes.push(`${place}: there are more than ${MAX_ENGINES} engines`);

@@ -130,7 +130,7 @@ export interface EnginesParts extends Pick<SupervisorParts, "role" | "opts" | "c
 
 /** Starts the engines that an option names; `undefined` if there are none. */
 export function startEngines({ engines: option, cachedir, ...parts }: EnginesParts): EngineSupervisor | undefined {
-  const engines = readEngines(option, parts.role === "master");
+  const engines = readEngines(option);
   if (engines.entries.length + engines.mistakes.length === 0) return undefined;
   return new EngineSupervisor({ ...parts, engines, directory: enginesDirectory(cachedir) });
 }

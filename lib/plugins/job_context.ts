@@ -99,6 +99,8 @@ export interface Catalogue extends Family<JobContext> {
   readonly renderers?: Pick<Functions<JobContext>, "get">;
   /** The built-in returners and those that this process has loaded; `get` has all, as `returners/NAME.FUN`. */
   readonly returners?: Functions<JobContext>;
+  /** The names of the user's own modules of other families, as `beacons/NAME`. Absent: there are none. */
+  readonly ownModules?: readonly string[];
   readonly builtInRenderers: BuiltInRenderers;
   /** The backends of the file server, for a minion without a master. */
   readonly fileBackends: BackendTable;

@@ -1,5 +1,5 @@
 /**
- * Whether a master has a reactor, and the options of it.
+ * Whether a master or minion has a reactor, and the options of it.
  * @module
  */
 
@@ -31,6 +31,23 @@ export function reactorOpts(opts: MasterOpts): MasterOpts | undefined {
     ...opts,
     reactor_worker_threads: engineOption(own, "worker_threads") ?? opts.reactor_worker_threads,
     reactor_worker_hwm: engineOption(own, "worker_hwm") ?? opts.reactor_worker_hwm,
+  };
+}
+
+/**
+ * How many functions the reactor of a minion runs at once, and how many events may wait; `undefined` if `engines` does
+ * not name it.
+ * @throws {ConfigError} If the engine has options that it cannot have.
+ */
+export function engineWorkers(
+  engines: Value,
+  defaults: { readonly running: number; readonly waiting: number },
+): { readonly running: number; readonly waiting: number } | undefined {
+  const own = engineOptions(engines);
+  if (own === undefined) return undefined;
+  return {
+    running: engineOption(own, "worker_threads") ?? defaults.running,
+    waiting: engineOption(own, "worker_hwm") ?? defaults.waiting,
   };
 }
 

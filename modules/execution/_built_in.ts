@@ -74,6 +74,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   quota: () => import("./quota.ts"),
   rabbitmq: () => import("#modules/execution/rabbitmq/mod.ts"),
   random: () => import("./random.ts"),
+  reactor: () => import("./reactor.ts"),
   ret: () => import("./ret.ts"),
   rh_ip: () => import("./rh_ip.ts"),
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),

@@ -17,6 +17,8 @@ import {
   joinConfig,
   ownConfig,
 } from "#lib/plugins/beacon.ts";
+import { ownBeacon, ownBeaconNames } from "#lib/plugins/own_beacon.ts";
+import { invoke } from "#lib/plugins/call.ts";
 import { BEACONS_KEYWORDS } from "#lib/plugins/beacon_keywords.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -70,14 +72,14 @@ function asYaml(beacons: Value): string {
 }
 
 /** The beacons that this host can run, in the order of their names. */
-async function availableNames(): Promise<string[]> {
+async function availableNames({ catalogue }: JobContext): Promise<string[]> {
   const all = await Promise.all(
     Object.keys(BEACONS).map(async (name) => {
       const { beacon } = await BEACONS[name]();
       return beacon.unavailable?.() === undefined ? [name] : [];
     }),
   );
-  return all.flat().sort();
+  return [...new Set([...all.flat(), ...ownBeaconNames(catalogue.ownModules ?? [])])].sort();
 }
 
 interface Problem {
@@ -91,7 +93,17 @@ function notAvailable(module: string, reason: string | undefined): Problem {
   return { isMissing: true, text: reason === undefined ? text : `${text} ${reason}` };
 }
 
-async function findModule(module: string): Promise<BeaconModule | Problem> {
+/** @throws {CommandError} If there is no such function. */
+async function callOwn(name: string, args: readonly Value[], context: JobContext): Promise<Value> {
+  const fun = await context.catalogue.get(name);
+  if (fun === undefined) throw new CommandError(`'${name}' is not available.`);
+  return await invoke(fun, { name, args, kwargs: new Map(), context });
+}
+
+async function findModule(module: string, context: JobContext): Promise<BeaconModule | Problem> {
+  if (ownBeaconNames(context.catalogue.ownModules ?? []).includes(module)) {
+    return ownBeacon(module, (fun, args) => callOwn(fun, args, context));
+  }
   if (!Object.hasOwn(BEACONS, module)) {
     return notAvailable(module, Object.hasOwn(BEACONS_NOT_BUILT, module) ? BEACONS_NOT_BUILT[module] : undefined);
   }
@@ -112,7 +124,7 @@ function unknownKey(name: string, all: ValueMap, { keys }: BeaconModule): string
 async function problemOf(name: string, given: Value, context: JobContext): Promise<Problem | undefined> {
   const maps = configMaps(given);
   const module = maps === undefined ? name : moduleOf(name, maps);
-  const found = await findModule(module);
+  const found = await findModule(module, context);
   if ("isMissing" in found) return found;
   if (maps === undefined) return { isMissing: false, text: `Configuration for ${module} beacon must be a list.` };
   const hasFunction = async (fun: string) => await context.catalogue.get(fun) !== undefined;
@@ -165,8 +177,8 @@ export const list_available: ModuleFunction<JobContext> = fn({
   params: { return_yaml: p.bool(true) },
   varKwargs: "kwargs",
   keywords: BEACONS_KEYWORDS,
-  async run({ return_yaml }) {
-    const names = await availableNames();
+  async run({ return_yaml }, context) {
+    const names = await availableNames(context);
     return return_yaml ? asYaml(names) : names;
   },
 });
@@ -341,7 +353,7 @@ export const test: ModuleFunction<JobContext> = fn({
     if (problem !== undefined) return map({ valid: false, comment: problem.text, events: [] });
     if (!look) return map({ valid: true, comment: VALID, events: [] });
     const maps = configMaps(beacon_data) ?? [];
-    const module = await findModule(moduleOf(name, maps));
+    const module = await findModule(moduleOf(name, maps), context);
     if ("isMissing" in module) throw new CommandError(module.text);
     const listenMs = Math.min(Math.max(seconds, 0), MAX_LISTEN_S) * 1000;
     const { events, errors } = await lookOnce({ name, module, maps, listenMs }, context);

@@ -18,7 +18,7 @@ function block(language: string): string {
 Deno.test("the script and the own engine of docs/engines.md fire their events, with the options that the page gives them", () =>
   withTemporaryDirectory(async (root) => {
     const { value } = loadYamlMapping(block("yaml"), "engines.conf");
-    const { entries, mistakes } = readEngines(value.get("engines") ?? null, true);
+    const { entries, mistakes } = readEngines(value.get("engines") ?? null);
     assertEquals(mistakes, []);
     assertEquals(entries.map(({ name }) => name), ["script", "webhook", "failures"]);
     const script = `${root}/temperature`;

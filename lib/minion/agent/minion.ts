@@ -29,7 +29,9 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { handleLocalEvent } from "./events.ts";
 import { JobReturners } from "./job_returners.ts";
 import { MinionJobs } from "./jobs.ts";
-import { callForBeacon } from "#lib/minion/beacons/beacon_call.ts";
+import { callUnpublished } from "./unpublished_call.ts";
+import { ownBeaconNames } from "#lib/plugins/own_beacon.ts";
+import { MinionReactor } from "./minion_reactor.ts";
 import { MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
 import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
 import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
@@ -93,6 +95,7 @@ export class Minion {
   #beacons: MinionBeacons | undefined;
   #ownPillar: OwnPillar | undefined;
   #engines: EngineSupervisor | undefined;
+  #reactor: MinionReactor | undefined;
   #schedule: MinionSchedule | undefined;
   #grains: ValueMap = new Map();
   #pillar: ValueMap = new Map();
@@ -171,6 +174,7 @@ export class Minion {
         if (this.#beacons !== undefined) this.#beacons.stateRun = running;
       },
     });
+    await this.#openReactor(pool);
     await this.#openBeacons(pool, isAlone);
     await this.#openSchedule(jobs);
     await jobs.returnLeft();
@@ -194,6 +198,21 @@ export class Minion {
     answerQuestions(events, paths, answering).catch((error) => this.#end(error));
   }
 
+  /** The reactor, if `engines` names it. It sees all events of the minion's bus from now on. */
+  async #openReactor(pool: JobPool): Promise<void> {
+    const opts = this.#opts;
+    const reactor = this.#reactor = MinionReactor.open({
+      opts,
+      log: this.#log.named("salt.engines.reactor"),
+      call: (fun, args, kwargs) =>
+        callUnpublished(pool, { user: "reactor", fun, call: pack(map({ args: [...args], kwargs })) }),
+    });
+    if (reactor === undefined) return;
+    const events = await EventSubscriber.connect(minionBus(opts).pub, [""]);
+    this.#questions.push(events);
+    void reactor.read(events);
+  }
+
   /** The beacons, and the answers to questions about them. They start when the minion has signed in. */
   async #openBeacons(pool: JobPool, isAlone: boolean): Promise<void> {
     const opts = this.#opts;
@@ -204,7 +223,8 @@ export class Minion {
       beacons: opts.beacons,
       files: opts,
       log: this.#log,
-      call: (fun, call) => callForBeacon(pool, fun, call),
+      call: (fun, call) => callUnpublished(pool, { user: "beacons", fun, call }),
+      own: () => ownBeaconNames(pool.customModules),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
       ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
     });
@@ -541,8 +561,9 @@ export class Minion {
     await this.#pool?.reload();
   }
 
-  /** Loads beacons again, also those that were stopped because they hung. */
+  /** Loads beacons again, own ones from their files, and also those that were stopped because they hung. */
   async refreshBeacons(): Promise<void> {
+    await this.#pool?.reload();
     await this.#beacons?.refresh();
   }
 
@@ -618,6 +639,7 @@ export class Minion {
     return [
       `Main: ${state}`,
       ...this.#engines?.describe() ?? [],
+      ...this.#reactor === undefined ? [] : [this.#reactor.describe()],
       ...await this.#pool?.describe() ?? [],
       ...await this.#beacons?.describe() ?? [],
     ];
@@ -652,6 +674,7 @@ export class Minion {
     await this.#masters?.closeSpools();
     await this.#returners?.close();
     this.#kept?.close();
+    this.#reactor?.close();
     await this.#engines?.close(budget.less(JOURNAL_END_MS));
     await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));

@@ -22,8 +22,13 @@ export interface BeaconThreadInit {
 
 /** Messages to a thread of beacons. */
 export type ToBeacons =
-  /** The whole configuration, packed, and the names that must not run. */
-  | { readonly kind: "configure"; readonly beacons: Uint8Array; readonly stopped: readonly string[] }
+  /** The whole configuration, packed, the names that must not run, and the names of the operator's own beacons. */
+  | {
+    readonly kind: "configure";
+    readonly beacons: Uint8Array;
+    readonly stopped: readonly string[];
+    readonly own: readonly string[];
+  }
   /** Whether a job runs states. */
   | { readonly kind: "state_run"; readonly running: boolean }
   | { readonly kind: "result"; readonly id: number; readonly value: Uint8Array }
@@ -47,7 +52,12 @@ export function parseToBeacons(message: unknown): ToBeacons {
   const fields = fieldsOf(message), kind = readText(fields, "kind");
   switch (kind) {
     case "configure":
-      return { kind, beacons: readBlob(fields, "beacons"), stopped: readTexts(fields, "stopped") };
+      return {
+        kind,
+        beacons: readBlob(fields, "beacons"),
+        stopped: readTexts(fields, "stopped"),
+        own: readTexts(fields, "own"),
+      };
     case "state_run":
       return { kind, running: readBool(fields, "running") };
     case "result":

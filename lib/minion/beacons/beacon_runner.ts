@@ -4,6 +4,7 @@
  * @module
  */
 
+import { ownBeacon } from "#lib/plugins/own_beacon.ts";
 import { messageOf } from "#lib/errors.ts";
 import {
   type BeaconHost,
@@ -77,6 +78,7 @@ export class BeaconRunner {
   readonly #beacons = new Map<string, Beacon>();
   readonly #named = new Map<string, string>();
   readonly #warned = new Set<string>();
+  #own: readonly string[] = [];
   readonly #startMs = performance.now();
   #timer: Timer | undefined;
   #stateRun = false;
@@ -97,9 +99,14 @@ export class BeaconRunner {
 
   /**
    * Runs what is configured; a beacon whose configuration is the same goes on, with its interval.
-   * @param stopped Names that must not run.
+   * @param names.stopped Those that must not run.
+   * @param names.own The operator's own beacons, which count more than built-in ones.
    */
-  async configure(beacons: ValueMap, stopped: readonly string[]): Promise<void> {
+  async configure(
+    beacons: ValueMap,
+    { stopped = [], own = [] }: { readonly stopped?: readonly string[]; readonly own?: readonly string[] } = {},
+  ): Promise<void> {
+    this.#own = own;
     const { running, invalid } = readBeacons(beacons, this.#parts.loopMs);
     for (const [name, reason] of invalid) this.#nameInvalid(name, reason);
     for (const { name, maps } of running) this.#warnOfInterval(name, maps);
@@ -164,6 +171,7 @@ export class BeaconRunner {
   }
 
   async #load({ name, module }: BeaconSettings): Promise<BeaconModule | undefined> {
+    if (this.#own.includes(module)) return ownBeacon(module, (fun, args) => this.#parts.call(fun, args, new Map()));
     const load = Object.hasOwn(this.#parts.table, module) ? this.#parts.table[module] : undefined;
     if (load === undefined) {
       this.#nameInvalid(name, `Beacon "${module}" is not available.`);

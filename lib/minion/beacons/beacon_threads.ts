@@ -40,6 +40,8 @@ export interface ThreadParts {
   take(events: readonly ValueMap[]): void;
   /** A beacon with `run_once` has run. */
   once(name: string): void;
+  /** The names of the operator's own beacons. */
+  own?(): readonly string[];
   /** Where a beacon is configured: file and line, or pillar; `undefined`: it was added while the minion ran. */
   placeOf?(name: string): string | undefined;
   /** The file of a thread. Default: beacon_worker.ts. */
@@ -101,7 +103,8 @@ export class BeaconThreads {
   }
 
   #configure(running: Running): void {
-    this.#post(running, { kind: "configure", beacons: pack(this.#beacons), stopped: [...this.#stopped] });
+    const beacons = pack(this.#beacons), own = [...this.#parts.own?.() ?? []];
+    this.#post(running, { kind: "configure", beacons, stopped: [...this.#stopped], own });
   }
 
   #start(permissions: Permissions): void {

@@ -59,7 +59,7 @@ class BeaconService {
     switch (message.kind) {
       case "configure": {
         const beacons = unpackValue(message.beacons);
-        this.#runner.configure(isMap(beacons) ? beacons : new Map(), message.stopped)
+        this.#runner.configure(isMap(beacons) ? beacons : new Map(), message)
           .catch((error) => this.#host.log.error(`The beacons were not configured: ${messageOf(error)}`));
         return;
       }

@@ -10,6 +10,7 @@ import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 import { RENDERERS, RENDERERS_NOT_BUILT } from "#modules/renderers/_built_in.ts";
 import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { STATE_MODULES } from "#modules/states/_built_in.ts";
+import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
@@ -47,13 +48,13 @@ export interface CatalogueOptions {
 }
 
 /** The families of which a user may have custom modules, by the name of their directory. */
-export type CustomFamily = "modules" | "states" | "renderers" | "returners";
+export type CustomFamily = "modules" | "states" | "renderers" | "returners" | "beacons";
 
 /** The families of which a user may have plugins in Python. */
 export type PluginFamily = CustomFamily | "utils" | "grains";
 
 /** All of those in TypeScript or JavaScript. */
-export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers", "returners"];
+export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers", "returners", "beacons"];
 
 /** Where the user's modules may be. */
 type Places = Pick<CatalogueOptions, "extensionModules" | "moduleDirs">;
@@ -93,7 +94,9 @@ export const RETURNERS_PREFIX = "returners/";
 
 /** Whether a name among the user's modules is that of an execution module. */
 export function isExecutionName(name: string): boolean {
-  return ![STATES_PREFIX, RENDERERS_PREFIX, RETURNERS_PREFIX].some((prefix) => name.startsWith(prefix));
+  return ![STATES_PREFIX, RENDERERS_PREFIX, RETURNERS_PREFIX, OWN_BEACONS_PREFIX].some((prefix) =>
+    name.startsWith(prefix)
+  );
 }
 
 /** The names of the modules of a family among `names`. */
@@ -142,10 +145,19 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
     host,
     warn: options.warn,
   });
+  const beacons = loadFamily<JobContext>({}, {
+    directories: moduleDirectories(options, "beacons"),
+    userOnly: namesWith(OWN_BEACONS_PREFIX, options.custom),
+    host,
+    warn: options.warn,
+  });
+  const others = [[RETURNERS_PREFIX, returners], [OWN_BEACONS_PREFIX, beacons]] as const;
   return {
     ...execution,
-    get: (name) =>
-      name.startsWith(RETURNERS_PREFIX) ? returners.get(name.slice(RETURNERS_PREFIX.length)) : execution.get(name),
+    get(name) {
+      const other = others.find(([prefix]) => name.startsWith(prefix));
+      return other === undefined ? execution.get(name) : other[1].get(name.slice(other[0].length));
+    },
     returners,
     states,
     renderers,

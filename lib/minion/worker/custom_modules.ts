@@ -4,6 +4,7 @@
  * @module
  */
 
+import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { type DeclaredPermissions, declaredPermissions } from "#lib/plugins/declared_permissions.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
 import {
@@ -85,6 +86,7 @@ export class CustomModules {
       ["states", STATES_PREFIX],
       ["renderers", RENDERERS_PREFIX],
       ["returners", RETURNERS_PREFIX],
+      ["beacons", OWN_BEACONS_PREFIX],
     ] as const;
     const customModules = others.flatMap(([family, prefix]) =>
       [...filesOf(opts, family)].map(([file, path]) => [prefix + file, path] as const)

@@ -132,6 +132,11 @@ export class JobPool {
     this.#warm();
   }
 
+  /** The names of the operator's own modules: an execution module's as it is, a returner's `returners/NAME`. */
+  get customModules(): readonly string[] {
+    return this.#hosts.custom.names;
+  }
+
   /** Number of running jobs. */
   get size(): number {
     return this.#jobs().length;

@@ -47,7 +47,7 @@ Deno.test("a beacon that hangs and one that fails hold up no other; an error is 
     fails: () => ({ look: () => Promise.reject(new Error("no luck")) }),
     works: () => ({ look: () => [map({ n: 1 })] }),
   });
-  await runner.configure(config({ hangs: [], fails: [], works: [] }), []);
+  await runner.configure(config({ hangs: [], fails: [], works: [] }));
   await eventually(() => of("works").length >= 3, { what: "three looks" });
   assertEquals(of("fails").map((event) => event.get("data")), [map({ error: "no luck", id: "web1" })]);
   runner.close();
@@ -61,12 +61,12 @@ Deno.test("an unchanged beacon goes on, a stopped one ends, run_once looks once"
       return { look: () => [map({ n: opened })], close: () => void closed++ };
     },
   });
-  await runner.configure(config({ counts: [{ interval: 1 }] }), []);
-  await runner.configure(config({ counts: [{ interval: 1 }], other: [{ beacon_module: "nosuch" }] }), []);
+  await runner.configure(config({ counts: [{ interval: 1 }] }));
+  await runner.configure(config({ counts: [{ interval: 1 }], other: [{ beacon_module: "nosuch" }] }));
   assertEquals([opened, closed], [1, 0]);
-  await runner.configure(config({ counts: [{ interval: 1 }] }), ["counts"]);
+  await runner.configure(config({ counts: [{ interval: 1 }] }), { stopped: ["counts"] });
   assertEquals([opened, closed], [1, 1]);
-  await runner.configure(config({ counts: [{ run_once: true }] }), []);
+  await runner.configure(config({ counts: [{ run_once: true }] }));
   await eventually(() => once.length > 0, { what: "the one look" });
   assertEquals([once, of("counts").length], [["counts"], 1]);
   runner.close();
@@ -86,7 +86,6 @@ Deno.test("what a beacon is told is sent at once, together within an interval, a
       later: [told, { interval: "100ms" }],
       quiet: [told, { disable_during_state_run: true }],
     }),
-    [],
   );
   hosts.get("now")?.fire([map({ n: 1 })]);
   hosts.get("later")?.fire([map({ n: 1 })]);

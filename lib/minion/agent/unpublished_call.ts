@@ -1,5 +1,6 @@
 /**
- * Calls of execution functions by beacons: each runs like a function of a job, with the permissions that it declares.
+ * Calls of execution functions by parts of the minion: each runs like a function of a job, with the permissions that it
+ * declares, and is no job.
  * @module
  */
 
@@ -10,12 +11,16 @@ import { CommandError } from "#lib/errors.ts";
 import { map, str, type Value } from "#lib/values/value.ts";
 
 /**
- * Runs a function for a beacon.
+ * Runs a function.
+ * @param user Who calls: `beacons`, `reactor`.
  * @param call The arguments, packed: `args`, `kwargs`.
  * @throws {CommandError} If it failed, with its text.
  */
-export async function callForBeacon(pool: JobPool, fun: string, call: Uint8Array): Promise<Value> {
-  const outcome = await pool.call(map({ fun, arg: [], jid: makeJid(), user: "beacons", [UNPUBLISHED]: true }), call);
+export async function callUnpublished(
+  pool: JobPool,
+  { user, fun, call }: { readonly user: string; readonly fun: string; readonly call: Uint8Array },
+): Promise<Value> {
+  const outcome = await pool.call(map({ fun, arg: [], jid: makeJid(), user, [UNPUBLISHED]: true }), call);
   const returned = outcome.get("return") ?? null;
   // Functions such as test.false return a false value without having failed.
   if (outcome.get("success") === false && typeof returned === "string") throw new CommandError(str(returned));
