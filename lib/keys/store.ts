@@ -14,6 +14,7 @@ import {
   writeFileAtomic,
 } from "#lib/os/atomic_file.ts";
 import { KeyError } from "#lib/errors.ts";
+import { statOrUndefined } from "#lib/os/file_kind.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { compareStrings } from "#lib/values/value.ts";
 
@@ -33,20 +34,53 @@ export const KEY_DIRECTORIES: Readonly<Record<KeyState, string>> = {
 // An id is in one of these. If a crash left it in two, the stricter one counts, as in Salt.
 const EXCLUSIVE = ["rejected", "accepted", "pending"] as const;
 
+/** Time after a change of a directory from which another one has another time, in milliseconds. */
+const SETTLED_MS = 2_000;
+
+/** The ids that a directory had. */
+interface Listing {
+  /** Of the directory, when it was read. */
+  readonly time: string;
+  readonly ids: readonly string[];
+}
+
 /**
  * The keys in one pki directory, which several processes may use: files appear and disappear atomically. Changes
  * survive a power failure: when a call returns, the file and its directory are synced.
  */
 export class KeyStore {
   readonly #pkiDir: string;
+  readonly #listings = new Map<KeyState, Listing>();
 
   /** The pki directory may be missing; the first key creates what is needed. */
   constructor(pkiDir: string) {
     this.#pkiDir = pkiDir;
   }
 
-  /** The ids with a key of that state, sorted by code points. */
+  /**
+   * The ids with a key of that state, sorted by code points. The directory is read only if it has changed: each publish
+   * asks for its ids, which may be tens of thousands.
+   */
   list(state: KeyState): string[] {
+    const before = this.#directoryTime(state), known = this.#listings.get(state);
+    if (known !== undefined && known.time === before?.time) return [...known.ids];
+    const ids = this.#read(state);
+    // A directory that has just changed may change again at the same time of its file system.
+    if (before !== undefined && Date.now() - before.ms >= SETTLED_MS) {
+      this.#listings.set(state, { time: before.time, ids });
+    } else this.#listings.delete(state);
+    return [...ids];
+  }
+
+  /** Identifies the contents of a directory: they change with its times. */
+  #directoryTime(state: KeyState): { readonly time: string; readonly ms: number } | undefined {
+    const file = statOrUndefined(this.#directory(state));
+    if (file === undefined || file.mtime === null || file.ctime === null) return undefined;
+    const [mtime, ctime] = [file.mtime.getTime(), file.ctime.getTime()];
+    return { time: `${file.ino}:${mtime}:${ctime}`, ms: Math.max(mtime, ctime) };
+  }
+
+  #read(state: KeyState): string[] {
     const ids: string[] = [];
     try {
       for (const { name, isFile } of Deno.readDirSync(this.#directory(state))) {

@@ -210,3 +210,28 @@ Deno.test(
     assertEquals(store.version("../master.pem", "accepted"), undefined);
   }),
 );
+
+Deno.test(
+  "a list of many ids is read once, and again after every change, whoever makes it",
+  withStore((store, pkiDir) => {
+    const other = new KeyStore(pkiDir);
+    for (const id of ["b", "a"]) store.put(id, "accepted", PEM);
+    const directory = `${pkiDir}/minions`;
+    // A directory that changed long ago: what was read of it is kept.
+    const old = new Date(Date.now() - 3_600_000);
+    Deno.utimeSync(directory, old, old);
+    assertEquals(store.list("accepted"), ["a", "b"]);
+    store.list("accepted").push("c");
+    assertEquals(store.list("accepted"), ["a", "b"]);
+    other.put("c", "accepted", PEM);
+    assertEquals(store.list("accepted"), ["a", "b", "c"]);
+    other.delete("a", "accepted");
+    assertEquals(store.list("accepted"), ["b", "c"]);
+    for (let n = 0; n < 50; n++) {
+      other.put(`n${n}`, "accepted", PEM);
+      assert(store.list("accepted").includes(`n${n}`));
+    }
+    Deno.removeSync(directory, { recursive: true });
+    assertEquals(store.list("accepted"), []);
+  }),
+);
