@@ -6,7 +6,7 @@
  */
 
 import { invoke } from "#lib/plugins/call.ts";
-import { InvocationError, messageOf, NoMasterError, RefusedError, StoreError } from "#lib/errors.ts";
+import { InvocationError, messageOf, NoMasterError, PluginError, RefusedError, StoreError } from "#lib/errors.ts";
 import { functionEvent, type FunctionKind } from "#lib/protocol/tags.ts";
 import { MASK } from "#lib/protocol/no_log.ts";
 import type { EventData } from "#lib/bus/event.ts";
@@ -121,7 +121,8 @@ function failure(
   }
   if (error instanceof NoMasterError) return { end: "noMaster", return: message };
   if (error instanceof RefusedError) return { end: "refused", return: message };
-  return { end: "failed", return: `Exception occurred in ${kind} ${fun}: ${message}` };
+  const told = error instanceof PluginError ? error.trace : message;
+  return { end: "failed", return: `Exception occurred in ${kind} ${fun}: ${told}` };
 }
 
 /** Stores the run as a job of the master with the return `ended`, if the options ask for that. */

@@ -124,6 +124,19 @@ export const COMMON_OPTIONS = {
     [],
     "More directories of plugins, which have precedence over `extension_modules`; execution modules are in `modules` or `_modules` below each.",
   ),
+  custom_module_memory: intOption(
+    536_870_912,
+    "Bytes of memory that the process of a custom module may take; a job that needs more fails. Not in Salt.",
+    { min: 67_108_864 },
+  ),
+  python: strOption(
+    null,
+    "The Python that runs plugins in Python, 3.8 or newer: a path, or a name in PATH; unset: `python3`. Not in Salt.",
+  ),
+  python_plugins: anyOption(
+    true,
+    "Whether plugins in Python (`_modules/*.py` and so on) are loaded, or a list of the names of those that are. Not in Salt.",
+  ),
   extension_modules: pathOption(null, "Directory of plugins of this host; unset: `extmods` in the cache directory."),
   extmod_whitelist: dictOption(
     new Map(),

@@ -271,19 +271,6 @@ function makeMinionOptions() {
       "Bytes that are kept of a command's output, both streams together. If there is more, the return says how much was cut, and the job fails. Not in Salt.",
       { min: 1024 },
     ),
-    custom_module_memory: intOption(
-      536_870_912,
-      "Bytes of memory that the process of a custom module may take; a job that needs more fails. Not in Salt.",
-      { min: 67_108_864 },
-    ),
-    python: strOption(
-      null,
-      "The Python that runs plugins in Python, 3.8 or newer: a path, or a name in PATH; unset: `python3`. Not in Salt.",
-    ),
-    python_plugins: anyOption(
-      true,
-      "Whether plugins in Python (`_modules/*.py` and so on) are loaded, or a list of the names of those that are. Not in Salt.",
-    ),
     custom_grains_timeout: floatOption(
       10,
       "Time limit for the functions of one file of custom grains, in seconds; after it they are ended, and their grains are missing. Not in Salt.",

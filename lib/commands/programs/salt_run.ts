@@ -25,6 +25,7 @@ import type { PrintResult } from "#lib/output/printer.ts";
 import type { LocalCommandsOptions } from "#lib/client/runner_local.ts";
 import type { LocalCommands, RunnerContext } from "#lib/client/runner_context.ts";
 import { type RunnerEnd, type RunnerOutcome, runRunner } from "#lib/client/runner.ts";
+import { MasterPython } from "#lib/master/functions/python_functions.ts";
 import { loadRunners } from "#lib/master/functions/catalogues.ts";
 import { runnerHost } from "#lib/master/processes/runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
@@ -82,7 +83,9 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   checkEauthOptions(options);
   const start = { io, options, loaded, takeRights: becomeServiceUser, quiet: options.quiet };
   return await withCommand(start, async ({ opts, log, print: show, rights: user }) => {
-    const catalogue = loadRunners(opts, log);
+    const printed = (line: string) => io.writeError(`${sanitize(line)}\n`);
+    await using python = new MasterPython(opts, { log, signal: io.signal, printed });
+    const catalogue = loadRunners(opts, log, python);
     if (options.doc || fun === undefined) return await printDocs(parsed.args, catalogue, io);
     if (options.eauth) {
       if (options.async) throw new UsageError("--async cannot go with --auth");
@@ -107,6 +110,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     };
     const forTerminal = io.isTerminal && !forProgram && options.output_file === null;
     const host = runnerHost(opts, {
+      python,
       catalogue,
       jid,
       user: startingUser(user),

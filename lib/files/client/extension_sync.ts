@@ -59,7 +59,10 @@ function namesFor(family: string, list: Value, option: Value): string[] | undefi
 }
 
 /** The families whose plugins in Python (`.py`) are loaded. */
-const PYTHON_FAMILIES: readonly string[] = ["modules", "utils", "grains", "states", "renderers"];
+const PYTHON_FAMILIES: readonly string[] = [
+  ...["modules", "utils", "grains", "states", "renderers", "returners"],
+  ...["runners", "wheel", "pillar", "tops"],
+];
 
 /** Names of modules' files: Salt's, and those that are loaded here. */
 const MODULE_FILES = "E@\\.(pyx?|so|zip|ts|js)$";

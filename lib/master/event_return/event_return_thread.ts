@@ -18,9 +18,11 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
 import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
+import { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { EventForwarder } from "./event_forwarder.ts";
 import { cleanJobs, type EventSink, makeSink, type SinkParts } from "./event_sink.ts";
+import { withMasterReturners } from "./python_returners.ts";
 
 /** The data that it starts with. */
 export interface EventReturnInit extends SupervisedInit {
@@ -40,6 +42,7 @@ class EventReturnService implements ThreadService {
   readonly #opts: MasterOpts;
   readonly #log: Logger;
   readonly #ending = new AbortController();
+  readonly #lease: PythonLease;
   readonly #forwarders: readonly EventForwarder[];
   readonly #starting: Promise<unknown>;
   readonly #plugins: SinkParts;
@@ -48,6 +51,7 @@ class EventReturnService implements ThreadService {
   constructor(init: EventReturnInit, { log }: ThreadHost) {
     const opts = this.#opts = unpackOpts("master", init.opts);
     this.#log = log;
+    this.#lease = new PythonLease(opts, { printed: log.info, keeps: true });
     this.#plugins = this.#load();
     this.#forwarders = this.#sinks().map((sink) =>
       new EventForwarder({
@@ -78,10 +82,11 @@ class EventReturnService implements ThreadService {
 
   #load(): SinkParts {
     const opts = this.#opts, log = this.#log;
-    const family = loadFamily<ReturnerContext>(RETURNERS, {
+    const builtin = loadFamily<ReturnerContext>(RETURNERS, {
       directories: [`${opts.extension_modules}/returners`],
       warn: (text) => log.warning(text),
     });
+    const family = withMasterReturners(builtin, { opts, log, lease: this.#lease, signal: this.#ending.signal });
     const context: ReturnerContext = {
       opts,
       grains: new Map(),
@@ -124,6 +129,7 @@ class EventReturnService implements ThreadService {
     const isDone = await budget.allows(closing);
     this.#ending.abort();
     if (!isDone) await closing;
+    await this.#lease.close();
   }
 }
 

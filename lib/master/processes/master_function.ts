@@ -13,6 +13,7 @@ import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { packFunctionOutcome, unpackFunctionInit } from "#lib/master/functions/messages.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
+import { MasterPython } from "#lib/master/functions/python_functions.ts";
 import { loadRunners } from "#lib/master/functions/catalogues.ts";
 import { runnerHost } from "./runner_host.ts";
 
@@ -32,8 +33,10 @@ export async function runMasterFunction(): Promise<number> {
   const { log, close } = openLog(opts, {});
   try {
     const { signal } = ending;
+    await using python = new MasterPython(opts, { log, signal });
     const host = runnerHost(opts, {
-      catalogue: loadRunners(opts, log),
+      python,
+      catalogue: loadRunners(opts, log, python),
       jid: job.jid,
       user: job.user,
       log,

@@ -4,6 +4,8 @@
  */
 
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { masterPlugins } from "#lib/master/functions/python_plugins.ts";
+import { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
 import { mineRequests } from "./mine_answers.ts";
@@ -12,13 +14,18 @@ import { optsValues } from "#lib/config/opts_map.ts";
 import { pillarHost } from "#lib/minion/worker/pillar_host.ts";
 import type { PillarHost } from "#lib/pillar/host.ts";
 
-/** The host of a master with these options. */
+/**
+ * The host of a master with these options.
+ * @param lease What starts Python for plugins. Default: each call starts one.
+ */
 export function masterPillarHost(
   opts: MasterOpts,
-  { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },
+  { log, signal, lease }: { readonly log: Logger; readonly signal: AbortSignal; readonly lease?: PythonLease },
 ): PillarHost {
   const minionOpts = masterAsMinion(opts);
+  const plugins = masterPlugins(opts, log.warning);
   const catalogue = loadCatalogue({
+    replaced: Object.keys(plugins.files.modules ?? {}),
     extensionModules: opts.extension_modules,
     moduleDirs: opts.module_dirs,
     warn: (text) => log.warning(text),
@@ -28,6 +35,7 @@ export function masterPillarHost(
     values: optsValues(opts).set("__role", "master"),
     minionOpts,
     catalogue,
+    python: { plugins, log, lease: lease ?? new PythonLease(opts, { printed: log.info, keeps: false }) },
     sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],
     tops: [...opts.module_dirs, opts.extension_modules].map((directory) => `${directory}/tops`),
     log,

@@ -4,6 +4,7 @@
  */
 
 import { masterPillarHost } from "./pillar_compiler.ts";
+import { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
 import { PillarService } from "#lib/pillar/service.ts";
 import { servePillarRequests } from "#lib/pillar/serve_requests.ts";
@@ -17,7 +18,12 @@ export function runPillarProcess(): Promise<number> {
   return servePillarRequests((packed, signal) => {
     const opts = unpackOpts("master", packed);
     const { log, close } = openLog(opts, {});
-    const service = new PillarService(opts, masterPillarHost(opts, { log, signal }));
-    return { log, close, pillar: (request) => service.pillar(request) };
+    const lease = new PythonLease(opts, { printed: log.info, keeps: true });
+    const service = new PillarService(opts, masterPillarHost(opts, { log, signal, lease }));
+    const closeAll = async () => {
+      await lease.close();
+      await close();
+    };
+    return { log, close: closeAll, pillar: (request) => service.pillar(request) };
   });
 }

@@ -11,6 +11,7 @@ import { openJobStore } from "#lib/jobs/open_store.ts";
 import { KeyManager } from "#lib/keys/manager.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { loadWheel } from "#lib/master/functions/catalogues.ts";
+import type { MasterPython } from "#lib/master/functions/python_functions.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { RunnerHost } from "#lib/client/runner.ts";
@@ -20,6 +21,8 @@ export interface RunnerHostParts
   extends
     Pick<RunnerHost, "catalogue" | "jid" | "user" | "signal" | "local" | "print" | "showProgress" | "forTerminal"> {
   readonly log: Logger;
+  /** The plugins in Python. */
+  readonly python: MasterPython;
   /**
    * Stamps an event and fires it on the master's bus.
    * @returns Whether it arrived.
@@ -40,7 +43,7 @@ export function runnerHost(opts: MasterOpts, parts: RunnerHostParts): RunnerHost
     data,
     local: parts.local,
     catalogue: parts.catalogue,
-    wheel: loadWheel(opts, log),
+    wheel: loadWheel(opts, log, parts.python),
     jid: parts.jid,
     user: parts.user,
     signal,

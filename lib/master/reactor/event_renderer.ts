@@ -5,11 +5,16 @@
 
 import { reactorRenderHost } from "./render_host.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import { masterPlugins } from "#lib/master/functions/python_plugins.ts";
+import type { FunctionSignature } from "#lib/plugins/call.ts";
 import { loadRunners, loadWheel } from "#lib/master/functions/catalogues.ts";
 import { type ReactorRenderer, renderReactions } from "#lib/reactor/render_files.ts";
 import type { RenderedEvent, RenderEvent } from "#lib/reactor/rendering.ts";
 import type { RenderHost } from "#lib/plugins/renderer.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+
+/** The arguments of a function in Python. */
+const ANY_ARGUMENTS: FunctionSignature = { doc: "", params: {}, varArgs: "args", varKwargs: "kwargs" };
 
 /** The renderer of one master. */
 export class EventRenderer {
@@ -17,8 +22,15 @@ export class EventRenderer {
 
   private constructor(opts: MasterOpts, host: RenderHost, log: Logger) {
     const [runners, wheel] = [loadRunners(opts, log), loadWheel(opts, log)];
+    const { names } = masterPlugins(opts, log.warning);
     const functions = {
-      find: (kind: "runner" | "wheel", fun: string) => (kind === "runner" ? runners : wheel).get(fun),
+      async find(kind: "runner" | "wheel", fun: string) {
+        const python = (kind === "runner" ? names.runners : names.wheel) ?? [];
+        // Which functions a file in Python has, the process that calls them finds out.
+        return python.includes(fun.split(".", 1)[0])
+          ? ANY_ARGUMENTS
+          : await (kind === "runner" ? runners : wheel).get(fun);
+      },
     };
     this.#parts = { host, renderer: opts.renderer, functions };
   }

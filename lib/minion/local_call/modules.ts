@@ -14,6 +14,7 @@ import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_pr
 import { pythonPlugins } from "#lib/minion/worker/python_plugins.ts";
 import { withPythonPlugins } from "#lib/python_bridge/loader/python_catalogue.ts";
 import { PythonJob } from "#lib/python_bridge/loader/python_job.ts";
+import { MINION_ANSWERS } from "#lib/python_bridge/loader/questions.ts";
 import type { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
@@ -41,7 +42,7 @@ export class CallModules implements AsyncDisposable {
   readonly catalogue: Catalogue;
   readonly #options: CallModulesOptions;
   readonly #custom: CustomModules;
-  readonly #python: PythonJob;
+  readonly #python: PythonJob<JobContext>;
   #context: CustomCall | undefined;
   #jobContext: JobContext | undefined;
   #pool: JobPool | undefined;
@@ -63,6 +64,7 @@ export class CallModules implements AsyncDisposable {
       warn: log.warning,
     });
     this.#python = new PythonJob({
+      ...MINION_ANSWERS,
       plugins: python,
       log,
       socket: async () => await (await this.#openZygote()).socket(),

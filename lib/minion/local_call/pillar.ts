@@ -13,6 +13,8 @@ import { optsValues } from "#lib/config/opts_map.ts";
 import type { PillarHost } from "#lib/pillar/host.ts";
 import { pillarHost } from "#lib/minion/worker/pillar_host.ts";
 import { plainRequest } from "#lib/pillar/request.ts";
+import { pythonPlugins } from "#lib/minion/worker/python_plugins.ts";
+import { PythonLease } from "#lib/python_bridge/loader/separate_calls.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 import { WITHOUT_MASTER } from "./call_master.ts";
 
@@ -33,6 +35,11 @@ export function localPillarHost(opts: MinionOpts, parts: LocalPillarParts): Pill
     opts,
     values: optsValues(opts).set("__role", "minion"),
     minionOpts: opts,
+    python: {
+      plugins: pythonPlugins(opts, parts.log.warning),
+      lease: new PythonLease(opts, { printed: parts.log.info, keeps: false }),
+      log: parts.log,
+    },
     sources: [...opts.module_dirs.map((directory) => `${directory}/pillar`), `${opts.extension_modules}/pillar`],
   });
 }

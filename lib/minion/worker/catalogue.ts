@@ -12,6 +12,7 @@ import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { STATE_MODULES } from "#modules/states/_built_in.ts";
 import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
+import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
 import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
@@ -51,7 +52,7 @@ export interface CatalogueOptions {
 export type CustomFamily = "modules" | "states" | "renderers" | "returners" | "beacons";
 
 /** The families of which a user may have plugins in Python. */
-export type PluginFamily = CustomFamily | "utils" | "grains";
+export type PluginFamily = PythonFamily;
 
 /** All of those in TypeScript or JavaScript. */
 export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers", "returners", "beacons"];

@@ -16,6 +16,7 @@ import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { joinPermissions, permissionKey } from "#lib/plugins/permissions.ts";
 import { isNoLog } from "#lib/protocol/no_log.ts";
 import { PythonJob } from "#lib/python_bridge/loader/python_job.ts";
+import { MINION_ANSWERS } from "#lib/python_bridge/loader/questions.ts";
 import { withPythonPlugins } from "#lib/python_bridge/loader/python_catalogue.ts";
 import { keeperRunner } from "#lib/minion/keeper/keeper_runner.ts";
 import type { DetachedCommand } from "#lib/programs/detached_commands.ts";
@@ -32,6 +33,7 @@ function openRunner(init: JobWorkerInit, host: ThreadHost): JobRunner {
   const loader = host.log.named("salt.loader");
   const custom = new Set(init.customModules);
   const python = init.permissions !== "all" ? undefined : new PythonJob({
+    ...MINION_ANSWERS,
     plugins: init.python,
     log: host.log,
     socket: async () => {

@@ -10,7 +10,11 @@ import { loadFamily } from "#lib/plugins/loader.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { makeContext } from "#lib/plugins/job_scope.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { NoMasterError, NoMinionError, RenderError } from "#lib/errors.ts";
+import { NoMasterError, NoMinionError, RenderError, UnavailableError } from "#lib/errors.ts";
+import { type PillarPython, withPythonPillars, withPythonTops } from "#lib/python_bridge/loader/python_pillar.ts";
+import { withPythonPlugins } from "#lib/python_bridge/loader/python_catalogue.ts";
+import { PILLAR_ANSWERS } from "#lib/python_bridge/loader/questions.ts";
+import { SeparateCalls } from "#lib/python_bridge/loader/separate_calls.ts";
 import type { PillarContext } from "#lib/plugins/pillar_source.ts";
 import type { PillarHost, PillarOpts, PillarScope, PillarText } from "#lib/pillar/host.ts";
 import { PILLAR_SOURCES, PILLARS_NOT_BUILT } from "#modules/pillar/_built_in.ts";
@@ -30,6 +34,8 @@ export interface PillarHostParts {
   /** The options that execution functions see. */
   readonly minionOpts: MinionOpts;
   readonly catalogue: Catalogue;
+  /** Its plugins in Python. Absent: they are not used. */
+  readonly python?: PillarPython;
   /** Directories of the user's own sources, lowest precedence first. */
   readonly sources: readonly string[];
   /** Those of the user's own sources of `master_tops`. */
@@ -44,7 +50,9 @@ export interface PillarHostParts {
 
 /** Makes the compiler's host. */
 export function pillarHost(parts: PillarHostParts): PillarHost {
-  const { opts, values, log, signal, ignores } = parts;
+  const { opts, values, log, signal, ignores, python, catalogue } = parts;
+  const sources = loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning });
+  const tops = loadFamily<TopContext>(TOP_SOURCES, { directories: parts.tops ?? [], warn: log.warning });
   const writeLog: PillarHost["log"] = (level, message) => log.named("salt.pillar")[level](message);
   return {
     opts,
@@ -53,12 +61,12 @@ export function pillarHost(parts: PillarHostParts): PillarHost {
     ignores,
     log: writeLog,
     sources: {
-      ...loadFamily<PillarContext>(PILLAR_SOURCES, { directories: parts.sources, warn: log.warning }),
+      ...python === undefined ? sources : withPythonPillars(sources, python, catalogue),
       table: PILLAR_SOURCES,
       notBuilt: PILLARS_NOT_BUILT,
     },
     tops: {
-      ...loadFamily<TopContext>(TOP_SOURCES, { directories: parts.tops ?? [], warn: log.warning }),
+      ...python === undefined ? tops : withPythonTops(tops, python, catalogue),
       table: TOP_SOURCES,
       notBuilt: TOPS_NOT_BUILT,
     },
@@ -140,21 +148,30 @@ function noting(salt: SaltFunctions, { notes, opts }: PillarScope): SaltFunction
 
 /** The context of execution functions that a minion's pillar calls on this host. */
 function jobContext(parts: PillarHostParts, scope: PillarScope): JobContext {
-  const { minionOpts, catalogue, log, signal } = parts;
+  const { minionOpts, log, signal } = parts;
   const { grains, pillar, opts } = scope;
   const id = opts.get("minion_id");
-  const context = makeContext({
+  const context: JobContext = makeContext({
     opts: typeof id === "string" ? { ...minionOpts, id } : minionOpts,
     grains,
     pillar,
     job: map({ fun: "pillar.items", jid: "", user: "root" }),
-    catalogue,
+    catalogue: withPython(parts, () => context),
     ...aloneWith(grains, parts.request),
     signal,
     log,
     child: () => {},
   });
   return { ...context, showsPillar: true };
+}
+
+/** The functions and renderers with those in Python: a call has a process of its own, and knows the pillar's minion. */
+function withPython({ catalogue, python, log }: PillarHostParts, context: () => JobContext): Catalogue {
+  if (python === undefined) return catalogue;
+  const { plugins, lease } = python;
+  const job = new SeparateCalls({ ...PILLAR_ANSWERS, plugins, log, context, isHidden: () => false }, lease);
+  const call = (fun: string) => Promise.reject(new UnavailableError(fun));
+  return withPythonPlugins(catalogue, { plugins, job, call, compilesPillar: true, warn: log.warning });
 }
 
 /**

@@ -54,7 +54,7 @@ async function collect(path: string, files: PluginPaths, { opts, grains, warn }:
   );
   const session = await PythonSession.open(path, {
     silent: false,
-    start: { kind: "start", files, log_level: LEVEL_NUMBERS.warning },
+    start: { kind: "start", role: "minion", files, log_level: LEVEL_NUMBERS.warning },
     signal: timeout.signal,
     answer: ({ what }) => Promise.resolve(answerOf(what, { opts, grains })),
     child: () => {},

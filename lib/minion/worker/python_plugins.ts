@@ -5,25 +5,23 @@
 
 import type { MinionOpts } from "#lib/config/options.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
-import { findPythonPlugins, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
-import { isMap, truthy } from "#lib/values/value.ts";
+import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import { moduleDirectories, type PluginFamily } from "./catalogue.ts";
 
 /** Finds them. */
 export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void): PythonPlugins {
   const { extension_modules: extensionModules, module_dirs: moduleDirs, python_plugins, disable_modules } = opts;
   const directories = (family: PluginFamily) => moduleDirectories({ extensionModules, moduleDirs }, family);
-  const allowed = Array.isArray(python_plugins)
-    ? python_plugins.map(String)
-    : truthy(python_plugins) && !isMap(python_plugins);
   return findPythonPlugins({
     modules: directories("modules"),
     states: directories("states"),
     utils: directories("utils"),
     grains: [...opts.grains_dirs, ...directories("grains")],
     renderers: directories("renderers"),
+    returners: directories("returners"),
+    pillar: directories("pillar"),
   }, {
-    allowed,
+    allowed: allowedPlugins(python_plugins),
     disabled: disable_modules,
     others: (family) => new Set(directories(family).flatMap((directory) => [...userFiles(directory).keys()])),
     warn,

@@ -19,7 +19,20 @@ const BOUNDS: Bounds = { memory: 4_000_000, depth: 512, keyBytes: Infinity, othe
 const MAX_TEXT = 1 << 22;
 
 /** The families of plugins that may be in Python, by the names of their directories. */
-export type PythonFamily = "modules" | "states" | "utils" | "grains" | "renderers";
+export type PythonFamily =
+  | "modules"
+  | "states"
+  | "utils"
+  | "grains"
+  | "renderers"
+  | "returners"
+  | "runners"
+  | "wheel"
+  | "pillar"
+  | "tops";
+
+/** Whose plugins they are, which says what `__salt__` is: execution functions, or runners. */
+export type PythonRole = "minion" | "master" | "runner";
 
 /** The paths of the plugins in Python by their names, a map for each family. */
 export type PluginPaths = Readonly<Partial<Record<PythonFamily, Readonly<Record<string, string>>>>>;
@@ -27,6 +40,7 @@ export type PluginPaths = Readonly<Partial<Record<PythonFamily, Readonly<Record<
 /** The first message to the process of a job. */
 export interface StartMessage {
   readonly kind: "start";
+  readonly role: PythonRole;
   readonly files: PluginPaths;
   /** The number of the minimum level of the log. */
   readonly log_level: number;

@@ -9,10 +9,11 @@ import { CommandError } from "#lib/errors.ts";
 import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
 import type { FamilyEntry } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
+import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
 import { compareStrings, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { type Descriptions, parseDescriptions } from "./descriptions.ts";
-import type { PythonJob } from "./python_job.ts";
+import type { MinionPython } from "./questions.ts";
 import { withPythonRenderers } from "./python_renderers.ts";
 import { withPythonStates } from "./python_states.ts";
 import type { PythonPlugins } from "./python_files.ts";
@@ -27,20 +28,23 @@ const DESCRIBE = "python/describe_";
 export interface PythonAccess {
   readonly plugins: PythonPlugins;
   /** The process of the current job; absent where none may be started. */
-  readonly job?: PythonJob;
+  readonly job?: MinionPython;
   /**
    * Calls a function in a thread that may start processes.
    * @returns Its outcome: a map with `return` and `retcode`, and `error` if it failed.
    */
   call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value>;
+  /** Whether pillar is compiled: SLS files in Python do not see it. */
+  readonly compilesPillar?: boolean;
   /** Called with the reasons why files do not load, of which a caller is told. */
   readonly warn?: (message: string) => void;
 }
 
-/** The functions of `builtin` and of the plugins in Python, which win. */
-export function withPythonPlugins(builtin: Catalogue, access: PythonAccess): Catalogue {
+/** The functions of `others` and of the plugins in Python, which win. */
+export function withPythonPlugins(others: Catalogue, access: PythonAccess): Catalogue {
   const names = new Set(access.plugins.names.modules ?? []);
   const files = new Set(Object.keys(access.plugins.files.modules ?? {}));
+  const builtin = withPythonReturners(others, access);
   const states = withPythonStates(builtin.states, {
     plugins: access.plugins,
     job: access.job,
@@ -87,6 +91,32 @@ export function withPythonPlugins(builtin: Catalogue, access: PythonAccess): Cat
   };
 }
 
+/** The prefix of the functions of returners. */
+const RETURNERS = "returners/";
+
+/** The catalogue with the returners in Python, whose functions are called `returners/NAME.FUN`. */
+function withPythonReturners(builtin: Catalogue, { plugins, job }: PythonAccess): Catalogue {
+  const names = new Set(plugins.names.returners ?? []);
+  if (names.size === 0) return builtin;
+  return {
+    ...builtin,
+    async get(name) {
+      const fun = name.startsWith(RETURNERS) ? name.slice(RETURNERS.length) : undefined;
+      if (fun === undefined || !names.has(moduleOf(fun))) return await builtin.get(name);
+      if (job === undefined) {
+        return { doc: "", params: {}, varArgs: "args", varKwargs: "kwargs", permissions: "all", run: nowhere };
+      }
+      if (await job.find("returners", fun) instanceof MissingPlugin) return await builtin.get(name);
+      return calledInPython({ family: "returners", fun }, job, {});
+    },
+  };
+}
+
+/** A thread without permissions sends such a job on before it calls the function. */
+function nowhere(): Promise<never> {
+  return Promise.reject(new CommandError("a thread without permissions calls no plugin in Python"));
+}
+
 function moduleOf(name: string): string {
   return name.split(".", 1)[0];
 }
@@ -109,7 +139,7 @@ class PythonModules {
       if (doc.reason !== null) this.refusals.set(moduleOf(name), doc.reason);
       return undefined;
     }
-    return job && calledInPython(name, job, { doc: doc ?? "", docstring: doc ?? null });
+    return job && calledInPython({ family: "modules", fun: name }, job, { doc: doc ?? "", docstring: doc ?? null });
   }
 
   /** All functions; describes the plugins once. */
@@ -150,18 +180,19 @@ async function describe(family: DescribedFamily, access: PythonAccess): Promise<
 
 /** The function, called in the process of the job. */
 function calledInPython(
-  name: string,
-  job: PythonJob,
-  described: Pick<ModuleFunction<JobContext>, "doc" | "docstring">,
+  what: { readonly family: PythonFamily; readonly fun: string },
+  job: MinionPython,
+  described: Partial<Pick<ModuleFunction<JobContext>, "doc" | "docstring">>,
 ): ModuleFunction<JobContext> {
   return {
+    doc: "",
     ...described,
     params: {},
     varArgs: "args",
     varKwargs: "kwargs",
     permissions: "all",
     async run(_bound, context, { args, kwargs }) {
-      const request = { kind: "call", family: "modules", fun: name, args, kwargs, test: context.opts.test } as const;
+      const request = { kind: "call", ...what, args, kwargs, test: context.opts.test } as const;
       const { value, retcode } = await job.request(request, context);
       if (retcode !== 0) context.setRetcode(retcode);
       return value;

@@ -7,7 +7,7 @@
 import { escapeRegex } from "#lib/regex/escape.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { compareStrings } from "#lib/values/value.ts";
+import { compareStrings, isMap, truthy, type Value } from "#lib/values/value.ts";
 import type { PluginPaths, PythonFamily } from "#lib/python_bridge/link/messages.ts";
 
 /** The directories of each family, lowest precedence first. */
@@ -35,6 +35,11 @@ export interface PluginChoice {
   readonly warn: (message: string) => void;
 }
 
+/** What the option `python_plugins` allows. */
+export function allowedPlugins(option: Value): boolean | string[] {
+  return Array.isArray(option) ? option.map(String) : truthy(option) && !isMap(option);
+}
+
 /** Reads the directories and files. A directory that is missing has no plugins. */
 export function findPythonPlugins(directories: PluginDirectories, choice: PluginChoice): PythonPlugins {
   if (choice.allowed === false) return NO_PYTHON_PLUGINS;
@@ -50,7 +55,10 @@ export function findPythonPlugins(directories: PluginDirectories, choice: Plugin
   return { files, names };
 }
 
-const FAMILIES: readonly PythonFamily[] = ["modules", "states", "utils", "grains", "renderers"];
+const FAMILIES: readonly PythonFamily[] = [
+  ...["modules", "states", "utils", "grains", "renderers", "returners"] as const,
+  ...["runners", "wheel", "pillar", "tops"] as const,
+];
 
 function filesOf(
   directories: readonly string[],

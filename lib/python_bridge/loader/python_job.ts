@@ -5,16 +5,29 @@
  */
 
 import { CommandError, messageOf } from "#lib/errors.ts";
-import type { JobContext } from "#lib/plugins/job_context.ts";
 import { LEVEL_NUMBERS, levelName, type Logger } from "#lib/runtime/log.ts";
-import { MissingPlugin, type PythonAnswer, PythonEnded, PythonSession } from "#lib/python_bridge/link/session.ts";
-import type { PythonFamily, PythonRequest } from "#lib/python_bridge/link/messages.ts";
+import {
+  MissingPlugin,
+  type PythonAnswer,
+  PythonEnded,
+  type PythonQuestion,
+  PythonSession,
+} from "#lib/python_bridge/link/session.ts";
+import type { PythonFamily, PythonRequest, PythonRole } from "#lib/python_bridge/link/messages.ts";
 import { type Descriptions, parseDescriptions } from "./descriptions.ts";
 import type { PythonPlugins } from "./python_files.ts";
-import { answerPython, type JobChanges } from "./questions.ts";
 
-/** What the jobs of a thread need. */
-export interface PythonJobParts {
+/** What a request belongs to. */
+export interface PythonScope {
+  /** Ends the job. */
+  readonly signal: AbortSignal;
+  /** Called with the process that runs the job. */
+  child?(pid: number, state: "started" | "ended"): void;
+}
+
+/** What the jobs of a thread need. `C` is what their requests belong to. */
+export interface PythonJobParts<C extends PythonScope> {
+  readonly role: PythonRole;
   readonly plugins: PythonPlugins;
   /** The log of plugins. */
   readonly log: Logger;
@@ -24,17 +37,19 @@ export interface PythonJobParts {
    */
   socket(): Promise<string>;
   /** The context of the job that runs now. */
-  context(): JobContext;
+  context(): C;
+  /** Begins to answer the questions of one process. */
+  answers(): (question: PythonQuestion, context: C) => Promise<unknown>;
   /** Whether nothing of the job may be logged. */
   isHidden(): boolean;
 }
 
 /** The plugins for the current job. */
-export class PythonJob {
-  readonly #parts: PythonJobParts;
-  #session: Promise<PythonSession<JobContext>> | undefined;
+export class PythonJob<C extends PythonScope> {
+  readonly #parts: PythonJobParts<C>;
+  #session: Promise<PythonSession<C>> | undefined;
 
-  constructor(parts: PythonJobParts) {
+  constructor(parts: PythonJobParts<C>) {
     this.#parts = parts;
   }
 
@@ -62,7 +77,7 @@ export class PythonJob {
    * @throws {CommandError} If there is no Python, or the process ends.
    * @throws {Error} What a plugin raises.
    */
-  async request(request: PythonRequest, context: JobContext): Promise<PythonAnswer> {
+  async request(request: PythonRequest, context: C): Promise<PythonAnswer> {
     const session = await this.#open(context);
     try {
       return await session.request(request, context);
@@ -79,24 +94,27 @@ export class PythonJob {
     (await session?.catch(() => undefined))?.close();
   }
 
-  async #open(context: JobContext): Promise<PythonSession<JobContext>> {
+  async #open(context: C): Promise<PythonSession<C>> {
     const current = await this.#session?.catch(() => undefined);
     if (current?.isOpen) return current;
     const started = this.#session = this.#start(context);
     return await started;
   }
 
-  async #start(context: JobContext): Promise<PythonSession<JobContext>> {
-    const { plugins, log } = this.#parts;
+  async #start(context: C): Promise<PythonSession<C>> {
+    const { plugins, role, log } = this.#parts;
     const silent = this.#parts.isHidden();
-    const changes: JobChanges = {};
     const host = {
       silent,
-      start: { kind: "start" as const, files: plugins.files, log_level: silent ? LEVEL_NUMBERS.quiet : log.lowest },
+      start: {
+        kind: "start" as const,
+        role,
+        files: plugins.files,
+        log_level: silent ? LEVEL_NUMBERS.quiet : log.lowest,
+      },
       signal: context.signal,
-      answer: (question: Parameters<typeof answerPython>[0], asking: JobContext) =>
-        answerPython(question, asking, changes),
-      child: (pid: number, state: "started" | "ended") => context.child(pid, state),
+      answer: this.#parts.answers(),
+      child: (pid: number, state: "started" | "ended") => context.child?.(pid, state),
       log: (level: number, name: string, message: string) => writeLog(log, { level, name, message }),
     };
     // The process may have ended because it was idle: another one is started then.

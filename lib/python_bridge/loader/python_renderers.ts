@@ -9,7 +9,7 @@ import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
-import type { PythonJob } from "./python_job.ts";
+import type { MinionPython } from "./questions.ts";
 import type { PythonPlugins } from "./python_files.ts";
 
 /** The functions of renderers, `upper.render`. */
@@ -18,7 +18,11 @@ export type RendererFunctions = Pick<Functions<JobContext>, "get">;
 /** The renderers of `builtin`, `py`, and those of the plugins in Python. */
 export function withPythonRenderers(
   builtin: RendererFunctions | undefined,
-  { plugins, job }: { readonly plugins: PythonPlugins; readonly job?: PythonJob },
+  { plugins, job, compilesPillar = false }: {
+    readonly plugins: PythonPlugins;
+    readonly job?: MinionPython;
+    readonly compilesPillar?: boolean;
+  },
 ): RendererFunctions {
   const names = new Set(plugins.names.renderers ?? []);
   return {
@@ -26,7 +30,9 @@ export function withPythonRenderers(
       const module = name.split(".", 1)[0];
       if (!names.has(module) && module !== "py") return await builtin?.get(name);
       if (job === undefined) return rendererOf(() => Promise.reject(new CommandError(`${module} needs Python`)));
-      if (module === "py" && !names.has("py")) return rendererOf((given, context) => renderPython(given, context, job));
+      if (module === "py" && !names.has("py")) {
+        return rendererOf((given, context) => renderPython(given, context, { job, pillar: !compilesPillar }));
+      }
       if (await job.find("renderers", name) instanceof MissingPlugin) return await builtin?.get(name);
       return rendererOf(async (given, context) => {
         const call = { kind: "call", family: "renderers", fun: name, test: context.opts.test } as const;
@@ -49,7 +55,11 @@ function rendererOf(run: (given: ValueMap, context: JobContext) => Promise<unkno
 }
 
 /** Runs an SLS file in Python. As in Salt, it is the file itself, whatever renderers come before. */
-async function renderPython(given: ValueMap, context: JobContext, job: PythonJob): Promise<unknown> {
+async function renderPython(
+  given: ValueMap,
+  context: JobContext,
+  { job, pillar }: { readonly job: MinionPython; readonly pillar: boolean },
+): Promise<unknown> {
   const text = (name: string) => str(given.get(name) ?? "");
   const path = text("tmplpath");
   const name = path.slice(path.lastIndexOf("/") + 1).split(".", 1)[0];
@@ -60,7 +70,7 @@ async function renderPython(given: ValueMap, context: JobContext, job: PythonJob
     name: name === "" ? "sls" : name,
     sls: text("sls"),
     saltenv: text("saltenv"),
-    pillar: true,
+    pillar,
   }, context);
   return value;
 }

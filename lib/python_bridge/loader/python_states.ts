@@ -8,14 +8,14 @@ import type { Functions } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { compareStrings, map, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { Descriptions } from "./descriptions.ts";
-import type { PythonJob } from "./python_job.ts";
+import type { MinionPython } from "./questions.ts";
 import type { PythonPlugins } from "./python_files.ts";
 
 /** How state modules in Python are reached. */
 export interface PythonStatesAccess {
   readonly plugins: PythonPlugins;
   /** The process of the current job; absent where none may be started. */
-  readonly job?: PythonJob;
+  readonly job?: MinionPython;
   /** Describes the functions. */
   describe(): Promise<Descriptions>;
 }

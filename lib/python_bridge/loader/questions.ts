@@ -3,30 +3,48 @@
  * @module
  */
 
-import { CommandError, InvocationError, WireError } from "#lib/errors.ts";
+import { CommandError, InvocationError } from "#lib/errors.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
-import { formatNested } from "#lib/output/nested.ts";
 import { collectDocs } from "#lib/plugins/docs.ts";
 import { callFunction } from "#lib/plugins/execution.ts";
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
-import { dumpYaml } from "#lib/yaml/dump.ts";
-import { loadYaml } from "#lib/yaml/load.ts";
+import { PythonQuestionFields } from "./question_fields.ts";
+import { answerTexts } from "./text_questions.ts";
+import type { PythonJob, PythonJobParts } from "./python_job.ts";
 import type { PythonQuestion } from "#lib/python_bridge/link/session.ts";
-import { dumpJson } from "#lib/values/json.ts";
-import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, type ValueMap } from "#lib/values/value.ts";
+
+/** Plugins for the jobs of a minion. */
+export type MinionPython = Pick<PythonJob<JobContext>, "find" | "describe" | "request">;
+
+/** Answers the questions of a minion's plugins. */
+export const MINION_ANSWERS: Pick<PythonJobParts<JobContext>, "role" | "answers"> = {
+  role: "minion",
+  answers() {
+    const changes: JobChanges = {};
+    return (question, context) => answerPython(question, context, changes);
+  },
+};
+
+/** Answers the questions of plugins while a master compiles pillar. */
+export const PILLAR_ANSWERS: Pick<PythonJobParts<JobContext>, "role" | "answers"> = {
+  ...MINION_ANSWERS,
+  role: "master",
+};
 
 /** What the plugins of one job have changed for the functions that they call. */
-export interface JobChanges {
+interface JobChanges {
   /** The grains, if a plugin has changed them. */
   grains?: ValueMap;
 }
 
 /** The answer to a question of a function that runs with `context`. */
-export async function answerPython(
+async function answerPython(
   { what, fields }: PythonQuestion,
   context: JobContext,
   changes: JobChanges,
 ): Promise<unknown> {
+  const given = new PythonQuestionFields(fields);
   switch (what) {
     case "grains":
       return context.grains;
@@ -35,27 +53,24 @@ export async function answerPython(
     case "opts":
       return withMinionsOpts(optsValues(context.opts));
     case "has":
-      return await has(textOf(fields, "family"), textOf(fields, "fun"), context);
+      return await has(given.text("family"), given.text("fun"), context);
     case "names":
-      return await names(textOf(fields, "family"), context);
+      return await names(given.text("family"), context);
     case "doc":
-      return collectDocs(await context.catalogue.all(), [textOf(fields, "fun")]).get(textOf(fields, "fun")) ?? null;
+      return collectDocs(await context.catalogue.all(), [given.text("fun")]).get(given.text("fun")) ?? null;
     case "call":
       return await withGrains(context, fields, changes).call(
-        textOf(fields, "fun"),
-        listOf(fields, "args"),
-        mapOf(fields, "kwargs"),
+        given.text("fun"),
+        given.list("args"),
+        given.map("kwargs"),
       );
     case "state":
-      return await callState(fields, context);
-    case "format":
-      return format(fields.get("value") ?? null, textOf(fields, "out"));
-    case "yaml_load":
-      return loadYaml(textOf(fields, "text"), "<unicode string>");
-    case "yaml_dump":
-      return dumpYaml(fields.get("value") ?? null, { flow: truthy(fields.get("flow")) ? "leaves" : false });
-    default:
-      throw new CommandError(`the bridge has no answer to ${what}`);
+      return await callState(given, context);
+    default: {
+      const answer = answerTexts({ what, fields });
+      if (answer === undefined) throw new CommandError(`the bridge has no answer to ${what}`);
+      return answer.value;
+    }
   }
 }
 
@@ -87,39 +102,16 @@ function withGrains(context: JobContext, fields: ValueMap, changes: JobChanges):
   return own;
 }
 
-async function callState(fields: ValueMap, context: JobContext): Promise<ValueMap> {
-  const name = textOf(fields, "fun");
+async function callState(given: PythonQuestionFields, context: JobContext): Promise<ValueMap> {
+  const name = given.text("fun");
   if (!isState(context)) throw new InvocationError(`${name} is called outside of a run of states`);
-  const [first, ...more] = listOf(fields, "args");
+  const [first, ...more] = given.list("args");
   if (more.length > 0) throw new InvocationError(`${name} takes its arguments by name`);
-  const kwargs = mapOf(fields, "kwargs");
+  const kwargs = given.map("kwargs");
   if (first !== undefined) kwargs.set("name", first);
   return await context.state(name, kwargs);
 }
 
 function isState(context: JobContext | StateContext): context is StateContext {
   return "state" in context;
-}
-
-function format(value: Value, out: string): string {
-  if (out === "json") return dumpJson(value, { indent: 4 });
-  return formatNested(value, { color: false });
-}
-
-function textOf(fields: ValueMap, name: string): string {
-  const value = fields.get(name);
-  if (typeof value !== "string") throw new WireError(`${name} is no text`, name);
-  return value;
-}
-
-function listOf(fields: ValueMap, name: string): Value[] {
-  const value = fields.get(name);
-  if (!Array.isArray(value)) throw new WireError(`${name} is no list`, name);
-  return value;
-}
-
-function mapOf(fields: ValueMap, name: string): ValueMap {
-  const value = fields.get(name) ?? null;
-  if (!isMap(value)) throw new WireError(`${name} is no map`, name);
-  return map(Object.fromEntries([...value].map(([key, item]) => [str(key), item])));
 }

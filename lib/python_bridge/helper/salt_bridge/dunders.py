@@ -92,6 +92,16 @@ class _Module:
             raise AttributeError(fun) from None
 
 
+class Progress:
+    """`__jid_event__` of a runner: its events of progress."""
+
+    def __init__(self, job):
+        self._job = job
+
+    def fire_event(self, data, tag="progress", timeout=None):
+        return self._job.ask("progress", data=plain(data), tag=str(tag))
+
+
 class Utils(collections.abc.Mapping):
     """The functions of own utils and of `salt.utils`."""
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from . import errors, loader
-from .dunders import Functions, Utils, answered
+from .dunders import Functions, Progress, Utils, answered
 from .link import Link, LinkClosed
 from .values import UnsendableError, plain
 
@@ -56,6 +56,11 @@ class Job:
         """Whether an execution function of this name exists, own or built in."""
         return name in self.dunder("__salt__")
 
+    @property
+    def role(self):
+        """Whose plugins they are: `minion`, `master`, or `runner`."""
+        return self._start.get("role", "minion")
+
     def opts(self):
         return self.dunder("__opts__")
 
@@ -66,7 +71,9 @@ class Job:
 
     def _make(self, name):
         if name == "__salt__":
-            return Functions(self, "modules", "call")
+            return Functions(self, "runners" if self.role == "runner" else "modules", "call")
+        if name == "__jid_event__":
+            return Progress(self)
         if name == "__states__":
             return Functions(self, "states", "state")
         if name == "__utils__":
@@ -165,7 +172,7 @@ class Job:
         """Calls a function of a family with arguments of the host."""
         function = self._function(message["family"], message["fun"])
         args, kwargs = message["args"], message["kwargs"]
-        if message["family"] == "modules":
+        if message["family"] in ("modules", "runners", "wheel", "returners"):
             kwargs = _fitting(function, kwargs)
         self._set_globals(function, message.get("globals") or {})
         if "test" in message and "__opts__" in self._dunders:

@@ -41,6 +41,15 @@ DUNDERS = {
         "__env__",
     ),
 }
+DUNDERS["runners"] = (
+    "__salt__",
+    "__grains__",
+    "__pillar__",
+    "__opts__",
+    "__context__",
+    "__utils__",
+    "__jid_event__",
+)
 USUAL_DUNDERS = ("__salt__", "__grains__", "__pillar__", "__opts__", "__context__", "__utils__", "__proxy__")
 
 

@@ -10,7 +10,14 @@ def _dunder(name):
 
 
 def minion_mods(opts=None, *args, **kwargs):
-    return _dunder("__salt__")
+    import salt_bridge
+
+    job = salt_bridge.JOB
+    if job.role != "runner":
+        return job.dunder("__salt__")
+    from salt_bridge.dunders import Functions
+
+    return Functions(job, "modules", "execute")
 
 
 def utils(opts=None, *args, **kwargs):
@@ -40,6 +47,10 @@ def returners(opts=None, functions=None, *args, **kwargs):
 
 
 def runner(opts=None, *args, **kwargs):
+    import salt_bridge
+
+    if salt_bridge.JOB.role == "runner":
+        return _dunder("__salt__")
     raise NotImplementedError("salt.loader.runner is not part of the bridge: use __salt__['saltutil.runner']")
 
 

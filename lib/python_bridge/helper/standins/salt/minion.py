@@ -6,7 +6,9 @@ class SMinion:
         import salt_bridge
 
         self.opts = opts or salt_bridge.JOB.opts()
-        self.functions = salt_bridge.JOB.dunder("__salt__")
+        import salt.loader
+
+        self.functions = salt.loader.minion_mods()
 
 
 MasterMinion = SMinion

@@ -1,4 +1,4 @@
-"""Runs runners, as the minion's `saltutil.runner` does."""
+"""Runs runners: of a master in this process, of a minion as `saltutil.runner` does."""
 
 
 class RunnerClient:
@@ -8,7 +8,12 @@ class RunnerClient:
     def cmd(self, fun, arg=(), pub_data=None, kwarg=None, *args, **kwargs):
         import salt_bridge
 
-        return salt_bridge.JOB.dunder("__salt__")["saltutil.runner"](fun, arg=list(arg or ()), kwarg=kwarg or {})
+        job = salt_bridge.JOB
+        if job.role == "runner":
+            return job.dunder("__salt__")[fun](*(arg or ()), **(kwarg or {}))
+        return job.dunder("__salt__")["saltutil.runner"](fun, arg=list(arg or ()), kwarg=kwarg or {})
+
+    cmd_sync = cmd
 
 
 Runner = RunnerClient

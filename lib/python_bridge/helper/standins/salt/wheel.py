@@ -1,4 +1,4 @@
-"""Runs wheel functions, as the minion's `saltutil.wheel` does."""
+"""Runs wheel functions: of a master in this process, of a minion as `saltutil.wheel` does."""
 
 
 class WheelClient:
@@ -8,7 +8,13 @@ class WheelClient:
     def cmd(self, fun, arg=(), pub_data=None, kwarg=None, *args, **kwargs):
         import salt_bridge
 
-        return salt_bridge.JOB.dunder("__salt__")["saltutil.wheel"](fun, *(arg or ()), **(kwarg or {}))
+        from salt_bridge.values import plain
+        job = salt_bridge.JOB
+        if job.role == "runner":
+            return job.ask("wheel", fun=fun, args=plain(list(arg or ())), kwargs=plain(kwarg or {}))
+        return job.dunder("__salt__")["saltutil.wheel"](fun, *(arg or ()), **(kwarg or {}))
+
+    cmd_sync = cmd
 
 
 Wheel = WheelClient

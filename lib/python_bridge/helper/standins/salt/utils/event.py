@@ -19,9 +19,14 @@ class SaltEvent:
     def fire_event(self, data, tag, timeout=1000):
         import salt_bridge
 
+        job = salt_bridge.JOB
+        if job.role == "runner":
+            from salt_bridge.values import plain
+
+            return job.ask("fire", data=plain(data), tag=tag)
         fun = "event.send" if self._node == "master" else "event.fire"
         given = (tag, data) if fun == "event.send" else (data, tag)
-        return salt_bridge.JOB.dunder("__salt__")[fun](*given)
+        return job.dunder("__salt__")[fun](*given)
 
     fire_master = fire_event
 

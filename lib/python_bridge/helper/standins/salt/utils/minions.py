@@ -8,7 +8,13 @@ class CkMinions:
     def check_minions(self, expr, tgt_type="glob", *args, **kwargs):
         import salt_bridge
 
-        found = salt_bridge.JOB.ask("call", fun="saltutil.runner", args=["manage.present"], kwargs={})
+        job = salt_bridge.JOB
+        if job.role == "runner":
+            from salt_bridge.values import plain
+
+            found = job.ask("minions", tgt=plain(expr), tgt_type=tgt_type)
+        else:
+            found = job.ask("call", fun="saltutil.runner", args=["manage.present"], kwargs={})
         return {"minions": found or [], "missing": [], "ssh_minions": False}
 
 

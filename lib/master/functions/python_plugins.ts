@@ -1,0 +1,35 @@
+/**
+ * The plugins in Python of a master: its directories and options say which.
+ * @module
+ */
+
+import type { MasterOpts } from "#lib/config/options.ts";
+import { isDirectory } from "#lib/os/file_kind.ts";
+import { userFiles } from "#lib/plugins/loader.ts";
+import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
+import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
+
+/** The families of a master, with the option that names more directories of it. */
+const FAMILIES: readonly PythonFamily[] = [
+  ...["runners", "wheel", "pillar", "tops", "returners"] as const,
+  ...["utils", "modules", "renderers"] as const,
+];
+
+/** Finds them. */
+export function masterPlugins(opts: MasterOpts, warn: (message: string) => void): PythonPlugins {
+  const directories = Object.fromEntries(FAMILIES.map((family) => [family, directoriesOf(family, opts)]));
+  return findPythonPlugins(directories, {
+    allowed: allowedPlugins(opts.python_plugins),
+    disabled: [],
+    others: (family) => new Set((directories[family] ?? []).flatMap((directory) => [...userFiles(directory).keys()])),
+    warn,
+  });
+}
+
+function directoriesOf(family: PythonFamily, opts: MasterOpts): string[] {
+  const more = opts.module_dirs.map((root) => {
+    const plain = `${root}/${family}`;
+    return isDirectory(plain) ? plain : `${root}/_${family}`;
+  });
+  return [`${opts.extension_modules}/${family}`, ...more, ...family === "runners" ? opts.runner_dirs : []];
+}

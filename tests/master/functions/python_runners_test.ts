@@ -1,0 +1,106 @@
+/**
+ * Runners and wheel modules in Python: with `salt-run`, in the master for a client, and what they can ask of it.
+ * @module
+ */
+
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
+import { type Fleet, fleetTest } from "#tests/support/fleet/fleet.ts";
+
+const RUNNER = `
+import salt.client
+import salt.runner
+import salt.wheel
+import salt.utils.minions
+import own_part
+def fn(a, b=2, **kwargs):
+    "Tells."
+    print("printed")
+    return [a, b, sorted(k for k in kwargs if not k.startswith("__pub_")), __opts__["id"], __opts__["__role"], own_part.part()]
+def ping(tgt):
+    local = salt.client.LocalClient(__opts__["conf_file"])
+    return [local.cmd(tgt, "test.ping"), local.cmd(tgt, "test.echo", ["x"], full_return=True)[tgt]["retcode"]]
+def started(tgt):
+    return salt.client.get_local_client(__opts__["conf_file"]).cmd_async(tgt, "test.ping")
+def others():
+    return [
+        __salt__["test.arg"]("x", k=1)["args"],
+        "own.fn" in __salt__, "no.such" in __salt__,
+        salt.runner.RunnerClient(__opts__).cmd("own_part.part", []),
+        sorted(salt.wheel.WheelClient(__opts__).cmd("key.list", ["accepted"])),
+        salt.utils.minions.CkMinions(__opts__).check_minions("web*", "glob")["minions"],
+        salt.client.Caller().cmd("test.echo", "here"),
+    ]
+def shows():
+    __jid_event__.fire_event({"message": "on the way"}, "progress")
+    __context__["retcode"] = 3
+    return "shown"
+def fails():
+    raise ValueError("went wrong")
+`;
+
+function write(fleet: Fleet, path: string, text: string): void {
+  const to = `${fleet.root}/${path}`;
+  Deno.mkdirSync(to.slice(0, to.lastIndexOf("/")), { recursive: true });
+  Deno.writeTextFileSync(to, text);
+}
+
+async function json(fleet: Fleet, ...words: string[]): Promise<unknown> {
+  const { out, err } = await fleet.saltRun("--out=json", ...words);
+  if (out === "") throw new Error(err);
+  return JSON.parse(out);
+}
+
+fleetTest(
+  "a runner in Python runs with salt-run, and asks the master and its minions",
+  { minions: ["web1"] },
+  async (fleet) => {
+    write(fleet, "srv/_runners/own.py", RUNNER);
+    write(fleet, "srv/_runners/own_part.py", "def part(): return 'part'\n");
+    write(fleet, "srv/_runners/broken.py", "def (\n");
+    write(fleet, "srv/_runners/refused.py", "def __virtual__(): return (False, 'needs the moon')\ndef f(): pass\n");
+    assertEquals(await json(fleet, "saltutil.sync_runners"), [
+      "runners.broken",
+      "runners.own",
+      "runners.own_part",
+      "runners.refused",
+    ]);
+    assertEquals(await json(fleet, "own.fn", "1", "c=3"), [1, 2, ["c"], "fleet_master", "master", "part"]);
+    assertStringIncludes((await fleet.saltRun("own.fn", "1")).err, "printed\n");
+    assertEquals(await json(fleet, "own.ping", "web1"), [{ web1: true }, 0]);
+    assertMatch(String(await json(fleet, "own.started", "web1")), /^\d{20}$/);
+    assertEquals(await json(fleet, "own.others"), [["x"], true, false, "part", ["minions"], ["web1"], "here"]);
+
+    using events = await fleet.listen("salt/run/");
+    const shown = await fleet.saltRun("own.shows");
+    assertEquals(shown.code, 3);
+    assertStringIncludes(shown.out, "on the way");
+    const tags = [await events.next(5000), await events.next(5000)].map((event) => event?.tag.split("/").at(-1));
+    assertEquals(tags, ["new", "progress"]);
+
+    const failed = await fleet.saltRun("own.fails");
+    assertEquals(failed.code, 1);
+    assertMatch(failed.out, /Exception occurred in runner own\.fails: Traceback [^]*own\.py", line \d+, in fails\n/);
+    assertStringIncludes((await fleet.saltRun("own.fn")).out, "Passed invalid arguments");
+    assertStringIncludes((await fleet.saltRun("refused.f")).out, "needs the moon");
+    assertMatch((await fleet.saltRun("broken.f")).out, /broken\.py, line 1/);
+    assertStringIncludes((await fleet.saltRun("-d", "own.fn")).out, "own.fn:\nTells.");
+    assertEquals((await fleet.saltRun("test.arg", "x")).code, 0);
+  },
+);
+
+fleetTest(
+  "a wheel module in Python, and a runner of a directory of runner_dirs that a minion asks for",
+  { minions: ["web1"], master: { peer_run: { ".*": [".*"] } } },
+  async (fleet) => {
+    const extmods = fleet.masterOpts.extension_modules;
+    assert(extmods.startsWith(fleet.root));
+    write(fleet, "srv/_wheel/ownw.py", "def fn(a):\n    return ['wheel', __opts__['id'], a]\n");
+    assertEquals(await json(fleet, "saltutil.sync_wheel"), ["wheel.ownw"]);
+    assertEquals(await json(fleet, "salt.wheel", "ownw.fn", "a=1"), ["wheel", "fleet_master", 1]);
+    Deno.mkdirSync(`${extmods}/runners`, { recursive: true });
+    Deno.writeTextFileSync(`${extmods}/runners/own.py`, "def fn(a):\n    return ['runner', a]\n");
+    const asked = await fleet.saltJson("web1", "publish.runner", "own.fn", "arg=5");
+    assertEquals(asked, map({ web1: ["runner", 5] }));
+  },
+);
