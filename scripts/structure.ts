@@ -42,6 +42,7 @@ export const FLOORS: readonly (readonly string[])[] = [
     "modules/pillar",
     "modules/renderers",
     "modules/returners",
+    "modules/sdb",
     "modules/tops",
   ],
   ["modules/execution", "modules/states"],

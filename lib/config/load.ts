@@ -24,6 +24,7 @@ import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsO
 import { absolutePathIn, isUri, underRoot } from "#lib/os/root_path.ts";
 import { refusedOptionNames, saltOptionNames } from "./unbuilt_options.ts";
 import { optsValues } from "./opts_map.ts";
+import { withSdbValues } from "./sdb_address.ts";
 import { equals, isMap, str, toValue, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Settings of modules whose names have no dot; modules read them by `config.get`. */
@@ -190,6 +191,7 @@ function finish<R extends Role>(draft: Draft, role: R): LoadedConfig<OptsOf[R]> 
 function check(draft: Draft): void {
   const table = OPTION_TABLES[draft.role];
   rename(draft);
+  readSdb(draft);
   for (const [name, value] of Object.entries(draft.overrides)) draft.written.set(name, { value });
   for (const [name, option] of Object.entries(table)) {
     const written = draft.written.get(name);
@@ -202,6 +204,20 @@ function check(draft: Draft): void {
     draft.values[name] = directories(name, draft.values[name] as ValueMap, draft.written.get(name));
   }
   draft.values.user ??= draft.environment.user();
+}
+
+/** Puts what addresses of sdb lead to in their place, anywhere in the values. */
+function readSdb(draft: Draft): void {
+  const { written, environment } = draft;
+  for (const [option, there] of written) {
+    const value = withSdbValues(there.value, {
+      profile: (name) => written.get(name)?.value,
+      variable: (name) => environment.env(name),
+      tell: (text) => warn(draft, there, option, text),
+      refuse: (text) => fail(draft, option, text),
+    });
+    if (value !== there.value) written.set(option, { ...there, value });
+  }
 }
 
 function checkValue(draft: Draft, name: string, option: Option, written: Written): Value {
@@ -267,6 +283,8 @@ function extraOptions(draft: Draft, known: ReadonlySet<string>): ValueMap {
     if (known.has(name)) continue;
     extra.set(name, written.value);
     if (name.includes(".") || MODULE_SETTINGS.has(name) || written.file === undefined) continue;
+    // A profile of sdb has a name of the operator's.
+    if (isMap(written.value) && written.value.has("driver")) continue;
     if (ofOtherRole(draft, name)) {
       idle.set(written.file, [...idle.get(written.file) ?? [], name]);
       continue;

@@ -26,7 +26,7 @@ const NAMES = `
   publish_drain_timeout publish_timeout queue_dirs regen_thin remote_minions_port render_dirs req_server_niceness
   request_server_aes_session resolve_dns_fallback resource_pillar_key rest_tornado rest_wsgi returner_dirs rosters
   s3fs_update_interval salt_event_pub_hwm saltpip_allow_find_links saltpip_disable_pip_version_check saltpip_no_deps
-  saltpip_no_index saltpip_use_pythonpath sdb search serial signing_key_pass snapper_states snapper_states_config
+  saltpip_no_index saltpip_use_pythonpath search serial signing_key_pass snapper_states snapper_states_config
   sock_pool_size source_publish_port source_ret_port sqlite_queue_dir ssh_merge_pillar ssh_pre_flight_args
   ssh_roster_file ssh_run_pre_flight ssh_scan_ports ssh_scan_timeout ssl states_dirs svnfs_branches svnfs_mountpoint
   svnfs_remotes svnfs_root svnfs_saltenv_blacklist svnfs_saltenv_whitelist svnfs_tags svnfs_trunk svnfs_update_interval

@@ -80,6 +80,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   rpm_lowpkg: () => import("./rpm_lowpkg.ts"),
   saltutil: () => import("#modules/execution/saltutil/mod.ts"),
   schedule: () => import("#modules/execution/schedule/mod.ts"),
+  sdb: () => import("./sdb.ts"),
   selinux: () => import("./selinux.ts"),
   slsutil: () => import("./slsutil.ts"),
   ssh: () => import("#modules/execution/ssh/mod.ts"),

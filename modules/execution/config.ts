@@ -8,6 +8,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { filterGlob } from "#lib/text/glob.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
+import { isSdbText } from "#lib/config/sdb_address.ts";
 import { masterOpts, type OmittedSources, optionSources } from "#lib/config/option_sources.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
 import { DEFAULT_TARGET_DELIM, traverse, traverseOr } from "#lib/yaml/traverse.ts";
@@ -39,6 +40,8 @@ export const get: ModuleFunction<JobContext> = fn({
     "config.get pkg:apache",
     "config.get lxc.container_profile:centos merge=recurse",
   ),
+  // An address of sdb leads to files and services.
+  permissions: "all",
   params: {
     key: p.any(),
     default: p.any(""),
@@ -60,7 +63,8 @@ export const get: ModuleFunction<JobContext> = fn({
     }
     for (const source of sources(context, omit)) {
       const value = traverse(source, key, delimiter);
-      if (value !== undefined) return value;
+      if (value === undefined) continue;
+      return isSdbText(value) ? context.call("sdb.get", [value]) : value;
     }
     return fallback;
   },

@@ -29,6 +29,7 @@ export const RUNNERS: ModuleTable = {
   returners: () => import("./returners.ts"),
   salt: () => import("./salt.ts"),
   saltutil: () => import("./saltutil.ts"),
+  sdb: () => import("./sdb.ts"),
   state: () => import("#modules/runners/state/mod.ts"),
   survey: () => import("./survey.ts"),
   test: () => import("./test.ts"),

@@ -474,3 +474,30 @@ Deno.test("patterns in file roots are expanded to existing directories", () => {
     new Map([["base", [place.path("srv/a1"), place.path("srv/a2"), "/nowhere"]], ["1", []]]) as ValueMap,
   );
 });
+
+Deno.test("addresses of sdb in options are replaced by what they lead to, in maps and lists too", () => {
+  using place = new Place();
+  place.write("facts.yaml", "ports: {publish: 4605}\n");
+  place.write(
+    "etc/salt/master",
+    `osenv: {driver: env}
+facts: {driver: yaml, files: [${place.path("facts.yaml")}]}
+interface: sdb://osenv/ADDRESS
+publish_port: sdb://facts/ports:publish
+my.module: {list: [sdb://osenv/TOKEN, sdb://osenv/NONE, sdb://nothing/x]}
+`,
+  );
+  Object.assign(place.variables, { ADDRESS: "127.0.0.9", TOKEN: "t0ken" });
+  const { opts, warnings } = loadMasterConfig(place.request());
+  assertEquals([opts.interface, opts.publish_port], ["127.0.0.9", 4605]);
+  assertEquals(opts.extra.get("my.module"), map({ list: ["t0ken", null, "sdb://nothing/x"] }));
+  assertEquals(warnings, []);
+});
+
+Deno.test("an address of sdb that only a service could answer stops the start, with its place", () => {
+  using place = new Place();
+  place.write("etc/salt/master", "kv: {driver: consul}\n\ninterface: sdb://kv/address\n");
+  const error = assertThrows(() => loadMasterConfig(place.request()), ConfigError);
+  assertStringIncludes(error.message, "sdb://kv/address cannot be read: in options the drivers env, and yaml without");
+  assertStringIncludes(error.message, "master:3");
+});

@@ -1,0 +1,94 @@
+/**
+ * Execution module `sdb`: recorded cases, and the drivers that store values. A server on loopback stands for Consul: it
+ * has the part of Consul's API that the driver uses.
+ * @module
+ */
+
+import { DatabaseSync } from "node:sqlite";
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+testRecordedCases("execution", "sdb");
+
+/** Calls functions with these profiles. */
+function caller(profiles: Readonly<Record<string, Value>>) {
+  const context = testContext({ opts: testOpts(profiles) });
+  return (fun: string, ...args: Value[]) => resultOrError(context, fun, args);
+}
+
+Deno.test("env: what a job sets is there for this job alone, and never replaces a variable", async () => {
+  const profiles = { osenv: map({ driver: "env" }) };
+  const call = caller(profiles);
+  const address = "sdb://osenv/SALT_TEST_SDB";
+  assertEquals(await call("sdb.set", address, "one"), "one");
+  assertEquals(await call("sdb.set", address, "two"), "one");
+  assertEquals(await call("sdb.get", address), "one");
+  assertEquals(await caller(profiles)("sdb.get", address), null);
+  assertEquals(await call("sdb.set", "sdb://osenv/PATH", "no"), Deno.env.get("PATH") ?? "");
+  assertEquals(await call("sdb.set", address, 1), "str expected, not int");
+  assertEquals(await call("sdb.delete", address), "The driver 'env' of sdb removes nothing");
+});
+
+Deno.test("sqlite3: values are MessagePack in a table, as Salt writes them; a made secret stays", () =>
+  withTemporaryDirectory(async (root) => {
+    const path = `${root}/sdb.sqlite`;
+    const own = {
+      driver: "sqlite3",
+      database: path,
+      create_statements: ["CREATE TABLE advanced (a text PRIMARY KEY, d blob)"],
+      get_query: "SELECT d FROM advanced WHERE a=:key",
+      set_query: "INSERT OR REPLACE INTO advanced (a, d) VALUES (:key, :value)",
+    };
+    const call = caller({ store: map({ driver: "sqlite3", database: path, table: 'a"b' }), own: map(own) });
+    assertEquals(await call("sdb.get", "sdb://store/x"), null);
+    assertEquals(await call("sdb.set", "sdb://store/x", map({ a: 1 })), true);
+    assertEquals(await call("sdb.get", "sdb://store/x"), map({ a: 1 }));
+    assertEquals(await call("sdb.set", "sdb://own/x/y", "z"), true);
+    assertEquals(await call("sdb.get", "sdb://own/x/y"), "z");
+    const made = await call("sdb.get_or_set_hash", "sdb://store/secret", 40, "ab");
+    assert(typeof made === "string" && /^[ab]{40}$/.test(made));
+    assertEquals(await call("sdb.get_or_set_hash", "sdb://store/secret"), made);
+    using database = new DatabaseSync(path);
+    const row = database.prepare('SELECT hex(value) AS hex FROM "a""b" WHERE key = ?').get("x");
+    assertEquals(row?.hex, "81A16101");
+  }));
+
+Deno.test("sqlite3: a profile without a database, and a file that is none, are errors with a reason", () =>
+  withTemporaryDirectory(async (root) => {
+    Deno.writeTextFileSync(`${root}/text`, "no database, but text".repeat(100));
+    const call = caller({
+      none: map({ driver: "sqlite3" }),
+      text: map({ driver: "sqlite3", database: `${root}/text` }),
+      strange: map({ driver: "nothing" }),
+    });
+    assertEquals(await call("sdb.get", "sdb://none/x"), "The profile of sdb names no database");
+    assertStringIncludes(String(await call("sdb.get", "sdb://text/x")), "file is not a database");
+    assertEquals(await call("sdb.get", "sdb://strange/x"), "There is no driver 'nothing' of sdb");
+  }));
+
+Deno.test("consul: keys are read and written over HTTP, with the token; what the server refuses is told", async () => {
+  const stored = new Map<string, Uint8Array>();
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const { pathname, searchParams } = new URL(request.url);
+    if (request.headers.get("X-Consul-Token") !== "t0ken") return new Response("Permission denied", { status: 403 });
+    const key = `${pathname} ${searchParams.get("dc")}`;
+    if (request.method === "PUT") {
+      stored.set(key, new Uint8Array(await request.arrayBuffer()));
+      return new Response("true\n");
+    }
+    const value = stored.get(key);
+    if (value === undefined) return new Response("", { status: 404 });
+    return Response.json([{ Key: key, Flags: 0, Value: value.toBase64() }]);
+  });
+  const place = { driver: "consul", host: "127.0.0.1", port: server.addr.port, dc: "dev" };
+  const call = caller({ consul: map({ ...place, token: "t0ken" }), refused: map(place) });
+  assertEquals(await call("sdb.get", "sdb://consul/web/ä b?c"), null);
+  assertEquals(await call("sdb.set", "sdb://consul/web/ä b?c", "wért"), true);
+  assertEquals(await call("sdb.get", "sdb://consul/web/ä b?c"), "wért");
+  assertEquals([...stored.keys()], ["/v1/kv/web/%C3%A4%20b%3Fc dev"]);
+  assertEquals(await call("sdb.get", "sdb://consul/../agent"), "Invalid key: ../agent");
+  assertEquals(await call("sdb.get", "sdb://refused/x"), "Consul answered 403 Forbidden: Permission denied");
+});
