@@ -7,6 +7,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { nodeBuiltin } from "#lib/os/node_builtin.ts";
+import { prepareStatement } from "#lib/os/sqlite_statement.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -61,7 +62,7 @@ function within<T>(profile: ValueMap, use: (database: DatabaseSync, table: strin
 export function get(key: string, profile: ValueMap): Value {
   return within(profile, (database, table) => {
     const query = str(profile.get("get_query") ?? `SELECT value FROM ${table} WHERE key=:key`);
-    const row = database.prepare(query).get({ key });
+    const row = prepareStatement(database, query)?.get({ key });
     const [value] = row === undefined ? [] : Object.values(row);
     if (value === undefined || value === null) return null;
     return decode(value instanceof Uint8Array ? value : new TextEncoder().encode(String(value)), "disk");
@@ -72,7 +73,7 @@ export function get(key: string, profile: ValueMap): Value {
 export function set(key: string, value: Value, profile: ValueMap): Value {
   return within(profile, (database, table) => {
     const query = str(profile.get("set_query") ?? `INSERT OR REPLACE INTO ${table} VALUES (:key, :value)`);
-    database.prepare(query).run({ key, value: encode(value, "disk") });
+    prepareStatement(database, query)?.run({ key, value: encode(value, "disk") });
     return true;
   });
 }

@@ -65,6 +65,7 @@ export const STATE_MODULES: ModuleTable = {
   rabbitmq_upstream: () => import("./rabbitmq_upstream.ts"),
   rabbitmq_user: () => import("./rabbitmq_user.ts"),
   rabbitmq_vhost: () => import("./rabbitmq_vhost.ts"),
+  rsync: () => import("./rsync.ts"),
   salt: () => import("#modules/states/salt/mod.ts"),
   saltutil: () => import("./saltutil.ts"),
   schedule: () => import("./schedule.ts"),
