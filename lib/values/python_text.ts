@@ -5,6 +5,7 @@
  * @module
  */
 
+import { float, int, type Value } from "./value.ts";
 /** Python's white space, to be between the brackets of a regular expression's class. */
 export const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
@@ -27,4 +28,16 @@ export function rstrip(text: string): string {
   let end = text.length;
   while (end > 0 && IS_SPACE.test(text[end - 1])) end--;
   return text.slice(0, end);
+}
+
+/** Python's `int(text)` or `float(text)`, whichever reads it; `undefined` if none does. */
+export function numberOfText(text: string): Value | undefined {
+  const trimmed = strip(text);
+  const plain = trimmed.replace(/(?<=\d)_(?=\d)/g, "");
+  if (/^[+-]?\d+$/.test(plain)) return int(BigInt(plain.replace("+", "")));
+  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return float(Number(plain));
+  const special = /^([+-]?)(inf|infinity|nan)$/i.exec(trimmed);
+  if (special === null) return undefined;
+  const size = special[2].toLowerCase() === "nan" ? NaN : Infinity;
+  return float(special[1] === "-" ? -size : size);
 }

@@ -12,27 +12,16 @@ import type { Virtual } from "#lib/plugins/virtual.ts";
 import { runProgram } from "#lib/programs/run_program.ts";
 import { splitLines } from "#lib/text/split_lines.ts";
 import { listOrEmpty, listUnder, mapOrEmpty, mapUnder } from "#lib/values/shape.ts";
-import { float, int, isAmong, type Value, type ValueMap } from "#lib/values/value.ts";
+import { numberOfText } from "#lib/values/python_text.ts";
+import { isAmong, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = {
   serves: [{ programs: ["udevadm"], otherwise: "udevadm is not installed" }],
 };
 
-const INTEGER = /^[+-]?\d+(_\d+)*$/;
-const FLOAT = /^[+-]?((\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)(e[+-]?\d+(_\d+)*)?|inf|infinity|nan)$/i;
-
-/** A property's value: a number if Python's `int` or `float` reads one, else the text. */
+/** A property's value: a number if Python reads one, else the text. */
 function propertyValue(text: string): Value {
-  const word = text.trim();
-  const digits = word.replaceAll("_", "");
-  if (INTEGER.test(word)) return int(BigInt(digits.replace(/^\+/, "")));
-  if (!FLOAT.test(word)) return text;
-  return float(Number(/n/i.test(digits) ? infinityOrNan(digits) : digits));
-}
-
-function infinityOrNan(word: string): string {
-  if (/nan/i.test(word)) return "NaN";
-  return word.startsWith("-") ? "-Infinity" : "Infinity";
+  return numberOfText(text) ?? text;
 }
 
 /** A device: the properties below `E`; of the other kinds of lines the text, or a list if there are several. */

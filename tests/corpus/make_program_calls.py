@@ -56,6 +56,8 @@ def within(value, root):
 
 
 def without(value, root):
+    if isinstance(value, Exception):  # some states have an error as their comment
+        value = f"{value}"
     if isinstance(value, str):
         return value.replace(root, "{root}").replace(sys.executable, "{python}")
     if isinstance(value, (list, tuple)):

@@ -19,8 +19,8 @@ import { MULTILINE, regexWithFlags, substitute } from "#lib/regex/replace.ts";
 import { codePoints } from "#lib/values/code_points.ts";
 import type { Capture, Span } from "#lib/regex/program.ts";
 import { upperFirst } from "#lib/text/text_case.ts";
-import { float, int, isFloat, isInt, toNumber, type Value } from "#lib/values/value.ts";
-import { SPACE, strip } from "#lib/values/python_text.ts";
+import { int, isFloat, isInt, toNumber, type Value } from "#lib/values/value.ts";
+import { numberOfText, SPACE, strip } from "#lib/values/python_text.ts";
 import { needBytes, needText, patternList, refuseUndefined } from "./arguments.ts";
 import { uuid5 } from "./uuid.ts";
 
@@ -53,21 +53,9 @@ export const matchTest: Run = native("test_match", ["txt", "rgx", ...REGEX_FLAGS
   return firstMatch(args)?.match.start === 0;
 });
 
-/** Python's `int(text)` or `float(text)`, whichever reads it; `undefined` if none does. */
-function numberOf(text: string): Value | undefined {
-  const trimmed = strip(text);
-  const plain = trimmed.replace(/(?<=\d)_(?=\d)/g, "");
-  if (/^[+-]?\d+$/.test(plain)) return int(BigInt(plain.replace("+", "")));
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(plain)) return float(Number(plain));
-  const special = /^([+-]?)(inf|infinity|nan)$/i.exec(trimmed);
-  if (special === null) return undefined;
-  const size = special[2].toLowerCase() === "nan" ? NaN : Infinity;
-  return float(special[1] === "-" ? -size : size);
-}
-
 const toNum: Run = native("to_num", ["text"], ([value]) => {
   const text = value instanceof Uint8Array ? new TextDecoder("latin1").decode(value) : textOf(value);
-  if (text !== undefined) return numberOf(text) ?? value;
+  if (text !== undefined) return numberOfText(text) ?? value;
   refuseUndefined(value);
   if (typeof value === "boolean") return Number(value);
   if (typeof value === "number" || typeof value === "bigint") return isFloat(value) ? Math.trunc(Number(value)) : value;
@@ -84,7 +72,7 @@ const UNITS = "bkmgtpezy";
 /** Salt's `human_to_bytes`: 0 for what is no size. */
 export function humanToBytes(size: string, defaultUnit: string, metric: boolean): Value {
   const [, digits, unitText] = /^([0-9.]*)\s*(.*)$/s.exec(strip(size)) ?? ["", "", ""];
-  const value = numberOf(digits);
+  const value = numberOfText(digits);
   const unit = (unitText || defaultUnit).toLowerCase();
   if (value === undefined || unitText.includes("\n")) return 0;
   const decimal = /^[kmgtpezy]b$/.test(unit);
