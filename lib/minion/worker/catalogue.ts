@@ -51,8 +51,8 @@ export interface CatalogueOptions {
 /** The families of which a user may have custom modules, by the name of their directory. */
 export type CustomFamily = "modules" | "states" | "renderers" | "returners" | "beacons";
 
-/** The families of which a user may have plugins in Python. */
-export type PluginFamily = PythonFamily;
+/** The families of which a user may have plugins. */
+type PluginFamily = PythonFamily | CustomFamily;
 
 /** All of those in TypeScript or JavaScript. */
 export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers", "returners", "beacons"];

@@ -4,14 +4,15 @@
  */
 
 import type { MinionOpts } from "#lib/config/options.ts";
+import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
 import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
-import { moduleDirectories, type PluginFamily } from "./catalogue.ts";
+import { moduleDirectories } from "./catalogue.ts";
 
 /** Finds them. */
 export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void): PythonPlugins {
   const { extension_modules: extensionModules, module_dirs: moduleDirs, python_plugins, disable_modules } = opts;
-  const directories = (family: PluginFamily) => moduleDirectories({ extensionModules, moduleDirs }, family);
+  const directories = (family: PythonFamily) => moduleDirectories({ extensionModules, moduleDirs }, family);
   return findPythonPlugins({
     modules: directories("modules"),
     states: directories("states"),
