@@ -1,6 +1,6 @@
 /**
- * Where an entry of an option that is a map or a list is written: the file and line of its name. Files are read again for that,
- * which happens only for broken entries.
+ * Where an entry of an option that is a map or a list is written: the file and line of its name. Files are read again
+ * for that, which happens only for broken entries.
  * @module
  */
 

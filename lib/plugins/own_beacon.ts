@@ -1,6 +1,6 @@
 /**
- * Beacons of an operator (`salt://_beacons`): files that export `beacon`, and `validate` if they like, functions as those
- * of modules. They run as functions of own modules do, each in a process with the permissions that it declares.
+ * Beacons of an operator (`salt://_beacons`): files that export `beacon`, and `validate` if they like, functions as
+ * those of modules. They run as functions of own modules do, each in a process with the permissions that it declares.
  * Source: the functions of a beacon in Salt, `validate(config)` and `beacon(config)`.
  * @module
  */

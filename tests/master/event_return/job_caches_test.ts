@@ -1,5 +1,6 @@
 /**
- * Job caches in returners: `master_job_cache`, `ext_job_cache`, `multi_returner`, and the runner `jobs` that reads them.
+ * Job caches in returners: `master_job_cache`, `ext_job_cache`, `multi_returner`, and the runner `jobs` that reads
+ * them.
  * @module
  */
 
