@@ -50,6 +50,8 @@ const RECEIVE = [
   'chmod 700 "$2"',
   "t=$2/.$3.$$",
   "trap 'rm -f \"$t\"' EXIT",
+  // Of a connection that is cut the output is closed, too: a shell that a signal ends runs no trap.
+  "trap '' PIPE",
   "trap 'exit 1' HUP INT TERM",
   'k=$(df -Pk "$2" 2>/dev/null | { read -r _; read -r _ _ _ k _; echo "$k"; })',
   'case $k in ""|*[!0-9]*) ;; *) if [ "$k" -lt "$(($5 / 1024 + 1))" ]; then say "$m" fail "no space left in $2: $k KB"; exit 1; fi ;; esac',

@@ -97,11 +97,16 @@ function fixedOpts({ id }: SshCall, directory: string): ValueMap {
   });
 }
 
-/** The options of the minion here. They are also a file, so that an operator on the host sees them. */
+/**
+ * The options of the minion here. They are a file, whose paths are seen from `root_dir` as in any configuration; each
+ * id has its own, because a host may have several names in a roster.
+ */
 function hostOpts(call: SshCall, directory: string, log: Logger): MinionOpts {
   const written = new Map([...map({ log_file: "salt-call.log" }), ...call.minionOpts, ...fixedOpts(call, directory)]);
-  writeFileAtomic(`${directory}/minion`, dumpYaml(written), { mode: 0o600 });
-  const { opts, warnings } = loadMinionConfig({ configDir: directory, cacheId: false });
+  const configDir = `${directory}/conf/${call.id}`;
+  Deno.mkdirSync(configDir, { recursive: true, mode: 0o700 });
+  writeFileAtomic(`${configDir}/minion`, dumpYaml(written), { mode: 0o600 });
+  const { opts, warnings } = loadMinionConfig({ configDir, cacheId: false });
   for (const warning of warnings) log.named("salt.config").warning(warning);
   for (const path of [opts.cachedir, opts.sock_dir]) Deno.mkdirSync(path, { recursive: true, mode: 0o700 });
   return opts;

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { SshDaemon, type SshDaemonOptions, whyNoSshd } from "#tests/support/fleet/ssh_daemon.ts";
+import { DIST, SshDaemon, type SshDaemonOptions, whyNoSshd } from "#tests/support/fleet/ssh_daemon.ts";
 import { whyNoMountNamespace } from "#tests/support/mount_namespace.ts";
 import { Service } from "#tests/support/processes.ts";
 import { which } from "#lib/programs/which.ts";
@@ -201,25 +201,43 @@ sshTest("a connection that is cut ends the function there, and is named", {}, as
   const pid = await eventually(() => Number(Deno.readTextFileSync(`${host.root}/pid`)) || undefined, {
     what: "the state",
   });
-  for (const daemon of childrenNamed("sshd")) Deno.kill(daemon, "SIGKILL");
+  cutConnections(host);
   assertEquals(await command.ended(30_000), 20);
   assertMatch(Deno.readTextFileSync(output), /The connection to 127\.0\.0\.1 ended before the function returned/);
   await eventually(() => !isAlive(pid), { what: "the end of the command" });
-
-  /** The processes below this daemon's that serve connections. */
-  function childrenNamed(name: string): number[] {
-    return [...Deno.readDirSync("/proc")].flatMap(({ name: entry }) => {
-      if (!/^\d+$/.test(entry)) return [];
-      try {
-        const stat = Deno.readTextFileSync(`/proc/${entry}/stat`);
-        const parent = Number(/\) \S (\d+)/.exec(stat)?.[1]);
-        return stat.includes(`(${name})`) && isBelow(parent, host.pid) ? [Number(entry)] : [];
-      } catch {
-        return [];
-      }
-    });
-  }
 });
+
+sshTest("a copy that is cut leaves nothing, and the next one is complete", {
+  needs: DIST === undefined ? "SALT_DIST names no packed executables" : undefined,
+}, async (host) => {
+  const thin = `${host.root}/thin/web1`, output = `${host.root}/cut.out`;
+  const command = Service.start("salt-ssh", [...host.command(), "-i", "web1", "test.ping"], output);
+  const begun = () => filesOf(thin).some((name) => name.startsWith(".salt-minion-"));
+  await eventually(begun, { what: "the copy", everyMs: 1 });
+  cutConnections(host);
+  assertEquals(await command.ended(30_000), 20);
+  assertMatch(Deno.readTextFileSync(output), /The connection to 127\.0\.0\.1 ended/);
+  await eventually(() => filesOf(thin).length === 0, { what: "the end of the half-written file" });
+  assertEquals((await host.ssh("web1", "test.ping")).out, "web1:\n    True\n");
+  const files = filesOf(thin);
+  assertEquals(files.filter((name) => name.startsWith("salt-minion-")).length, 1);
+  assert(files.some((name) => /^\d.*-[0-9a-f]{16}$/.test(name)), "it is unpacked beside itself");
+});
+
+/** Ends the processes of sshd that serve connections. */
+function cutConnections(host: SshDaemon): void {
+  const serving = [...Deno.readDirSync("/proc")].flatMap(({ name }) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = Deno.readTextFileSync(`/proc/${name}/stat`);
+      const parent = Number(/\) \S (\d+)/.exec(stat)?.[1]);
+      return stat.includes("(sshd)") && isBelow(parent, host.pid) ? [Number(name)] : [];
+    } catch {
+      return []; // it has ended
+    }
+  });
+  for (const pid of serving) Deno.kill(pid, "SIGKILL");
+}
 
 function isBelow(pid: number, ancestor: number): boolean {
   for (let at = pid; at > 1;) {
@@ -247,7 +265,9 @@ sshTest("-w and -W leave nothing on a host", {}, async (host) => {
 
 sshTest("50 hosts at once", {}, async (host) => {
   const ids = Array.from({ length: 50 }, (_, i) => `h${i}`);
-  host.roster(Object.fromEntries(ids.map((id) => [id, {}])));
+  // One directory: a packed executable takes 250 MB.
+  host.roster(Object.fromEntries(ids.map((id) => [id, { thin_dir: `${host.root}/thin/all` }])));
+  assertEquals((await host.ssh("h0", "test.ping")).code, 0);
   const { out, code } = await host.ssh("*", "grains.get", "id", "--max-procs=50", "--static", "--out=json");
   assertEquals([JSON.parse(out), code], [Object.fromEntries(ids.map((id) => [id, id])), 0]);
 });

@@ -35,8 +35,8 @@ export interface SshDaemonOptions {
   readonly mounts?: readonly string[];
 }
 
-/** Where the commands of a test come from: the sources, or the executables in `SALT_DIST`. */
-const DIST = Deno.env.get("SALT_DIST");
+/** The directory of executables that a test uses instead of the sources. */
+export const DIST: string | undefined = Deno.env.get("SALT_DIST");
 const SOURCE = new URL("../../../salt.ts", import.meta.url).pathname;
 
 /** A running sshd, and what a control host needs to reach it. */
