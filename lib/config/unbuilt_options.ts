@@ -44,6 +44,7 @@ const NAMES = `
 /** Those that protect something: who sets one counts on it. */
 const PROTECTIONS = [
   "disable_grains",
+  "disable_returners",
   "fips_mode",
   "grains_blacklist",
   "key_pass",
