@@ -49,8 +49,15 @@ const RULES = Object.entries(FAMILIES).map(([family, own]) => ({
   own: own.map((end) => end.split("/")),
 }));
 
-/** Whether the minion `id` may fire an event with `tag` on the master's bus. */
+/** Maximum length of a tag, in UTF-16 units: that of a beacon has a path. The master remembers tags by the thousand. */
+const MAX_TAG = 8_192;
+
+/**
+ * Whether the minion `id` may fire an event with `tag` on the master's bus. A tag has no control characters: a newline
+ * could end it early, and the rest would become data chosen by the minion.
+ */
 export function minionMayFire(tag: string, id: string): boolean {
+  if (tag.length > MAX_TAG || /\p{Cc}/u.test(tag)) return false;
   const parts = tag.split("/");
   if (isJid(parts[0])) return false; // the oldest form of a job's events
   const rule = RULES.find(({ family }) => family.every((part, i) => parts[i] === part));

@@ -87,7 +87,7 @@ export function writeSavedSchedule(path: string, own: ValueMap, configured: Valu
   if (configured.size > 0) {
     contents.set(CONFIGURED, new Map([...configured].map(([name, entry]) => [name, digestOf(entry)])));
   }
-  Deno.mkdirSync(dirName(path), { recursive: true });
+  Deno.mkdirSync(dirName(path), { recursive: true, mode: 0o755 });
   writeFileAtomic(path, dumpYaml(contents), { mode: 0o644 });
 }
 

@@ -267,7 +267,7 @@ export const save: ModuleFunction<JobContext> = fn({
     const path = `${directory(conf_file)}/${directory(default_include)}/beacons.conf`;
     const beacons = await listBeacons({ context, rest }, { include_pillar: false });
     try {
-      Deno.mkdirSync(directory(path), { recursive: true });
+      Deno.mkdirSync(directory(path), { recursive: true, mode: 0o755 });
       writeFileAtomic(path, beacons.size === 0 ? "" : asYaml(beacons), { sync: true });
     } catch (error) {
       context.log("error", `The beacons were not saved: ${messageOf(error)}`);

@@ -77,10 +77,14 @@ export function hookMethods(isOpen: boolean): Methods {
   return { POST: isOpen ? endpoint : { ...endpoint, needs: "session" } };
 }
 
+/** Maximum length of the path of a hook, in UTF-16 units: it is a part of a tag. */
+const MAX_HOOK_PATH = 1_024;
+
 /** The headers that an event must not have: they are credentials. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set(["x-auth-token", "cookie", "authorization"]);
 
 async function fireHook({ request, params, body }: ApiRequest, { opts }: ApiParts): Promise<ValueReply> {
+  if ((params.rest ?? "").length > MAX_HOOK_PATH) throw new ApiError(400, "The path is too long");
   const path = (params.rest ?? "").replace(/[^\w./:@%+,=~-]/g, "_");
   const headers = new Map<Value, Value>(
     [...request.headers].filter(([name]) => !SECRET_HEADERS.has(name)).map((

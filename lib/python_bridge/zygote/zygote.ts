@@ -76,7 +76,7 @@ export class PythonZygote {
     const program = pythonProgram(python);
     const directory = await writeHelper(cachedir);
     // `salt-call` may be the first program here.
-    Deno.mkdirSync(sock_dir, { recursive: true });
+    Deno.mkdirSync(sock_dir, { recursive: true, mode: 0o755 });
     const path = `${sock_dir}/python_${crypto.randomUUID().slice(0, 8)}.ipc`;
     const child = new Deno.Command(program, {
       // No variables PYTHON*, and no packages of a user; those of the host are wanted.

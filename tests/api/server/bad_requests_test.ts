@@ -233,6 +233,9 @@ fleetTest("no route answers 5xx to whatever a client sends", { master }, async (
 
 fleetTest("requests for paths that nobody knows leave nothing in the counts", { master }, async (fleet) => {
   await using site = new ApiSite(fleet, { collect_stats: true, stats_disable_auth: true });
+  const headers = { "X-Auth-Token": await site.logIn("alice") };
+  const long = await fetch(site.url(`/hook/${"x".repeat(2_000)}`), { method: "POST", headers });
+  assertEquals([long.status, (await long.text()).includes("too long")], [400, true]);
   const paths = [
     "/jobs",
     "/%6aobs",
@@ -243,5 +246,5 @@ fleetTest("requests for paths that nobody knows leave nothing in the counts", { 
   ];
   for (const path of paths) await (await fetch(site.url(path))).body?.cancel();
   const stats: { "salt-api": { Routes: Record<string, number> } } = await (await fetch(site.url("/stats"))).json();
-  assertEquals(Object.keys(stats["salt-api"].Routes).sort(), ["/hook", "/jobs", "other"]);
+  assertEquals(Object.keys(stats["salt-api"].Routes).sort(), ["/hook", "/jobs", "/login", "other"]);
 });

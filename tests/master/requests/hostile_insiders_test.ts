@@ -70,6 +70,17 @@ Deno.test("no field of a return chooses the options of the master's returners", 
     assertEquals([...filesBelow(directory)].filter((path) => /trap|profile/.test(path)), []);
   }));
 
+Deno.test("an event with a tag that is too long is not fired: tags are remembered by the thousand", async () => {
+  await using fleet = await startFleet();
+  using events = await fleet.listen("own/");
+  const minion = await acceptedMinion(fleet);
+  const long = `own/${"x".repeat(10_000)}`;
+  await minion.request({ cmd: "_minion_event", tag: long, data: {}, pretag: null });
+  await minion.request({ cmd: "_minion_event", events: [{ tag: long.slice(4), data: {} }], pretag: "own" });
+  await minion.request({ cmd: "_minion_event", tag: long.slice(0, 5_000), data: {}, pretag: null });
+  assertEquals((await events.next(WITHIN_MS))?.tag.length, 5_000);
+});
+
 Deno.test("a user whose rules do not let them run commands gives a returner no options", () =>
   withTemporaryDirectory(async (directory) => {
     await using fleet = await startFleet({
