@@ -187,7 +187,7 @@ function namesFile(
 ): boolean {
   if (line.endsWith(ending)) {
     const before = line.at(-ending.length - 1);
-    return line.length > ending.length && before !== undefined && separators.test(before);
+    return before !== undefined && separators.test(before);
   }
   return line.startsWith(name) && /^\s/.test(line.slice(name.length));
 }

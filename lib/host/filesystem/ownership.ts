@@ -84,7 +84,7 @@ function changeLink(path: string, { uid, gid }: { readonly uid: number; readonly
   // An id of -1 stays to the system; the runtime takes none below 0.
   using held = holdTarget(path, { follow: false });
   const old = held.status();
-  refuseForeignName(path, held);
+  refuseForeignName(path, held, realPath(dirName(path)));
   const ids = [uid < 0 ? old.uid ?? 0 : uid, gid < 0 ? old.gid ?? 0 : gid] as const;
   // The path of a held object is a link of the kernel's.
   if (held.path === path) nodeBuiltin("node:fs").lchownSync(held.path, ...ids);
@@ -93,12 +93,13 @@ function changeLink(path: string, { uid, gid }: { readonly uid: number; readonly
 
 /**
  * A user may have given a file of root's a second name in a directory of the user's own, where the system allows that.
+ * @param place The directory of its name: for a link the one that it is in, not the one where it leads.
  * @throws {CommandError} For such a file, which only root could change.
  */
-function refuseForeignName(path: string, held: Held): void {
+function refuseForeignName(path: string, held: Held, place: string = dirName(realPath(path))): void {
   const { nlink, uid, isDirectory } = held.status();
   if (isDirectory || (nlink ?? 1) < 2 || uid !== 0) return;
-  using directory = holdDirectory(dirName(realPath(path)));
+  using directory = holdDirectory(place);
   if (directory.status().uid !== 0) {
     throw new CommandError(`${path} is a file of root's that has other names, in a directory of another user`);
   }

@@ -3,8 +3,9 @@
  * @module
  */
 
-import { extractHash } from "#lib/host/filesystem/checksums.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { CommandError } from "#lib/errors.ts";
+import { extractHash, readSourceHash } from "#lib/host/filesystem/checksums.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const [FIRST, SECOND] = ["1", "2"].map((digit) => digit.repeat(64));
@@ -19,4 +20,23 @@ Deno.test("a line that begins with the name has the file's hash, and one that is
     assertEquals(digestOf(`/etc/g ${FIRST}\n/etc/f ${SECOND}\n`), SECOND);
     assertEquals(digestOf(`/etc/f${FIRST}\n`), undefined);
     assertEquals(digestOf(`${FIRST} /etc/g\n/etc/f: ${SECOND}\n`), FIRST);
+    assertEquals(digestOf(`${FIRST} /etc/g\n${SECOND} /srv/f\n`), SECOND);
+    assertEquals(digestOf(`${FIRST} /etc/g\n${SECOND} /srv/xf\n`), FIRST);
   }));
+
+Deno.test("a source_hash that is none is refused with the reason", async () => {
+  const md5 = "ab".repeat(16);
+  const read = (hash: string | null) => readSourceHash(hash, {}, () => Promise.reject(new Error("nothing is fetched")));
+  assertEquals(await read(md5.toUpperCase()), { hsum: md5, hash_type: "md5" });
+  assertEquals(await read(`md5 = ${md5}`), { hash_type: "md5", hsum: md5 });
+  const refused: [hash: string | null, why: string][] = [
+    [null, "Source hash None format is invalid"],
+    [`gopher://sums=${md5}`, `Source hash gopher://sums=${md5} format is invalid`],
+    ["z".repeat(32), `Source hash ${"z".repeat(32)} format is invalid`],
+    [`=${md5}`, "Invalid hash type ''"],
+    [`md4=${md5}`, "Invalid hash type 'md4'"],
+    ["md5=abc", "Source hash md5=abc format is invalid"],
+    [`sha1=${md5}`, "Invalid length (32) for hash type 'sha1'"],
+  ];
+  for (const [hash, why] of refused) await assertRejects(() => read(hash), CommandError, why);
+});

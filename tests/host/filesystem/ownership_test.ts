@@ -1,6 +1,7 @@
 /** @module */
-import { setMode } from "#lib/host/filesystem/ownership.ts";
-import { assertEquals } from "#tests/support/assert.ts";
+import { CommandError } from "#lib/errors.ts";
+import { changeOwner, setMode } from "#lib/host/filesystem/ownership.ts";
+import { assertEquals, assertThrows } from "#tests/support/assert.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const NOBODY = 65534;
@@ -24,5 +25,38 @@ Deno.test({
       for (const path of [`${own}/roots`, `${own}/two`, `${home}/users`, `${home}/single`, `${home}/directory`]) {
         assertEquals(setMode(path, "750"), "0750", path);
       }
+    }),
+});
+
+Deno.test({
+  name: "the owner of a link is changed, and that of the file where it leads stays; no file of root's by a user's name",
+  ignore: Deno.uid() !== 0 || Deno.build.os !== "linux",
+  fn: () =>
+    withTemporaryDirectory((root) => {
+      const home = `${root}/home`, file = `${root}/file`, link = `${root}/link`, dangling = `${root}/dangling`;
+      Deno.mkdirSync(home);
+      Deno.writeTextFileSync(file, "");
+      Deno.symlinkSync(file, link);
+      Deno.symlinkSync(`${root}/none`, dangling);
+      const owner = (path: string) => Deno.lstatSync(path).uid;
+      const nobody = { user: NOBODY, group: NOBODY };
+      assertEquals(changeOwner(link, { ...nobody, link: true }), undefined);
+      assertEquals([owner(link), owner(file)], [NOBODY, 0]);
+      assertEquals(changeOwner(dangling, nobody), undefined);
+      assertEquals(owner(dangling), NOBODY);
+      const unknown = { user: "nosuchuser", group: null };
+      assertEquals(changeOwner(dangling, unknown), "User does not exist\nFile not found");
+      assertThrows(() => changeOwner(link, { ...unknown, link: true }), CommandError, "User does not exist");
+      assertEquals(changeOwner(file, nobody), undefined);
+      assertEquals(owner(file), NOBODY);
+
+      Deno.writeTextFileSync(`${root}/roots`, "");
+      Deno.linkSync(`${root}/roots`, `${home}/roots`);
+      Deno.symlinkSync("/", `${root}/rootslink`);
+      Deno.linkSync(`${root}/rootslink`, `${home}/rootslink`);
+      Deno.chownSync(home, NOBODY, NOBODY);
+      assertThrows(() => changeOwner(`${home}/roots`, nobody), CommandError, "other names");
+      assertThrows(() => changeOwner(`${home}/rootslink`, { ...nobody, link: true }), CommandError, "other names");
+      assertEquals([owner(`${root}/roots`), owner(`${root}/rootslink`)], [0, 0]);
     }),
 });
