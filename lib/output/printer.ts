@@ -97,8 +97,11 @@ export interface PrintHints {
   readonly out?: string;
   /** Anything but 0 is printed as a failure. */
   readonly retcode?: number;
-  /** Printed below the errors that the value lists for a minion, a text for each, unless a program reads the output. */
-  readonly errorDetails?: readonly string[];
+  /**
+   * Printed below the errors that the value lists for a minion, a text for each, by the names of the value, unless a
+   * program reads the output.
+   */
+  readonly errorDetails?: ReadonlyMap<Value, readonly string[]>;
 }
 
 /** Prints one value. */
@@ -160,8 +163,11 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
   return Object.assign(print, { [Symbol.dispose]: () => put[Symbol.dispose]() });
 }
 
-/** The result of a minion under its name, with the details of the errors that it lists. */
-function detailed(value: Value, errorDetails: readonly string[] | undefined): Value {
+/** The results of minions under their names, with the details of the errors that they list. */
+function detailed(value: Value, errorDetails: PrintHints["errorDetails"]): Value {
   if (errorDetails === undefined || !isMap(value)) return value;
-  return new Map([...value].map(([name, returned]) => [name, withErrorDetails(returned, errorDetails)]));
+  return new Map([...value].map(([name, returned]) => {
+    const details = errorDetails.get(name);
+    return [name, details === undefined ? returned : withErrorDetails(returned, details)];
+  }));
 }

@@ -50,6 +50,10 @@ async function checkShown(fleet: Fleet): Promise<void> {
   const { out, code } = await fleet.salt("web1", "state.show_sls", "broken");
   assertEquals(code, 1);
   assertStringIncludes(out, "Rendering SLS 'base:broken' failed: Jinja syntax error");
+  // Places are for people, in every form for people; programs get Salt's words alone.
+  const shown = (...words: string[]) => fleet.salt(...words, "web1", "state.show_sls", "broken");
+  assertStringIncludes((await shown("--static")).out, "broken.sls:1");
+  assertEquals((await shown("--static", "--out=json")).out.includes("broken.sls:1"), false);
 }
 
 Deno.test("state.show_* shows states with the files and pillar of the master", () =>

@@ -236,7 +236,11 @@ async function perform(
   if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
   else {
     const { out, retcode, errorDetails } = outcome;
-    print(new Map([[LOCAL, shownReturn]]), { out, retcode, errorDetails });
+    print(new Map([[LOCAL, shownReturn]]), {
+      out,
+      retcode,
+      ...errorDetails !== undefined && { errorDetails: new Map([[LOCAL, errorDetails]]) },
+    });
   }
   if (options.retcode_passthrough) return outcome.retcode & 0xff;
   return outcome.retcode === 0 ? 0 : 1;

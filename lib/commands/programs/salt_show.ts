@@ -82,12 +82,19 @@ function showStatic(all: readonly Answer[], { fun, session: { print } }: { fun: 
   const retcode = all.find(({ retcode }) => retcode !== 0)?.retcode ?? 0;
   // As in Salt, the outputter that a return names is ignored here.
   const out = typeof fun === "string" && fun.startsWith("state.") ? "highstate" : undefined;
-  print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { out, retcode });
+  const errorDetails = new Map(
+    returned.flatMap(({ id, errorDetails: details }) => details === undefined ? [] : [[id, details] as const]),
+  );
+  print(new Map<Value, Value>(returned.map(({ id, return: value }) => [id, value])), { out, retcode, errorDetails });
 }
 
 function printAnswer(heading: string, answer: Answer, print: PrintResult): void {
   const { out, retcode, errorDetails } = answer;
-  print(new Map([[heading, answer.return]]), { out, retcode, errorDetails });
+  print(new Map([[heading, answer.return]]), {
+    out,
+    retcode,
+    ...errorDetails !== undefined && { errorDetails: new Map([[heading, errorDetails]]) },
+  });
 }
 
 function showGroups(all: readonly Answer[], { print, options, opts }: Session): void {

@@ -148,5 +148,9 @@ function makeKeyOnce(path: string): Promise<void> {
 }
 
 function show({ id, return: value, out, retcode, errorDetails }: HostEnd, print: SshRun["print"]): void {
-  print(new Map([[id, value]]), { out, retcode, errorDetails });
+  print(new Map([[id, value]]), {
+    out,
+    retcode,
+    ...errorDetails !== undefined && { errorDetails: new Map([[id, errorDetails]]) },
+  });
 }
