@@ -22,6 +22,8 @@ export const jobOutput = (jid: string, id: string): string => `salt/job/${jid}/o
  */
 export const stateProgress = (jid: string, id: string, number: number): string =>
   `salt/job/${jid}/prog/${id}/${number}`;
+/** A state of a job of `state.sls` or `state.highstate` has failed on a minion. */
+export const stateError = (jid: string, id: string, fun: string): string => `salt/job/${jid}/sub/${id}/error/${fun}`;
 /** The prefix of all events of a job; subscribers use it. */
 export const jobPrefix = (jid: string): string => `salt/job/${jid}`;
 /** `salt/auth`: a minion tried to sign in. */

@@ -75,6 +75,8 @@ async function fireMaster(context: JobContext, { data, tag, preload }: MasterEve
     return false;
   }
   const load = map({ id: context.opts.id, tag, data: toValue(data), cmd: "_minion_event" });
+  // As in Salt, whose minion sends an event without more fields of the request.
+  if (preload === null) load.set("pretag", null);
   for (const [key, value] of preload ?? []) load.set(key, value);
   try {
     const answer = await context.outside.request(load);

@@ -18,6 +18,7 @@ import { encode } from "#lib/values/msgpack.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { returnText } from "./job_text.ts";
 import { OVERSIZED } from "#lib/jobs/oversized_return.ts";
+import { failedStateEvents } from "./failed_states.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import { PublicKey } from "#lib/crypto/rsa.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -82,6 +83,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
   warnOfSize(load, id, services);
   log.info(() => `${id} returned ${truncateValue(load.get("fun"))} (jid ${jid()}): ${returnText(load)}`);
   await fire(jobReturn(jid(), id), load);
+  for (const { tag, data } of failedStateEvents(load, { jid: jid(), id })) await fire(tag, data);
   return reply;
 }
 

@@ -42,8 +42,8 @@ export async function handleLocalEvent(event: BusEvent, actions: EventActions): 
 
 /** The fields of a `fire_master` event that are sent to the master. */
 function forMaster(data: ValueMap): ValueMap {
-  const wanted = map({});
-  for (const key of ["data", "tag", "events", "pretag"]) {
+  const wanted = map({ pretag: data.get("pretag") ?? null });
+  for (const key of ["data", "tag", "events"]) {
     const field = data.get(key);
     if (field !== undefined && field !== null) wanted.set(key, field);
   }

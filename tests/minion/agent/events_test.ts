@@ -11,10 +11,10 @@ const EVENTS: readonly (readonly [tag: string, data: Record<string, unknown>, do
   ["grains_refresh", { force_refresh: true }, ["grains"]],
   ["pillar_refresh", {}, ["pillar"]],
   ["beacons_refresh", {}, ["beacons"]],
-  ["fire_master", { tag: "a/b", data: { x: 1 } }, [map({ data: { x: 1 }, tag: "a/b" })]],
-  ["fire_master", { events: [{ tag: "a" }], pretag: "p", tag: null }, [map({ events: [{ tag: "a" }], pretag: "p" })]],
+  ["fire_master", { tag: "a/b", data: { x: 1 } }, [map({ pretag: null, data: { x: 1 }, tag: "a/b" })]],
+  ["fire_master", { events: [{ tag: "a" }], pretag: "p", tag: null }, [map({ pretag: "p", events: [{ tag: "a" }] })]],
   // Fields that a job writes into the event are not sent to the master as fields of the request.
-  ["fire_master", { tag: "a", cmd: "_return", id: "other", grains: {} }, [map({ tag: "a" })]],
+  ["fire_master", { tag: "a", cmd: "_return", id: "other", grains: {} }, [map({ pretag: null, tag: "a" })]],
   ["a_module_refresh", {}, []],
   ["salt/auth/creds", {}, []],
   ["", {}, []],

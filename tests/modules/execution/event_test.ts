@@ -29,7 +29,7 @@ Deno.test("event.fire_master sends Salt's _minion_event, with the fields of prel
   assertEquals(await context.call("event.fire_master", [map({ a: 1 }), "my/tag"]), true);
   await context.call("event.fire_master", ["text", "t"], map({ preload: { id: "other", extra: 1 } }));
   assertEquals(loads, [
-    map({ id: "web1", tag: "my/tag", data: { a: 1 }, cmd: "_minion_event" }),
+    map({ id: "web1", tag: "my/tag", data: { a: 1 }, cmd: "_minion_event", pretag: null }),
     map({ id: "other", tag: "t", data: "text", cmd: "_minion_event", extra: 1 }),
   ]);
 });
