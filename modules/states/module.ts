@@ -9,7 +9,9 @@ import { InvocationError, messageOf } from "#lib/errors.ts";
 import type { JobContext, StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
-import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { returnerNames } from "#lib/returners/names.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 const WAIT = {
   doc: "Call functions, as `run` does, only if a watched state has changes.\n\n" +
@@ -36,10 +38,40 @@ function isSuccess(returned: Value): boolean {
   });
 }
 
-/** There are no returners here: Salt silently skips missing ones. */
-function returnerWarning(kwargs: ValueMap): { warnings?: string[] } {
-  const returner = kwargs.get("returner") ?? null;
-  return returner === null ? {} : { warnings: [`There is no returner '${str(returner)}'. Nothing was sent to it.`] };
+/**
+ * Gives what a function returned to the returners that the keyword names; Salt finds them only as `NAME.returner`.
+ * @returns Warnings: Salt silently skips missing ones.
+ */
+async function giveToReturners(
+  kwargs: ValueMap,
+  { fun, returned }: { readonly fun: string; readonly returned: Value },
+  context: StateContext,
+): Promise<string[]> {
+  const given = kwargs.get("returner") ?? null;
+  const { names, refused } = returnerNames(typeof given === "string" ? given.replace(/\.returner$/, "") : given);
+  const warnings = refused.map((name) => `There is no returner '${name}'. Nothing was sent to it.`);
+  const ret = map({
+    id: context.opts.id,
+    ret: returned,
+    return: returned,
+    fun,
+    jid: makeJid(),
+    success: isSuccess(returned),
+  });
+  for (const name of names) {
+    const full = `returners/${name}.returner`;
+    if (await context.catalogue.get(full) === undefined) {
+      warnings.push(`There is no returner '${name}'. Nothing was sent to it.`);
+      continue;
+    }
+    try {
+      await context.call(full, [new Map(ret)]);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      warnings.push(`The returner '${name}' did not take the return: ${messageOf(error)}`);
+    }
+  }
+  return warnings;
 }
 
 /** The new form: each keyword with a point is a function, its value the list of its arguments. */
@@ -65,10 +97,12 @@ async function runListed(kwargs: ValueMap, context: StateContext): Promise<State
   const failures: string[] = [];
   const successes: string[] = [];
   const changes: ValueMap = new Map();
+  const warnings: string[] = [];
   for (const { key, fun } of functions) {
     try {
       const { args, kwargs: keywords } = listedArguments(fun, kwargs.get(key) ?? null);
       const returned = await context.call(functionOf(key), args, keywords);
+      warnings.push(...await giveToReturners(kwargs, { fun: functionOf(key), returned }, context));
       if (isSuccess(returned)) {
         successes.push(`${key}: ${str(isMap(returned) ? returned.get("comment") ?? "Success" : returned)}`);
         changes.set(key, returned);
@@ -83,7 +117,7 @@ async function runListed(kwargs: ValueMap, context: StateContext): Promise<State
     }
   }
   const comment = [...failures, ...successes].join(", ");
-  return { name, changes, comment, result: failures.length === 0, ...returnerWarning(kwargs) };
+  return { name, changes, comment, result: failures.length === 0, ...warnings.length > 0 && { warnings } };
 }
 
 /** A keyword's function: `test.echo:1` and `test.echo:2` are two calls of one. */
@@ -103,22 +137,21 @@ async function runNamed(fun: Value, kwargs: ValueMap, context: StateContext): Pr
   if ("problem" in given) return failState(fun, given.problem);
   const warnings = given.left.filter((key) => key !== "returner")
     .map((key) => `${name} takes no argument '${key}'. It has no effect.`);
-  const { warnings: unsent = [] } = returnerWarning(kwargs);
-  const warned = warnings.length + unsent.length > 0 && { warnings: [...warnings, ...unsent] };
   try {
     const returned = await context.call(name, given.args, given.kwargs);
+    warnings.push(...await giveToReturners(kwargs, { fun: name, returned }, context));
     return {
       name: fun,
       changes: new Map([["ret", returned]]),
       comment: `Module function ${name} executed`,
       result: isSuccess(returned),
-      ...warned,
+      ...warnings.length > 0 && { warnings },
     };
   } catch (error) {
     context.signal.throwIfAborted();
     return {
       ...failState(fun, `Module function ${name} threw an exception. Exception: ${messageOf(error)}`),
-      ...warned,
+      ...warnings.length > 0 && { warnings },
     };
   }
 }
