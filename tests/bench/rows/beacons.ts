@@ -1,5 +1,5 @@
 /**
- * Row: a minion at rest whose beacons look, and have nothing to tell.
+ * Row: a minion at rest whose beacons look, and have nothing to tell, and whose scheduled jobs are not due.
  * @module
  */
 
@@ -31,18 +31,27 @@ function configuration(): Record<string, unknown> {
   );
 }
 
+/** Jobs that are not due while the minion is measured. */
+const JOBS = 50;
+
+function schedule(): Record<string, unknown> {
+  return Object.fromEntries(
+    Array.from({ length: JOBS }, (_, n) => [`job_${n}`, { function: "test.ping", hours: 9, run_on_start: false }]),
+  );
+}
+
 const minions = new WeakMap<Fleet, Service>();
 
 export const BEACON_ROWS: readonly Row[] = [{
   name: "beacons-cpu",
-  title: `minion with 20 beacons that have nothing to tell: processor time over ${WATCH_MS / 1000} s`,
+  title: `minion with 20 beacons that have nothing to tell, and ${JOBS} jobs: processor time over ${WATCH_MS / 1000} s`,
   unit: PERCENT,
   group: "beacons",
   runs: 1,
   long: true,
   async measure(stage, side) {
     const fleet = await stage.fleet(side, async (fleet) => {
-      fleet.setOptions({ beacons: JSON.stringify(configuration()) });
+      fleet.setOptions({ beacons: JSON.stringify(configuration()), schedule: JSON.stringify(schedule()) });
       await fleet.startMaster();
       minions.set(fleet, await fleet.startMinion(MINION));
       await fleet.warmUp("*", 1);
