@@ -1,9 +1,9 @@
 /**
  * Recorded answers of Python Salt 3008.3 (recorded/schedule.json), asked of a master and minions of ours. They were
  * made with live masters and minions of that version, on Linux as root. Steps: `salt` a job, `yaml` a file as data,
- * `write` a file, `sh` a command in the root directory, `events` of the master's bus, `listen` and `heard` for those of
- * a minion's bus, `minion` stops and starts one. A word with `~` before it is repeated until the answer is the wanted
- * one. `null`: not compared. A new case is a line in that file.
+ * `write` a file, `sh` a command in the root directory, `events` of the master's bus, `listen` and `heard` for those
+ * of a minion's bus, `minion` stops and starts one. A word with `~` before it is repeated until the answer is the
+ * wanted one. `null`: not compared. A new case is a line in that file.
  * @module
  */
 

@@ -3,7 +3,7 @@
  * @module
  */
 
-import { isMap, map } from "#lib/values/value.ts";
+import { equals, isMap, map } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { eventually, fleetTest, startFleet } from "#tests/support/fleet/fleet.ts";
@@ -59,11 +59,16 @@ fleetTest("a minion names each broken entry by file and line, and does what the 
   const place = `${fleet.minionConfigDir("web1")}/minion:1: `;
   const has = (text: string) => fleet.logs.some((line) => line.includes(text));
   for (const text of SAID) await eventually(() => has(place + text), { what: `${place}${text}` });
-  assert(has("no.such") && has("boom"), "the broken functions of the mine are not named");
-  assertEquals(await fleet.saltJson("web1", "mine.get", "web1", "good"), map({ web1: map({ web1: "fine" }) }));
-  const status = await fleet.saltJson("web1", "schedule.job_status", "good");
-  const job = isMap(status) ? status.get("web1") : undefined;
-  assert(isMap(job) && job.has("_last_run"), "the job has not run");
+  await eventually(() => has("no.such") && has("boom"), { what: "the broken functions of the mine in the log" });
+  const mine = map({ web1: map({ web1: "fine" }) });
+  await eventually(async () => equals(await fleet.saltJson("web1", "mine.get", "web1", "good"), mine), {
+    what: "the mine",
+  });
+  await eventually(async () => {
+    const status = await fleet.saltJson("web1", "schedule.job_status", "good");
+    const job = isMap(status) ? status.get("web1") : undefined;
+    return isMap(job) && job.has("_last_run");
+  }, { what: "a run of the job" });
 });
 
 fleetTest("a schedule and beacons that are no maps are named by file and line, and the minion works", {
@@ -106,10 +111,12 @@ Deno.test("a reactor names each broken entry by file and line, and does what the
     await fleet.salt("web1", "event.send", "t/say", "{n: 5}");
     await eventually(async () => (await published()).includes(5), { what: "the job of the last event" });
     assertEquals(await published(), [1, 2, 5]);
-    const report = parseJson((await fleet.saltRun("reactor.status", "--out=json")).out);
-    const errors = isMap(report) ? report.get("errors") : undefined;
-    assert(Array.isArray(errors));
-    const texts = errors.map((error) => isMap(error) ? String(error.get("error")) : "");
+    // The report is written once a second.
+    const named = async () => {
+      const report = parseJson((await fleet.saltRun("reactor.status", "--out=json")).out);
+      const errors = isMap(report) ? report.get("errors") : undefined;
+      return Array.isArray(errors) ? errors.map((error) => isMap(error) ? String(error.get("error")) : "") : [];
+    };
     const file = `${fleet.configDir}/master:1: `;
     for (
       const text of [
@@ -122,6 +129,6 @@ Deno.test("a reactor names each broken entry by file and line, and does what the
         "Too many events t/storm",
       ]
     ) {
-      assert(texts.some((each) => each.includes(text)), `${text} is not in\n${texts.join("\n")}`);
+      await eventually(async () => (await named()).some((each) => each.includes(text)), { what: text, everyMs: 300 });
     }
   }));
