@@ -58,7 +58,11 @@ async function main(): Promise<number> {
     return await runEngine();
   }
   if (name === "salt-master") return await runMaster(args);
-  writeError(unknownNameText(name, ["salt-master"]));
+  if (name === "salt-syndic") {
+    const { runSaltSyndic } = await import("#lib/syndic/salt_syndic.ts");
+    return await runSaltSyndic(args);
+  }
+  writeError(unknownNameText(name, ["salt-master", "salt-syndic"]));
   return EX_USAGE;
 }
 

@@ -50,7 +50,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/minion"],
   ["lib/master"],
   ["lib/commands"],
-  ["lib/api"],
+  ["lib/api", "lib/syndic"],
   ["master.ts", "minion.ts", "salt.ts"],
   ["scripts"],
   ["scripts/coverage/rules", "scripts/mutants", "scripts/reference"],

@@ -9,7 +9,7 @@
 import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { NoMasterError, RequestTimeoutError, TargetError, UsageError, WireError } from "#lib/errors.ts";
-import { jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
+import { jobNew, jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { masterBus } from "#lib/bus/paths.ts";
@@ -100,7 +100,11 @@ export class LocalClient {
     options.log.named("salt.client").debug(() =>
       `Connecting to the master's event bus in ${opts.sock_dir}, and to ${requests}`
     );
-    const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [jobPrefix(""), PRESENCE_CHANGE_EVENT]);
+    const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [
+      jobPrefix(""),
+      PRESENCE_CHANGE_EVENT,
+      ...opts.order_masters ? [SYNDIC_EVENTS] : [],
+    ]);
     const channel = new RequestChannel(requests);
     return new LocalClient(opts, options, { channel, events, port: publishPort });
   }
@@ -201,14 +205,19 @@ export class LocalClient {
       onAbsent,
       log: this.#log,
     };
+    // Minions below syndics are named by events of the syndics, which come later.
+    const holdUntil = this.#opts.order_masters ? performance.now() + this.#syndicWaitMs : 0;
+    const isOver = () => watch.done && performance.now() >= holdUntil;
     const concerns = (tag: string) => {
+      if (tag.startsWith(SYNDIC_EVENTS)) return isNamedBelow(tag, job.jid);
       const jid = (jobSign(tag) ?? stateProgressSign(tag))?.jid;
       return jid === job.jid || (jid !== undefined && jid === collection.questionJid) || tag === PRESENCE_CHANGE_EVENT;
     };
-    while (!watch.done && !signal?.aborted) {
+    while (!isOver() && !signal?.aborted) {
       await this.#askSilent(collection);
-      if (watch.done) break;
-      const waitMs = Math.max(0, Math.min(watch.nextAt - performance.now(), 1_000));
+      if (isOver()) break;
+      const nextAt = watch.done ? holdUntil : watch.nextAt;
+      const waitMs = Math.max(0, Math.min(nextAt - performance.now(), 1_000));
       const event = await this.#events.next(waitMs, concerns);
       watch.tick(performance.now());
       if (event === undefined) {
@@ -216,6 +225,10 @@ export class LocalClient {
         continue;
       }
       this.#log.trace(`Event ${event.tag}`);
+      if (event.tag.startsWith(SYNDIC_EVENTS)) {
+        watch.add(onlyStrings(event.data.get("minions")), performance.now());
+        continue;
+      }
       const met = recognize(event, collection);
       if (met === undefined) continue;
       const returned = await EVENT_HANDLERS[met.kind](collection, met.id, event.data);
@@ -223,6 +236,9 @@ export class LocalClient {
       watch.tick(performance.now());
     }
     if (signal?.aborted) return;
+    if (this.#opts.order_masters && watch.isEmpty) {
+      throw new TargetError("No minion of this master or below it matches", "");
+    }
     for (const id of watch.unreturned) output?.catchUp(id);
     yield* this.#remaining(job.jid, watch.unreturned);
   }
@@ -245,7 +261,12 @@ export class LocalClient {
       `Asking ${reachable.length} silent minions whether they run job ${job.jid} (saltutil.find_job)`
     );
     collection.questionJid = await this.#askWhetherRunning(job, reachable);
-    watch.queried(reachable, performance.now() + collection.gatherMs);
+    const below = this.#opts.order_masters ? this.#syndicWaitMs : 0;
+    watch.queried(reachable, performance.now() + collection.gatherMs + below);
+  }
+
+  get #syndicWaitMs(): number {
+    return this.#opts.syndic_wait * 1000;
   }
 
   #follow(jid: string, listener: OutputListener): OutputFollower {
@@ -329,6 +350,16 @@ export class LocalClient {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+/** What begins the tags of events that syndics send from the masters below. */
+const SYNDIC_EVENTS = "syndic/";
+
+/** Whether an event of a syndic names the minions of a job: `salt/job/<jid>/new`, of Salt 3006 and 3007 `<jid>`. */
+function isNamedBelow(tag: string, jid: string): boolean {
+  const [, , ...own] = tag.split("/");
+  const below = own.join("/");
+  return below === jid || below === jobNew(jid);
 }
 
 /** A job whose returns are collected. */

@@ -18,6 +18,8 @@ export class JobWatch {
    */
   #earliest: number;
   readonly #unreturned: Set<string>;
+  /** All that were waited for. */
+  readonly #known: Set<string>;
   readonly #acknowledged = new Set<string>();
   #findJob: { readonly unanswered: Set<string>; readonly deadline: number } | undefined;
 
@@ -27,6 +29,22 @@ export class JobWatch {
     this.#earliest = options.now + options.timeoutMs;
     this.#deadlines = new Map(ids.map((id) => [id, this.#earliest]));
     this.#unreturned = new Set(ids);
+    this.#known = new Set(ids);
+  }
+
+  /** The job is for these minions too: a syndic has named them. */
+  add(ids: readonly string[], now: number): void {
+    for (const id of ids) {
+      if (this.#known.has(id)) continue;
+      this.#known.add(id);
+      this.#unreturned.add(id);
+      this.#wait(id, now + this.#timeoutMs);
+    }
+  }
+
+  /** Whether there was ever a minion to wait for. */
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
   }
 
   /** Those that have not returned. */

@@ -327,8 +327,53 @@ function makeMasterOptions() {
       "Named compound targets, as a text or a list of words: `salt -N NAME`, and `N@NAME` in a compound.",
     ),
     range_server: planOption(strOption("range:80", "Range server for targets of that type.")),
-    order_masters: planOption(boolOption(false, "Whether syndics are below this master.")),
-    syndic_wait: planOption(intOption(5, "Seconds that a syndic gets on top of a timeout.", { min: 0 })),
+    order_masters: boolOption(
+      false,
+      "Whether syndics are below this master: it publishes each job, also one that none of its own minions matches ([syndic.md](syndic.md)).",
+    ),
+    syndics: strsOption(
+      null,
+      "Ids that may return for minions below them, with `order_masters`; unset: every accepted id, as in Salt, but never for an id that has a key here. Not in Salt.",
+    ),
+    syndic_wait: intOption(
+      5,
+      "Seconds that `salt` waits, with `order_masters`, for minions below syndics to be named.",
+      {
+        min: 0,
+      },
+    ),
+    syndic_master: strsOption(
+      ["masterofmasters"],
+      "Of salt-syndic: the higher masters, each a host, an address, or `host:port`.",
+    ),
+    syndic_master_port: portOption(null, "Of salt-syndic: their port; unset: `master_port` of the minion."),
+    syndic_finger: strOption("", "Of salt-syndic: fingerprint of the higher master's key; another key ends it."),
+    syndic_log_file: pathOption("/var/log/salt/syndic", "Of salt-syndic: its log file."),
+    syndic_pidfile: pathOption("/var/run/salt-syndic.pid", "Of salt-syndic: the file that holds its process id."),
+    syndic_event_forward_timeout: floatOption(
+      0.5,
+      "Of salt-syndic: seconds between two requests with the events and returns of its master.",
+      { min: 0.01 },
+    ),
+    syndic_jid_forward_cache_hwm: intOption(
+      100,
+      "Of salt-syndic: of how many jobs it remembers that their loads were sent.",
+      { min: 1 },
+    ),
+    syndic_failover: notNeeded(
+      choiceOption("random", "Accepted for compatibility with Salt: a return goes to the master that gave the job.", [
+        "random",
+        "ordered",
+      ]),
+    ),
+    syndic_retries: notNeeded(
+      intOption(3, "Accepted for compatibility with Salt: a return is stored, and sent until the master has it.", {
+        min: 1,
+      }),
+    ),
+    syndic_forward_all_events: notNeeded(
+      boolOption(false, "Accepted for compatibility with Salt, where it has no effect either."),
+    ),
     show_timeout: boolOption(true, "Whether minions that did not answer are listed."),
     show_jid: boolOption(false, "Whether the commands show the job's id."),
     unique_jid: boolOption(false, "Whether job ids end in the number of the process that made them."),

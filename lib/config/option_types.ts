@@ -111,8 +111,11 @@ export function boolOption<D extends boolean | null>(defaultValue: D, doc: strin
 }
 
 /** A list of strings; a single string counts as a list of one. */
-export function strsOption(defaultValue: readonly string[], doc: string): Option<string[]> {
-  return { type: "strs", default: [...defaultValue], doc };
+export function strsOption<D extends readonly string[] | null>(
+  defaultValue: D,
+  doc: string,
+): Option<OrNull<D, string[]>> {
+  return { type: "strs", default: defaultValue === null ? null : [...defaultValue], doc };
 }
 
 /** A list of anything. */

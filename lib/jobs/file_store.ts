@@ -150,6 +150,13 @@ class FileJobStore implements JobStore {
     });
   }
 
+  saveMinionsBelow(jid: string, minions: readonly string[], syndic: string): void {
+    this.#storing("store the minions of a job", () => {
+      this.prepare(jid);
+      this.#directories.of(jid).write(`.minions.${syndic}.p`, encode([...minions].sort(compareStrings), "disk"));
+    });
+  }
+
   saveReturn(load: ReadonlyMap<Value, Packable>): Stored {
     const jid = load.get("jid"), id = load.get("id"), value = load.get("return");
     if (typeof jid !== "string" || !isJid(jid) || typeof id !== "string" || value === undefined) return "ignored";

@@ -179,6 +179,12 @@ export interface JobStore {
    */
   saveLoad(jid: string, load: ValueMap, minions?: readonly string[]): void;
   /**
+   * Stores for which minions below a syndic a job is.
+   * @param syndic A valid id.
+   * @throws {StoreError} If they cannot be stored.
+   */
+  saveMinionsBelow(jid: string, minions: readonly string[], syndic: string): void;
+  /**
    * Stores a return, unless there is one of that minion. A job that was not prepared is created, with the return as its
    * load, as in Salt.
    * @param load The minion's message: `jid`, `id`, `return`, and `retcode`, `success`, `out` as far as they are there.

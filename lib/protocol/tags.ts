@@ -46,6 +46,10 @@ export const scheduleAnswer = (what: string): string => `/salt/minion/minion_sch
 export const SCHEDULE_SAVED = "/salt/minion/minion_schedule_saved";
 /** `minion_start`, the older form of {@linkcode minionStart}. */
 export const LEGACY_START_EVENT = "minion_start";
+/** `salt/syndic/<id>/start`: a syndic has started. */
+export const syndicStart = (id: string): string => `salt/syndic/${id}/start`;
+/** `syndic_start`, the older form of {@linkcode syndicStart}. */
+export const LEGACY_SYNDIC_START = "syndic_start";
 /** `minion/refresh/<id>`: the grains of a minion were stored again. */
 export const minionRefresh = (id: string): string => `minion/refresh/${id}`;
 /** `salt/presence/present`: all minions that are connected. */

@@ -11,7 +11,7 @@ import { licenseFiles, OWN_FILES, SHIPPED, type ShippedComponent } from "#lib/pr
 
 /** The entries, by executable, with the other names that each can be called by. */
 export const EXECUTABLES = [
-  { name: "salt-master", entry: "master.ts", links: [] },
+  { name: "salt-master", entry: "master.ts", links: ["salt-syndic"] },
   { name: "salt-minion", entry: "minion.ts", links: ["salt-call"] },
   { name: "salt", entry: "salt.ts", links: ["salt-key", "salt-run", "salt-cp", "salt-ssh", "salt-api"] },
 ] as const;

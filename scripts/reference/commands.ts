@@ -9,7 +9,7 @@ import { SALT } from "#lib/commands/programs/salt_options.ts";
 import { SALT_CALL } from "#lib/commands/programs/salt_call_options.ts";
 import { SALT_CP } from "#lib/commands/programs/salt_cp_options.ts";
 import { SALT_KEY } from "#lib/commands/programs/salt_key_options.ts";
-import { SALT_API, SALT_MASTER, SALT_MINION } from "#lib/commands/daemons/service_options.ts";
+import { SALT_API, SALT_MASTER, SALT_MINION, SALT_SYNDIC } from "#lib/commands/daemons/service_options.ts";
 import { SALT_SSH } from "#lib/commands/ssh/salt_ssh_options.ts";
 import { SALT_RUN } from "#lib/commands/programs/salt_run_options.ts";
 
@@ -17,7 +17,7 @@ import { SALT_RUN } from "#lib/commands/programs/salt_run_options.ts";
 export type AnyCommand = CommandLine<CliTable>;
 
 /** The services; their manual pages are in section 8. */
-export const SERVICES: readonly AnyCommand[] = [SALT_MASTER, SALT_MINION, SALT_API];
+export const SERVICES: readonly AnyCommand[] = [SALT_MASTER, SALT_MINION, SALT_API, SALT_SYNDIC];
 
 /** Every command; those for operators come first. */
 export const COMMANDS: readonly AnyCommand[] = [SALT, SALT_KEY, SALT_RUN, SALT_CALL, SALT_CP, SALT_SSH, ...SERVICES];

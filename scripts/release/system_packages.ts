@@ -91,7 +91,7 @@ export function systemPackages(parts: PackageParts): SystemPackage[] {
       needs: ["salt-deno", "salt-deno-common"],
       inPlaceOf: ["salt-master"],
       files: [
-        ...program("salt-master"),
+        ...program("salt-master", ["salt-syndic"]),
         unit("salt-master.service"),
         { path: "/etc/salt/master", text: own("master.conf"), isConfiguration: true },
       ],

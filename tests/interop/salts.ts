@@ -8,7 +8,16 @@ import { pythonSalt } from "./python_salt.ts";
 import { TREE_CONFIG } from "#tests/support/tree_config.ts";
 
 /** The programs of Salt that there are in each implementation. */
-export const PROGRAMS = ["salt-master", "salt-minion", "salt-call", "salt", "salt-key", "salt-run", "salt-cp"] as const;
+export const PROGRAMS = [
+  "salt-master",
+  "salt-minion",
+  "salt-call",
+  "salt",
+  "salt-key",
+  "salt-run",
+  "salt-cp",
+  "salt-syndic",
+] as const;
 export type Program = typeof PROGRAMS[number];
 
 /** An implementation. */
@@ -31,6 +40,7 @@ const ENTRIES: Readonly<Record<Program, string>> = {
   "salt-key": "salt.ts",
   "salt-run": "salt.ts",
   "salt-cp": "salt.ts",
+  "salt-syndic": "master.ts",
 };
 
 /** Our Salt, started by its entries. */

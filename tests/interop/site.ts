@@ -93,9 +93,25 @@ export class Site {
   readonly #minions = new Map<string, { readonly root: string; readonly service: Service }>();
   #master: { readonly salt: Salt; readonly service: Service } | undefined;
 
-  constructor() {
+  /** @param more Further lines of the master's configuration. */
+  constructor(more = "") {
     this.root = Deno.makeTempDirSync({ prefix: "salt_" });
-    writeConfig(`${this.root}/etc/salt/master`, masterConfig(this.root, this.#ports));
+    writeConfig(`${this.root}/etc/salt/master`, masterConfig(this.root, this.#ports) + more);
+  }
+
+  /** Starts a syndic beside the master, below the master of `top`. */
+  startSyndic(salt: Salt, id: string, top: Site): Service {
+    const path = `${this.root}/etc/salt/master`;
+    const lines = `syndic_master: 127.0.0.1\nsyndic_master_port: ${top.#ports.request}\n`;
+    writeConfig(path, Deno.readTextFileSync(path) + lines);
+    const publish = salt.version === undefined ? undefined : top.#ports.publish;
+    const minion = minionConfig(this.root, id, { ...top.#ports, publish });
+    // Python's syndic looks for the bus of its master there.
+    writeConfig(`${this.root}/etc/salt/minion`, `${minion}sock_dir: ${this.root}/var/run/salt/master\n`);
+    const words = [...salt.command("salt-syndic"), "-c", `${this.root}/etc/salt`];
+    const service = Service.start(`the syndic ${id} (${salt.name})`, words, `${this.root}/syndic.out`);
+    this.#minions.set(`syndic ${id}`, { root: this.root, service });
+    return service;
   }
 
   /** Starts a master; resolves when it listens. */

@@ -24,6 +24,7 @@ const EXIT_CODES: Readonly<Record<string, ExitCodes>> = {
   "salt-master": SERVICE,
   "salt-minion": SERVICE,
   "salt-api": SERVICE,
+  "salt-syndic": SERVICE,
   "salt": [
     [0, "all minions returned, and nothing failed"],
     [1, "a minion failed, or did not return"],

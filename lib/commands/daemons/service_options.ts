@@ -32,6 +32,14 @@ export const SALT_MINION: CommandLine<ServiceTable> = {
   options: SERVICE_OPTIONS,
 };
 
+/** The command `salt-syndic`. */
+export const SALT_SYNDIC: CommandLine<ServiceTable> = {
+  prog: "salt-syndic",
+  usage: "[options]",
+  description: "The Salt syndic, which passes the jobs of a higher master to the master on this host.",
+  options: SERVICE_OPTIONS,
+};
+
 /** The command `salt-api`. */
 export const SALT_API: CommandLine<ServiceTable> = {
   prog: "salt-api",

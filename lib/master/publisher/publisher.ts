@@ -153,7 +153,9 @@ export class Publisher implements ThreadService {
   async #publish(load: ValueMap, minions: readonly string[]): Promise<void> {
     const sealed = this.#sealer.seal(load);
     if (this.#opts.zmq_filtering) {
-      const topics = publishTopics(load.get("tgt_type") ?? null, minions).map((topic) => encoder.encode(topic));
+      const topics = publishTopics(load.get("tgt_type") ?? null, minions, this.#opts.order_masters).map((topic) =>
+        encoder.encode(topic)
+      );
       // All at once: another publish, with a higher serial, must not come between them.
       await Promise.all(topics.map((topic) => this.#socket.send([topic, sealed])));
     } else await this.#socket.send([sealed]);

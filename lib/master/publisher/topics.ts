@@ -16,8 +16,11 @@ const BY_ID: readonly Value[] = ["glob", "pcre", "list"];
 /**
  * The topics of a publish; each gets its own message.
  * @param minions The target minions, as far as the master knows.
+ * @param orderMasters Whether syndics are below this master, which know other minions. Default: none are.
  */
-export function publishTopics(tgtType: Value, minions: readonly string[]): string[] {
-  if (minions.length === 0 || !BY_ID.includes(tgtType)) return ["broadcast"];
-  return minions.map((id) => hashHex(id, "sha1"));
+export function publishTopics(tgtType: Value, minions: readonly string[], orderMasters = false): string[] {
+  // Syndics subscribe to both.
+  if (!BY_ID.includes(tgtType)) return ["broadcast"];
+  if (minions.length === 0) return [orderMasters ? "syndic" : "broadcast"];
+  return [...minions.map((id) => hashHex(id, "sha1")), ...orderMasters ? ["syndic"] : []];
 }

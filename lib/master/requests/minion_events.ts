@@ -12,10 +12,11 @@ import { type JobSign, jobSign } from "#lib/protocol/tags.ts";
 import { batchFromMap } from "#lib/protocol/live_batch.ts";
 import type { Needs } from "./services.ts";
 import { minionMayFire } from "#lib/bus/minion_tags.ts";
+import { maySpeakForOthers, noteMinionsBelow, tagsFromBelow } from "./syndics.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What events need. */
-export type EventNeeds = Needs<"jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
+export type EventNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
 
 /**
  * `_minion_event`: fires one event or a list of them, and stores grains that come with it.
@@ -33,6 +34,10 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
   }
   const pretag = load.get("pretag");
   const events = load.get("events");
+  if (Array.isArray(events) && pretag === `syndic/${id}` && maySpeakForOthers(id, services)) {
+    for (const event of events) await fireFromBelow(event, id, services);
+    return null;
+  }
   if (Array.isArray(events)) {
     for (const event of events) {
       const tag = isMap(event) ? event.get("tag") : undefined;
@@ -48,6 +53,18 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
   const tag = load.get("tag");
   if (typeof tag === "string") await fireFor(id, tag, load, services);
   return null;
+}
+
+/** An event from the bus of a master below. */
+async function fireFromBelow(event: Value, id: string, services: EventNeeds): Promise<void> {
+  const tag = isMap(event) ? event.get("tag") : undefined;
+  const data = isMap(event) ? event.get("data") ?? null : null;
+  if (typeof tag !== "string" || !isMap(data) || /\p{Cc}/u.test(tag)) return;
+  noteMinionsBelow(data, id, services);
+  for (const fired of tagsFromBelow(tag, data, id, services)) {
+    const sign = fired === tag ? jobSign(fired) : undefined;
+    if (sign === undefined || keepSign(sign, data, services)) await services.fire(fired, data);
+  }
 }
 
 /** The data of an event of a list. That of a beacon that failed is empty in Salt; here it has the text. */

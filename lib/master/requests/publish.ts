@@ -14,6 +14,7 @@ import { RefusedError, StoreError, TargetError, WireError } from "#lib/errors.ts
 import { jobNew, jobPublish } from "#lib/protocol/tags.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import type { Needs } from "./services.ts";
+import { isKnownSyndic } from "./syndics.ts";
 import { claimedUser, jobText } from "./job_text.ts";
 import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "#lib/protocol/no_log.ts";
 import { listField, stringField } from "#lib/protocol/payload.ts";
@@ -76,17 +77,23 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     return map({ error: { name, message } });
   }
   const tgt = load.get("tgt") ?? null;
-  if (resolved.minions.length === 0) return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
+  // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are
+  // now would decide for themselves, as would those below syndics.
+  const limited = caller.rules !== undefined || !callers.access.isOperator(caller.user);
+  const ordersMasters = services.opts.order_masters && !limited;
+  if (resolved.minions.length === 0 && !ordersMasters) {
+    return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
+  }
 
   const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
   const clean = withoutCredentials(load).set("user", user);
   if (load.has("kwargs")) clean.set("kwargs", withoutCredentials(kwargs));
-  // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are
-  // now would decide for themselves.
-  const limited = caller.rules !== undefined || !callers.access.isOperator(caller.user);
   // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
   if (limited) clean.delete("id");
-  return await issueJob(clean, { ...resolved, named: resolved.byData && limited }, services);
+  const named = limited && (resolved.byData || services.opts.order_masters);
+  // A syndic does not answer for itself, and nobody waits for it.
+  const minions = resolved.minions.filter((id) => !isKnownSyndic(id, services));
+  return await issueJob(clean, { ...resolved, minions, named }, services);
 }
 
 /**
@@ -113,7 +120,7 @@ function checkOwnJid(
 export async function publishOwn(load: ValueMap, services: PublishNeeds): Promise<boolean> {
   const portable = withPortableTarget(load, services);
   const resolved = resolveJob(portable, fleetOf(services), services);
-  if (resolved.minions.length === 0) return false;
+  if (resolved.minions.length === 0 && !services.opts.order_masters) return false;
   await issueJob(portable, { ...resolved, named: false }, services);
   return true;
 }
@@ -127,7 +134,7 @@ export interface Addressees extends Pick<Resolved, "minions" | "missing"> {
 /**
  * Gives a job its id, stores it, and sends it.
  * @param load The load of a publish, with its user and without credentials.
- * @param addressees At least one minion.
+ * @param addressees At least one minion, unless syndics are below this master.
  * @returns As {@linkcode publishCommand}.
  */
 export async function issueJob(load: ValueMap, addressees: Addressees, services: PublishNeeds): Promise<ValueMap> {
@@ -143,7 +150,7 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   }
   const { tgt_type, tgt, user, fun, arg, hidden } = job;
   await services.fire(jobNew(jid), asNoted(map({ jid, tgt_type, tgt, user, fun, arg, minions, missing, ...hidden })));
-  const publish = publishOf(job, addressees, load);
+  const publish = publishOf(job, addressees, load, services);
   await services.fire(jobPublish(jid), asNoted(publish));
   await services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
   // Other jobs are stored while they are being sent: half a dozen new files take longer than everything else here. The
@@ -237,10 +244,13 @@ function withExternalCache(ret: string, cache: string): string {
 }
 
 /** The job as minions get it. */
-function publishOf(job: IssuedJob, { minions, named }: Addressees, load: ValueMap): ValueMap {
+function publishOf(job: IssuedJob, { minions, named }: Addressees, load: ValueMap, { opts }: Needs<"opts">): ValueMap {
   const { jid, fun, arg, ret, user, kwargs, hidden } = job;
   const target = named ? { tgt: minions, tgt_type: "list" } : { tgt: job.tgt, tgt_type: job.tgt_type };
   const publish = map({ fun, arg, tgt: target.tgt, jid, ret, tgt_type: target.tgt_type, user, ...hidden });
+  // Syndics hand both on: the time-out of the client, and rules that the master below checks. Whoever has rules reaches
+  // the minions that are named here, and none below, also not one of the same name.
+  if (opts.order_masters) publish.set("to", opts.timeout).set("auth_list", named ? [map({ "^$": [] })] : []);
   if (load.has("id")) publish.set("id", load.get("id") ?? null);
   for (const key of PASSED_ON) if (kwargs.has(key)) publish.set(key, kwargs.get(key) ?? null);
   const delimiter = kwargs.get("delimiter");

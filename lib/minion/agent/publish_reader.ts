@@ -26,6 +26,8 @@ export interface ReaderRules {
   data(): { readonly grains: ValueMap; readonly pillar: ValueMap };
   /** Whether a publish must have the master's signature (`sign_pub_messages` of the minion). */
   readonly requireSignature: boolean;
+  /** Whether jobs for any target are taken, as a syndic does. Default: only those for this minion. */
+  readonly takesAll?: boolean;
   /** The job ids that this minion has accepted, of all its masters. */
   readonly jids: JidMemory;
   /** Called with a new job before its id is remembered, so that a remembered job cannot be lost. */
@@ -125,6 +127,7 @@ export class PublishReader {
 
   /** @throws {TargetError} If the target cannot be read. */
   #isMeant(load: ValueMap): boolean {
+    if (this.#rules.takesAll) return true;
     const { grains, pillar } = this.#rules.data();
     const delimiter = load.get("delimiter");
     return matchesTarget(

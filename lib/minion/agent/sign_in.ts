@@ -48,6 +48,8 @@ export interface Applicant {
   readonly id: string;
   /** The directory of its keys. */
   readonly pkiDir: string;
+  /** The name of the file of the trusted master key, without `.pub`. Default: `minion_master`. */
+  readonly masterKeyName?: string;
   readonly key: PrivateKey;
   /** The algorithm for encrypting the keys in the reply. */
   readonly encAlgorithm: EncryptionAlgorithm;
@@ -89,7 +91,7 @@ export class SignIn {
     const load = map({ cmd: "_auth", id, nonce: this.#nonce, enc_algo: encAlgorithm, sig_algo: sigAlgorithm });
     if (autosignGrains.size > 0) load.set("autosign_grains", autosignGrains);
     if (this.#token !== undefined && this.#knownMaster !== undefined) {
-      const master = this.#readKey(masterKeyPath(this.#applicant.pkiDir), this.#knownMaster);
+      const master = this.#readKey(this.#masterKeyPath, this.#knownMaster);
       load.set("token", master.encrypt(encAlgorithm, new TextEncoder().encode(this.#token)));
     }
     load.set("pub", key.publicKey.pem);
@@ -171,8 +173,12 @@ export class SignIn {
   }
 
   #storedKey(): string | undefined {
-    const { openMode, pkiDir } = this.#applicant;
-    return openMode ? undefined : readTextFileIfExists(masterKeyPath(pkiDir));
+    return this.#applicant.openMode ? undefined : readTextFileIfExists(this.#masterKeyPath);
+  }
+
+  get #masterKeyPath(): string {
+    const { pkiDir, masterKeyName } = this.#applicant;
+    return masterKeyPath(pkiDir, masterKeyName);
   }
 
   #checkMasterKey(pem: string, pubSig: Value | undefined): void {
@@ -194,7 +200,7 @@ export class SignIn {
           `Known: ${fingerprint(knownPem, hashType)}, offered: ${
             fingerprint(pem, hashType)
           }. If the new key is right, ` +
-          `remove ${masterKeyPath(this.#applicant.pkiDir)} and start the minion again`,
+          `remove ${this.#masterKeyPath} and start the minion again`,
         42,
       );
     }
@@ -222,7 +228,7 @@ export class SignIn {
   #checkSignature(signed: Uint8Array, sig: Uint8Array | undefined, offered: PublicKey | undefined): void {
     const pem = this.#knownMaster;
     if (offered === undefined && pem === undefined) return; // before the first contact a "wait" cannot be verified
-    const master = offered ?? this.#readKey(masterKeyPath(this.#applicant.pkiDir), pem ?? "");
+    const master = offered ?? this.#readKey(this.#masterKeyPath, pem ?? "");
     if (sig === undefined || !master.verify(this.#applicant.sigAlgorithm, signed, sig)) {
       throw new AuthenticationError("The master's signature of its reply does not hold");
     }
@@ -243,7 +249,7 @@ export class SignIn {
 
   #keepMasterKey(masterKey: PublicKey): void {
     if (this.#knownMaster !== undefined && samePem(this.#knownMaster, masterKey.pem)) return;
-    writeFileAtomic(masterKeyPath(this.#applicant.pkiDir), masterKey.pem, { mode: 0o644, sync: true });
+    writeFileAtomic(this.#masterKeyPath, masterKey.pem, { mode: 0o644, sync: true });
   }
 }
 
@@ -254,8 +260,8 @@ function requestLimit(inner: ValueMap): number | undefined {
 }
 
 /** The file of the trusted master key. */
-export function masterKeyPath(pkiDir: string): string {
-  return `${pkiDir}/minion_master.pub`;
+export function masterKeyPath(pkiDir: string, name = "minion_master"): string {
+  return `${pkiDir}/${name}.pub`;
 }
 
 function fromBase64(text: Value | undefined): Uint8Array {

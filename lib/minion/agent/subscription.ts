@@ -40,6 +40,8 @@ export interface SubscriptionParts {
   readonly closing: AbortSignal;
   /** Takes a job. */
   take(load: ValueMap): void;
+  /** With `zmq_filtering`: the topics. Default: those of a minion. */
+  readonly topics?: readonly string[];
   /** Called when the connection was lost. */
   onLost?(): void;
   /** Called when a new master process has replaced the old one. */
@@ -85,7 +87,7 @@ export class Subscription {
       ipv6: this.#parts.opts.ipv6 ?? host.includes(":"),
     });
     if (this.#parts.opts.zmq_filtering) {
-      for (const topic of ["broadcast", hashHex(id, "sha1")]) inbox.subscribe(topic);
+      for (const topic of this.#parts.topics ?? ["broadcast", hashHex(id, "sha1")]) inbox.subscribe(topic);
     } else {
       inbox.subscribe("");
     }

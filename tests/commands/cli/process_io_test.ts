@@ -109,7 +109,7 @@ Deno.test("an unknown program name is refused, and the error lists the known nam
     const [entry, name, known] of [
       ["salt.ts", "salt-cloud", "salt, salt-key, salt-run, salt-api, salt-cp, salt-ssh"],
       ["minion.ts", "salt-proxy", "salt-minion, salt-call"],
-      ["master.ts", "salt-syndic", "salt-master"],
+      ["master.ts", "salt-proxy", "salt-master, salt-syndic"],
     ]
   ) {
     const { code, stderr } = await start("run", "--allow-all", "--quiet", entry, "--as", name, "--version").output();

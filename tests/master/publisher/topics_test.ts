@@ -8,4 +8,7 @@ Deno.test("a publish uses the topics of its minions if the target names ids, els
   for (const type of ["glob", "pcre", "list"]) assertEquals(publishTopics(type, ["web1"]), [WEB1]);
   for (const type of ["grain", "compound", "pillar", null]) assertEquals(publishTopics(type, ["web1"]), ["broadcast"]);
   assertEquals(publishTopics("glob", []), ["broadcast"]);
+  assertEquals([publishTopics("list", ["web1"], true), publishTopics("glob", [], true)], [[WEB1, "syndic"], [
+    "syndic",
+  ]]);
 });

@@ -1,0 +1,98 @@
+/**
+ * What a syndic carries up: the events of its own master's bus, and the returns, one entry for each job. Knows neither
+ * sockets nor files.
+ * Source: Salt 3007.15 `salt/minion.py` SyndicManager (_process_event, _forward_events).
+ * @module
+ */
+
+import type { BusEvent } from "#lib/bus/event.ts";
+import { jobNew, jobSign } from "#lib/protocol/tags.ts";
+import { map, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Events that wait for the next turn; more of them are dropped. */
+const MAX_EVENTS = 20_000;
+/** Fields of a return that a top needs of each minion. */
+const RETURN_FIELDS = ["return", "retcode", "success", "fun_args", "interrupted", "error_details"];
+
+/** What a syndic collects between two turns. */
+export class Forwarded {
+  readonly #id: string;
+  readonly #loadOf: (jid: string) => ValueMap | undefined;
+  /** Jobs whose load was sent up, the oldest first. */
+  readonly #sent = new Set<string>();
+  readonly #hwm: number;
+  #events: ValueMap[] = [];
+  #returns = new Map<string, ValueMap>();
+  #dropped = 0;
+
+  /**
+   * @param id The syndic's own id.
+   * @param options.loadOf The load of a job in the job cache.
+   * @param options.hwm Of how many jobs it remembers that their loads were sent.
+   */
+  constructor(id: string, options: { readonly loadOf: (jid: string) => ValueMap | undefined; readonly hwm: number }) {
+    this.#id = id;
+    this.#loadOf = options.loadOf;
+    this.#hwm = options.hwm;
+  }
+
+  /** Takes an event of the bus. */
+  add({ tag, data }: BusEvent): void {
+    const sign = jobSign(tag);
+    if (sign?.kind === "ret") return this.#addReturn(sign.jid, sign.id, data);
+    if (data.has("retcode")) return;
+    if (this.#events.length >= MAX_EVENTS) return void this.#dropped++;
+    this.#events.push(map({ tag, data }));
+    // Masters of Salt 3006 and 3007 read from this event alone which minions a job is for.
+    const jid = data.get("jid");
+    if (typeof jid === "string" && tag === jobNew(jid) && data.has("minions")) {
+      const minions = data.get("minions") ?? [];
+      this.#events.push(map({ tag: jid, data: map({ minions, jid, _stamp: data.get("_stamp") ?? "" }) }));
+    }
+  }
+
+  #addReturn(jid: string, id: string, data: ValueMap): void {
+    if (data.get("id") !== id || !data.has("return")) return;
+    let job = this.#returns.get(jid);
+    if (job === undefined) {
+      const load = this.#sent.has(jid) ? undefined : this.#loadOf(jid);
+      this.#remember(jid);
+      job = map({
+        id: this.#id,
+        jid,
+        fun: data.get("fun") ?? null,
+        arg: null,
+        tgt: null,
+        tgt_type: null,
+        load: load ?? new Map(),
+        return: new Map(),
+      });
+      for (const key of ["out", "master_id"]) if (data.has(key)) job.set(key, data.get(key) ?? null);
+      this.#returns.set(jid, job);
+    }
+    const returned: ValueMap = new Map();
+    for (const key of RETURN_FIELDS) if (data.has(key)) returned.set(key, data.get(key) ?? null);
+    (job.get("return") as ValueMap).set(id, returned);
+  }
+
+  #remember(jid: string): void {
+    this.#sent.add(jid);
+    const [oldest] = this.#sent;
+    if (this.#sent.size > this.#hwm) this.#sent.delete(oldest);
+  }
+
+  /** The events since the last call, and how many were dropped. */
+  takeEvents(): { readonly events: Value[]; readonly dropped: number } {
+    const taken = { events: this.#events, dropped: this.#dropped };
+    this.#events = [];
+    this.#dropped = 0;
+    return taken;
+  }
+
+  /** The returns since the last call, one entry for each job. */
+  takeReturns(): Map<string, ValueMap> {
+    const taken = this.#returns;
+    this.#returns = new Map();
+    return taken;
+  }
+}
