@@ -63,12 +63,12 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tests/bench/fleets"],
   ["tests/bench/programs"],
   ["tests/bench/rows"],
-  ["tests/bench", "tests/fuzz", "tests/interop"],
+  ["tests/bench", "tests/fuzz", "tests/interop", "tests/simulation"],
   ["tests/interop/formulas", "tests/interop/schedule", "tests/record"],
   ["tests/chaos/harness"],
   ["tests/chaos/faults"],
   ["tests/chaos"],
-  ["tests/docs", "tests/interop/beacons", "tests/release", "tests/scripts", "tests/system"],
+  ["tests/docs", "tests/simulation/replacements", "tests/interop/beacons", "tests/release", "tests/scripts", "tests/system"],
 ];
 
 /**
@@ -368,7 +368,9 @@ function upwardImports(imports: ReadonlyMap<string, readonly Import[]>): string[
 
 /** The functions, classes and constants that a file exports: some other file should use them. */
 function exportsOf({ path, text }: Source): string[] {
-  // The exports of a plugin are its functions; a text in a test may contain the source of a module.
+  // The exports of a plugin are its functions; a text in a test may contain the source of a module; a simulation loads
+  // its replacements by an import map.
+  if (path.startsWith("tests/simulation/replacements/")) return [];
   if (/^modules\/(?!grains\/)\w+\/(?:(?!_)[^/]*|\w+\/mod\.ts)$|_test\.ts$/.test(path)) return [];
   return [...text.matchAll(/^export (?:async )?(?:function\*?|class|abstract class|const) (\w+)/gm)].map(([, name]) =>
     name

@@ -43,7 +43,7 @@ export interface JobParts {
   readonly opts: MinionOpts;
   readonly log: Logger;
   /** Runs the jobs. */
-  readonly pool: JobPool;
+  readonly pool: Pick<JobPool, "run" | "size">;
   /** Takes their returns. */
   readonly spool: Returns;
   /** Take the returns too. */

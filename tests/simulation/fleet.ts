@@ -1,0 +1,242 @@
+/**
+ * One seed's run: a master and minions, an operator who publishes jobs, and faults; then quiet until all is done, and
+ * the comparison with what was promised.
+ * @module
+ */
+
+import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import { createLogger, type Logger } from "#lib/runtime/log.ts";
+import { Ledger } from "./ledger.ts";
+import { SimulatedMaster } from "./master.ts";
+import { startMinion } from "./minion.ts";
+import { beginNetwork, type Network } from "./network.ts";
+import { publishJob } from "./operator.ts";
+import { beginWorld, SimulatedProcess, World } from "./world.ts";
+
+/** The RSA keys of a fleet: made once, since they decide nothing. */
+export interface FleetKeys {
+  readonly master: PrivateKey;
+  readonly minions: ReadonlyMap<string, PrivateKey>;
+}
+
+/** Makes the keys of a master and minions. */
+export async function makeKeys(ids: readonly string[]): Promise<FleetKeys> {
+  const minions = new Map<string, PrivateKey>();
+  for (const id of ids) minions.set(id, await PrivateKey.generate(2048));
+  return { master: await PrivateKey.generate(2048), minions };
+}
+
+/** What a run is told. */
+export interface RunOptions {
+  readonly seed: number;
+  /** Number of jobs. */
+  readonly jobs: number;
+  readonly keys: FleetKeys;
+  /** Gets the trace. */
+  trace?(line: string): void;
+}
+
+/** What came of a run. */
+export interface RunOutcome {
+  readonly violations: readonly string[];
+  readonly jobs: number;
+  readonly runs: number;
+  /** Faults by their kind. */
+  readonly faults: Readonly<Record<string, number>>;
+  /** Seconds of the world. */
+  readonly seconds: number;
+  /** Differs if anything happened otherwise. */
+  readonly hash: string;
+}
+
+/** Milliseconds from one job to the next. */
+const JOB_EVERY_MS = 2_000;
+/** Milliseconds after the last fault in which everything must be done. */
+const QUIET_MS = 600_000;
+/** How long a dead process stays away, in milliseconds. */
+const AWAY_MS: readonly [number, number] = [200, 8_000];
+/** The farthest jump of a clock, in milliseconds: two days, so that no return is dropped for its age (a week). */
+const JUMP_MS = 2 * 86_400_000;
+/** Calls of the disk after which an aimed kill comes. */
+const AIM = 14;
+
+/** A host: its clock, and the process that runs on it now. */
+interface Host {
+  readonly name: string;
+  readonly clock: { offsetMs: number };
+  process: SimulatedProcess;
+}
+
+/** Runs one seed. */
+export async function simulate(options: RunOptions): Promise<RunOutcome> {
+  const fleet = new Fleet(options);
+  try {
+    return await fleet.run();
+  } finally {
+    fleet.remove();
+  }
+}
+
+/** The fleet of one run. */
+class Fleet {
+  readonly #options: RunOptions;
+  readonly #world: World;
+  readonly #network: Network;
+  readonly #root: string;
+  readonly #ledger = new Ledger();
+  readonly #log: Logger;
+  readonly #masterOpts;
+  readonly #store;
+  readonly #hosts: Host[] = [];
+  readonly #operator = new SimulatedProcess("operator", { offsetMs: 0 });
+  readonly #faults: Record<string, number> = {};
+  #master: SimulatedMaster | undefined;
+  /** Whether faults come, and dead processes may stay away. */
+  #stormy = true;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#root = Deno.makeTempDirSync({ prefix: "simulation_" });
+    this.#world = new World(options.seed, options.trace);
+    beginWorld(this.#world);
+    this.#network = beginNetwork();
+    this.#log = createLogger([{
+      level: 0,
+      write: ({ message }) => options.trace?.(`  ${this.#world.process?.name ?? ""}: ${message}`),
+      close: () => {},
+    }]);
+    this.#masterOpts = loadMasterConfig({
+      configDir: `${this.#root}/master`,
+      // A week: no job ends before the run does.
+      overrides: { root_dir: this.#root, id: "simulated_master", user: "root", job_ttl: 604_800, hash_type: "sha256" },
+    }).opts;
+    const { pki_dir, cachedir, sock_dir } = this.#masterOpts;
+    for (const path of [`${pki_dir}/minions`, cachedir, sock_dir]) Deno.mkdirSync(path, { recursive: true });
+    for (const [id, key] of options.keys.minions) {
+      Deno.writeTextFileSync(`${pki_dir}/minions/${id}`, key.publicKey.pem);
+    }
+    this.#store = openJobStore(this.#masterOpts, { log: () => {} });
+  }
+
+  async run(): Promise<RunOutcome> {
+    const world = this.#world;
+    this.#start("master", () => this.#startMaster());
+    for (const id of this.#options.keys.minions.keys()) this.#start(id, (process) => this.#startMinion(id, process));
+    // Everybody is there before the first job.
+    await world.pass(5_000);
+    for (let job = 0; job < this.#options.jobs; job++) {
+      this.#disturb();
+      world.within(this.#operator, () => void publishJob(this.#masterOpts, this.#target(), this.#ledger));
+      await world.pass(world.nowMs + world.random.between(0, JOB_EVERY_MS));
+    }
+    this.#stormy = false;
+    for (const { process } of this.#hosts) process.diesAfter = undefined;
+    await world.pass(world.nowMs + 2 * AWAY_MS[1]);
+    await world.pass(world.nowMs + QUIET_MS, () => this.#ledger.isComplete(this.#store));
+    return {
+      violations: this.#ledger.violations(this.#store),
+      ...this.#ledger.counts,
+      faults: this.#faults,
+      seconds: world.nowMs / 1000,
+      hash: world.hash,
+    };
+  }
+
+  /** All minions, or one of them. */
+  #target(): string {
+    return this.#world.random.chance(0.5) ? "*" : this.#world.random.pick([...this.#options.keys.minions.keys()]);
+  }
+
+  /** Starts a process on a new host, and again whenever it has died. */
+  #start(name: string, run: (process: SimulatedProcess) => void): void {
+    const clock = { offsetMs: 0 };
+    const start = (): SimulatedProcess => {
+      const process = new SimulatedProcess(name, clock);
+      process.onDeath = () => {
+        this.#world.note(`${name} died`);
+        this.#network.forget(process);
+        this.#world.after(this.#world.random.between(...AWAY_MS), () => host.process = start(), this.#keeper);
+      };
+      this.#world.note(`${name} starts`);
+      this.#world.within(process, () => run(process));
+      return process;
+    };
+    const host: Host = { name, clock, process: new SimulatedProcess(name, clock) };
+    this.#hosts.push(host);
+    host.process = start();
+  }
+
+  /** Starts processes again; it never dies. */
+  readonly #keeper = new SimulatedProcess("keeper", { offsetMs: 0 });
+
+  #startMaster(): void {
+    const host = this.#world.process;
+    if (host === undefined) throw new Error("The master has no process");
+    try {
+      this.#master = new SimulatedMaster({
+        process: host,
+        opts: this.#masterOpts,
+        key: this.#options.keys.master,
+        log: this.#log,
+      });
+    } catch (error) {
+      // It died while it started.
+      if (host.alive) throw error;
+    }
+  }
+
+  #startMinion(id: string, process: SimulatedProcess): void {
+    const key = this.#options.keys.minions.get(id);
+    if (key === undefined) throw new Error(`There is no key of ${id}`);
+    const configDir = `${this.#root}/${id}/etc/salt`;
+    const { opts } = loadMinionConfig({
+      configDir,
+      overrides: { root_dir: `${this.#root}/${id}`, id, user: "root", master: "127.0.0.1", random_reauth_delay: 0 },
+    });
+    for (const path of [opts.pki_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
+    startMinion({ process, opts, key, log: this.#log, ledger: this.#ledger, store: this.#store }).catch((error) => {
+      if (process.alive) throw error;
+    });
+  }
+
+  /** Sometimes something goes wrong, most of it while the next job is on its way. */
+  #disturb(): void {
+    const { random } = this.#world;
+    const [fault, act] = random.pick(this.#kinds());
+    if (!this.#stormy || random.chance(0.4)) return;
+    this.#faults[fault] = (this.#faults[fault] ?? 0) + 1;
+    this.#world.note(`fault: ${fault}`);
+    act();
+  }
+
+  #kinds(): readonly (readonly [string, () => void])[] {
+    const { random } = this.#world;
+    const [master, ...minions] = this.#hosts;
+    const aim = (host: Host) => host.process.diesAfter = random.integer(0, AIM);
+    return [
+      ["kill master", () => aim(master)],
+      ["kill minion", () => aim(random.pick(minions))],
+      ["kill minion", () => aim(random.pick(minions))],
+      ["kill both", () => (aim(master), aim(random.pick(minions)))],
+      ["cut", () => this.#network.wires.filter(() => random.chance(0.5)).forEach((each) => each.cut())],
+      [
+        "stall",
+        () => this.#network.wires.forEach((each) => random.chance(0.5) && each.stall(random.between(0, 15_000))),
+      ],
+      ["rotate", () => master.process.alive && this.#world.within(master.process, () => this.#master?.rotate())],
+      ["clock", () => random.pick(this.#hosts).clock.offsetMs += random.between(-JUMP_MS, JUMP_MS)],
+    ];
+  }
+
+  /** Ends all processes, and removes their files. */
+  remove(): void {
+    for (const { process } of this.#hosts) {
+      process.onDeath = () => {};
+      process.kill();
+    }
+    this.#operator.kill();
+    Deno.removeSync(this.#root, { recursive: true });
+  }
+}

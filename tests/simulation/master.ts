@@ -1,0 +1,174 @@
+/**
+ * A simulated master: the real services and handlers of requests, delivery of jobs, presence and job store, in one
+ * process of the world.
+ * @module
+ */
+
+import { createAccessKeys } from "#lib/auth/access.ts";
+import { unpackMatching } from "#lib/bus/event.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { publishPullPath } from "#lib/config/master_paths.ts";
+import type { PrivateKey } from "#lib/crypto/rsa.ts";
+import { startsWith } from "#lib/crypto/same_bytes.ts";
+import { PresenceBook } from "#lib/fleet/presence.ts";
+import { FiredReturns } from "#lib/jobs/fired_returns.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
+import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
+import { SessionKeys } from "#lib/keys/sessions.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
+import { openServices } from "#lib/master/daemon/mworker_services.ts";
+import { JobDelivery } from "#lib/master/publisher/delivery.ts";
+import { PresenceReports } from "#lib/master/publisher/presence_reports.ts";
+import { PublishSealer } from "#lib/master/publisher/publish_sealer.ts";
+import { rateMemory } from "#lib/master/requests/rate_limit.ts";
+import { RequestHandler } from "#lib/master/requests/request_handler.ts";
+import { signInMemory } from "#lib/master/requests/sign_in_turns.ts";
+import { jidMemory, shareJids } from "#lib/protocol/jid.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { type Connection, type Frames, network } from "./network.ts";
+import { type SimulatedProcess, world } from "./world.ts";
+import { BACKENDS } from "#modules/fileserver/_built_in.ts";
+import { loadEauth } from "#modules/auth/_built_in.ts";
+import { ownConnection } from "#tests/support/fleet/attempts.ts";
+
+/** Where minions and operators reach the master. */
+export const REQUESTS = "tcp://127.0.0.1:4506", PUBLISHES = "tcp://127.0.0.1:4505";
+const PUBLISH_PORT = 4505;
+const EVENTS = { context: 0n, address: "inproc://events" };
+
+/** What a master is started with. */
+export interface MasterParts {
+  readonly process: SimulatedProcess;
+  readonly opts: MasterOpts;
+  readonly key: PrivateKey;
+  readonly log: Logger;
+}
+
+/** A running master. */
+export class SimulatedMaster {
+  readonly #parts: MasterParts;
+  readonly #sharedKey = new SharedKey();
+  readonly #publishing: PublishSocket;
+
+  /** Starts it, in the current process. */
+  constructor(parts: MasterParts) {
+    const { process, opts, key, log } = this.#parts = parts;
+    // A new process has made no job id yet.
+    shareJids(jidMemory());
+    const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000);
+    const delivery = this.#openDelivery(sessions, () => this.#publishing);
+    this.#publishing = delivery.socket;
+    network().listen(EVENTS.address, {
+      process,
+      receive: ([frame]) => {
+        unpackMatching(frame, (tag) => (delivery.jobs.noteEvent(tag), false));
+      },
+    });
+    network().listen(`ipc://${publishPullPath(opts.sock_dir)}`, {
+      process,
+      receive: ([frame]) => void delivery.jobs.deliver(frame),
+    });
+    network().listen(PUBLISHES, delivery.socket);
+    const { services } = openServices(opts, {
+      sharedKey: this.#sharedKey.memory,
+      sessions: sessions.memory,
+      verified: new VerifiedTokens().memory,
+      fired: new FiredReturns().memory,
+      signInLimit: rateMemory(),
+      signIns: { turns: signInMemory(), others: rateMemory() },
+      events: EVENTS,
+      masterPem: key.pem,
+      publishPort: PUBLISH_PORT,
+      accessKeys: createAccessKeys(opts.cachedir, ["root"]),
+      owner: "root",
+    }, { log, plugins: { backends: BACKENDS, loadEauth }, onWait: ownConnection, post: () => {} });
+    const requests = new RequestHandler(services);
+    network().listen(REQUESTS, {
+      process,
+      receive: ([frame], connection) => void answer(requests, frame, connection),
+    });
+  }
+
+  #openDelivery(sessions: SessionKeys, socket: () => PublishSocket) {
+    const { process, opts, key, log } = this.#parts;
+    const book = new PresenceBook({
+      sessionKey: (id) => sessions.crypticle(id)?.keyString,
+      sharedKey: () => this.#sharedKey.text,
+    });
+    const sealer = new PublishSealer(opts, { sharedKey: this.#sharedKey, masterPem: key.pem });
+    const jobs: JobDelivery = new JobDelivery({
+      jobs: openJobStore(opts, { log: log.error }),
+      undelivered: new UndeliveredJobs(opts.cachedir, key.pem),
+      log,
+      isPresent: (id) => book.since.has(id),
+      publish: (load) => Promise.resolve(socket().publish(sealer.seal(load))),
+    });
+    const presence = new PresenceReports({
+      cachedir: opts.cachedir,
+      book,
+      log,
+      fire: () => Promise.resolve(),
+      onArrivals: (ids) => jobs.arrived(ids),
+    });
+    return { jobs, socket: new PublishSocket(process, (frame) => presence.receive(frame)) };
+  }
+
+  /** Makes a new shared key, as the master does at an interval and when a key was deleted. */
+  rotate(): void {
+    world().note("the shared key is rotated");
+    this.#sharedKey.rotate();
+  }
+}
+
+async function answer(requests: RequestHandler, frame: Uint8Array, connection: Connection): Promise<void> {
+  const reply = await requests.handle(frame);
+  if (reply.length > 0) connection.answer([reply]);
+}
+
+/** The XPUB of a master. */
+class PublishSocket {
+  readonly process: SimulatedProcess;
+  readonly #topics = new Map<Connection, Map<string, Uint8Array>>();
+  readonly #onSubscription: (frame: Uint8Array) => void;
+
+  constructor(process: SimulatedProcess, onSubscription: (frame: Uint8Array) => void) {
+    this.process = process;
+    this.#onSubscription = onSubscription;
+  }
+
+  receive([frame]: Frames, connection: Connection): void {
+    const topics = this.#topics.get(connection) ?? new Map<string, Uint8Array>();
+    this.#topics.set(connection, topics);
+    const topic = frame.subarray(1), name = topic.toHex();
+    if (frame[0] === 1) {
+      const isFirst = !this.#has(name);
+      topics.set(name, topic);
+      if (isFirst) this.#onSubscription(frame);
+    } else this.#drop(topics, name);
+  }
+
+  #has(name: string): boolean {
+    return this.#topics.values().some((topics) => topics.has(name));
+  }
+
+  /** Tells the master that a topic has lost its last subscriber, if it has. */
+  #drop(topics: Map<string, Uint8Array>, name: string): void {
+    const topic = topics.get(name);
+    topics.delete(name);
+    if (topic !== undefined && !this.#has(name)) this.#onSubscription(Uint8Array.of(0, ...topic));
+  }
+
+  lost(connection: Connection): void {
+    const topics = this.#topics.get(connection);
+    this.#topics.delete(connection);
+    for (const name of [...topics?.keys() ?? []]) this.#drop(topics!, name);
+  }
+
+  /** Sends a message to everybody who asked for it. */
+  publish(frame: Uint8Array): void {
+    for (const [connection, topics] of this.#topics) {
+      if (topics.values().some((topic) => startsWith(frame, topic))) connection.answer([frame]);
+    }
+  }
+}

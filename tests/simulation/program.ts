@@ -1,0 +1,56 @@
+/**
+ * The program of a simulation, which run.ts starts with the simulated sockets and timers in place of the real ones.
+ * Prints a line for each seed that breaks a promise, and a summary.
+ *
+ *     program.ts FIRST LAST JOBS [trace]
+ * @module
+ */
+
+import { makeKeys, type RunOutcome, simulate } from "./fleet.ts";
+import { replaceGlobals } from "./globals.ts";
+import { ProcessDied } from "./world.ts";
+
+const IDS = ["m1", "m2", "m3", "m4", "m5"];
+
+function print(line: string): void {
+  Deno.stdout.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
+/** Whether an error came of the death of a process. */
+function isOfDeath(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ProcessDied || cause.message.includes(" is dead")) return true;
+  }
+  return false;
+}
+
+async function main([first, last, jobs, trace]: string[]): Promise<number> {
+  const keys = await makeKeys(IDS);
+  replaceGlobals();
+  globalThis.addEventListener("unhandledrejection", (event) => isOfDeath(event.reason) && event.preventDefault());
+  const outcomes: RunOutcome[] = [];
+  const failed: number[] = [];
+  for (let seed = Number(first); seed <= Number(last); seed++) {
+    const outcome = await simulate({
+      seed,
+      jobs: Number(jobs),
+      keys,
+      ...trace === "trace" && { trace: print },
+    });
+    outcomes.push(outcome);
+    if (trace === "hash") print(`seed ${seed}: ${outcome.hash}`);
+    if (outcome.violations.length > 0) failed.push(seed);
+    for (const violation of outcome.violations) print(`seed ${seed}: ${violation}`);
+  }
+  const sum = (of: (outcome: RunOutcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
+  const kinds = [...new Set(outcomes.flatMap(({ faults }) => Object.keys(faults)))].sort();
+  print(
+    `${outcomes.length} seeds, ${sum(({ jobs }) => jobs)} jobs, ${sum(({ runs }) => runs)} runs, ` +
+      `${Math.round(sum(({ seconds }) => seconds))} s simulated; faults: ` +
+      kinds.map((kind) => `${kind} ${sum(({ faults }) => faults[kind] ?? 0)}`).join(", "),
+  );
+  print(failed.length === 0 ? "0 seeds failed" : `${failed.length} seeds failed: ${failed.join(", ")}`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+Deno.exit(await main(Deno.args));

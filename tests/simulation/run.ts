@@ -1,0 +1,121 @@
+/**
+ * `deno task simulate`: fleets in a simulated world, where a seed decides what happens: delays, cuts and stalls of the
+ * network, deaths of a master or a minion between two calls of the disk, clocks that jump, rotations of keys. The code
+ * of master and minion is the real one; sockets and timers are replaced by an import map, clocks, chance and the disk
+ * by other globals (globals.ts). Says which seeds broke a promise of docs/reliability.md.
+ *
+ *     deno task simulate [--seeds 1-200] [--jobs 20] [--trace SEED | --hash]
+ * @module
+ */
+
+import { OptionError, parseOptions } from "#scripts/options.ts";
+import { runScript } from "#scripts/run_script.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+function fromFileUrl({ pathname }: URL): string {
+  return decodeURIComponent(pathname);
+}
+
+/** The modules that a simulation replaces, by the files that replace them. */
+const REPLACED: Readonly<Record<string, string>> = {
+  "lib/minion/agent/master_diagnosis.ts": "tests/simulation/replacements/master_diagnosis.ts",
+  "lib/os/timers.ts": "tests/simulation/replacements/timers.ts",
+  "lib/sockets/endpoint.ts": "tests/simulation/replacements/endpoint.ts",
+};
+
+/** The import map of a simulation: that of deno.json, with the replacements. */
+function importMap(): string {
+  const config: { imports: Record<string, string> } = JSON.parse(Deno.readTextFileSync(new URL("deno.json", ROOT)));
+  const imports = Object.fromEntries(
+    Object.entries(config.imports).map(([name, to]) => [name, to.startsWith("./") ? new URL(to, ROOT).href : to]),
+  );
+  // As deno.json expands them.
+  for (const [name, to] of Object.entries(imports)) {
+    if (to.startsWith("npm:") && !name.endsWith("/")) imports[`${name}/`] ??= `${to.replace("npm:", "npm:/")}/`;
+  }
+  for (const [real, simulated] of Object.entries(REPLACED)) {
+    const to = new URL(simulated, ROOT).href;
+    imports[`#${real}`] = to;
+    imports[new URL(real, ROOT).href] = to;
+  }
+  return JSON.stringify({ imports });
+}
+
+/** What a simulation is asked for. */
+export interface Simulation {
+  /** The first and the last seed. */
+  readonly seeds: readonly [number, number];
+  /** Jobs of each seed. */
+  readonly jobs: number;
+  /** `trace`: prints what happens; `hash`: a number of each seed that differs if anything does. Default: neither. */
+  readonly output?: "trace" | "hash";
+}
+
+/** Starts the program with the simulated modules. */
+function startProgram(map: string, { seeds: [first, last], jobs, output }: Simulation): Deno.Command {
+  const program = fromFileUrl(new URL("program.ts", import.meta.url));
+  return new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--quiet", `--import-map=${map}`, program, ...[first, last, jobs].map(String)]
+      .concat(output ?? []),
+    cwd: ROOT,
+    stdin: "null",
+    stdout: "piped",
+    stderr: "inherit",
+  });
+}
+
+/**
+ * Runs seeds.
+ * @param onOutput Gets what the program prints, as it comes.
+ * @returns Its exit code: 0, or 1 if a promise was broken.
+ */
+export async function runSimulation(simulation: Simulation, onOutput: (text: string) => void): Promise<number> {
+  const map = Deno.makeTempFileSync({ suffix: ".json" });
+  try {
+    Deno.writeTextFileSync(map, importMap());
+    const child = startProgram(map, simulation).spawn();
+    for await (const text of child.stdout.pipeThrough(new TextDecoderStream())) onOutput(text);
+    return (await child.status).code;
+  } finally {
+    Deno.removeSync(map);
+  }
+}
+
+const USAGE = `deno task simulate [--seeds FIRST-LAST] [--jobs N] [--trace SEED | --hash]
+  --seeds   the seeds to run, as 1-1000 (default: 1-200)
+  --jobs    jobs of each seed (default: 20)
+  --trace   prints everything that happens with one seed
+  --hash    prints a number for each seed, which differs if anything happens otherwise`;
+
+function parseSeeds(text: string): [number, number] {
+  const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(text) ?? [];
+  if (first === undefined || Number(last ?? first) < Number(first)) {
+    throw new OptionError(`${text} are no seeds: say 1-1000, or 7`);
+  }
+  return [Number(first), Number(last ?? first)];
+}
+
+async function main(args: string[]): Promise<number> {
+  const { values } = parseOptions({
+    args,
+    options: {
+      seeds: { type: "string", default: "1-200" },
+      jobs: { type: "string", default: "20" },
+      trace: { type: "string" },
+      hash: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const print = (text: string) => void Deno.stdout.writeSync(new TextEncoder().encode(text));
+  if (values.help) {
+    print(`${USAGE}\n`);
+    return 0;
+  }
+  const jobs = Number(values.jobs);
+  if (!Number.isInteger(jobs) || jobs < 1) throw new OptionError(`${values.jobs} is no number of jobs`);
+  const output = values.trace !== undefined ? "trace" : values.hash ? "hash" : undefined;
+  return await runSimulation({ seeds: parseSeeds(values.trace ?? values.seeds), jobs, output }, print);
+}
+
+if (import.meta.main) await runScript(main, { name: "simulate", usage: USAGE });
