@@ -100,7 +100,7 @@ export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/minion": [["keeper"], ["worker"], ["beacons", "schedule"], ["agent"], ["local_call"], ["ssh_host"]],
   "lib/master": [["functions", "publisher"], ["event_return", "reactor"], ["requests"], ["daemon"], ["processes"]],
   "lib/commands": [["cli"], ["daemons", "report"], ["programs"], ["ssh"]],
-  "lib/api": [["http"], ["calls"], ["endpoints"], ["server"]],
+  "lib/api": [["http"], ["calls"], ["endpoints"], ["v1"], ["server"]],
 };
 
 /** The place of a room: its box, the floor of that box, and the floor of the room in it if the box is a wing. */

@@ -17,6 +17,8 @@ export interface Caller {
   readonly user: string;
   /** The rules of `external_auth`; absent for users of this host, to whom `publisher_acl` applies. */
   readonly rules?: readonly Value[];
+  /** Rules that must allow a call as well: those of an API token. */
+  readonly limits?: readonly Value[];
 }
 
 /** The fields with credentials, which must be in no log, event or cache. */
@@ -57,10 +59,11 @@ export class Callers {
    * Checks that the caller may publish `calls`.
    * @throws {RefusedError} AuthorizationError.
    */
-  authorizeJob({ user, rules }: Caller, calls: readonly PublishedCall[], target: JobTarget): void {
+  authorizeJob({ user, rules, limits = rules }: Caller, calls: readonly PublishedCall[], target: JobTarget): void {
     if (rules === undefined) return this.access.authorizeJob(user, calls, target);
     this.access.checkBlacklist(user, calls);
-    if (!allowsJob(rules, calls, target)) throw accessRefused();
+    const allows = (list: readonly Value[]) => allowsJob(list, calls, target);
+    if (!allows(rules) || (limits !== undefined && limits !== rules && !allows(limits))) throw accessRefused();
   }
 
   /**
@@ -73,7 +76,7 @@ export class Callers {
     // Salt takes a key without a user for one of the master's own user. Here that must be an operator's key.
     const userLoad: ValueMap = load.has("user") ? load : new Map(load).set("user", this.access.owner);
     const caller = await this.authenticate(userLoad);
-    const { user, rules } = caller;
+    const { user, rules, limits } = caller;
     if (rules === undefined) {
       this.access.authorizeMasterCall(user, call);
       return caller;
@@ -81,6 +84,7 @@ export class Callers {
     this.access.checkBlacklist(user, []);
     try {
       checkMasterCall(rules, call);
+      if (limits !== undefined) checkMasterCall(limits, call);
     } catch (error) {
       if (!(error instanceof RefusedError) || error.kind !== "AuthorizationError") throw error;
       // Salt calls this a failed authentication, and its reader looks for a wrong password.

@@ -20,6 +20,8 @@ export interface Identity {
   readonly user: string;
   /** The rules: lib/auth/rules.ts. */
   readonly rules: readonly Value[];
+  /** Rules that must allow a call as well: those of an API token. */
+  readonly limits?: readonly Value[];
 }
 
 /** Longest name and password that are accepted, in UTF-16 units. */
@@ -115,7 +117,8 @@ export class ExternalAuth {
       this.#parts.warn('Authentication failure of type "token" occurred.');
       throw new RefusedError("TokenAuthenticationError", 'Authentication failure of type "token" occurred.');
     }
-    return { user: token.name, rules: tokenRules(token, this.#parts.opts) };
+    const limits = token.apiToken?.rules;
+    return { user: token.name, rules: tokenRules(token, this.#parts.opts), ...limits !== undefined && { limits } };
   }
 
   /** @throws {RefusedError} EauthAuthenticationError, which never says why; {@linkcode BUSY}. */

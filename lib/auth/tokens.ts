@@ -22,6 +22,15 @@ export interface TokenSubject {
   readonly groups: readonly string[];
   /** With `keep_acl_in_token`, the rules of the system itself; `null`: it has none. */
   readonly authList?: readonly Value[] | null;
+  /** For a token of an API token: which one. Not in Salt. */
+  readonly apiToken?: TokenLimits;
+}
+
+/** An API token of salt-api, and its own rules: a call must be allowed by them and by those of its user. */
+export interface TokenLimits {
+  readonly id: string;
+  /** `undefined`: all that its user may do. */
+  readonly rules: readonly Value[] | undefined;
 }
 
 /** A valid token. */
@@ -72,6 +81,10 @@ export class Tokens {
     const token = hashHex(randomBytes(ENTROPY_BYTES), this.#hashType);
     const data = map({ start: float(nowS), expire: float(nowS + expireS), name: subject.name, eauth: subject.eauth });
     if (subject.authList !== undefined) data.set("auth_list", subject.authList === null ? null : [...subject.authList]);
+    if (subject.apiToken !== undefined) {
+      const { id, rules } = subject.apiToken;
+      data.set("api_token", map({ id, rules: rules === undefined ? null : [...rules] }));
+    }
     if (subject.groups.length > 0) data.set("groups", [...subject.groups]);
     data.set("token", token);
     const file = encode(map({ data, _expires: Math.floor(nowS + expireS) }), "disk");
@@ -96,6 +109,18 @@ export class Tokens {
     if (!isToken(token)) return false;
     const removed = [this.#path(token), `${this.#directory}/${token}`].map((path) => removeIfExists(path));
     return removed.some((was) => was);
+  }
+
+  /**
+   * Removes the tokens that `isWanted` names.
+   * @returns How many.
+   */
+  removeAll(isWanted: (token: EauthToken) => boolean): number {
+    const texts = listDirectory(this.#directory, this.#log).map(({ name }) => name.replace(/\.p$/, ""));
+    return texts.filter((text) => {
+      const token = this.get(text);
+      return token !== undefined && isWanted(token) && this.remove(text);
+    }).length;
   }
 
   /** Removes tokens that have expired, and files that are not tokens: each call goes on where the last one ended. */
@@ -163,7 +188,19 @@ function parseToken(data: ValueMap): EauthToken | undefined {
     groups: Array.isArray(groups) ? groups.filter((group) => typeof group === "string") : [],
     data,
   };
-  return authList === null || Array.isArray(authList) ? { ...subject, authList } : subject;
+  return {
+    ...subject,
+    ...(authList === null || Array.isArray(authList)) && { authList },
+    ...data.has("api_token") && { apiToken: parseLimits(data.get("api_token")) },
+  };
+}
+
+/** What cannot be read allows nothing. */
+function parseLimits(value: Value | undefined): TokenLimits {
+  const limits = mapOrEmpty(value);
+  const [id, rules] = [limits.get("id"), limits.get("rules")];
+  if (typeof id !== "string") return { id: "", rules: [] };
+  return { id, rules: rules === null ? undefined : Array.isArray(rules) ? rules : [] };
 }
 
 /** Whether `value` has the form of a token, so that it can only name a file in the directory. */

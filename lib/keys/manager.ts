@@ -91,6 +91,20 @@ export class KeyManager {
   }
 
   /**
+   * Accepts the pending key of `id` if `isWanted` says so of its PEM. What is accepted is what was looked at, also if
+   * the minion sends another key meanwhile.
+   * @returns Whether it was accepted; `undefined`: there is no pending key.
+   */
+  async acceptIf(id: string, isWanted: (pem: string) => boolean): Promise<boolean | undefined> {
+    const pem = this.#store.get(id, "pending");
+    if (pem === undefined) return undefined;
+    if (!isPublicKey(pem) || !isWanted(pem)) return false;
+    this.#store.put(id, "accepted", pem);
+    await this.#fireEvent(id, "accepted", pem);
+    return true;
+  }
+
+  /**
    * Deletes every key of `matches`, fires an event for each, and forgets the data of minions without any key left.
    * @param options.preserve Keep the data of minions whose accepted key is deleted.
    * @returns The ids of the deleted keys.

@@ -85,18 +85,32 @@ const ACCEPTING = { include_rejected: p.bool(false), include_denied: p.bool(fals
 export const accept: RunnerFunction = runner({
   doc: wheelDoc(
     `Accept the pending keys that match; with include_rejected and include_denied, also those. Returns all matching keys by their new
-state.${MATCH}`,
+state.${MATCH}
+
+fingerprint
+    The fingerprint of the one pending key that match names: another key is not accepted. Not in Salt.`,
     "key.accept 'web*'",
     "key.accept web1 include_rejected=True",
+    "key.accept web1 fingerprint=9d:da:..",
   ),
-  params: { match: p.any(), ...ACCEPTING },
-  async run({ match, include_rejected, include_denied }, context) {
+  params: { match: p.any(), ...ACCEPTING, fingerprint: p.str(null) },
+  async run({ match, include_rejected, include_denied, fingerprint: print }, context) {
     const globs = globsIn(match);
+    if (print !== null) await acceptPrinted(typeof globs === "string" ? [globs] : globs, print, context);
     const from = states({ rejected: include_rejected, denied: include_denied });
     await change(context, context.manager.match(globs), { from, to: "accepted" });
     return matching(context, globs);
   },
 });
+
+/** @throws {CommandError} If the pending key of the id has another fingerprint, or there is none. */
+async function acceptPrinted(globs: readonly string[], print: string, { manager, opts }: RunnerContext): Promise<void> {
+  const [id] = globs;
+  if (globs.length !== 1 || !isValidId(id)) throw new CommandError("With fingerprint, match must be one id");
+  const isAccepted = await manager.acceptIf(id, (pem) => fingerprint(pem, opts.hash_type) === print);
+  if (isAccepted === undefined) throw new CommandError(`There is no pending key of ${id}`);
+  if (!isAccepted) throw new CommandError(`The pending key of ${id} has another fingerprint; it was not accepted`);
+}
 
 export const accept_dict: RunnerFunction = runner({
   doc: wheelDoc(`Accept the named keys, as key.accept does.${BY_STATE}`, `key.accept_dict '{"minions_pre": ["web1"]}'`),

@@ -86,7 +86,7 @@ loop_interval: 3
 open_mode: yes
 id: 7
 file_ignore_glob: "*.pyc"
-syndic_wait: 9
+thorium_interval: 9
 hash_type: SHA512
 peer:
 nodegroups: [{a: "L@x"}, {b: "L@y"}]
@@ -94,7 +94,7 @@ nodegroups: [{a: "L@x"}, {b: "L@y"}]
   });
   const { opts, warnings } = loadMasterConfig(place.request());
   assertEquals(warnings, [
-    `${place.path("etc/salt/master")}: not built yet, and without effect: syndic_wait`,
+    `${place.path("etc/salt/master")}: not built yet, and without effect: thorium_interval`,
   ]);
   assertEquals(loadClientConfig(place.request()).warnings, [], "said by the master, and not by each command again");
   assertEquals([opts.ret_port, opts.timeout, opts.loop_interval], [14506, 2.5, 3]);
@@ -225,7 +225,6 @@ Deno.test("a value of Salt that is not built is named, and the default is used",
     ["minion", "transport", "tcp", "zeromq"],
     ["master", "ipc_mode", "tcp", "ipc"],
     ["master", "log_file", "file:///dev/log", "/var/log/salt/master"],
-    ["master", "master_job_cache", "mysql", "local_cache"],
   ];
   for (const [role, name, value, used] of cases) {
     using place = new Place({ [`etc/salt/${role}`]: `${name}: ${value}\n` });

@@ -20,6 +20,10 @@ import { ConfigError } from "#lib/errors.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
+/** SaltGUI's pages have styles in them. */
+const APP_POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+  "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /** The options of the section. */
 export const API_OPTIONS = {
   port: portOption(null, "Port to listen on; required."),
@@ -42,6 +46,23 @@ export const API_OPTIONS = {
   ),
   api_acl: dictOption(new Map(), "users: names, each with the addresses from which that user may log in."),
   authorized_ips: strsOption([], "Addresses whose requests are answered; empty: all."),
+  trusted_proxies: strsOption(
+    [],
+    "Addresses of proxies whose Forwarded, X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host are believed.",
+  ),
+  root_prefix: strOption("/", "Path below which everything is served, for a proxy that leaves it in the path."),
+  api_hosts: strsOption(
+    [],
+    "Names in Host that are answered, besides localhost, this host's own name and addresses; others: 421. Over TLS, empty: all.",
+  ),
+  cors_origins: strsOption(
+    [],
+    "Origins of other sites whose pages may read answers: https://x.example. Never with the cookie.",
+  ),
+  content_security_policy: strOption(
+    APP_POLICY,
+    "The header Content-Security-Policy of HTML files of app and static; empty: none.",
+  ),
   max_request_body_size: intOption(1_048_576, "Bytes of a body.", { min: 1 }),
   session_idle_hours: intOption(10, "Hours without a request after which a session ends.", { min: 1 }),
   events_for_all: boolOption(false, "Whether every user sees every event at /events, as in Salt."),
@@ -52,7 +73,6 @@ export const API_OPTIONS = {
   expire_responses: notNeeded(boolOption(true, "No answer is kept by caches.")),
   log_access_file: notNeeded(strOption(null, "Requests are in the log, at the level info.")),
   log_error_file: notNeeded(strOption(null, "Errors are in the log.")),
-  root_prefix: notNeeded(strOption("/", "Not read: a proxy in front removes its prefix.")),
   favicon: notNeeded(strOption(null, "Put it in the directory of static.")),
 };
 
@@ -107,6 +127,11 @@ function checkTls({ host, disable_ssl, ssl_crt, ssl_key }: Loaded<typeof API_OPT
         "127.0.0.1, or set disable_ssl: True if a proxy in front encrypts",
     );
   }
+}
+
+/** Whether the API itself speaks TLS. */
+export function usesTls({ ssl_crt, disable_ssl }: Pick<ApiSettings, "ssl_crt" | "disable_ssl">): boolean {
+  return ssl_crt !== null && !disable_ssl;
 }
 
 /** Whether an address is of this host alone. */

@@ -20,7 +20,7 @@ export function sessionCaller({ session, signal }: ApiRequest, { opts, log }: Ap
  */
 export function credentialsCaller(
   low: ValueMap,
-  { signal, address }: ApiRequest,
+  { signal, client: { address } }: ApiRequest,
   { opts, log, attempts }: ApiParts,
 ): ApiCaller {
   const [username, password, eauth] = ["username", "password", "eauth"].map((name) => low.get(name));

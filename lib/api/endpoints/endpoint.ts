@@ -3,11 +3,17 @@
  * @module
  */
 
+import type { ApiTokens } from "./api_tokens.ts";
+import type { EndWatches } from "./end_watches.ts";
 import type { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { LoginAttempts } from "./login_attempts.ts";
+import type { IdempotencyKeys } from "./idempotency.ts";
+import type { JobIndex } from "./job_index.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
+import type { ClientOrigin } from "#lib/api/http/client_origin.ts";
 import type { JsonSchema } from "#lib/api/http/json_schema.ts";
 import type { RequestBody } from "#lib/api/http/request_body.ts";
 import type { RequestCounts } from "./request_counts.ts";
@@ -23,11 +29,18 @@ export interface ApiParts {
   readonly settings: ApiSettings;
   readonly log: Logger;
   readonly sessions: Sessions;
+  readonly apiTokens: ApiTokens;
+  /** Tells streams that their session or API token has ended. */
+  readonly ends: EndWatches;
   readonly tokens: Tokens;
   readonly feed: EventFeed;
   readonly attempts: LoginAttempts;
   readonly counts: RequestCounts;
   readonly functions: FunctionCatalogue;
+  /** The job cache. */
+  readonly store: JobStore;
+  readonly jobs: JobIndex;
+  readonly idempotency: IdempotencyKeys;
   /** Aborted when the API ends. */
   readonly signal: AbortSignal;
 }
@@ -35,8 +48,8 @@ export interface ApiParts {
 /** A request that has passed the checks of its endpoint. */
 export interface ApiRequest {
   readonly request: Request;
-  /** The address of the peer. */
-  readonly address: string;
+  /** Where it comes from. */
+  readonly client: ClientOrigin;
   /** The parts of the path that the route names. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

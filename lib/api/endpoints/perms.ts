@@ -5,6 +5,7 @@
  */
 
 import type { BusEvent } from "#lib/bus/event.ts";
+import type { UserRights } from "./rights.ts";
 import type { EauthToken } from "#lib/auth/tokens.ts";
 import { tokenRules } from "#lib/auth/external_auth.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -36,8 +37,10 @@ const MAX_JOBS = 10_000;
  * Which events a user sees: all, if the user may run every wheel function, for these show them anyway; else those of
  * the user's own jobs and functions.
  */
-export function eventFilter(user: string, rules: readonly Value[]): (event: BusEvent) => boolean {
-  if (rules.includes("@wheel") || rules.includes("@wheels")) return () => true;
+export function eventFilter(
+  { user, isAdministrator }: Pick<UserRights, "user" | "isAdministrator">,
+): (event: BusEvent) => boolean {
+  if (isAdministrator) return () => true;
   const own = new Set<string>();
   return ({ tag, data }) => {
     const begun = BEGINNING.exec(tag)?.[1];

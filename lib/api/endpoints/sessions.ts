@@ -10,6 +10,7 @@ import { hashBytes, hashHex } from "#lib/crypto/hash.ts";
 import { AuthenticationError } from "#lib/errors.ts";
 import { listDirectory } from "#lib/os/store_files.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import type { EndWatches } from "./end_watches.ts";
 import { isMap, map, toNumber, type Value } from "#lib/values/value.ts";
 
 /** What a user who has logged in may use until it ends. */
@@ -22,6 +23,8 @@ export interface ApiSession {
   readonly eauth: string;
   /** When the token ends, in seconds since the epoch. */
   readonly expireS: number;
+  /** The id of the API token, if this is the session of one. */
+  readonly apiToken?: string;
   /** When a request last used it, in milliseconds since the epoch. */
   usedMs: number;
 }
@@ -43,21 +46,23 @@ export class Sessions {
   readonly #directory: string;
   readonly #idleMs: number;
   readonly #log: Logger;
+  readonly #ends: EndWatches;
   readonly #open = new Map<string, { readonly session: ApiSession; writtenMs: number }>();
-  readonly #watchers = new Map<string, Set<() => void>>();
 
   /**
    * @param options.directory Where their files are; made with mode 0700.
    * @param options.idleMs A session ends when it was not used for so long, in milliseconds.
    */
-  constructor({ directory, idleMs, log }: {
+  constructor({ directory, idleMs, ends, log }: {
     readonly directory: string;
     readonly idleMs: number;
+    readonly ends: EndWatches;
     readonly log: Logger;
   }) {
     this.#directory = directory;
     this.#idleMs = idleMs;
     this.#log = log;
+    this.#ends = ends;
     this.#removeOld();
   }
 
@@ -92,25 +97,18 @@ export class Sessions {
     return session;
   }
 
-  /** Ends a session; its open streams are told. */
+  /** EndWatches a session; its open streams are told. */
   end(id: string): void {
     this.#open.delete(id);
     removeIfExists(this.#path(id));
-    for (const tell of this.#watchers.get(id) ?? []) tell();
-    this.#watchers.delete(id);
+    this.#ends.tell(id);
   }
 
-  /**
-   * Calls `tell` when the session ends.
-   * @returns Ends the watch.
-   */
-  watch(id: string, tell: () => void): () => void {
-    const watchers = this.#watchers.get(id) ?? new Set();
-    this.#watchers.set(id, watchers.add(tell));
-    return () => {
-      watchers.delete(tell);
-      if (watchers.size === 0) this.#watchers.delete(id);
-    };
+  /** EndWatches the sessions of a user that were used since the start; the others end with their tokens. */
+  endAllOf({ user, eauth }: Pick<ApiSession, "user" | "eauth">): void {
+    for (const { session } of [...this.#open.values()]) {
+      if (session.user === user && session.eauth === eauth) this.end(session.id);
+    }
   }
 
   #write(session: ApiSession): void {

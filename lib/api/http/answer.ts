@@ -20,7 +20,20 @@ export type ValueType = typeof VALUE_TYPES[number];
 const COMMON_HEADERS: Readonly<Record<string, string>> = {
   "Cache-Control": "no-store, private",
   "X-Content-Type-Options": "nosniff",
+  "Cross-Origin-Resource-Policy": "same-origin",
 };
+
+/** The headers of every HTML page: it is in no frame, tells nobody where its links were, and may use no devices. */
+export const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** Of pages without scripts and styles. */
+const BARE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** The reasons of the statuses that are used, as in RFC 9110. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -85,8 +98,8 @@ export function errorAnswer(error: ApiError, { accept, request }: {
   if (prefers(accept, "text/html", VALUE_TYPES)) {
     const title = `${status} ${reason}`;
     const page = `<!doctype html>\n<title>${title}</title>\n<h1>${title}</h1>\n<p>${escapeHtml(message)}</p>\n`;
-    const type = { "Content-Type": "text/html;charset=utf-8" };
-    return new Response(page, { status, headers: { ...COMMON_HEADERS, ...type, ...headers } });
+    const own = { "Content-Type": "text/html;charset=utf-8", "Content-Security-Policy": BARE_POLICY };
+    return new Response(page, { status, headers: { ...COMMON_HEADERS, ...PAGE_HEADERS, ...own, ...headers } });
   }
   const code = reason.toLowerCase().replaceAll(" ", "_");
   const value = map({ error: { status, code, message, request } });

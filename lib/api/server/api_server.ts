@@ -5,9 +5,16 @@
  */
 
 import { apiRoutes } from "./routes.ts";
-import type { ApiSettings } from "#lib/api/endpoints/api_settings.ts";
+import { type ApiSettings, usesTls } from "#lib/api/endpoints/api_settings.ts";
 import { errorAnswer, VALUE_TYPES, valueAnswer, valueType } from "#lib/api/http/answer.ts";
 import { EventFeed } from "#lib/api/endpoints/event_feed.ts";
+import { type ClientOrigin, clientOrigin, plainAddress } from "#lib/api/http/client_origin.ts";
+import { checkHost, checkSameSite, corsHeaders } from "./browser_guard.ts";
+import { ApiTokens } from "#lib/api/endpoints/api_tokens.ts";
+import { EndWatches } from "#lib/api/endpoints/end_watches.ts";
+import { IdempotencyKeys } from "#lib/api/endpoints/idempotency.ts";
+import { JobIndex } from "#lib/api/endpoints/job_index.ts";
+import { openJobStore } from "#lib/jobs/open_store.ts";
 import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
@@ -23,7 +30,7 @@ import { type ApiSession, Sessions } from "#lib/api/endpoints/sessions.ts";
 import { fileAnswer, staticPath } from "./static_files.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
-import type { ApiEndpoint, ApiParts, Methods } from "#lib/api/endpoints/endpoint.ts";
+import type { ApiEndpoint, ApiParts, BodyEndpoint, Methods } from "#lib/api/endpoints/endpoint.ts";
 
 /** Time for a body to arrive, in milliseconds. */
 const BODY_MS = 60_000;
@@ -35,7 +42,7 @@ const MAX_REQUESTS_OF_ADDRESS = 500;
 /** A request before its route is known. */
 interface Incoming {
   readonly request: Request;
-  readonly address: string;
+  readonly client: ClientOrigin;
   /** The path as it was sent: not decoded, nothing of it resolved. */
   readonly path: string;
   readonly query: URLSearchParams;
@@ -46,6 +53,7 @@ export class ApiServer {
   readonly #parts: ApiParts;
   readonly #routes: readonly PathRoute<Methods>[];
   readonly #stop: AbortController;
+  readonly #hostname = Deno.hostname();
   readonly #requestsOf = new Map<string, number>();
   #server: Deno.HttpServer<Deno.NetAddr> | undefined;
 
@@ -64,18 +72,27 @@ export class ApiServer {
     { settings, log }: { readonly settings: ApiSettings; readonly log: Logger },
   ): ApiServer {
     const stop = new AbortController();
+    const ends = new EndWatches();
     const sessions = new Sessions({
       directory: `${opts.cachedir}/api_sessions`,
       idleMs: settings.session_idle_hours * 3_600_000,
+      ends,
       log,
     });
+    const feed = new EventFeed(opts, log);
+    const store = openJobStore(opts, { log: log.warning });
     const parts: ApiParts = {
       opts,
       settings,
       log,
       sessions,
+      ends,
+      apiTokens: new ApiTokens({ directory: `${opts.cachedir}/api_tokens`, ends, log }),
       tokens: new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: log.error }),
-      feed: new EventFeed(opts, log),
+      feed,
+      store,
+      jobs: new JobIndex({ store, feed, log }),
+      idempotency: new IdempotencyKeys({ directory: `${opts.cachedir}/api_idempotency`, log }),
       attempts: new LoginAttempts(),
       counts: new RequestCounts({ byRoute: settings.collect_stats }),
       functions: new FunctionCatalogue(opts, log),
@@ -117,7 +134,7 @@ export class ApiServer {
     return Promise.resolve([`main: ${this.#parts.counts.open} requests are open`]);
   }
 
-  /** Ends streams, and lets running requests finish within `budget`. */
+  /** EndWatches streams, and lets running requests finish within `budget`. */
   async close(budget: TimeBudget): Promise<void> {
     this.#stop.abort();
     this.#parts.feed.close();
@@ -126,13 +143,15 @@ export class ApiServer {
   }
 
   async #serve(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
-    const { counts, log } = this.#parts;
-    const address = plainAddress(info.remoteAddr.hostname);
+    const { counts, log, settings } = this.#parts;
+    const peer = { address: plainAddress(info.remoteAddr.hostname), isSecure: usesTls(settings) };
+    const client = clientOrigin(request.headers, peer, settings.trusted_proxies);
+    const { address } = client;
     const ended = counts.begin();
     const open = (this.#requestsOf.get(address) ?? 0) + 1;
     this.#requestsOf.set(address, open);
     let response: Response;
-    const incoming = { request, address, ...splitTarget(request.url) };
+    const incoming = { request, client, ...splitTarget(request.url) };
     try {
       if (open > MAX_REQUESTS_OF_ADDRESS) {
         throw new ApiError(429, "Too many requests at a time", { "Retry-After": "1" });
@@ -145,6 +164,7 @@ export class ApiServer {
       if (left > 0) this.#requestsOf.set(address, left);
       else this.#requestsOf.delete(address);
     }
+    for (const [name, value] of Object.entries(corsHeaders(request, settings))) response.headers.set(name, value);
     ended(this.#routeName(incoming.path), response.status);
     log.info(() => `${address} ${request.method} ${incoming.path}: ${response.status}`);
     if (request.method === "HEAD" && response.body !== null) {
@@ -172,35 +192,42 @@ export class ApiServer {
   }
 
   async #answer(incoming: Incoming): Promise<Response> {
-    const { request, address, path } = incoming;
+    const { request, client } = incoming;
     const { settings } = this.#parts;
-    if (settings.authorized_ips.length > 0 && !settings.authorized_ips.includes(address)) {
+    if (settings.authorized_ips.length > 0 && !settings.authorized_ips.includes(client.address)) {
       throw new ApiError(403, "Bad IP");
     }
+    checkHost(client, settings, this.#hostname);
     const headerBytes = [...request.headers].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
     if (headerBytes > MAX_HEADER_BYTES) throw new ApiError(431, "The headers are too long");
-    const file = await this.#file(incoming);
+    const path = withoutPrefix(incoming.path, settings.root_prefix);
+    if (path === undefined) throw new ApiError(404, `The path '${incoming.path}' was not found.`);
+    const file = await this.#file({ ...incoming, path });
     if (file !== undefined) return file;
     const route = matchRoute(this.#routes, path);
-    if (route === undefined) throw new ApiError(404, `The path '${path}' was not found.`);
+    if (route === undefined) throw new ApiError(404, `The path '${incoming.path}' was not found.`);
     const endpoint = endpointOf(route.target, request.method);
     if (endpoint === undefined) return methodAnswer(route.target, request.method);
     return await this.#call(endpoint, incoming, route.params);
   }
 
-  async #call(endpoint: ApiEndpoint, incoming: Incoming, params: Readonly<Record<string, string>>): Promise<Response> {
-    const { request, address, path, query } = incoming;
+  async #call(
+    endpoint: ApiEndpoint | BodyEndpoint,
+    incoming: Incoming,
+    params: Readonly<Record<string, string>>,
+  ): Promise<Response> {
+    const { request, client, path, query } = incoming;
     const { settings, signal } = this.#parts;
     checkQuery(endpoint, query, path);
-    const session = this.#sessionOf(request, endpoint);
+    const session = this.#sessionOf(incoming, endpoint);
     const type = endpoint.isRaw ? "application/json" : valueType(request.headers.get("accept"), endpoint.onlyJson);
-    const body = ["GET", "HEAD"].includes(request.method) ? NO_BODY : await readRequestBody(request, {
+    const body = !("body" in endpoint) || endpoint.body === null ? NO_BODY : await readRequestBody(request, {
       maxBytes: settings.max_request_body_size,
       timeoutMs: BODY_MS,
       types: endpoint.onlyJson ? JSON_TYPES : BODY_TYPES,
     });
     const gone = AbortSignal.any([request.signal, signal]);
-    const call = { request, address, params, query, body, session, type, signal: gone };
+    const call = { request, client, params, query, body, session, type, signal: gone };
     const reply = await endpoint.handle(call, this.#parts);
     return reply instanceof Response ? reply : valueAnswer(reply.value, type, reply);
   }
@@ -209,14 +236,15 @@ export class ApiServer {
    * The session of the request, by its header or else its cookie.
    * @throws {ApiError} 401 if the endpoint needs one and there is none; 403 if another site sent the request.
    */
-  #sessionOf(request: Request, endpoint: ApiEndpoint): ApiSession | undefined {
-    const { sessions, tokens } = this.#parts;
+  #sessionOf({ request, client }: Incoming, endpoint: ApiEndpoint): ApiSession | undefined {
+    const { sessions, apiTokens, tokens } = this.#parts;
     const header = request.headers.get("x-auth-token") || undefined;
     const cookie = sessionCookie(request.headers.get("cookie"));
-    const session = sessions.use(header ?? cookie);
+    const session = sessions.use(header ?? cookie) ?? apiTokens.use(header, client.address);
     if (endpoint.needs === undefined) return session;
-    if (session !== undefined) {
-      if (header === undefined) checkSameSite(request);
+    // Its token may have been removed by the master, or by a log-out everywhere.
+    if (session !== undefined && tokens.get(session.token) !== undefined) {
+      if (header === undefined) checkSameSite(request, client);
       return session;
     }
     if (endpoint.needs === "token" && tokens.get(header) !== undefined) return undefined;
@@ -227,18 +255,19 @@ export class ApiServer {
   /** The file that a path names, or the page for a browser; `undefined`: none. */
   async #file({ request, path }: Incoming): Promise<Response | undefined> {
     const { settings } = this.#parts;
+    const policy = settings.content_security_policy ?? "";
     const isReading = request.method === "GET" || request.method === "HEAD";
     if (settings.static !== null) {
       const found = matchRoute([{ path: `${settings.static_path}/*name`, target: settings.static }], path);
       if (found !== undefined && found.params.name !== "") {
         if (!isReading) return methodAnswer({ GET: undefined }, request.method);
-        return await fileAnswer(staticPath(found.target, found.params.name), request);
+        return await fileAnswer(staticPath(found.target, found.params.name), request, { policy });
       }
     }
     if (settings.app === null || !isReading) return undefined;
     const isApp = matchRoute([{ path: `${settings.app_path}/*rest`, target: settings.app }], path) !== undefined;
     if (!isApp && !prefers(request.headers.get("accept"), "text/html", VALUE_TYPES)) return undefined;
-    return await fileAnswer(settings.app, request, { "Cache-Control": "no-cache" });
+    return await fileAnswer(settings.app, request, { policy, headers: { "Cache-Control": "no-cache" } });
   }
 }
 
@@ -251,24 +280,7 @@ function checkQuery({ query: names = {}, isRaw }: ApiEndpoint, query: URLSearchP
   }
 }
 
-/**
- * A browser sends the cookie with requests of other sites as well: what changes something must come from our own pages.
- * @throws {ApiError} 403 if it does not.
- */
-function checkSameSite(request: Request): void {
-  if (request.method === "GET" || request.method === "HEAD") return;
-  const site = request.headers.get("sec-fetch-site");
-  const origin = request.headers.get("origin");
-  if (site === "same-origin") return;
-  if (site === null && (origin === null || origin === originOf(request))) return;
-  throw new ApiError(403, "A request of another site is not answered; send the token as X-Auth-Token");
-}
-
-function originOf(request: Request): string {
-  return `${new URL(request.url).protocol}//${request.headers.get("host") ?? ""}`;
-}
-
-function endpointOf(methods: Methods, method: string): ApiEndpoint | undefined {
+function endpointOf(methods: Methods, method: string): ApiEndpoint | BodyEndpoint | undefined {
   if (method === "HEAD") return methods.GET;
   return method === "GET" || method === "POST" || method === "PUT" || method === "DELETE" ? methods[method] : undefined;
 }
@@ -289,15 +301,17 @@ function splitTarget(url: string): { readonly path: string; readonly query: URLS
   return { path: path === "" ? "/" : path, query: new URLSearchParams(query.join("?")) };
 }
 
-/** An IPv4 address that came over IPv6 is shown as IPv4. */
-function plainAddress(address: string): string {
-  return address.replace(/^::ffff:/i, "");
+/** The path below `root_prefix`; `undefined`: it is not below it. */
+function withoutPrefix(path: string, prefix: string): string | undefined {
+  const root = prefix.replace(/\/+$/, "");
+  if (root === "") return path;
+  if (path === root) return "/";
+  return path.startsWith(`${root}/`) ? path.slice(root.length) : undefined;
 }
 
-function tlsFiles(
-  { ssl_crt, ssl_key, ssl_chain, disable_ssl }: ApiSettings,
-): { cert: string; key: string } | undefined {
-  if (disable_ssl || ssl_crt === null || ssl_key === null) return undefined;
+function tlsFiles(settings: ApiSettings): { cert: string; key: string } | undefined {
+  const { ssl_crt, ssl_key, ssl_chain } = settings;
+  if (!usesTls(settings) || ssl_crt === null || ssl_key === null) return undefined;
   const read = (option: string, path: string) => {
     try {
       return Deno.readTextFileSync(path);

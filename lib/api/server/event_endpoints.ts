@@ -8,8 +8,7 @@ import { fireEvent } from "#lib/bus/fire.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { masterBus } from "#lib/bus/paths.ts";
-import { NoMasterError } from "#lib/errors.ts";
-import { map, toNumber, type Value } from "#lib/values/value.ts";
+import { map, type Value } from "#lib/values/value.ts";
 import type {
   ApiEndpoint,
   ApiParts,
@@ -18,9 +17,7 @@ import type {
   Methods,
   ValueReply,
 } from "#lib/api/endpoints/endpoint.ts";
-import { eventStream } from "#lib/api/endpoints/event_stream.ts";
-import { eventFilter } from "#lib/api/endpoints/perms.ts";
-import { tokenRules } from "#lib/auth/external_auth.ts";
+import { openSessionStream } from "#lib/api/endpoints/session_stream.ts";
 
 /** The path `/events`: one open stream for each reader. */
 export const EVENTS: Methods = {
@@ -32,35 +29,12 @@ export const EVENTS: Methods = {
       doc: "Events without end, each with id, tag and data. `Last-Event-ID` goes on after that event.",
       media: "text/event-stream",
     }],
-    handle: openEvents,
+    handle: (request, parts) => {
+      const since = request.request.headers.get("last-event-id") || undefined;
+      return openSessionStream(request, parts, { wants: () => true, since });
+    },
   },
 };
-
-async function openEvents({ request, session }: ApiRequest, parts: ApiParts): Promise<Response> {
-  const { opts, settings, tokens, sessions, feed, counts } = parts;
-  const held = tokens.get(session?.token ?? request.headers.get("x-auth-token") ?? undefined);
-  if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
-  const expireMs = (toNumber(held.data.get("expire")) ?? 0) * 1000;
-  const ended = new AbortController();
-  const streamEnded = counts.openStream(`${held.eauth} ${held.name}`);
-  if (streamEnded === undefined) throw new ApiError(429, "Too many open streams", { "Retry-After": "10" });
-  const undo = [streamEnded];
-  if (session !== undefined) undo.push(sessions.watch(session.id, () => ended.abort()));
-  const closed = () => undo.forEach((step) => step());
-  try {
-    return await eventStream(feed, {
-      sees: settings.events_for_all ? () => true : eventFilter(held.name, tokenRules(held, opts)),
-      lives: () => !ended.signal.aborted && Date.now() < expireMs,
-      signal: AbortSignal.any([parts.signal, ended.signal]),
-      since: request.headers.get("last-event-id") || undefined,
-      closed,
-    });
-  } catch (error) {
-    closed();
-    if (error instanceof NoMasterError) throw new ApiError(503, "Salt Master is not available.");
-    throw error;
-  }
-}
 
 /**
  * The path under which requests become events.

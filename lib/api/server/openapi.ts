@@ -32,6 +32,11 @@ const NAMED: Readonly<Record<string, JsonSchema>> = {
       request: t.text("The id under which the log has the cause of a status 500."),
     }),
   }),
+  MinionJob: t.object({
+    jid: t.text(),
+    fun: t.any("A function, or a list of them; null: not known."),
+    outcome: t.orNull(t.oneOf(["returned", "failed", "interrupted"], "null: it has not returned.")),
+  }),
   Session: t.object({
     token: t.text("Sent as X-Auth-Token."),
     expire: t.number("Seconds since the epoch."),

@@ -11,6 +11,12 @@ import { HEALTH_LIVE, HEALTH_READY } from "./health_endpoints.ts";
 import { JOB, JOBS, MINIONS, ROOT, RUN_ONCE } from "./job_endpoints.ts";
 import { KEYS } from "./key_endpoints.ts";
 import { openApiMethods } from "./openapi_endpoint.ts";
+import { EVENT_PAGES, EVENT_STREAM } from "#lib/api/v1/event_endpoints.ts";
+import { FLEET, FLEET_GRAINS, FLEET_JOBS, FLEET_MINION, TARGET_PREVIEW } from "#lib/api/v1/fleet_endpoints.ts";
+import { FUNCTION_BY_NAME, FUNCTIONS } from "#lib/api/v1/function_endpoints.ts";
+import { FLEET_JOB, FLEET_JOB_LIST, FLEET_JOB_OUTPUT } from "#lib/api/v1/job_endpoints.ts";
+import { FLEET_KEY_ACCEPT, FLEET_KEYS } from "#lib/api/v1/key_endpoints.ts";
+import { SESSIONS, TOKEN_BY_ID, TOKENS } from "#lib/api/v1/token_endpoints.ts";
 import { LOGIN, LOGOUT, TOKEN } from "./session_endpoints.ts";
 
 /** The routes that are served with these settings. */
@@ -36,6 +42,23 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/minions/:id": { GET: MINIONS.GET },
     "/jobs": JOBS,
     "/jobs/:jid": JOB,
+    "/api/v1/minions": FLEET,
+    "/api/v1/minions/:id": FLEET_MINION,
+    "/api/v1/minions/:id/grains": FLEET_GRAINS,
+    "/api/v1/minions/:id/jobs": FLEET_JOBS,
+    "/api/v1/targets/preview": TARGET_PREVIEW,
+    "/api/v1/functions": FUNCTIONS,
+    "/api/v1/functions/:name": FUNCTION_BY_NAME,
+    "/api/v1/jobs": FLEET_JOB_LIST,
+    "/api/v1/jobs/:jid": FLEET_JOB,
+    "/api/v1/jobs/:jid/output": FLEET_JOB_OUTPUT,
+    "/api/v1/keys": FLEET_KEYS,
+    "/api/v1/keys/:id/accept": FLEET_KEY_ACCEPT,
+    "/api/v1/events": EVENT_PAGES,
+    "/api/v1/events/stream": EVENT_STREAM,
+    "/api/v1/sessions": SESSIONS,
+    "/api/v1/tokens": TOKENS,
+    "/api/v1/tokens/:id": TOKEN_BY_ID,
   };
   const served = { ...routes, ...settings.enable_sessions ? withSessions : {} };
   const table = Object.entries(served).map(([path, target]): PathRoute<Methods> => ({ path, target }));

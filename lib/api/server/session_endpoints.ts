@@ -50,9 +50,10 @@ export const LOGOUT: Methods = {
     needs: "session",
     body: t.any("Not read."),
     answers: [{ doc: "It has ended.", schema: t.object({ return: t.text() }) }],
-    handle({ session }, { sessions, tokens }) {
+    handle({ session }, { sessions, apiTokens, tokens }) {
       if (session !== undefined) {
-        sessions.end(session.id);
+        if (session.apiToken === undefined) sessions.end(session.id);
+        else apiTokens.remove(session.apiToken);
         tokens.remove(session.token);
       }
       return {
@@ -110,7 +111,7 @@ async function logIn(request: ApiRequest, parts: ApiParts): Promise<ValueReply> 
   const perms = permsOf(held, opts);
   const cookie = setSessionCookie(session.id, {
     maxAgeS: settings.session_idle_hours * 3600,
-    secure: settings.ssl_crt !== null,
+    secure: request.client.isSecure,
   });
   return {
     value: map({
@@ -123,7 +124,7 @@ async function logIn(request: ApiRequest, parts: ApiParts): Promise<ValueReply> 
 /** A token of Salt's for these credentials. */
 async function signIn(
   credentials: ValueMap,
-  { address }: ApiRequest,
+  { client: { address } }: ApiRequest,
   { opts, attempts, log }: ApiParts,
 ): Promise<{ readonly data: ValueMap; readonly text: string }> {
   const load: ValueMap = new Map();
@@ -152,7 +153,7 @@ async function signIn(
  * `api_acl`: a named user must come from one of the named addresses; all others are the user `*`.
  * @throws {ApiError} 401 if the user may not log in from there.
  */
-function checkApiAcl(credentials: ValueMap, { address }: ApiRequest, { settings }: ApiParts): void {
+function checkApiAcl(credentials: ValueMap, { client: { address } }: ApiRequest, { settings }: ApiParts): void {
   if (settings.api_acl.size === 0) return;
   const users = settings.api_acl.get("users");
   const name = credentials.get("username");

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { PAGE_HEADERS } from "#lib/api/http/answer.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { realPath } from "#lib/os/disk_paths.ts";
 import { statIfExists } from "#lib/os/atomic_file.ts";
@@ -75,12 +76,13 @@ function byteRange(header: string | null, size: number): ByteRange | "none" | un
 /**
  * The answer with a file.
  * @param path A file that is there.
+ * @param options.policy The `Content-Security-Policy` of HTML; empty: none.
  * @throws What opening it throws.
  */
 export async function fileAnswer(
   path: string,
   request: Request,
-  headers: Readonly<Record<string, string>> = {},
+  { policy, headers = {} }: { readonly policy: string; readonly headers?: Readonly<Record<string, string>> },
 ): Promise<Response> {
   const file = await Deno.open(path);
   let isStreamed = false;
@@ -90,6 +92,9 @@ export async function fileAnswer(
       "Content-Type": typeOf(path),
       "Accept-Ranges": "bytes",
       "X-Content-Type-Options": "nosniff",
+      "Cross-Origin-Resource-Policy": "same-origin",
+      ...typeOf(path) === "text/html" && PAGE_HEADERS,
+      ...typeOf(path) === "text/html" && policy !== "" && { "Content-Security-Policy": policy },
       ...headers,
     });
     if (mtime !== null) common.set("Last-Modified", mtime.toUTCString());

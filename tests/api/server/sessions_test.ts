@@ -3,6 +3,7 @@
 import { API_PASSWORD, apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
 import { assert, assertEquals, assertNotEquals } from "#tests/support/assert.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
+import { EndWatches } from "#lib/api/endpoints/end_watches.ts";
 import { LoginAttempts } from "#lib/api/endpoints/login_attempts.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { Sessions } from "#lib/api/endpoints/sessions.ts";
@@ -124,7 +125,12 @@ Deno.test("wrong passwords from one address keep a user out from no other addres
 
 Deno.test("a user with more sessions than one may have ends own ones, not those of others", () =>
   withTemporaryDirectory((root) => {
-    const sessions = new Sessions({ directory: `${root}/s`, idleMs: 3_600_000, log: SILENT_LOGGER });
+    const sessions = new Sessions({
+      directory: `${root}/s`,
+      idleMs: 3_600_000,
+      ends: new EndWatches(),
+      log: SILENT_LOGGER,
+    });
     const fields = { token: "t", eauth: "file", expireS: Date.now() / 1000 + 3_600 };
     const alice = sessions.start({ ...fields, user: "alice" });
     const first = sessions.start({ ...fields, user: "ops" });
@@ -148,13 +154,14 @@ Deno.test("five failures in a minute are the limit of an address, and a minute l
 
 Deno.test("a session ends when it was not used for its time, and when its token ends", () =>
   withTemporaryDirectory((root) => {
-    const sessions = new Sessions({ directory: `${root}/s`, idleMs: 3_600_000, log: SILENT_LOGGER });
+    const ends = new EndWatches();
+    const sessions = new Sessions({ directory: `${root}/s`, idleMs: 3_600_000, ends, log: SILENT_LOGGER });
     const fields = { token: "t", user: "alice", eauth: "file" };
     const soon = sessions.start({ ...fields, expireS: Date.now() / 1000 - 1 });
     assertEquals(sessions.use(soon.id), undefined);
     const idle = sessions.start({ ...fields, expireS: Date.now() / 1000 + 1e6 });
     let ended = 0;
-    sessions.watch(idle.id, () => ended++);
+    ends.watch(idle.id, () => ended++);
     assertEquals(sessions.use(idle.id)?.user, "alice");
     idle.usedMs -= 3_600_001;
     assertEquals([sessions.use(idle.id), ended], [undefined, 1]);

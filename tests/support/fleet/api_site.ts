@@ -72,6 +72,28 @@ export class ApiSite implements AsyncDisposable {
     return { status: response.status, headers: response.headers, body: await response.json() };
   }
 
+  /** Sends a request without a body, or with one of JSON; the answer's status and parsed body. */
+  async ask(
+    method: string,
+    path: string,
+    { token, body, headers = {} }: {
+      readonly token?: string;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    } = {},
+  ): Promise<{ readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers }> {
+    const response = await fetch(this.url(path), {
+      method,
+      headers: {
+        ...token !== undefined && { "X-Auth-Token": token },
+        ...body !== undefined && { "Content-Type": "application/json" },
+        ...headers,
+      },
+      ...body !== undefined && { body: JSON.stringify(body) },
+    });
+    return { status: response.status, headers: response.headers, body: await response.json() };
+  }
+
   /** Logs in; the id of the new session. */
   async logIn(username: string): Promise<string> {
     const { status, body, headers } = await this.post("/login", { username, password: API_PASSWORD, eauth: "file" });

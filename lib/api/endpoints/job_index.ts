@@ -1,0 +1,179 @@
+/**
+ * The jobs of the job cache in memory, so that lists need not read it: read once, when first asked for, and kept up to
+ * date by the master's events.
+ * @module
+ */
+
+import { messageOf } from "#lib/errors.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
+import { isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
+import { isJid } from "#lib/protocol/jid.ts";
+import { outcomeOfReturn, type ReturnOutcome } from "#lib/protocol/outcome.ts";
+import { jobSign } from "#lib/protocol/tags.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { compareStrings, type Value, type ValueMap } from "#lib/values/value.ts";
+import type { EventFeed } from "./event_feed.ts";
+import type { FedEvents } from "./event_source.ts";
+
+/** A job, without what its minions returned. */
+export interface IndexedJob {
+  readonly jid: string;
+  readonly user: string;
+  readonly fun: Value;
+  readonly arg: Value;
+  readonly tgt: Value;
+  readonly tgtType: Value;
+  /** The number of minions that it is for, as far as it is known. */
+  readonly minions: number;
+  /** The outcome of each return. */
+  readonly outcomes: ReadonlyMap<string, ReturnOutcome>;
+}
+
+/** A job of one minion. */
+export interface MinionJob {
+  readonly jid: string;
+  /** `undefined`: it has not returned. */
+  readonly outcome: ReturnOutcome | undefined;
+}
+
+type MutableJob = IndexedJob & { readonly outcomes: Map<string, ReturnOutcome> };
+
+/** Jobs whose loads are kept, the newest. */
+const MAX_JOBS = 20_000;
+/** Jobs whose returns are read at the start, the newest; those of the others are read when they are asked for. */
+const MAX_RETURNS_READ = 2_000;
+/** Jobs of one minion that are kept. */
+const MAX_OF_MINION = 200;
+/** Jobs that are read before others get a turn. */
+const READ_AT_ONCE = 25;
+
+/** The jobs of one master. */
+export class JobIndex {
+  readonly #store: JobStore;
+  readonly #feed: EventFeed;
+  readonly #log: Logger;
+  readonly #jobs = new Map<string, MutableJob>();
+  readonly #ofMinion = new Map<string, string[]>();
+  #ready: Promise<void> | undefined;
+
+  constructor(parts: { readonly store: JobStore; readonly feed: EventFeed; readonly log: Logger }) {
+    this.#store = parts.store;
+    this.#feed = parts.feed;
+    this.#log = parts.log;
+  }
+
+  /**
+   * The jobs, the newest first. Those that only ask for other jobs are left out.
+   * @throws {NoMasterError} If no master is running.
+   */
+  async newest(): Promise<IndexedJob[]> {
+    await this.#load();
+    return [...this.#jobs.values()].sort((a, b) => compareStrings(b.jid, a.jid));
+  }
+
+  /**
+   * The jobs of a minion, the newest first.
+   * @throws {NoMasterError} If no master is running.
+   */
+  async ofMinion(id: string): Promise<MinionJob[]> {
+    await this.#load();
+    return [...this.#ofMinion.get(id) ?? []].sort(compareStrings).reverse()
+      .map((jid) => ({ jid, outcome: this.#jobs.get(jid)?.outcomes.get(id) }));
+  }
+
+  /** What is known of a job, if it was read already. */
+  get(jid: string): IndexedJob | undefined {
+    return this.#jobs.get(jid);
+  }
+
+  #load(): Promise<void> {
+    return this.#ready ??= this.#read().catch((error) => {
+      this.#ready = undefined;
+      throw error;
+    });
+  }
+
+  async #read(): Promise<void> {
+    // Subscribed first: no job is missed between reading and listening.
+    const stop = await this.#feed.listen((batch) => this.#take(batch, stop));
+    let read = 0;
+    for (const { jid, load } of this.#store.walk()) {
+      this.#add(jid, load);
+      if (++read % READ_AT_ONCE === 0) await sleep(0);
+    }
+    const newest = [...this.#jobs.keys()].sort(compareStrings).reverse().slice(0, MAX_RETURNS_READ);
+    for (const [i, jid] of newest.entries()) {
+      for (const [id, { retcode, interrupted }] of this.#store.getReturns(jid)) {
+        this.#addReturn(jid, id, outcomeOfReturn({ retcode, interrupted }));
+      }
+      if (i % READ_AT_ONCE === 0) await sleep(0);
+    }
+  }
+
+  #take({ events, missed }: FedEvents, stop: () => void): void {
+    if (missed > 0) {
+      // What was missed is read again when somebody asks.
+      this.#ready = undefined;
+      stop();
+      return;
+    }
+    for (const { tag, data } of events) {
+      try {
+        this.#takeEvent(tag, data);
+      } catch (error) {
+        this.#log.warning(`The event ${tag} cannot be read: ${messageOf(error)}`);
+      }
+    }
+  }
+
+  #takeEvent(tag: string, data: ValueMap): void {
+    const parts = tag.split("/");
+    const [salt, job, jid, what] = parts;
+    if (salt !== "salt" || job !== "job" || jid === undefined || !isJid(jid)) return;
+    if (what === "new") return this.#add(jid, new Map(data).set("Minions", data.get("minions") ?? []));
+    const sign = jobSign(tag);
+    if (what !== "ret" || sign === undefined) return;
+    // A job that a schedule or salt-call ran.
+    if (!this.#jobs.has(jid)) this.#add(jid, this.#store.getLoad(jid) ?? data);
+    this.#addReturn(jid, sign.id, outcomeOfReturn({ retcode: data.get("retcode") }));
+  }
+
+  #add(jid: string, load: ValueMap): void {
+    if (isWatchingJob(load) || this.#jobs.has(jid)) return;
+    const minions = jobMinions(load.has("Minions") ? load : this.#store.getLoad(jid) ?? load);
+    const user = load.get("user");
+    this.#jobs.set(jid, {
+      jid,
+      user: typeof user === "string" ? user : "",
+      fun: load.get("fun") ?? null,
+      arg: load.get("arg") ?? [],
+      tgt: load.get("tgt") ?? null,
+      tgtType: load.get("tgt_type") ?? null,
+      minions: minions.length,
+      outcomes: new Map(),
+    });
+    for (const id of minions) this.#note(id, jid);
+    if (this.#jobs.size > MAX_JOBS) this.#forgetOldest();
+  }
+
+  #addReturn(jid: string, id: string, outcome: ReturnOutcome): void {
+    const job = this.#jobs.get(jid);
+    if (job === undefined) return;
+    job.outcomes.set(id, outcome);
+    this.#note(id, jid);
+  }
+
+  #note(id: string, jid: string): void {
+    const jids = this.#ofMinion.get(id) ?? [];
+    if (jids.includes(jid)) return;
+    jids.push(jid);
+    if (jids.length > MAX_OF_MINION) jids.sort(compareStrings).shift();
+    this.#ofMinion.set(id, jids);
+  }
+
+  #forgetOldest(): void {
+    const oldest = [...this.#jobs.keys()].sort(compareStrings).slice(0, MAX_JOBS / 10);
+    for (const jid of oldest) this.#jobs.delete(jid);
+  }
+}
