@@ -7,6 +7,7 @@ import type { ModuleTable } from "#lib/plugins/loader.ts";
 
 /** The table of built-in runners. */
 export const RUNNERS: ModuleTable = {
+  audit: () => import("./audit.ts"),
   auth: () => import("./auth.ts"),
   batch: () => import("./batch.ts"),
   bus: () => import("./bus.ts"),

@@ -96,7 +96,7 @@ fingerprint
   params: { match: p.any(), ...ACCEPTING, fingerprint: p.str(null) },
   async run({ match, include_rejected, include_denied, fingerprint: print }, context) {
     const globs = globsIn(match);
-    if (print !== null) await acceptPrinted(typeof globs === "string" ? [globs] : globs, print, context);
+    if (print !== null) return await acceptPrinted(typeof globs === "string" ? [globs] : globs, print, context);
     const from = states({ rejected: include_rejected, denied: include_denied });
     await change(context, context.manager.match(globs), { from, to: "accepted" });
     return matching(context, globs);
@@ -104,12 +104,18 @@ fingerprint
 });
 
 /** @throws {CommandError} If the pending key of the id has another fingerprint, or there is none. */
-async function acceptPrinted(globs: readonly string[], print: string, { manager, opts }: RunnerContext): Promise<void> {
-  const [id] = globs;
-  if (globs.length !== 1 || !isValidId(id)) throw new CommandError("With fingerprint, match must be one id");
+async function acceptPrinted(
+  ids: readonly string[],
+  print: string,
+  { manager, opts }: RunnerContext,
+): Promise<ValueMap> {
+  // An id, not a glob: `*` may be one.
+  const [id] = ids;
+  if (ids.length !== 1 || !isValidId(id)) throw new CommandError("With fingerprint, match must be one id");
   const isAccepted = await manager.acceptIf(id, (pem) => fingerprint(pem, opts.hash_type) === print);
   if (isAccepted === undefined) throw new CommandError(`There is no pending key of ${id}`);
   if (!isAccepted) throw new CommandError(`The pending key of ${id} has another fingerprint; it was not accepted`);
+  return byDirectory(new Map([["accepted", [id]]]));
 }
 
 export const accept_dict: RunnerFunction = runner({

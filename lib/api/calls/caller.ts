@@ -3,10 +3,14 @@
  * @module
  */
 
+import type { AuditEntry } from "#lib/auth/audit_log.ts";
 import { RefusedError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { ValueMap } from "#lib/values/value.ts";
+
+/** A call, as the audit log has it. */
+export type RecordedCall = Pick<AuditEntry, "what" | "target" | "count" | "outcome">;
 
 /** The user of a request, and what the calls for that user need. */
 export interface ApiCaller {
@@ -18,6 +22,8 @@ export interface ApiCaller {
   readonly user: string;
   /** Called when the master does not accept the name and password. */
   onRefused?(): void;
+  /** Writes a call into the audit log. */
+  record(call: RecordedCall): void;
   /** Aborted when the client has gone, or the API ends. */
   readonly signal: AbortSignal;
 }

@@ -91,12 +91,29 @@ export async function runChunk(low: ValueMap, caller: ApiCaller): Promise<Value[
     throw new ApiError(400, `Client disabled: '${name}'. ${hint}`);
   }
   if (low.has("raw_shell") && !opts.netapi_allow_raw_shell) throw new ApiError(401, "Raw shell option not allowed.");
+  const what = `${name} ${str(low.get("fun") ?? "")}`;
+  const target = str(low.get("tgt") ?? low.get("match") ?? "");
   try {
-    return await CLIENTS[name](low, caller);
+    const entries = await CLIENTS[name](low, caller);
+    caller.record({ what, target, count: countIn(name, entries), outcome: "done" });
+    return entries;
   } catch (error) {
     noteRefusal(error, caller);
-    throw asApiError(error);
+    const problem = asApiError(error);
+    const isRefusal = problem instanceof ApiError && problem.status === 401;
+    caller.record({ what, target, count: null, outcome: isRefusal ? "refused" : "failed" });
+    throw problem;
   }
+}
+
+/** How many minions a chunk was for; `null` for functions of the master. */
+function countIn(client: string, entries: readonly Value[]): number | null {
+  if (!client.startsWith("local")) return null;
+  if (client === "local_batch") return entries.length;
+  const [entry] = entries;
+  if (!isMap(entry)) return 0;
+  const minions = client === "local_async" ? entry.get("minions") ?? [] : [...entry.keys()];
+  return Array.isArray(minions) ? minions.length : null;
 }
 
 /** The error that the client gets for an error of a call; others stay as they are. */

@@ -63,6 +63,10 @@ export const API_OPTIONS = {
     APP_POLICY,
     "The header Content-Security-Policy of HTML files of app and static; empty: none.",
   ),
+  metrics_token: strOption(
+    null,
+    "A secret with which /metrics is read, as a bearer: from other hosts, without a session.",
+  ),
   max_request_body_size: intOption(1_048_576, "Bytes of a body.", { min: 1 }),
   session_idle_hours: intOption(10, "Hours without a request after which a session ends.", { min: 1 }),
   events_for_all: boolOption(false, "Whether every user sees every event at /events, as in Salt."),

@@ -6,27 +6,28 @@
 import type { ApiCaller } from "#lib/api/calls/caller.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
+import { auditFor } from "./auditing.ts";
 import type { ApiParts, ApiRequest } from "./endpoint.ts";
 
 /** The caller of a request with a session. */
-export function sessionCaller({ session, signal }: ApiRequest, { opts, log }: ApiParts): ApiCaller {
+export function sessionCaller(request: ApiRequest, parts: ApiParts): ApiCaller {
+  const { session, signal } = request, { opts, log } = parts;
   if (session === undefined) throw new ApiError(401, "No authentication credentials given");
-  return { opts, log, signal, user: session.user, proof: map({ token: session.token }) };
+  const record = auditFor(session.user, request, parts);
+  return { opts, log, signal, record, user: session.user, proof: map({ token: session.token }) };
 }
 
 /**
  * The caller whose name and password are in the chunk.
  * @throws {ApiError} 401 if they are not; 429 after too many wrong ones.
  */
-export function credentialsCaller(
-  low: ValueMap,
-  { signal, client: { address } }: ApiRequest,
-  { opts, log, attempts }: ApiParts,
-): ApiCaller {
+export function credentialsCaller(low: ValueMap, request: ApiRequest, parts: ApiParts): ApiCaller {
+  const { signal, client: { address } } = request, { opts, log, attempts } = parts;
   const [username, password, eauth] = ["username", "password", "eauth"].map((name) => low.get(name));
   if (username === undefined || eauth === undefined) throw new ApiError(401, "No authentication credentials given");
   const proof = map({ username, password: password ?? null, eauth });
   const user = str(username);
   attempts.check({ address, user });
-  return { opts, log, signal, user, proof, onRefused: () => attempts.failed({ address, user }) };
+  const record = auditFor(user, request, parts);
+  return { opts, log, signal, record, user, proof, onRefused: () => attempts.failed({ address, user }) };
 }

@@ -5,6 +5,7 @@
 
 import type { ApiTokens } from "./api_tokens.ts";
 import type { EndWatches } from "./end_watches.ts";
+import type { AuditLog } from "#lib/auth/audit_log.ts";
 import type { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import type { EventFeed } from "./event_feed.ts";
 import type { LoginAttempts } from "./login_attempts.ts";
@@ -36,6 +37,7 @@ export interface ApiParts {
   readonly feed: EventFeed;
   readonly attempts: LoginAttempts;
   readonly counts: RequestCounts;
+  readonly audit: AuditLog;
   readonly functions: FunctionCatalogue;
   /** The job cache. */
   readonly store: JobStore;

@@ -55,6 +55,8 @@ export class JobIndex {
   readonly #log: Logger;
   readonly #jobs = new Map<string, MutableJob>();
   readonly #ofMinion = new Map<string, string[]>();
+  readonly #returns = new Map<ReturnOutcome, number>();
+  #events = 0;
   #ready: Promise<void> | undefined;
 
   constructor(parts: { readonly store: JobStore; readonly feed: EventFeed; readonly log: Logger }) {
@@ -85,6 +87,16 @@ export class JobIndex {
   /** What is known of a job, if it was read already. */
   get(jid: string): IndexedJob | undefined {
     return this.#jobs.get(jid);
+  }
+
+  /** The returns that events told of since the first reading, by outcome. */
+  returns(): ReadonlyMap<ReturnOutcome, number> {
+    return this.#returns;
+  }
+
+  /** The number of events since the first reading. */
+  get events(): number {
+    return this.#events;
   }
 
   #load(): Promise<void> {
@@ -118,6 +130,7 @@ export class JobIndex {
       stop();
       return;
     }
+    this.#events += events.length;
     for (const { tag, data } of events) {
       try {
         this.#takeEvent(tag, data);
@@ -136,7 +149,9 @@ export class JobIndex {
     if (what !== "ret" || sign === undefined) return;
     // A job that a schedule or salt-call ran.
     if (!this.#jobs.has(jid)) this.#add(jid, this.#store.getLoad(jid) ?? data);
-    this.#addReturn(jid, sign.id, outcomeOfReturn({ retcode: data.get("retcode") }));
+    const outcome = outcomeOfReturn({ retcode: data.get("retcode") });
+    this.#returns.set(outcome, (this.#returns.get(outcome) ?? 0) + 1);
+    this.#addReturn(jid, sign.id, outcome);
   }
 
   #add(jid: string, load: ValueMap): void {

@@ -15,6 +15,7 @@ import { EndWatches } from "#lib/api/endpoints/end_watches.ts";
 import { IdempotencyKeys } from "#lib/api/endpoints/idempotency.ts";
 import { JobIndex } from "#lib/api/endpoints/job_index.ts";
 import { openJobStore } from "#lib/jobs/open_store.ts";
+import { AuditLog, auditPath } from "#lib/auth/audit_log.ts";
 import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
@@ -38,6 +39,9 @@ const BODY_MS = 60_000;
 const MAX_HEADER_BYTES = 16 << 10;
 /** Requests of one address at a time. */
 const MAX_REQUESTS_OF_ADDRESS = 500;
+
+/** The methods that counts tell apart. */
+const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"];
 
 /** A request before its route is known. */
 interface Incoming {
@@ -89,6 +93,7 @@ export class ApiServer {
       ends,
       apiTokens: new ApiTokens({ directory: `${opts.cachedir}/api_tokens`, ends, log }),
       tokens: new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: log.error }),
+      audit: new AuditLog(auditPath(opts.cachedir)),
       feed,
       store,
       jobs: new JobIndex({ store, feed, log }),
@@ -165,7 +170,8 @@ export class ApiServer {
       else this.#requestsOf.delete(address);
     }
     for (const [name, value] of Object.entries(corsHeaders(request, settings))) response.headers.set(name, value);
-    ended(this.#routeName(incoming.path), response.status);
+    const method = METHODS.includes(request.method) ? request.method : "other";
+    ended({ route: this.#routeOf(incoming.path), method, status: response.status });
     log.info(() => `${address} ${request.method} ${incoming.path}: ${response.status}`);
     if (request.method === "HEAD" && response.body !== null) {
       await response.body.cancel();
@@ -174,10 +180,10 @@ export class ApiServer {
     return response;
   }
 
-  /** The name of a path in `/stats`: that of its route, as there are few; paths are chosen by whoever asks. */
-  #routeName(path: string): string {
-    const pattern = matchRoute(this.#routes.map((route) => ({ path: route.path, target: route.path })), path)?.target;
-    return pattern === undefined ? "other" : pattern.split("/", 2).join("/");
+  /** The path of the table that a path matches; empty: none. */
+  #routeOf(path: string): string {
+    const route = matchRoute(this.#routes, withoutPrefix(path, this.#parts.settings.root_prefix) ?? "");
+    return this.#routes.find(({ target }) => target === route?.target)?.path ?? "";
   }
 
   #problem(error: unknown, accept: string | null): Response {

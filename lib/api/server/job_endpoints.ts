@@ -9,6 +9,7 @@ import { chunksOf, CLIENT_NAMES, runChunk } from "#lib/api/calls/run_chunks.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { t } from "#lib/api/http/json_schema.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { auditFor } from "#lib/api/endpoints/auditing.ts";
 import { credentialsCaller, sessionCaller } from "#lib/api/endpoints/callers.ts";
 import type { AnswerType, ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
 
@@ -82,7 +83,8 @@ function ownCaller(low: ValueMap, request: ApiRequest, parts: ApiParts): ApiCall
     if (typeof token !== "string" || !/^[0-9a-f]+$/i.test(token)) throw new ApiError(401, "Invalid token");
     const held = tokens.get(token);
     if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
-    return { opts, log, signal, user: held.name, proof: map({ token }) };
+    const record = auditFor(held.name, request, parts);
+    return { opts, log, signal, record, user: held.name, proof: map({ token }) };
   }
   return credentialsCaller(low, request, parts);
 }

@@ -10,6 +10,7 @@ import { EVENTS, hookMethods, statsMethods } from "./event_endpoints.ts";
 import { HEALTH_LIVE, HEALTH_READY } from "./health_endpoints.ts";
 import { JOB, JOBS, MINIONS, ROOT, RUN_ONCE } from "./job_endpoints.ts";
 import { KEYS } from "./key_endpoints.ts";
+import { METRICS } from "./metrics_endpoint.ts";
 import { openApiMethods } from "./openapi_endpoint.ts";
 import { EVENT_PAGES, EVENT_STREAM } from "#lib/api/v1/event_endpoints.ts";
 import { FLEET, FLEET_GRAINS, FLEET_JOBS, FLEET_MINION, TARGET_PREVIEW } from "#lib/api/v1/fleet_endpoints.ts";
@@ -32,6 +33,7 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/openapi.json": openApiMethods(() => table),
     "/health/live": HEALTH_LIVE,
     "/health/ready": HEALTH_READY,
+    "/metrics": METRICS,
     "/stats": statsMethods(settings.stats_disable_auth),
     [`${hook}/*rest`]: hookMethods(settings.webhook_disable_auth),
   };

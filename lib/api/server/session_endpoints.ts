@@ -11,6 +11,7 @@ import { t } from "#lib/api/http/json_schema.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { requestToken } from "#lib/client/token_request.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
+import { auditFor } from "#lib/api/endpoints/auditing.ts";
 import { permsOf } from "#lib/api/endpoints/perms.ts";
 
 const REFUSED = "Could not authenticate using provided credentials";
@@ -50,8 +51,10 @@ export const LOGOUT: Methods = {
     needs: "session",
     body: t.any("Not read."),
     answers: [{ doc: "It has ended.", schema: t.object({ return: t.text() }) }],
-    handle({ session }, { sessions, apiTokens, tokens }) {
+    handle(request, parts) {
+      const { session } = request, { sessions, apiTokens, tokens } = parts;
       if (session !== undefined) {
+        auditFor(session.user, request, parts)({ what: "log out", target: "", count: null, outcome: "done" });
         if (session.apiToken === undefined) sessions.end(session.id);
         else apiTokens.remove(session.apiToken);
         tokens.remove(session.token);
@@ -124,15 +127,21 @@ async function logIn(request: ApiRequest, parts: ApiParts): Promise<ValueReply> 
 /** A token of Salt's for these credentials. */
 async function signIn(
   credentials: ValueMap,
-  { client: { address } }: ApiRequest,
-  { opts, attempts, log }: ApiParts,
+  request: ApiRequest,
+  parts: ApiParts,
 ): Promise<{ readonly data: ValueMap; readonly text: string }> {
+  const { client: { address } } = request, { opts, attempts, log, counts } = parts;
   const load: ValueMap = new Map();
   for (const name of ["username", "password", "eauth", "token_expire"]) {
     if (credentials.has(name)) load.set(name, credentials.get(name) ?? null);
   }
   const username = load.get("username");
   const user = typeof username === "string" ? username : "";
+  const record = (outcome: "done" | "refused") => {
+    counts.logIn(outcome);
+    auditFor(user, request, parts)({ what: "log in", target: "", count: null, outcome });
+  };
+  if (attempts.waitS({ address, user }) > 0) counts.logIn("limited");
   attempts.check({ address, user });
   let data: ValueMap | undefined;
   try {
@@ -143,9 +152,11 @@ async function signIn(
   const text = data?.get("token");
   if (data === undefined || typeof text !== "string") {
     attempts.failed({ address, user });
+    record("refused");
     log.warning(`A log-in from ${address} failed`);
     throw new ApiError(401, REFUSED);
   }
+  record("done");
   return { data, text };
 }
 

@@ -10,6 +10,7 @@ import { t } from "#lib/api/http/json_schema.ts";
 import type { ApiParts, ApiRequest, Methods, ValueReply } from "#lib/api/endpoints/endpoint.ts";
 import type { ApiSession } from "#lib/api/endpoints/sessions.ts";
 import { isMap, map, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { auditFor } from "#lib/api/endpoints/auditing.ts";
 import { checkedBody } from "./checked_body.ts";
 
 /** Longest life of an API token, in days. */
@@ -99,7 +100,8 @@ function shownRow({ id, name, user, eauth, rules, madeS, expireS, usedS, address
   return map({ id, name, user, eauth, rights, made: madeS, expires: expireS, ...used });
 }
 
-function makeToken(request: ApiRequest, { tokens, apiTokens }: ApiParts): ValueReply {
+function makeToken(request: ApiRequest, parts: ApiParts): ValueReply {
+  const { tokens, apiTokens } = parts;
   const session = ownSession(request);
   const body = checkedBody(request, ["name", "days", "rights"]);
   const name = body.get("name");
@@ -126,6 +128,7 @@ function makeToken(request: ApiRequest, { tokens, apiTokens }: ApiParts): ValueR
   if (typeof token !== "string") throw new TypeError("a token of Salt's without its text");
   const expireS = Math.floor(Date.now() / 1000) + lifeS;
   const { secret, row } = apiTokens.make({ id, name, user, eauth, rules, expireS, token });
+  auditFor(user, request, parts)({ what: "make token", target: id, count: null, outcome: "done" });
   return { value: map({ secret, token: shownRow(row) }), status: 201 };
 }
 
@@ -137,7 +140,8 @@ function rulesIn(value: Value | undefined): readonly Value[] | null {
   throw new ApiError(400, "rights must be a list of rules: texts, and maps of one target");
 }
 
-function deleteToken(request: ApiRequest, { tokens, apiTokens }: ApiParts): ValueReply {
+function deleteToken(request: ApiRequest, parts: ApiParts): ValueReply {
+  const { tokens, apiTokens } = parts;
   const session = sessionOf(request);
   const { id } = request.params;
   if (!apiTokens.list(session).some((row) => row.id === id)) throw new ApiError(404, "There is no such API token");
@@ -145,13 +149,16 @@ function deleteToken(request: ApiRequest, { tokens, apiTokens }: ApiParts): Valu
   if (session.apiToken !== undefined && session.apiToken !== id) ownSession(request);
   apiTokens.remove(id);
   tokens.removeAll(({ apiToken }) => apiToken?.id === id);
+  auditFor(session.user, request, parts)({ what: "delete token", target: id, count: null, outcome: "done" });
   return { value: map({ deleted: id }) };
 }
 
-function endSessions(request: ApiRequest, { sessions, tokens }: ApiParts): ValueReply {
+function endSessions(request: ApiRequest, parts: ApiParts): ValueReply {
+  const { sessions, tokens } = parts;
   const { user, eauth } = ownSession(request);
   const isOf = (one: { readonly name: string; readonly eauth: string }) => one.name === user && one.eauth === eauth;
   const ended = tokens.removeAll((token) => isOf(token) && token.apiToken === undefined);
   sessions.endAllOf({ user, eauth });
+  auditFor(user, request, parts)({ what: "log out everywhere", target: "", count: null, outcome: "done" });
   return { value: map({ ended }), headers: { "Set-Cookie": endSessionCookie() } };
 }

@@ -1,0 +1,169 @@
+/**
+ * The audit log of salt-api: who did what, from where, one JSON line each. Every line has the hash of the line before
+ * it, and its own: a line that is changed, added or left out in the middle is found. Passwords, tokens, arguments and
+ * results are in none.
+ * @module
+ */
+
+import { hashHex } from "#lib/crypto/hash.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { JsonError } from "#lib/errors.ts";
+
+/** Something that a user did, or was refused. */
+export interface AuditEntry {
+  /** The name that was given, for a log-in that was refused. */
+  readonly user: string;
+  /** The address of the client. */
+  readonly from: string;
+  /** The API token, or a short hash of the session; empty: neither. */
+  readonly token: string;
+  /** `log in`, `local test.ping`, `wheel key.accept`, `make token`. */
+  readonly what: string;
+  /** The target of a job, the id of a token; empty: none. */
+  readonly target: string;
+  /** How many minions it was for; `null`: not known. */
+  readonly count: number | null;
+  /** `done`, `refused`, or `failed`. */
+  readonly outcome: "done" | "refused" | "failed";
+}
+
+/** The result of {@linkcode verifyAudit}. */
+export interface AuditCheck {
+  readonly lines: number;
+  /** The hash of the last line that is right: kept elsewhere, it shows later whether lines are missing at the end. */
+  readonly last: string;
+  /** The number of the first line that is wrong, from 1; `undefined`: all are right. */
+  readonly broken?: number;
+}
+
+/** What the first line has as the hash of the line before. */
+const NONE = "0".repeat(64);
+/** Longest name or target that is written, in UTF-16 units. */
+const MAX_TEXT = 200;
+/** Bytes at the end in which the last line is. */
+const TAIL_BYTES = 8192;
+
+/** The path of the log in the master's cache directory. */
+export function auditPath(cachedir: string): string {
+  return `${cachedir}/api_audit.jsonl`;
+}
+
+/** Adds entries. Several processes may do so at a time. */
+export class AuditLog {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * Adds an entry.
+   * @throws What writing throws: an action that cannot be recorded must not look as if it were.
+   */
+  add({ user, from, token, what, target, count, outcome }: AuditEntry): void {
+    using file = Deno.openSync(this.#path, { read: true, append: true, create: true, mode: 0o600 });
+    file.lockSync(true);
+    try {
+      const { number, hash, isEnded } = lastOf(file);
+      const fields = {
+        n: number + 1,
+        at: new Date().toISOString(),
+        user: user.slice(0, MAX_TEXT),
+        from,
+        token,
+        what: what.slice(0, MAX_TEXT),
+        target: target.slice(0, MAX_TEXT),
+        count,
+        outcome,
+        before: hash,
+      };
+      const body = JSON.stringify(fields);
+      const line = `${body.slice(0, -1)},"hash":"${hashHex(body, "sha256")}"}\n`;
+      // After a line that a power failure cut off, the next one is a line of its own.
+      file.writeSync(new TextEncoder().encode(isEnded ? line : `\n${line}`));
+    } finally {
+      file.unlockSync();
+    }
+  }
+}
+
+interface LastLine {
+  readonly number: number;
+  readonly hash: string;
+  readonly isEnded: boolean;
+}
+
+function lastOf(file: Deno.FsFile): LastLine {
+  const { size } = file.statSync();
+  if (size === 0) return { number: 0, hash: NONE, isEnded: true };
+  const from = Math.max(0, size - TAIL_BYTES);
+  file.seekSync(from, Deno.SeekMode.Start);
+  const bytes = new Uint8Array(size - from);
+  let read = 0;
+  for (let n: number | null = 0; n !== null && read < bytes.length; read += n ?? 0) {
+    n = file.readSync(bytes.subarray(read));
+  }
+  const text = new TextDecoder().decode(bytes.subarray(0, read));
+  const isEnded = text.endsWith("\n");
+  const line = text.trimEnd().split("\n").at(-1) ?? "";
+  const parsed = parseLine(line);
+  // A line that was broken is left as it is: the check names it.
+  const { number, hash } = parsed ?? { number: 0, hash: NONE };
+  return { number, hash, isEnded };
+}
+
+interface ParsedLine {
+  readonly number: number;
+  readonly before: string;
+  readonly hash: string;
+  /** Whether the hash is that of the line. */
+  readonly isWhole: boolean;
+}
+
+function parseLine(line: string): ParsedLine | undefined {
+  const match = /^(.*),"hash":"([0-9a-f]{64})"\}$/.exec(line);
+  if (match === null) return undefined;
+  const body = `${match[1]}}`;
+  let value: Value;
+  try {
+    value = parseJson(body);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    return undefined;
+  }
+  const [number, before] = isMap(value) ? [value.get("n"), value.get("before")] : [];
+  if (typeof number !== "number" || typeof before !== "string") return undefined;
+  return { number, before, hash: match[2], isWhole: hashHex(body, "sha256") === match[2] };
+}
+
+/** Checks the chain of a log; a file that is not there has no lines. */
+export async function verifyAudit(path: string): Promise<AuditCheck> {
+  let hash = NONE, lines = 0;
+  for await (const line of linesOf(path)) {
+    const parsed = parseLine(line);
+    if (parsed === undefined || !parsed.isWhole || parsed.before !== hash || parsed.number !== lines + 1) {
+      return { lines, last: hash, broken: lines + 1 };
+    }
+    lines++;
+    hash = parsed.hash;
+  }
+  return { lines, last: hash };
+}
+
+async function* linesOf(path: string): AsyncGenerator<string> {
+  let file: Deno.FsFile;
+  try {
+    file = await Deno.open(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return;
+    throw error;
+  }
+  let rest = "";
+  for await (const text of file.readable.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + text).split("\n");
+    rest = parts.pop() ?? "";
+    yield* parts;
+  }
+  if (rest !== "") yield rest;
+}

@@ -1,0 +1,54 @@
+/** The audit log: each change of a byte is found, whoever writes. */
+
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { type AuditEntry, AuditLog, verifyAudit } from "#lib/auth/audit_log.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+const ENTRY: AuditEntry = {
+  user: "alice",
+  from: "192.0.2.1",
+  token: "",
+  what: "local test.ping",
+  target: "*",
+  count: 3,
+  outcome: "done",
+};
+
+Deno.test("a changed byte, a missing line and an added one are named", () =>
+  withTemporaryDirectory(async (root) => {
+    const path = `${root}/audit`;
+    assertEquals((await verifyAudit(path)).lines, 0);
+    // Two writers, as two processes would be; a text that looks like the end of a line.
+    const logs = [new AuditLog(path), new AuditLog(path)];
+    for (let n = 0; n < 10; n++) logs[n % 2].add({ ...ENTRY, target: `m${n}","hash":"x"}\n` });
+    logs[0].add({ ...ENTRY, user: "x".repeat(5_000) });
+    const whole = Deno.readTextFileSync(path);
+    const { lines, last, broken } = await verifyAudit(path);
+    assertEquals([lines, broken], [11, undefined]);
+    assertEquals(Deno.statSync(path).mode! & 0o777, 0o600);
+    const check = async (text: string) => {
+      Deno.writeTextFileSync(path, text);
+      return (await verifyAudit(path)).broken;
+    };
+    const rows = whole.trimEnd().split("\n");
+    for (const at of [0, 4, 10]) {
+      for (let byte = 0; byte < rows[at].length; byte += 37) {
+        const changed = rows.with(
+          at,
+          rows[at].slice(0, byte) + (rows[at][byte] === "7" ? "8" : "7") + rows[at].slice(byte + 1),
+        );
+        assertEquals(await check(changed.join("\n") + "\n"), at + 1, `${at} ${byte}`);
+      }
+    }
+    assertEquals(await check(rows.toSpliced(4, 1).join("\n") + "\n"), 5);
+    assertEquals(await check(rows.toSpliced(4, 0, rows[3]).join("\n") + "\n"), 5);
+    assertEquals(await check([rows[1], rows[0], ...rows.slice(2)].join("\n") + "\n"), 1);
+    // Lines at the end that are missing show in the last hash alone.
+    assertEquals(await check(rows.slice(0, 8).join("\n") + "\n"), undefined);
+    assert((await verifyAudit(path)).last !== last);
+    // A line that was cut off stays a wrong line, and what comes after it is one of its own.
+    Deno.writeTextFileSync(path, whole.slice(0, -40));
+    logs[0].add(ENTRY);
+    assertEquals((await verifyAudit(path)).broken, 11);
+    assertEquals(Deno.readTextFileSync(path).trimEnd().split("\n").length, 12);
+  }));
