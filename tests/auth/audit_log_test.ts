@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "#tests/support/assert.ts";
 import { type AuditEntry, AuditLog, verifyAudit } from "#lib/auth/audit_log.ts";
+import { hashHex } from "#lib/crypto/hash.ts";
 import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 
 const ENTRY: AuditEntry = {
@@ -43,6 +44,10 @@ Deno.test("a changed byte, a missing line and an added one are named", () =>
     assertEquals(await check(rows.toSpliced(4, 1).join("\n") + "\n"), 5);
     assertEquals(await check(rows.toSpliced(4, 0, rows[3]).join("\n") + "\n"), 5);
     assertEquals(await check([rows[1], rows[0], ...rows.slice(2)].join("\n") + "\n"), 1);
+    // A line with a hash of its own that is right: the line after it knows the other one.
+    const body = rows[4].replace(/,"hash":"[0-9a-f]+"\}$/, "}").replace("alice", "mallory");
+    const forged = `${body.slice(0, -1)},"hash":"${hashHex(body, "sha256")}"}`;
+    assertEquals(await check(rows.with(4, forged).join("\n") + "\n"), 6);
     // Lines at the end that are missing show in the last hash alone.
     assertEquals(await check(rows.slice(0, 8).join("\n") + "\n"), undefined);
     assert((await verifyAudit(path)).last !== last);
