@@ -68,7 +68,14 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["tests/chaos/harness"],
   ["tests/chaos/faults"],
   ["tests/chaos"],
-  ["tests/docs", "tests/simulation/replacements", "tests/interop/beacons", "tests/release", "tests/scripts", "tests/system"],
+  [
+    "tests/docs",
+    "tests/simulation/replacements",
+    "tests/interop/beacons",
+    "tests/release",
+    "tests/scripts",
+    "tests/system",
+  ],
 ];
 
 /**
