@@ -89,6 +89,10 @@ fleetTest(
       assertEquals(answer.status, 200, JSON.stringify(answer.body));
       return answer.body;
     };
+    // The master writes who is connected a moment after the sign-in.
+    await eventually(async () => (await preview(alice, { tgt: "*" })).connected === 2, {
+      what: "two connected minions",
+    });
     const whole = await preview(alice, { tgt: "*", fun: "cmd.run", arg: ["id"] });
     assertEquals([whole.minions, whole.total, whole.connected, whole.allowed], [["db1", "web1"], 2, 2, true]);
     const part = await preview(web, { tgt: "*" });
