@@ -6,7 +6,7 @@
  */
 
 import type { RunnerContext } from "#lib/client/runner_context.ts";
-import { CommandError } from "#lib/errors.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
 import type { AckStore, JobEntry, JobReturn, JobStore } from "#lib/jobs/store.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { type Functions, loadFamily } from "#lib/plugins/loader.ts";
@@ -35,8 +35,7 @@ export type WantedJobs = "all" | readonly string[];
 
 /**
  * The context with the jobs of the cache that the options and `ext_source` name.
- * @throws {CommandError} If the returner is not there, or cannot read.
- * @throws What the returner throws: its server may be away.
+ * @throws {CommandError} If the returner is not there, or cannot read: its server may be away.
  */
 export async function readingJobs(
   context: RunnerContext,
@@ -92,7 +91,13 @@ class StoredJobs implements JobReader {
   async #call(fun: string, args: Value[]): Promise<Value> {
     const name = `${this.#name}.${fun}`, found = await this.#family.get(name);
     if (found === undefined) throw new CommandError(`'${name}' is not available: the jobs cannot be read from there`);
-    return await invoke(found, { name, args, kwargs: new Map(), context: this.#context });
+    try {
+      return await invoke(found, { name, args, kwargs: new Map(), context: this.#context });
+    } catch (error) {
+      throw new CommandError(`Jobs cannot be read by the returner ${this.#name}: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
   }
 
   exists(jid: string): boolean {

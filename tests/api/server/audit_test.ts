@@ -1,5 +1,6 @@
 /** What the audit log and the metrics say, and what they do not. */
 
+import { eventually } from "#tests/support/eventually.ts";
 import { API_PASSWORD, apiMasterOptions, ApiSite } from "#tests/support/fleet/api_site.ts";
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { fleetTest } from "#tests/support/fleet/fleet.ts";
@@ -80,7 +81,11 @@ fleetTest(
     await site.post("/login", { username: "ops", password: "wrong", eauth: "file" });
     await site.ask("POST", "/", { token: alice, body: [{ client: "local", tgt: "m1", fun: "test.ping" }] });
     await fetch(site.url(`/minions/m1/${"x".repeat(20)}`)).then((response) => response.body?.cancel());
-    const { status, text } = await read({ ...foreign, "X-Auth-Token": alice });
+    const own = { ...foreign, "X-Auth-Token": alice };
+    const isCounted = async () => (await read(own)).text.includes('salt_job_returns_total{outcome="returned"} 1\n');
+    // Returns are counted as their events come.
+    await eventually(isCounted, { what: "a counted return" });
+    const { status, text } = await read(own);
     assertEquals(status, 200);
     for (
       const line of [

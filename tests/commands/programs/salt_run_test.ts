@@ -213,9 +213,9 @@ for (
 
 Deno.test("a runner that throws is a failure, reported without a stack trace", () =>
   withFixture(async ({ run, jobs, events }) => {
-    const { code, out } = await run("jobs.list_jobs", "ext_source=mysql", "--jid=20250102030405000001");
+    const { code, out } = await run("jobs.list_jobs", "ext_source=nosuch", "--jid=20250102030405000001");
     assertEquals(code, 1);
-    assertMatch(out, /^Exception occurred in runner jobs.list_jobs: Requested returner mysql is not available.*\n$/);
+    assertMatch(out, /^Exception occurred in runner jobs.list_jobs: 'nosuch.get_jids' is not available.*\n$/);
     const data = events.at(-1)?.[1];
     assertEquals([data?.get("success"), data?.get("retcode")], [false, 1]);
     assert(jobs.has("20250102030405000001", "host_master"));
