@@ -5,7 +5,7 @@
 
 import { AUTH_PROCESS } from "#lib/auth/auth_messages.ts";
 import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
-import { writeError } from "#lib/commands/cli/process_io.ts";
+import { writeError, writeOut } from "#lib/commands/cli/process_io.ts";
 import { programName, unknownNameText } from "#lib/commands/cli/program_name.ts";
 import { ENGINE_PROCESS, FUNCTION_PROCESS, PILLAR_PROCESS, REACTOR_PROCESS } from "#lib/runtime/self_command.ts";
 import { nameProcess } from "#lib/runtime/process_name.ts";
@@ -23,7 +23,12 @@ async function runMaster(args: readonly string[]): Promise<number> {
     role: "master",
     load: loadMasterConfig,
     preflight: preflightMaster,
-    start: (opts, log) => Master.start(opts, log),
+    async start(opts, log) {
+      const master = await Master.start(opts, log);
+      if (!opts.salt_console) return master;
+      const { withConsole } = await import("#lib/api/server/console_service.ts");
+      return withConsole(master, { opts, log, say: writeOut });
+    },
     // Whatever a master makes is its own: the odd file that others may read gets its mode when it is made.
     umask: 0o077,
   }, args);

@@ -29,6 +29,10 @@ export function gates(): Gate[] {
     // repeats a name.
     { name: "lint", args: ["lint"] },
     { name: "types", args: ["check"] },
+    {
+      name: "types of the console",
+      args: ["check", "--config", "lib/console/browser/deno.json", "lib/console/browser/"],
+    },
     { name: "structure", args: ["run", "--allow-read", "scripts/structure.ts"] },
     { name: "tests", args: ["task", "test"] },
   ];

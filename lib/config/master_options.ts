@@ -93,6 +93,10 @@ function makeMasterOptions() {
       "Clients that `salt-api` serves: local, local_async, local_batch, local_subset, runner, runner_async, wheel, wheel_async; none unless they are named.",
     ),
     netapi_allow_raw_shell: boolOption(false, "Whether `salt-api` takes chunks with `raw_shell`."),
+    salt_console: boolOption(
+      false,
+      "Whether the web console is served: by `salt-api`, or by the master itself on 127.0.0.1:8000 if there is no `rest_cherrypy`. Without `netapi_enable_clients` it enables local, local_async, runner and wheel. Not in Salt.",
+    ),
     rest_timeout: floatOption(300, "Seconds that `salt-api` waits for the result of a runner.", { min: 0 }),
     rest_cherrypy: dictOption(new Map(), "What `salt-api` serves, and where: docs/api.md."),
     timeout: floatOption(5, "Seconds that the commands wait for minions before they ask whether the job still runs.", {

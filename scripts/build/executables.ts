@@ -9,6 +9,7 @@ import { compiledScripts } from "./compiled.ts";
 import { packedExecutable, packPayload } from "./pack.ts";
 import {
   COMMAND_ENTRIES,
+  CONSOLE_FILES,
   EXECUTABLES,
   LIBRARIES,
   packageFiles,
@@ -103,7 +104,7 @@ export async function compileExecutables(build: Build): Promise<boolean> {
           build.files.map(({ name }) => name)
             .filter((name) => [entry, ...WORKERS, ...LIBRARIES].some((source) => isOf(source, name)))
             .flatMap((name) => ["--include", `${build.stage}/${name}`]),
-          ["node_modules", "licenses", PYTHON_HELPER, ...OWN_FILES].flatMap((
+          ["node_modules", "licenses", PYTHON_HELPER, CONSOLE_FILES, ...OWN_FILES].flatMap((
             name,
           ) => ["--include", `${build.stage}/${name}`]),
           [`${build.stage}/${scriptOf(entry)}`],

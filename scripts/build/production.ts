@@ -108,6 +108,12 @@ export const STARTS: Starts = {
 const UNUSED_PACKAGES =
   /^(argparse|cmake-ts|strict-event-emitter-types|@rolldown\/.*|@oxc-project\/types|@types\/.*|undici-types|@emnapi\/.*|@napi-rs\/.*|@tybys\/.*|tslib|@seriousme\/.*|ajv|ajv-draft-04|ajv-formats|fast-deep-equal|fast-uri|json-schema-traverse|require-from-string|yaml)$/;
 
+/** The browser's driver, its dependencies, and the rules of accessibility, which only tests use. */
+const BROWSER_PACKAGES: readonly string[] = (
+  "puppeteer-core axe-core @puppeteer/browsers ansi-regex ansi-styles chromium-bidi cliui devtools-protocol emoji-regex escalade get-caller-file get-east-asian-width mitt modern-tar " +
+  "string-width strip-ansi typed-query-selector webdriver-bidi-protocol wrap-ansi ws y18n yargs yargs-parser zod"
+).split(" ");
+
 /** A platform as Deno names it, `x86_64-unknown-linux-gnu`, by its names in Node and in zeromq. */
 interface Platform {
   readonly os: string;
@@ -131,10 +137,17 @@ export const TARGETS: readonly string[] = Object.keys(PLATFORMS);
  * a package without a licence text.
  */
 export function packageFiles(root: string, target: string): TarFile[] {
-  const own = [...OWN_FILES, ...SHIPPED.flatMap(({ file }) => file ?? []), ...pythonFiles(root)]
+  const own = [...OWN_FILES, ...SHIPPED.flatMap(({ file }) => file ?? []), ...pythonFiles(root), ...consoleFiles(root)]
     .map((name) => ({ name, path: `${root}/${name}`, executable: false }));
   return [...own, ...installedPackages(root).flatMap((installed) => filesOf(root, installed, PLATFORMS[target]))]
     .sort((a, b) => a.name < b.name ? -1 : 1);
+}
+
+/** The directory of the console's files, which lib/console/console_files.ts reads. */
+export const CONSOLE_FILES = "lib/console/browser";
+
+function consoleFiles(root: string): string[] {
+  return [".js", ".css", ".html"].flatMap((ending) => sourceFiles(root, ending, { below: [CONSOLE_FILES] }));
 }
 
 /** The directory of the Python side of the bridge, which lib/python_bridge/zygote/helper_files.ts reads. */
@@ -162,7 +175,7 @@ function installedPackages(root: string): InstalledPackage[] {
   return Object.keys(locked).sort().flatMap((id) => {
     // `mysql2@3.24.6_@types+node`: the names of peers follow the version.
     const [folder, name] = /^(@?[^@]+)@[^_]+/.exec(id) ?? [id, id];
-    if (UNUSED_PACKAGES.test(name)) return [];
+    if (UNUSED_PACKAGES.test(name) || BROWSER_PACKAGES.includes(name)) return [];
     const component = SHIPPED.find((shipped) => shipped.isPackage && shipped.name === name);
     if (component === undefined) {
       throw new Error(`Cannot pack the package "${name}": lib/programs/licenses.ts does not know it`);

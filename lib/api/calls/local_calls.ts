@@ -138,7 +138,7 @@ function jobOf(low: ValueMap): JobRequest {
   const jid = low.get("jid");
   if (jid !== undefined && !(typeof jid === "string" && isJid(jid))) throw new ApiError(400, "jid is no job id");
   const kwargs: ValueMap = new Map();
-  for (const name of ["metadata", "delimiter"]) if (low.has(name)) kwargs.set(name, low.get(name) ?? null);
+  for (const name of ["metadata", "delimiter", "live"]) if (low.has(name)) kwargs.set(name, low.get(name) ?? null);
   return {
     tgt,
     tgtType: str(low.get("tgt_type") ?? low.get("expr_type") ?? "glob"),

@@ -270,7 +270,7 @@ export class ApiServer {
         return await fileAnswer(staticPath(found.target, found.params.name), request, { policy });
       }
     }
-    if (settings.app === null || !isReading) return undefined;
+    if (settings.app === null || !isReading || /^\/console(?:\/|$)/.test(path)) return undefined;
     const isApp = matchRoute([{ path: `${settings.app_path}/*rest`, target: settings.app }], path) !== undefined;
     if (!isApp && !prefers(request.headers.get("accept"), "text/html", VALUE_TYPES)) return undefined;
     return await fileAnswer(settings.app, request, { policy, headers: { "Cache-Control": "no-cache" } });

@@ -6,6 +6,7 @@
 import type { ApiSettings } from "#lib/api/endpoints/api_settings.ts";
 import type { Methods } from "#lib/api/endpoints/endpoint.ts";
 import type { PathRoute } from "#lib/api/http/route_table.ts";
+import { CONSOLE } from "./console_endpoint.ts";
 import { EVENTS, hookMethods, statsMethods } from "./event_endpoints.ts";
 import { HEALTH_LIVE, HEALTH_READY } from "./health_endpoints.ts";
 import { JOB, JOBS, MINIONS, ROOT, RUN_ONCE } from "./job_endpoints.ts";
@@ -31,6 +32,7 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/keys/:id": { GET: KEYS.GET },
     "/events": EVENTS,
     "/openapi.json": openApiMethods(() => table),
+    "/console/*file": CONSOLE,
     "/health/live": HEALTH_LIVE,
     "/health/ready": HEALTH_READY,
     "/metrics": METRICS,

@@ -7,6 +7,7 @@
 import { type ApiSettings, apiSettings } from "#lib/api/endpoints/api_settings.ts";
 import { ApiServer } from "./api_server.ts";
 import { type ConfigRequest, type LoadedConfig, loadMasterConfig } from "#lib/config/load.ts";
+import { withConsoleClients } from "./console_endpoint.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { preflightApi } from "#lib/commands/daemons/preflight.ts";
 import { runService } from "#lib/commands/daemons/service.ts";
@@ -22,7 +23,7 @@ function loadApiConfig(request: ConfigRequest = {}): LoadedConfig<ApiOpts> {
     pidfile: request.overrides?.pidfile === undefined ? opts.api_pidfile : opts.pidfile,
     log_file: request.overrides?.log_file === undefined ? opts.api_logfile : opts.log_file,
   };
-  return { opts: { ...opts, ...own, api: settings }, warnings: [...warnings, ...more], steps };
+  return { opts: { ...withConsoleClients(opts), ...own, api: settings }, warnings: [...warnings, ...more], steps };
 }
 
 /**
