@@ -81,7 +81,10 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
     outcome = { end: "done", return: result, retcode };
   } catch (error) {
     if (error instanceof Error) host.log("debug", error.stack ?? error.message);
-    outcome = { ...failure(error, { ...call, doc: fun.doc }), retcode: retcode === 0 ? 1 : retcode };
+    outcome = {
+      ...failure(error, { ...call, usage: fun.docstring ?? asDocstring(fun.doc) }),
+      retcode: retcode === 0 ? 1 : retcode,
+    };
   } finally {
     forget();
   }
@@ -113,11 +116,11 @@ async function unavailable(call: RunnerCall, host: RunnerHost): Promise<RunnerOu
 
 function failure(
   error: unknown,
-  { kind, fun, doc }: RunnerCall & { readonly doc: string },
+  { kind, fun, usage }: RunnerCall & { readonly usage: string },
 ): Pick<RunnerOutcome, "end" | "return"> {
   const message = messageOf(error);
   if (error instanceof InvocationError) {
-    return { end: "invalid", return: `\nPassed invalid arguments: ${message}\n\nUsage:\n${asDocstring(doc)}` };
+    return { end: "invalid", return: `\nPassed invalid arguments: ${message}\n\nUsage:\n${usage}` };
   }
   if (error instanceof NoMasterError) return { end: "noMaster", return: message };
   if (error instanceof RefusedError) return { end: "refused", return: message };
