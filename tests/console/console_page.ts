@@ -68,7 +68,7 @@ export class ConsoleSite implements AsyncDisposable {
   /** Goes to another page by its URL, as a link does, and waits for something on it. */
   async goTo(page: Page, hash: string, selector: string): Promise<void> {
     await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-    await page.waitForSelector(selector, { timeout: 15_000 });
+    await page.waitForSelector(selector, { timeout: 30_000 });
   }
 
   /** Ends all of it. */

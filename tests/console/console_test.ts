@@ -2,14 +2,14 @@
 
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { CHROMIUM } from "#tests/support/browser.ts";
+import { CHROMIUM, WITHOUT_CHROMIUM } from "#tests/support/browser.ts";
 import { checkViews, ConsoleSite, logIn, tabTo, textOf, untilText } from "./console_page.ts";
 import { testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 const IDS = ["db1.eu.example.net", "web1.eu.example.net", "web2.eu.example.net"];
 
 Deno.test({
-  name: `the console, in Chromium${CHROMIUM === undefined ? " (there is none: install Debian's chromium)" : ""}`,
+  name: `the console, in Chromium${WITHOUT_CHROMIUM}`,
   ignore: CHROMIUM === undefined,
   async fn(t) {
     await using desk = await ConsoleSite.start(IDS);
@@ -158,6 +158,19 @@ Deno.test({
       assert(!(await textOf(page)).includes("test/paused"));
       await page.click("button[aria-pressed=true]");
       await untilText(page, "test/paused");
+    });
+
+    await step("a master that stops is said on the open page, and one that is back is followed again", async () => {
+      await desk.goTo(page, "#/fleet", ".vl .r");
+      await fleet.stopMaster();
+      await untilText(page, "The connection to the master is lost.", 30_000);
+      assert((await textOf(page)).includes("Not connected"));
+      await fleet.startMaster();
+      await untilText(page, "Live,", 60_000);
+      await eventually(async () => !(await textOf(page)).includes("The connection to the master is lost."), {
+        what: "the end of the line about the connection",
+        withinMs: 20_000,
+      });
     });
 
     assertEquals(problems, []);

@@ -352,7 +352,7 @@ Deno.test("tar unpacks what tarStream() writes, and the bytes are the same each 
   }));
 
 for (const target of TARGETS) {
-  Deno.test(`packageFiles() holds one addon for ${target}, the licences, the Python files, and nothing else`, () => {
+  Deno.test(`packageFiles() holds one addon for ${target}, the licences, the Python files, the console, and nothing else`, () => {
     const names = packageFiles(ROOT, target).map(({ name }) => name);
     assertEquals(names.filter((name) => name.endsWith(".node")).length, 1);
     for (const one of ["@noble/hashes", "deno-std", "js-yaml", "zeromq"]) {
@@ -363,8 +363,11 @@ for (const target of TARGETS) {
     }
     for (const { file } of SHIPPED) assert(file === undefined || names.includes(file), file);
     const others =
-      /^(NOTICE|LICENSE|licenses\/.*\.txt)$|\/(package\.json|licen[cs]e[^/]*)$|\.node$|^lib\/python_bridge\/helper\/.*\.py$/i;
+      /^(NOTICE|LICENSE|licenses\/.*\.txt)$|\/(package\.json|licen[cs]e[^/]*)$|\.node$|^lib\/python_bridge\/helper\/.*\.py$|^lib\/console\/browser\/.*\.(js|css|html)$/i;
     assert(names.includes("lib/python_bridge/helper/zygote.py"));
+    for (const one of ["index.html", "console.css", "pages/fleet.js", "vendor/preact.js"]) {
+      assert(names.includes(`lib/console/browser/${one}`), one);
+    }
     assertEquals(names.filter((name) => !others.test(name)), []);
   });
 }

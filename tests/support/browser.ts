@@ -11,6 +11,9 @@ import { serverProgram } from "#tests/support/database_servers.ts";
 export const CHROMIUM = serverProgram("chromium") ?? serverProgram("chromium-browser") ??
   serverProgram("google-chrome");
 
+/** What the name of a test ends with that needs it. */
+export const WITHOUT_CHROMIUM = CHROMIUM === undefined ? " (there is none: install Debian's chromium)" : "";
+
 /** The rules of axe-core that pages keep: WCAG 2.2 A and AA, and its best practice. */
 const AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 

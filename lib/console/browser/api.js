@@ -258,6 +258,23 @@ export async function deleteKey({ id }) {
   await callWheel("key.delete", { match: id });
 }
 
+/** An answer about the master's health that takes longer is none, in milliseconds. */
+const HEALTH_MS = 5000;
+
+/**
+ * Whether the master runs. The stream of events does not end with it where `salt-api` is a process of its own.
+ * @param {AbortSignal} signal
+ */
+export async function isMasterReady(signal) {
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(HEALTH_MS)]);
+    const { ok } = await fetch(new URL("health/ready", ROOT), { signal: limit, credentials: "same-origin" });
+    return ok;
+  } catch {
+    return false;
+  }
+}
+
 /** @typedef {{ offset: string, tag: string, data: any }} SaltEvent */
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { getJob, getSession, listJobs, listMinions, readEvents } from "./api.js";
+import { getJob, getSession, isMasterReady, listJobs, listMinions, readEvents } from "./api.js";
 import { signal } from "./vendor/signals.js";
 import { jidTime, messageOf } from "./parts.js";
 
@@ -56,6 +56,8 @@ export const stream = signal({ isLive: false, atMs: Date.now(), rate: 0 });
 const MOST_JOBS = 500;
 /** Time between two drawings of what events changed, in milliseconds. */
 const DRAW_MS = 100;
+/** Silence of the stream after which the master is asked whether it runs, and time between two asks, in milliseconds. */
+const SILENT_MS = 3000;
 /** Jobs whose returns are read at the start, for the outcomes of minions; and the most minions of such a job. */
 const LOOKED_JOBS = 8, MOST_LOOKED = 500;
 
@@ -69,7 +71,7 @@ const listeners = new Set();
 let open;
 /** The offset of the last event that was seen. */
 let last = "";
-let seen = 0, countedAtMs = Date.now(), drawTimer = 0, reloadTimer = 0;
+let seen = 0, heardAtMs = 0, countedAtMs = Date.now(), drawTimer = 0, reloadTimer = 0;
 
 /**
  * Calls `listener` with each event.
@@ -227,10 +229,12 @@ function marked(minion) {
 /** Reads the stream, again after each end, from where it was. @param {AbortSignal} signal */
 async function follow(signal) {
   for (let waitMs = 500; !signal.aborted; waitMs = Math.min(waitMs * 2, 10_000)) {
+    const reading = new AbortController();
     try {
+      void watchMaster(reading, signal);
       await readEvents({
         since: last === "" ? undefined : last,
-        signal,
+        signal: AbortSignal.any([signal, reading.signal]),
         onOpen: () => {
           waitMs = 500;
           stream.value = { ...stream.value, isLive: true, atMs: Date.now() };
@@ -241,6 +245,8 @@ async function follow(signal) {
     } catch (error) {
       // An offset of a log that is gone: what came since is read anew.
       if (error instanceof Error && "status" in error && error.status === 400) last = "";
+    } finally {
+      reading.abort();
     }
     if (signal.aborted) return;
     stream.value = { ...stream.value, isLive: false };
@@ -249,10 +255,25 @@ async function follow(signal) {
   }
 }
 
+/**
+ * Ends the reading of a silent stream when the master does not run: it is opened again as soon as it does.
+ * @param {AbortController} reading
+ * @param {AbortSignal} signal
+ */
+async function watchMaster(reading, signal) {
+  heardAtMs = Date.now();
+  while (true) {
+    await new Promise((resolve) => setTimeout(resolve, SILENT_MS));
+    if (signal.aborted || reading.signal.aborted) return;
+    if (Date.now() - heardAtMs >= SILENT_MS && !await isMasterReady(reading.signal)) return reading.abort();
+  }
+}
+
 /** @param {SaltEvent} event */
 function take(event) {
   if (event.offset !== "") last = event.offset;
   seen++;
+  heardAtMs = Date.now();
   const [, kind, jid, word, id] = /^salt\/(job|minion|presence|auth|key)(?:\/([^/]+))?(?:\/([^/]+))?(?:\/(.+))?$/.exec(event.tag) ?? [];
   if (kind === "job" && word === "new") begun(jid, event.data);
   else if (kind === "job" && word === "ret") returned(jid, id, event.data);

@@ -1,5 +1,5 @@
 /**
- * One job: how it is on each minion, and its output, live.
+ * One job: how it is on each minion, and its output.
  * @module
  */
 
@@ -198,7 +198,7 @@ function Output({ job, only }) {
   }}>${isFollowing ? "Following" : "Jump to the end"}</button></div>
     <div class="out" ref=${box} role="log" aria-label="Output" tabindex="0" onScroll=${onScroll}>${
     (job.left > 0 || fits.length > shown.length) && html`<div class="dim">… earlier lines are not shown; choose one minion to see its own</div>`
-  }${shown.length === 0 && html`<div class="dim">${job.isOver ? "No output." : "Nothing has been printed yet."}</div>`}${
+  }${shown.length === 0 && html`<div class="dim">${job.isOver ? "No output." : "No minion has returned yet."}</div>`}${
     shown.map(({ number, id, text, isError }) => html`<div key=${number} class=${isError ? "e" : undefined}>${only === "" && html`<span class="m">${id.padEnd(width)} </span>`}${text || " "}</div>`)
   }</div></div>`;
 }
