@@ -29,9 +29,14 @@ export function gates(): Gate[] {
     // repeats a name.
     { name: "lint", args: ["lint"] },
     { name: "types", args: ["check"] },
+    // Browsers' code has another library of types, no `lib/os`, and copies of npm's packages beside it.
     {
       name: "types of the console",
       args: ["check", "--config", "lib/console/browser/deno.json", "lib/console/browser/"],
+    },
+    {
+      name: "lint of the console",
+      args: ["lint", "--config", "lib/console/browser/deno.json", "lib/console/browser/"],
     },
     { name: "structure", args: ["run", "--allow-read", "scripts/structure.ts"] },
     { name: "tests", args: ["task", "test"] },

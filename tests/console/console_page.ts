@@ -38,7 +38,12 @@ export class ConsoleSite implements AsyncDisposable {
     const fleet = stack.use(
       await startFleet({
         minions: ids,
-        master: { ...apiMasterOptions(directory, USERS), salt_console: true, ...master },
+        master: {
+          ...apiMasterOptions(directory, USERS),
+          salt_console: true,
+          pillar_roots: { base: [`${directory}/pillar`] },
+          ...master,
+        },
       }),
     );
     const site = stack.use(new ApiSite(fleet, section));

@@ -220,5 +220,9 @@ Deno.test("deno task ok checks the docstrings of every file", () => {
     "./scripts/timers_plugin.ts",
     "./scripts/texts_plugin.ts",
   ]);
-  assertEquals([config.lint.include, config.lint.exclude, config.exclude], [undefined, undefined, ["dist/", ".demo/"]]);
+  // The console's code is linted with the rules for browsers.
+  assertEquals(config.lint.exclude, ["lib/console/browser/"]);
+  const browser = ["--config", "lib/console/browser/deno.json", "lib/console/browser/"];
+  assertEquals(gates().find(({ name }) => name === "lint of the console")?.args, ["lint", ...browser]);
+  assertEquals([config.lint.include, config.exclude], [undefined, ["dist/", ".demo/"]]);
 });
