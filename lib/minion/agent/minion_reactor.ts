@@ -15,6 +15,7 @@ import { MapMatcher, readReactorMap } from "#lib/reactor/reactor_map.ts";
 import { mistakeText } from "#lib/reactor/rendering.ts";
 import { engineWorkers } from "#lib/reactor/reactor_opts.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Functions that run at once, and events that may wait, without options of the engine. */
@@ -116,18 +117,15 @@ export class MinionReactor {
 
   async #start({ tag, data }: BusEvent): Promise<void> {
     const { call, log } = this.#parts;
-    const said = await call("reactor.explain", [tag, data, [...this.#map.filesFor(tag)]], new Map());
-    const list = (key: string) => {
-      const value = isMap(said) ? said.get(key) : undefined;
-      return Array.isArray(value) ? value : [];
-    };
-    for (const text of list("mistakes")) log.error(`The reactor: ${str(text)}`);
-    for (const reaction of list("reactions")) if (isMap(reaction)) await this.#perform(tag, reaction);
+    const said = mapOrEmpty(await call("reactor.explain", [tag, data, [...this.#map.filesFor(tag)]], new Map()));
+    for (const text of listOrEmpty(said.get("mistakes"))) log.error(`The reactor: ${str(text)}`);
+    for (const reaction of listOrEmpty(said.get("reactions"))) {
+      if (isMap(reaction)) await this.#perform(tag, reaction);
+    }
   }
 
   async #perform(tag: string, reaction: ValueMap): Promise<void> {
     const [name, id, file] = ["call", "id", "file"].map((key) => str(reaction.get(key) ?? ""));
-    const args = reaction.get("args"), kwargs = reaction.get("kwargs");
     const { log } = this.#parts;
     if (!name.startsWith(CALLER)) {
       return log.error(`The reactor: ${file}: Reactor '${id}': ${name} cannot run on a minion, only caller.FUNCTION`);
@@ -137,7 +135,7 @@ export class MinionReactor {
     this.#running++;
     const fun = name.slice(CALLER.length);
     log.info(`The reactor runs ${fun} for ${tag} (${file})`);
-    this.#parts.call(fun, Array.isArray(args) ? args : [], isMap(kwargs) ? kwargs : new Map())
+    this.#parts.call(fun, listOrEmpty(reaction.get("args")), mapOrEmpty(reaction.get("kwargs")))
       .catch((error) =>
         log.error(`The reactor: ${file}: Reactor '${id}' failed to execute ${fun}: ${messageOf(error)}`)
       )
