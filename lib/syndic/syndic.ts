@@ -8,7 +8,7 @@
 import { masterBus } from "#lib/bus/paths.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { LocalClient } from "#lib/client/local.ts";
-import { distinctMasters, readMasterEntries } from "#lib/config/master_entries.ts";
+import { readMasterEntries } from "#lib/config/master_entries.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { messageOf, NoMasterError, SignInError, TargetError } from "#lib/errors.ts";
 import { openJobStore } from "#lib/jobs/open_store.ts";
@@ -19,7 +19,7 @@ import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { LEGACY_SYNDIC_START, syndicStart } from "#lib/protocol/tags.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { strftime } from "#lib/text/strftime.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { listOrEmpty } from "#lib/values/shape.ts";
 import { str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { Forwarded } from "./forwarded.ts";
 import { HigherMaster } from "./higher_master.ts";
@@ -113,7 +113,7 @@ export class Syndic {
       onServing: (top: HigherMaster) => void this.#fireStart(top),
       fail: (error: unknown, top: HigherMaster) => this.#failed(error, top),
     };
-    this.#tops = distinctMasters(entries).map((entry) => new HigherMaster(parts, entry));
+    this.#tops = entries.map((entry) => new HigherMaster(parts, entry));
     for (const top of this.#tops) void this.#serve(top);
     void this.#follow();
     void this.#forward();
@@ -169,15 +169,15 @@ export class Syndic {
 
   /** Never rejects. */
   async #publish(jid: string, load: ValueMap): Promise<void> {
-    const arg = load.get("arg");
-    const kwargs = mapOrEmpty(new Map(PASSED_ON.flatMap((key) => load.has(key) ? [[key, load.get(key) ?? null]] : [])));
+    const kwargs: ValueMap = new Map();
+    for (const key of PASSED_ON) if (load.has(key)) kwargs.set(key, load.get(key) ?? null);
     try {
       this.#client ??= await LocalClient.connect(this.#opts, { user: this.#opts.user, log: this.#log });
       const { minions } = await this.#client.publish({
         tgt: load.get("tgt") ?? null,
         tgtType: str(load.get("tgt_type") ?? "glob"),
         fun: load.get("fun") ?? null,
-        arg: Array.isArray(arg) ? arg : [],
+        arg: listOrEmpty(load.get("arg")),
         ret: str(load.get("ret") ?? ""),
         jid,
         kwargs,
