@@ -5,7 +5,13 @@
  * @module
  */
 
-import { AuthenticationError, RequestTimeoutError, RequestTooLargeError, WireError } from "#lib/errors.ts";
+import {
+  AuthenticationError,
+  NoMasterError,
+  RequestTimeoutError,
+  RequestTooLargeError,
+  WireError,
+} from "#lib/errors.ts";
 import { FROM_MASTER, OWN_JOB } from "#lib/protocol/own_job.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 import type { MasterConnection } from "./master_connection.ts";
@@ -111,6 +117,15 @@ export class Masters {
   async closeSpools(): Promise<void> {
     await Promise.all(this.all.map(({ spool }) => spool.close()));
   }
+}
+
+/**
+ * The connections of a minion that must have some.
+ * @throws {NoMasterError} If it has none (`master_type: disable`).
+ */
+export function connectedMasters(masters: Masters | undefined): Masters {
+  if (masters === undefined) throw new NoMasterError("This minion has no master (master_type: disable)");
+  return masters;
 }
 
 /** Whether a master or the connection to it may cause this error at any time. */

@@ -9,18 +9,17 @@
 import { strftime } from "#lib/text/strftime.ts";
 import { type Answering, answerQuestions, askOnBus } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
-import { messageOf, NoMasterError, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
+import { messageOf, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
 import { LEGACY_START_EVENT, MANAGE_SCHEDULE, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { minionBus, pythonMinionBus } from "#lib/bus/paths.ts";
-import { loadGrains } from "./grains.ts";
 import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts";
 import { ENGINE_PROCESS, ownProcess } from "#lib/runtime/self_command.ts";
 import { JidMemory } from "./jid_memory.ts";
 import { JobPool } from "#lib/minion/worker/job_pool.ts";
-import { type HostData, type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
+import { type MinionRequest, pack, unpackValue } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
 import { KeeperProcess } from "#lib/minion/keeper/keeper_process.ts";
@@ -37,13 +36,10 @@ import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
 import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
 import { answerScheduleQuestion, failedAnswer } from "#lib/minion/schedule/questions.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
-import { compilesOwnPillar, OwnPillar } from "./own_pillar.ts";
+import { GrainsAndPillar } from "./grains_and_pillar.ts";
+import { compilesOwnPillar } from "./own_pillar.ts";
 import { packOpts } from "#lib/config/opts_transfer.ts";
-import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
-import { pillarRequest } from "./pillar_request.ts";
-import type { PillarQuery } from "#lib/plugins/job_context.ts";
 import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";
-import { writePillarCache } from "./pillar_cache.ts";
 import type { Refresh } from "#lib/plugins/job_context.ts";
 import { ProcFiles } from "#lib/minion/worker/proc_files.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -57,7 +53,7 @@ import { minionJournal, restoreMinion } from "./journal.ts";
 import { adoptReturns, spoolDirectory } from "./spool_directories.ts";
 import { findMasters } from "./master_list.ts";
 import { type ConnectionParts, MasterConnection } from "./master_connection.ts";
-import { isMasterTrouble, Masters } from "./masters.ts";
+import { connectedMasters, isMasterTrouble, Masters } from "./masters.ts";
 import { isOneOfMany } from "#lib/config/master_entries.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { OWN_JOB } from "#lib/protocol/own_job.ts";
@@ -93,21 +89,29 @@ export class Minion {
   #events: EventSubscriber | undefined;
   readonly #questions: EventSubscriber[] = [];
   #beacons: MinionBeacons | undefined;
-  #ownPillar: OwnPillar | undefined;
   #engines: EngineSupervisor | undefined;
   #reactor: MinionReactor | undefined;
   #schedule: MinionSchedule | undefined;
-  #grains: ValueMap = new Map();
-  #pillar: ValueMap = new Map();
   /** Whether what begins with the first sign-in has begun. */
   #isServing = false;
   readonly #timers: Timer[] = [];
+  readonly #known: GrainsAndPillar;
   /** The masters that refuse the minion, and are tried again. */
   readonly #refused = new Set<MasterConnection>();
 
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
     this.#log = log;
+    this.#known = new GrainsAndPillar({
+      opts,
+      log,
+      masters: () => this.#masters,
+      passHostData: (hostData) => this.#pool?.setHostData(hostData),
+      passPillar: (pillar) => {
+        if (this.#beacons !== undefined) this.#beacons.pillar = pillar;
+        this.#schedule?.setPillar(pillar);
+      },
+    });
   }
 
   /** Resolves when the minion has ended; rejects with the error that ended it. */
@@ -136,14 +140,14 @@ export class Minion {
     const paths = minionBus(opts);
     this.#bus = await BusPump.open(paths, { log: this.#log, python: pythonMinionBus(opts) });
     this.#events = await EventSubscriber.connect(paths.pub, [""]);
-    this.#grains = await this.#loadGrains();
+    await this.#known.loadGrains();
     const log = this.#log;
     this.#keeper = new KeeperProcess(opts, log);
     this.#python = new PythonZygote(opts, (line) => log.named("salt.modules").info(`A plugin printed: ${line}`));
     const packed = packOpts("minion", opts);
     const pool = this.#pool = new JobPool({
       opts: packed,
-      hostData: this.#hostData(),
+      hostData: this.#known.packed,
       log,
       answer: (request, load) => this.#answer(request, load),
       hostDataOf: (load) => this.#masters?.of(load).hostData,
@@ -247,7 +251,7 @@ export class Minion {
     const schedule = this.#schedule = new MinionSchedule({
       opts: this.#opts,
       log: this.#log.named("salt.schedule"),
-      data: () => ({ grains: this.#grains, pillar: this.#pillar }),
+      data: () => ({ grains: this.#known.grains, pillar: this.#known.pillar }),
       begin: (load, isNoted, ended) => jobs.beginScheduled(load, isNoted, ended),
     });
     await this.#answerQuestions({
@@ -270,9 +274,9 @@ export class Minion {
       ...shared,
       opts,
       log,
-      applicant: await applicantOf(opts, this.#grains),
+      applicant: await applicantOf(opts, this.#known.grains),
       closing,
-      grains: () => this.#grains,
+      grains: () => this.#known.grains,
       admit: (jid, load, from) => {
         this.#connected().mark(load, from);
         this.#jobs?.note(jid, load, "running");
@@ -306,17 +310,6 @@ export class Minion {
     throw new SignInError(`Failed to load module ${fun}: ${str(outcome.get("return") ?? null)}`, 1);
   }
 
-  async #loadGrains(): Promise<ValueMap> {
-    const log = this.#log.named("salt.grains");
-    const grains = await loadGrains(this.#opts, { core: await loadCoreGrains(), warn: log.warning });
-    log.debug(() => `Loaded ${grains.size} grains`);
-    return grains;
-  }
-
-  #hostData() {
-    return { grains: pack(this.#grains), pillar: pack(this.#pillar) };
-  }
-
   async #serve(): Promise<void> {
     try {
       if (this.#masters === undefined) return await this.#serveAlone();
@@ -342,7 +335,7 @@ export class Minion {
         await sleep(acceptance_wait_time * 1000, this.#closing.signal);
       }
     }
-    await this.#firstPillar(connection);
+    await this.#known.takeFirstPillar(connection);
     await this.#fireStart(connection);
     connection.spool.flush();
     this.#beginServing();
@@ -360,7 +353,7 @@ export class Minion {
 
   /** A master has restarted, or serves in place of another one, whose pillar is not this one's. */
   async #greet(connection: MasterConnection, why: "restarted" | "changed"): Promise<void> {
-    if (why === "changed") await this.#firstPillar(connection);
+    if (why === "changed") await this.#known.takeFirstPillar(connection);
     await this.#fireStart(connection);
   }
 
@@ -379,7 +372,7 @@ export class Minion {
   /** `master_type: disable`: nobody gives it jobs but itself. */
   async #serveAlone(): Promise<void> {
     this.#log.warning("Master is set to disable, skipping connection");
-    if (compilesOwnPillar(this.#opts)) await this.#firstPillar();
+    if (compilesOwnPillar(this.#opts)) await this.#known.takeFirstPillar();
     this.#beacons?.start();
     if (this.#opts.file_client === "local") this.#applyStartupStates();
     else if (this.#opts.startup_states !== "") {
@@ -408,94 +401,8 @@ export class Minion {
     await sleep(delayS * 1000, this.#closing.signal);
   }
 
-  /** If the master gives no pillar, or restarts meanwhile, the minion does not end. */
-  async #firstPillar(connection?: MasterConnection): Promise<void> {
-    try {
-      if (connection === undefined) await this.#refreshPillar();
-      else await this.#refreshPillarOf(connection, {});
-    } catch (error) {
-      if (!isMasterTrouble(error)) throw error;
-      this.#log.error(`The pillar stays empty until it is refreshed: ${error.message}`);
-    }
-  }
-
   #connected(): Masters {
-    if (this.#masters === undefined) throw new NoMasterError("This minion has no master (master_type: disable)");
-    return this.#masters;
-  }
-
-  /** A newly compiled pillar, of the master that gave a job. */
-  async #pillarFor(query: PillarQuery, job?: ValueMap): Promise<ValueMap> {
-    if (compilesOwnPillar(this.#opts)) {
-      return await this.#compiler().compile(pillarRequest(this.#opts, this.#grains, query));
-    }
-    return await this.#requestPillar(this.#connected().of(job), query);
-  }
-
-  async #requestPillar(connection: MasterConnection, query: PillarQuery): Promise<ValueMap> {
-    return await connection.requestPillar(pillarRequest(this.#opts, this.#grainsFor(connection), query));
-  }
-
-  /** The grains, of which one names the master. */
-  #grainsFor(connection: MasterConnection): ValueMap {
-    const { host } = connection.master;
-    return this.#grains.get("master") === host ? this.#grains : new Map(this.#grains).set("master", host);
-  }
-
-  #compiler(): OwnPillar {
-    return this.#ownPillar ??= new OwnPillar(this.#opts, this.#log);
-  }
-
-  async #refreshPillar(query: PillarQuery = {}): Promise<void> {
-    if (compilesOwnPillar(this.#opts)) return await this.#takePillar(await this.#pillarFor(query));
-    if (this.#masters === undefined) return; // as in Salt: nobody compiles one
-    const asked = this.#masters.connected;
-    const outcomes = await Promise.allSettled(asked.map((connection) => this.#refreshPillarOf(connection, query)));
-    const failures = outcomes.filter((outcome) => outcome.status === "rejected");
-    if (failures.length === asked.length) throw failures[0].reason;
-    for (const { reason } of failures) this.#log.error(`A master gave no pillar: ${messageOf(reason)}`);
-  }
-
-  /** The pillar of one master. That of the first is the minion's own. */
-  async #refreshPillarOf(connection: MasterConnection, query: PillarQuery): Promise<void> {
-    if (compilesOwnPillar(this.#opts)) return await this.#refreshPillar(query);
-    connection.pillar = await this.#requestPillar(connection, query);
-    if (this.#connected().leader !== connection) this.#packFor(connection);
-    else await this.#takePillar(connection.pillar);
-  }
-
-  /** Uses a pillar for jobs, beacons and the schedule. */
-  async #takePillar(pillar: ValueMap): Promise<void> {
-    this.#pillar = pillar;
-    await writePillarCache(this.#opts, pillar, this.#log);
-    this.#log.named("salt.pillar").debug(() => `The pillar has ${pillar.size} keys`);
-    this.#passHostData();
-    if (this.#beacons !== undefined) this.#beacons.pillar = pillar;
-    this.#schedule?.setPillar(pillar);
-  }
-
-  /** Gives grains and pillar to the workers of jobs. */
-  #passHostData(): void {
-    const { all = [], leader } = this.#masters ?? {};
-    const own = leader !== undefined && this.#choosesMaster ? this.#packFor(leader) : this.#hostData();
-    if (leader !== undefined) leader.hostData = own;
-    this.#pool?.setHostData(own);
-    for (const connection of all) if (connection !== leader) this.#packFor(connection);
-  }
-
-  /** Whether the master of a job may be another one than that of the options. */
-  get #choosesMaster(): boolean {
-    return this.#masters?.isMany === true || isOneOfMany(this.#opts) || this.#opts.master_type === "func";
-  }
-
-  /** What jobs of one of several masters know. */
-  #packFor(connection: MasterConnection): HostData {
-    const { host, port } = connection.master;
-    return connection.hostData = {
-      grains: pack(this.#grainsFor(connection)),
-      pillar: pack(connection.pillar ?? new Map()),
-      master: { host, port },
-    };
+    return connectedMasters(this.#masters);
   }
 
   #applyStartupStates(): void {
@@ -509,7 +416,8 @@ export class Minion {
     const { id, start_event_grains, enable_legacy_startup_events } = this.#opts;
     const data = `Minion ${id} started at ${strftime(new Date(), "%c")}`;
     const grains: ValueMap = new Map();
-    for (const name of start_event_grains) if (this.#grains.has(name)) grains.set(name, this.#grains.get(name) ?? null);
+    const own = this.#known.grains;
+    for (const name of start_event_grains) if (own.has(name)) grains.set(name, own.get(name) ?? null);
     const tags = [...(enable_legacy_startup_events ? [LEGACY_START_EVENT] : []), minionStart(id)];
     for (const tag of tags) {
       const event = map({ pretag: null, data, tag });
@@ -569,16 +477,14 @@ export class Minion {
 
   /** Computes the grains again, and sends them to the master with a pillar request. */
   async refreshGrains(): Promise<void> {
-    this.#grains = await this.#loadGrains();
-    this.#passHostData();
-    await this.#refreshPillar();
+    await this.#known.refreshGrains();
   }
 
   /** Requests the pillar from the master; the request contains the grains. The end is announced on the minion's bus. */
   async refreshPillar(cleanCache = true): Promise<void> {
     let complete = false;
     try {
-      await this.#refreshPillar({ cleanCache });
+      await this.#known.refreshPillar({ cleanCache });
       complete = true;
     } finally {
       if (!this.#closing.signal.aborted) await this.#fireLocal(PILLAR_REFRESHED, map({ complete }));
@@ -609,10 +515,10 @@ export class Minion {
         return await askOnBus(minionBus(this.#opts), { tag, data, answerTag, waitS });
       }
       case "pillar":
-        return await this.#pillarFor(unpackPillarQuery(request.query), job);
+        return await this.#known.pillarFor(unpackPillarQuery(request.query), job);
       case "grains":
         await this.refreshGrains();
-        return this.#grains;
+        return this.#known.grains;
       case "python":
         return await this.#python?.socket() ?? null;
       case "keeper":
@@ -676,7 +582,7 @@ export class Minion {
     this.#kept?.close();
     this.#reactor?.close();
     await this.#engines?.close(budget.less(JOURNAL_END_MS));
-    await this.#ownPillar?.close(new TimeBudget(KEEPER_END_MS));
+    await this.#known.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
     await this.#python?.close();
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
