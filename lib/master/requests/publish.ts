@@ -14,7 +14,7 @@ import { RefusedError, StoreError, TargetError, WireError } from "#lib/errors.ts
 import { jobNew, jobPublish } from "#lib/protocol/tags.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import type { Needs } from "./services.ts";
-import { isKnownSyndic } from "./syndics.ts";
+import { withoutKnownSyndics } from "./syndics.ts";
 import { claimedUser, jobText } from "./job_text.ts";
 import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "#lib/protocol/no_log.ts";
 import { listField, stringField } from "#lib/protocol/payload.ts";
@@ -92,7 +92,7 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   if (limited) clean.delete("id");
   const named = limited && (resolved.byData || services.opts.order_masters);
   // A syndic does not answer for itself, and nobody waits for it.
-  const minions = resolved.minions.filter((id) => !isKnownSyndic(id, services));
+  const minions = await withoutKnownSyndics(resolved.minions, services);
   return await issueJob(clean, { ...resolved, minions, named }, services);
 }
 

@@ -10,7 +10,9 @@
 
 import { StoreError } from "#lib/errors.ts";
 import { minionMayFire } from "#lib/bus/minion_tags.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
 import { statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { namesIn } from "#lib/os/directory_names.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
@@ -32,13 +34,16 @@ export function maySpeakForOthers(id: string, { opts }: Needs<"opts">): boolean 
   return opts.order_masters && isValidId(id) && (opts.syndics === null || opts.syndics.includes(id));
 }
 
-/** Whether `id` is a syndic that has returned for others. */
-export function isKnownSyndic(id: string, { opts }: Needs<"opts">): boolean {
-  return opts.order_masters && isValidId(id) && statIfExists(syndicPath(opts.cachedir, id)) !== undefined;
+/** The ids without those of syndics that have returned for others. The directory is read once for a whole publish. */
+export async function withoutKnownSyndics(ids: string[], { opts }: Needs<"opts">): Promise<string[]> {
+  if (!opts.order_masters) return ids;
+  const known = new Set(await namesIn(syndicDirectory(opts)));
+  return ids.filter((id) => !known.has(id));
 }
 
-function syndicPath(cachedir: string, id: string): string {
-  return `${cachedir}/syndics/${id}`;
+/** It has a file named by each syndic that has returned for others. */
+function syndicDirectory({ cachedir }: Pick<MasterOpts, "cachedir">): string {
+  return `${cachedir}/syndics`;
 }
 
 /** Whether a syndic may say something for this id: no minion of this master's own. */
@@ -114,7 +119,7 @@ function storeLoadFromBelow(jid: string, load: Value | undefined, { opts, jobs: 
 
 /** Remembers that `id` is a syndic, for commands that would wait for it. */
 function noteSyndic(id: string, { opts, log }: Needs<"opts" | "log">): void {
-  const path = syndicPath(opts.cachedir, id);
+  const path = `${syndicDirectory(opts)}/${id}`;
   try {
     if (statIfExists(path) !== undefined) return;
     writeFileAtomic(path, new Uint8Array(), { mode: 0o600, makeDirectory: true });
