@@ -92,3 +92,16 @@ Deno.test("an operator's job that nobody here matches is published for syndics, 
   assertEquals(services.published[1].get("tgt"), ["own"]);
   assertEquals(services.published[1].get("auth_list"), [map({ "^$": [] })]);
 });
+
+Deno.test("nobody waits for a syndic that has returned for others", async () => {
+  using services = await openSite();
+  const key = services.accessKeys.get("root");
+  const load = map({ tgt: "*", fun: "test.ping", arg: [], tgt_type: "glob", ret: "", key, user: "root", kwargs: {} });
+  const minions = async () => {
+    await publishCommand(load, services);
+    return services.jobs.store.getLoad(String(services.published.at(-1)?.get("jid")))?.get("Minions");
+  };
+  assertEquals(await minions(), ["own", "s1"]);
+  await giveBack(services, ["below"]);
+  assertEquals(await minions(), ["own"]);
+});
