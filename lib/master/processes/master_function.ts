@@ -15,6 +15,7 @@ import { openLog } from "#lib/runtime/log_sinks.ts";
 import { frame, FrameReader } from "#lib/protocol/frames.ts";
 import { MasterPython } from "#lib/master/functions/python_functions.ts";
 import { loadRunners } from "#lib/master/functions/catalogues.ts";
+import { writeAllAsync } from "#lib/os/write_all.ts";
 import { runnerHost } from "./runner_host.ts";
 
 /** Maximum bytes of its input, which is larger than any request. */
@@ -50,7 +51,7 @@ export async function runMasterFunction(): Promise<number> {
     });
     const outcome = await runRunner(job, host);
     const success = outcome.end === "done" && outcome.retcode === 0;
-    await write(frame(1, packFunctionOutcome({ return: outcome.return, success })));
+    await writeAllAsync(Deno.stdout, frame(1, packFunctionOutcome({ return: outcome.return, success })));
     return 0;
   } finally {
     close();
@@ -73,8 +74,4 @@ function firstFrame(onEnd: () => void): Promise<Uint8Array> {
   };
   read().catch(reject);
   return promise;
-}
-
-async function write(bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length;) at += await Deno.stdout.write(bytes.subarray(at));
 }

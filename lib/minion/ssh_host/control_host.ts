@@ -4,6 +4,7 @@
  */
 
 import { messageOf, WireError } from "#lib/errors.ts";
+import { writeAllAsync } from "#lib/os/write_all.ts";
 import {
   type HostAnswer,
   type HostMessage,
@@ -14,7 +15,6 @@ import {
   unpackCall,
 } from "#lib/ssh/messages.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
-import { writeAllAsync } from "./write_frames.ts";
 
 /** The connection over standard input and output. */
 export class ControlHost {
@@ -64,7 +64,7 @@ export class ControlHost {
   /** Sends a message. */
   post(message: HostMessage): void {
     const bytes = packHostMessage(message);
-    this.#written = this.#written.then(() => writeAllAsync(bytes)).catch(() => {
+    this.#written = this.#written.then(() => writeAllAsync(Deno.stdout, bytes)).catch(() => {
       // The connection is gone, which the end of the input tells.
     });
   }

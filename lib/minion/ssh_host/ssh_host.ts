@@ -5,13 +5,13 @@
  * @module
  */
 
-import { writeAllAsync } from "./write_frames.ts";
 import { ControlHost } from "./control_host.ts";
 import { messageOf } from "#lib/errors.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 import { loadMinionConfig } from "#lib/config/load.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { writeAllAsync } from "#lib/os/write_all.ts";
 import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { pillarRequest } from "#lib/minion/agent/pillar_request.ts";
 import { CallModules } from "#lib/minion/local_call/modules.ts";
@@ -29,7 +29,7 @@ import { map, type ValueMap } from "#lib/values/value.ts";
  * @returns The exit code: 0, whatever the function did; 1 if there was none.
  */
 export async function runSshHost([mark, directory]: readonly string[]): Promise<number> {
-  await writeAllAsync(new TextEncoder().encode(`\n${mark} run now\n`));
+  await writeAllAsync(Deno.stdout, new TextEncoder().encode(`\n${mark} run now\n`));
   const control = new ControlHost();
   const call = await control.call();
   if (call === undefined) return 1;
