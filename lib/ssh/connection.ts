@@ -26,8 +26,8 @@ export interface SshPlace {
 /** A running session. */
 export interface SshSession {
   readonly stdin: WritableStreamDefaultWriter<Uint8Array>;
-  readonly stdout: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
-  readonly stderr: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>>;
+  readonly stdout: ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly stderr: ReadableStream<Uint8Array<ArrayBuffer>>;
   /** The exit code of the command there; 255 if the connection ended. */
   readonly code: Promise<number>;
   /** Ends it. The command there gets the end of its input. */
@@ -148,8 +148,8 @@ export class SshConnection implements Disposable {
     }).spawn();
     return {
       stdin: child.stdin.getWriter(),
-      stdout: child.stdout.getReader(),
-      stderr: child.stderr.getReader(),
+      stdout: child.stdout,
+      stderr: child.stderr,
       code: child.status.then(({ code }) => code),
       kill: () => end(child),
     };

@@ -88,7 +88,7 @@ export async function runRaw(host: RosterHost, words: readonly string[], place: 
   try {
     const [stdout, stderr] = [new KeptText(), new KeptText()];
     await session.stdin.close().catch(() => {});
-    await Promise.all([drain(session.stdout, stdout), drain(session.stderr, stderr)]);
+    await Promise.all([stdout.readAll(session.stdout), stderr.readAll(session.stderr)]);
     const retcode = await session.code;
     place.signal.throwIfAborted();
     if (retcode === 255 && connection.isOver) {
@@ -97,14 +97,6 @@ export async function runRaw(host: RosterHost, words: readonly string[], place: 
     return { stdout: stdout.text, stderr: stderr.text, retcode };
   } finally {
     place.signal.removeEventListener("abort", give);
-  }
-}
-
-async function drain(reader: ReadableStreamDefaultReader<Uint8Array>, text: KeptText): Promise<void> {
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    text.add(value);
   }
 }
 

@@ -39,7 +39,7 @@ export class MarkedSession implements AsyncDisposable {
     this.#session = connection.run(command);
     // With a terminal both outputs are one.
     const seen = new KeptText();
-    this.#output = new MarkedOutput(this.#session.stdout, {
+    this.#output = new MarkedOutput(this.#session.stdout.getReader(), {
       mark,
       onPiece: (piece) => {
         if (!host.sudo) return;
@@ -95,17 +95,9 @@ export class MarkedSession implements AsyncDisposable {
     return new SshError(kind, `The command on ${this.#host.host} ended with ${code} ${when}${reason}`);
   }
 
-  /** The exit code of the script. */
-  get code(): Promise<number> {
-    return this.#session.code;
-  }
-
   async #readErrors(): Promise<void> {
-    const { stderr } = this.#session;
-    for (;;) {
-      const { value, done } = await stderr.read();
-      if (done) return;
-      this.#said.add(value);
+    for await (const piece of this.#session.stderr) {
+      this.#said.add(piece);
       if (this.#host.sudo) this.#answerSudo(this.#said.text);
     }
   }
