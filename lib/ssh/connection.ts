@@ -48,21 +48,21 @@ esac
  * @returns Its path.
  */
 export function makeSshDirectory(): string {
-  const given = Deno.env.get("XDG_RUNTIME_DIR") ?? "";
-  const parent = given !== "" && given.length < 40 && isWritable(given) ? given : "/tmp";
-  const directory = Deno.makeTempDirSync({ dir: parent, prefix: "salt-ssh-" });
+  const directory = makeShortDirectory();
   Deno.writeTextFileSync(`${directory}/askpass`, ASK_PASS, { mode: 0o700 });
   return directory;
 }
 
-function isWritable(directory: string): boolean {
-  try {
-    const probe = Deno.makeTempDirSync({ dir: directory, prefix: "salt-ssh-" });
-    Deno.removeSync(probe);
-    return true;
-  } catch {
-    return false;
+function makeShortDirectory(): string {
+  const prefix = "salt-ssh-", given = Deno.env.get("XDG_RUNTIME_DIR") ?? "";
+  if (given !== "" && given.length < 40) {
+    try {
+      return Deno.makeTempDirSync({ dir: given, prefix });
+    } catch {
+      // It is missing, or not this user's.
+    }
   }
+  return Deno.makeTempDirSync({ dir: "/tmp", prefix });
 }
 
 /** Number of connections of this process: each has a socket of its own. */
@@ -140,7 +140,7 @@ export class SshConnection implements Disposable {
       // Without the socket there is no way: a session must not become a connection of its own.
       args: ["-S", this.#socket, "-o", "ControlMaster=no", "-o", "ProxyCommand=exit 255", "-o", "LogLevel=ERROR"]
         .concat(tty ? ["-tt"] : ["-T"], ["-e", "none", "--", this.#host.host, command]),
-      env: { ...ownEnvironment() },
+      env: ownEnvironment(),
       clearEnv: true,
       stdin: "piped",
       stdout: "piped",
