@@ -4,8 +4,8 @@
  */
 
 import type { MasterOpts } from "#lib/config/options.ts";
-import { isDirectory } from "#lib/os/file_kind.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
+import { moduleDirectories } from "#lib/plugins/module_directories.ts";
 import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 
@@ -27,9 +27,6 @@ export function masterPlugins(opts: MasterOpts, warn: (message: string) => void)
 }
 
 function directoriesOf(family: PythonFamily, opts: MasterOpts): string[] {
-  const more = opts.module_dirs.map((root) => {
-    const plain = `${root}/${family}`;
-    return isDirectory(plain) ? plain : `${root}/_${family}`;
-  });
-  return [`${opts.extension_modules}/${family}`, ...more, ...family === "runners" ? opts.runner_dirs : []];
+  const places = { extensionModules: opts.extension_modules, moduleDirs: opts.module_dirs };
+  return [...moduleDirectories(places, family), ...family === "runners" ? opts.runner_dirs : []];
 }

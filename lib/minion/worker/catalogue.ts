@@ -12,10 +12,10 @@ import { RETURNERS } from "#modules/returners/_built_in.ts";
 import { STATE_MODULES } from "#modules/states/_built_in.ts";
 import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { loadFamily } from "#lib/plugins/loader.ts";
-import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
+import { moduleDirectories, type ModulePlaces } from "#lib/plugins/module_directories.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
-import { existsOrThrow, isDirectory } from "#lib/os/file_kind.ts";
+import { existsOrThrow } from "#lib/os/file_kind.ts";
 import type { CoreGrains } from "#lib/plugins/core_grains.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
@@ -51,37 +51,19 @@ export interface CatalogueOptions {
 /** The families of which a user may have custom modules, by the name of their directory. */
 export type CustomFamily = "modules" | "states" | "renderers" | "returners" | "beacons";
 
-/** The families of which a user may have plugins. */
-type PluginFamily = PythonFamily | CustomFamily;
-
 /** All of those in TypeScript or JavaScript. */
 export const CUSTOM_FAMILIES: readonly CustomFamily[] = ["modules", "states", "renderers", "returners", "beacons"];
 
-/** Where the user's modules may be. */
-type Places = Pick<CatalogueOptions, "extensionModules" | "moduleDirs">;
-
 /** Every directory in which the user's modules of a family may be, whether it is there or not. */
-export function possibleDirectories({ extensionModules, moduleDirs = [] }: Places, family: CustomFamily): string[] {
+export function possibleDirectories(
+  { extensionModules, moduleDirs = [] }: ModulePlaces,
+  family: CustomFamily,
+): string[] {
   const roots = extensionModules === undefined ? [] : [extensionModules];
   return [
     ...roots.map((root) => `${root}/${family}`),
     ...moduleDirs.flatMap((root) => [`${root}/${family}`, `${root}/_${family}`]),
   ];
-}
-
-/**
- * The directories of the user's modules of a family, lowest precedence first. Below each of `module_dirs` it is
- * `modules`, and `_modules` if there is no `modules`. Source: Salt 3008.3 `salt.loader._module_dirs`.
- */
-export function moduleDirectories(
-  { extensionModules, moduleDirs = [] }: Places,
-  family: PluginFamily = "modules",
-): string[] {
-  const directories = moduleDirs.map((root) => {
-    const plain = `${root}/${family}`;
-    return isDirectory(plain) ? plain : `${root}/_${family}`;
-  });
-  return extensionModules === undefined ? directories : [`${extensionModules}/${family}`, ...directories];
 }
 
 /** Prefix of custom state modules in the list of custom modules: `states/NAME`. */
@@ -109,7 +91,7 @@ function namesWith(prefix: string, names: readonly string[] | undefined): string
 export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
   const host = options.grains && { grains: options.grains, hasProgram, hasPath };
   const execution = loadFamily<JobContext>(options.builtin === false ? {} : EXECUTION_MODULES, {
-    directories: moduleDirectories(options),
+    directories: moduleDirectories(options, "modules"),
     disabled: [
       ...options.disableModules ?? [],
       ...(options.replaced ?? []).filter((name) => Object.hasOwn(EXECUTION_MODULES, name)),

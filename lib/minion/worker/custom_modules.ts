@@ -7,11 +7,11 @@
 import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { type DeclaredPermissions, declaredPermissions } from "#lib/plugins/declared_permissions.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
+import { moduleDirectories } from "#lib/plugins/module_directories.ts";
 import {
   type CustomFamily,
   hasPath,
   hasProgram,
-  moduleDirectories,
   RENDERERS_PREFIX,
   RETURNERS_PREFIX,
   STATES_PREFIX,

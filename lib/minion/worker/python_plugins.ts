@@ -6,8 +6,8 @@
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { userFiles } from "#lib/plugins/loader.ts";
+import { moduleDirectories } from "#lib/plugins/module_directories.ts";
 import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
-import { moduleDirectories } from "./catalogue.ts";
 
 /** Finds them. */
 export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void): PythonPlugins {
