@@ -6,15 +6,12 @@
 import { reactorRenderHost } from "./render_host.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { masterPlugins } from "#lib/master/functions/python_plugins.ts";
-import type { FunctionSignature } from "#lib/plugins/call.ts";
 import { loadRunners, loadWheel } from "#lib/master/functions/catalogues.ts";
 import { type ReactorRenderer, renderReactions } from "#lib/reactor/render_files.ts";
 import type { RenderedEvent, RenderEvent } from "#lib/reactor/rendering.ts";
 import type { RenderHost } from "#lib/plugins/renderer.ts";
+import { ANY_ARGUMENTS } from "#lib/python_bridge/loader/any_arguments.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-
-/** The arguments of a function in Python. */
-const ANY_ARGUMENTS: FunctionSignature = { doc: "", params: {}, varArgs: "args", varKwargs: "kwargs" };
 
 /** The renderer of one master. */
 export class EventRenderer {

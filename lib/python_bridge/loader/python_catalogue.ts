@@ -12,6 +12,7 @@ import type { ModuleFunction } from "#lib/plugins/module.ts";
 import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
 import { compareStrings, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
+import { ANY_ARGUMENTS } from "./any_arguments.ts";
 import { type Descriptions, parseDescriptions } from "./descriptions.ts";
 import type { MinionPython } from "./questions.ts";
 import { withPythonRenderers } from "./python_renderers.ts";
@@ -103,9 +104,7 @@ function withPythonReturners(builtin: Catalogue, { plugins, job }: PythonAccess)
     async get(name) {
       const fun = name.startsWith(RETURNERS) ? name.slice(RETURNERS.length) : undefined;
       if (fun === undefined || !names.has(moduleOf(fun))) return await builtin.get(name);
-      if (job === undefined) {
-        return { doc: "", params: {}, varArgs: "args", varKwargs: "kwargs", permissions: "all", run: nowhere };
-      }
+      if (job === undefined) return { ...ANY_ARGUMENTS, run: nowhere };
       if (await job.find("returners", fun) instanceof MissingPlugin) return await builtin.get(name);
       return calledInPython({ family: "returners", fun }, job, {});
     },
@@ -185,12 +184,8 @@ function calledInPython(
   described: Partial<Pick<ModuleFunction<JobContext>, "doc" | "docstring">>,
 ): ModuleFunction<JobContext> {
   return {
-    doc: "",
+    ...ANY_ARGUMENTS,
     ...described,
-    params: {},
-    varArgs: "args",
-    varKwargs: "kwargs",
-    permissions: "all",
     async run(_bound, context, { args, kwargs }) {
       const request = { kind: "call", ...what, args, kwargs, test: context.opts.test } as const;
       const { value, retcode } = await job.request(request, context);
@@ -203,11 +198,7 @@ function calledInPython(
 /** The function, called in another thread. */
 function elsewhere(name: string, access: PythonAccess): ModuleFunction<JobContext> {
   return {
-    doc: "",
-    params: {},
-    varArgs: "args",
-    varKwargs: "kwargs",
-    permissions: "all",
+    ...ANY_ARGUMENTS,
     async run(_bound, context, { args, kwargs }) {
       const { result, retcode } = await outcomeOf(name, args, kwargs, access);
       if (retcode !== 0) context.setRetcode(retcode);

@@ -9,6 +9,7 @@ import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { compareStrings, type Value, type ValueMap } from "#lib/values/value.ts";
 import { MissingPlugin, type PythonAnswer } from "#lib/python_bridge/link/session.ts";
 import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
+import { ANY_ARGUMENTS } from "./any_arguments.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { PythonPlugins } from "./python_files.ts";
 
@@ -86,11 +87,8 @@ function calledInPython<C>(
   described: Pick<ModuleFunction<C>, "doc" | "docstring">,
 ): ModuleFunction<C> {
   return {
-    params: {},
-    varArgs: "args",
-    varKwargs: "kwargs",
+    ...ANY_ARGUMENTS,
     ...described,
-    permissions: "all",
     async run(_bound, context, { args, kwargs }) {
       const { value, retcode } = await access.call({ family: access.family, fun, args, kwargs }, context);
       if (retcode !== 0) access.setRetcode?.(retcode, context);

@@ -13,6 +13,7 @@ import type { TopContext } from "#lib/plugins/top_source.ts";
 import { MissingPlugin, type PythonQuestion } from "#lib/python_bridge/link/session.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
+import { ANY_ARGUMENTS } from "./any_arguments.ts";
 import type { PythonPlugins } from "./python_files.ts";
 import { PythonQuestionFields } from "./question_fields.ts";
 import { type PythonLease, SeparateCalls } from "./separate_calls.ts";
@@ -102,14 +103,7 @@ function withSources<C extends SourceContext, F extends Pick<Functions<C>, "get"
 function sourceOf<C>(
   run: (context: C, args: readonly Value[], kwargs: ValueMap) => Promise<Value>,
 ): ModuleFunction<C> {
-  return {
-    doc: "",
-    params: {},
-    varArgs: "args",
-    varKwargs: "kwargs",
-    permissions: "all",
-    run: (_bound, context, { args, kwargs }) => run(context, args, kwargs),
-  };
+  return { ...ANY_ARGUMENTS, run: (_bound, context, { args, kwargs }) => run(context, args, kwargs) };
 }
 
 async function answerSource(
