@@ -40,16 +40,16 @@ DUNDERS = {
         "__instance_id__",
         "__env__",
     ),
+    "runners": (
+        "__salt__",
+        "__grains__",
+        "__pillar__",
+        "__opts__",
+        "__context__",
+        "__utils__",
+        "__jid_event__",
+    ),
 }
-DUNDERS["runners"] = (
-    "__salt__",
-    "__grains__",
-    "__pillar__",
-    "__opts__",
-    "__context__",
-    "__utils__",
-    "__jid_event__",
-)
 USUAL_DUNDERS = ("__salt__", "__grains__", "__pillar__", "__opts__", "__context__", "__utils__", "__proxy__")
 
 
