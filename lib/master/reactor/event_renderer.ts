@@ -9,6 +9,7 @@ import { masterPlugins } from "#lib/master/functions/python_plugins.ts";
 import { loadRunners, loadWheel } from "#lib/master/functions/catalogues.ts";
 import { type ReactorRenderer, renderReactions } from "#lib/reactor/render_files.ts";
 import type { RenderedEvent, RenderEvent } from "#lib/reactor/rendering.ts";
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { RenderHost } from "#lib/plugins/renderer.ts";
 import { ANY_ARGUMENTS } from "#lib/python_bridge/loader/any_arguments.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -24,7 +25,7 @@ export class EventRenderer {
       async find(kind: "runner" | "wheel", fun: string) {
         const python = (kind === "runner" ? names.runners : names.wheel) ?? [];
         // Which functions a file in Python has, the process that calls them finds out.
-        return python.includes(fun.split(".", 1)[0])
+        return python.includes(moduleOfFunction(fun))
           ? ANY_ARGUMENTS
           : await (kind === "runner" ? runners : wheel).get(fun);
       },

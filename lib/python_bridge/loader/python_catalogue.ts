@@ -6,6 +6,7 @@
  */
 
 import { CommandError } from "#lib/errors.ts";
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
 import type { FamilyEntry } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
@@ -64,7 +65,7 @@ export function withPythonPlugins(others: Catalogue, access: PythonAccess): Cata
     async get(name) {
       const describes = describing(name, access);
       if (describes !== undefined) return describes;
-      const module = moduleOf(name);
+      const module = moduleOfFunction(name);
       if (!names.has(module)) {
         const other = await builtin.get(name);
         if (other !== undefined) return other;
@@ -82,11 +83,11 @@ export function withPythonPlugins(others: Catalogue, access: PythonAccess): Cata
       return [...others.filter(({ name }) => !taken.has(name)), ...own].sort((a, b) => compareStrings(a.name, b.name));
     },
     serves: async (module) =>
-      await builtin.serves(module) || (await python.all()).some(({ name }) => moduleOf(name) === module),
+      await builtin.serves(module) || (await python.all()).some(({ name }) => moduleOfFunction(name) === module),
     problems: () => new Map([...builtin.problems()]),
     refusals: () => new Map([...builtin.refusals(), ...python.refusals]),
     providers: async () => {
-      const own = (await python.all()).map(({ name }) => moduleOf(name));
+      const own = (await python.all()).map(({ name }) => moduleOfFunction(name));
       return new Map([...await builtin.providers(), ...own.map((name) => [name, name] as const)]);
     },
   };
@@ -103,7 +104,7 @@ function withPythonReturners(builtin: Catalogue, { plugins, job }: PythonAccess)
     ...builtin,
     async get(name) {
       const fun = name.startsWith(RETURNERS) ? name.slice(RETURNERS.length) : undefined;
-      if (fun === undefined || !names.has(moduleOf(fun))) return await builtin.get(name);
+      if (fun === undefined || !names.has(moduleOfFunction(fun))) return await builtin.get(name);
       if (job === undefined) return { ...ANY_ARGUMENTS, run: nowhere };
       if (await job.find("returners", fun) instanceof MissingPlugin) return await builtin.get(name);
       return calledInPython({ family: "returners", fun }, job, {});
@@ -114,10 +115,6 @@ function withPythonReturners(builtin: Catalogue, { plugins, job }: PythonAccess)
 /** A thread without permissions sends such a job on before it calls the function. */
 function nowhere(): Promise<never> {
   return Promise.reject(new CommandError("a thread without permissions calls no plugin in Python"));
-}
-
-function moduleOf(name: string): string {
-  return name.split(".", 1)[0];
 }
 
 /** The execution modules in Python. */
@@ -135,7 +132,7 @@ class PythonModules {
     const { job } = this.#access;
     const doc = await job?.find("modules", name);
     if (doc instanceof MissingPlugin) {
-      if (doc.reason !== null) this.refusals.set(moduleOf(name), doc.reason);
+      if (doc.reason !== null) this.refusals.set(moduleOfFunction(name), doc.reason);
       return undefined;
     }
     return job && calledInPython({ family: "modules", fun: name }, job, { doc: doc ?? "", docstring: doc ?? null });

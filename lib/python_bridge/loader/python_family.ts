@@ -4,6 +4,7 @@
  * @module
  */
 
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { Family, FamilyEntry } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { compareStrings, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -44,7 +45,7 @@ export function withPythonFamily<C>(builtin: Family<C>, access: FamilyAccess<C>)
   const own = () => described ??= describeAll(access, { refused, broken });
   return {
     async get(name) {
-      const module = moduleOf(name);
+      const module = moduleOfFunction(name);
       if (!names.has(module)) {
         const other = await builtin.get(name);
         if (other !== undefined) return other;
@@ -57,15 +58,16 @@ export function withPythonFamily<C>(builtin: Family<C>, access: FamilyAccess<C>)
     async all() {
       const [others, mine] = await Promise.all([builtin.all(), own()]);
       const taken = new Set(mine.map(({ name }) => name));
-      const left = others.filter(({ name }) => !taken.has(name) && !files.has(moduleOf(name)));
+      const left = others.filter(({ name }) => !taken.has(name) && !files.has(moduleOfFunction(name)));
       return [...left, ...mine].sort((a, b) => compareStrings(a.name, b.name));
     },
     serves: async (module) =>
-      !files.has(module) && await builtin.serves(module) || (await own()).some(({ name }) => moduleOf(name) === module),
+      !files.has(module) && await builtin.serves(module) ||
+      (await own()).some(({ name }) => moduleOfFunction(name) === module),
     problems: () => new Map([...builtin.problems(), ...broken]),
     refusals: () => new Map([...builtin.refusals(), ...refused]),
     providers: async () => {
-      const mine = (await own()).map(({ name }) => moduleOf(name));
+      const mine = (await own()).map(({ name }) => moduleOfFunction(name));
       return new Map([...await builtin.providers(), ...mine.map((name) => [name, name] as const)]);
     },
   };
@@ -95,8 +97,4 @@ function calledInPython<C>(
       return value;
     },
   };
-}
-
-function moduleOf(name: string): string {
-  return name.split(".", 1)[0];
 }

@@ -5,6 +5,7 @@
  */
 
 import { CommandError, UnavailableError } from "#lib/errors.ts";
+import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { Functions } from "#lib/plugins/loader.ts";
 import type { Catalogue } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
@@ -71,7 +72,7 @@ function withSources<C extends SourceContext, F extends Pick<Functions<C>, "get"
   return {
     ...builtin,
     async get(name: string): Promise<ModuleFunction<C> | undefined> {
-      const module = name.split(".", 1)[0];
+      const module = moduleOfFunction(name);
       if (!names.has(module)) return await builtin.get(name);
       const calls = (context: C) =>
         new SeparateCalls<C>({
