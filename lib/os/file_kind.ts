@@ -27,6 +27,19 @@ export function isFileOrLink(path: string): boolean {
   }
 }
 
+/**
+ * Whether there is a link at `path`, whatever its target is.
+ * @throws What `Deno.lstatSync` throws if the system refuses.
+ */
+export function isLinkOrThrow(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isSymlink;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
+    throw error;
+  }
+}
+
 /** Whether there is a directory at `path`, or at the target of a link there. `false` also if that cannot be checked. */
 export function isDirectory(path: string): boolean {
   try {

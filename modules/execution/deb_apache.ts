@@ -6,6 +6,7 @@
  */
 
 import { CommandError, CommandNotFoundError } from "#lib/errors.ts";
+import { isLinkOrThrow } from "#lib/os/file_kind.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -25,15 +26,6 @@ export const virtual: Virtual = {
 /** The directory of the server's configuration. */
 const ROOT = "/etc/apache2";
 
-function isLink(path: string): boolean {
-  try {
-    return Deno.lstatSync(path).isSymlink;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
-    throw error;
-  }
-}
-
 /** A name that is one file of a directory; nothing else is switched on there. */
 function isName(name: string): boolean {
   return name !== "" && !name.includes("/") && !name.includes("\0");
@@ -41,7 +33,7 @@ function isName(name: string): boolean {
 
 /** Whether a link in a directory of enabled things has one of these names. */
 function hasLink(directory: string, ...names: readonly string[]): boolean {
-  return names.some((name) => isName(name) && isLink(`${ROOT}/${directory}/${name}`));
+  return names.some((name) => isName(name) && isLinkOrThrow(`${ROOT}/${directory}/${name}`));
 }
 
 function withConf(name: string): string {

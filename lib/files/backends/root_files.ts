@@ -8,7 +8,7 @@
 import { dirName } from "#lib/os/paths.ts";
 import { isBinary } from "#lib/text/binary_data.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
-import { isFile } from "#lib/os/file_kind.ts";
+import { isFile, isLinkOrThrow } from "#lib/os/file_kind.ts";
 import { CommandError } from "#lib/errors.ts";
 import { compareStrings, type Value, type ValueMap } from "#lib/values/value.ts";
 import { isBelow } from "./safe_path.ts";
@@ -100,7 +100,7 @@ function isInside(root: string, path: string): boolean {
   let existing = lexical;
   // realPath does not find a dangling link, but a file written to it would be created at its target.
   while (existingPath(existing) === undefined) {
-    if (isLink(existing)) return false;
+    if (isLinkOrThrow(existing)) return false;
     if (existing === "/" || existing === lexicalRoot) return true;
     existing = dirName(existing);
   }
@@ -123,15 +123,6 @@ function existingPath(path: string): string | undefined {
     return Deno.realPathSync(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
-    throw error;
-  }
-}
-
-function isLink(path: string): boolean {
-  try {
-    return Deno.lstatSync(path).isSymlink;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return false;
     throw error;
   }
 }
