@@ -7,6 +7,7 @@
 
 import { hashHex } from "#lib/crypto/hash.ts";
 import { PythonRandom } from "#lib/crypto/python_random.ts";
+import { randomText } from "#lib/crypto/secure_random.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { cryptPassword } from "#lib/libc/crypt.ts";
 import { describe } from "#lib/plugins/docs.ts";
@@ -15,22 +16,13 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { HASH_TYPES } from "#lib/crypto/hash_types.ts";
 import { int, isInt, str, type Value } from "#lib/values/value.ts";
 
-/** An int from 0 to below `limit`, of the system's randomness: every one equally likely. */
-function secureBelow(limit: number): number {
-  const max = 2 ** 32 - 2 ** 32 % limit;
-  for (;;) {
-    const [word] = crypto.getRandomValues(new Uint32Array(1));
-    if (word < max) return word % limit;
-  }
-}
-
 const LOWER = "abcdefghijklmnopqrstuvwxyz", DIGITS = "0123456789";
 const PUNCTUATION = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", SPACE = " \t\n\r\v\f";
 
 function securePassword(length: number, characters: string): string {
   const all = [...characters];
   if (all.length === 0) throw new InvocationError("Cannot choose from an empty sequence");
-  return Array.from({ length }, () => all[secureBelow(all.length)]).join("");
+  return randomText(length, all);
 }
 
 export const hash: ModuleFunction<JobContext> = fn({

@@ -6,6 +6,7 @@
 
 import { optsValues } from "#lib/config/opts_map.ts";
 import { isSdbText, parseSdbAddress } from "#lib/config/sdb_address.ts";
+import { randomText } from "#lib/crypto/secure_random.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
@@ -95,21 +96,6 @@ export const delete_: ModuleFunction<JobContext> = fn({
   },
 });
 
-/** `length` of the characters, from a generator for secrets; each is equally likely. */
-function randomText(length: number, chars: string): string {
-  const letters = [...chars];
-  if (letters.length === 0) throw new InvocationError("chars is empty");
-  const limit = 2 ** 32 - 2 ** 32 % letters.length;
-  let text = "";
-  for (let i = 0; i < length;) {
-    const [number] = crypto.getRandomValues(new Uint32Array(1));
-    if (number >= limit) continue;
-    text += letters[number % letters.length];
-    i++;
-  }
-  return text;
-}
-
 /** Most characters of a made text. */
 const MAX_LENGTH = 65_536;
 
@@ -129,7 +115,9 @@ export const get_or_set_hash: ModuleFunction<JobContext> = fn({
     if (length > MAX_LENGTH) throw new InvocationError(`length is at most ${MAX_LENGTH}`);
     const there = await read(uri, false, context);
     if (there !== null) return there;
-    const made = randomText(length, chars);
+    const letters = [...chars];
+    if (letters.length === 0) throw new InvocationError("chars is empty");
+    const made = randomText(length, letters);
     await write(uri, made, context);
     return made;
   },
