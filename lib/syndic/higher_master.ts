@@ -9,9 +9,9 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import type { JidMemory } from "#lib/minion/agent/jid_memory.ts";
 import { MasterLink } from "#lib/minion/agent/link.ts";
 import { linkSettings } from "#lib/minion/agent/link_settings.ts";
-import { MasterAddresses } from "#lib/minion/agent/master_addresses.ts";
+import { addressesOf } from "#lib/minion/agent/master_addresses.ts";
 import { PublishReader } from "#lib/minion/agent/publish_reader.ts";
-import { ReturnSpool } from "#lib/minion/agent/return_spool.ts";
+import { ReturnSpool, spoolRules } from "#lib/minion/agent/return_spool.ts";
 import type { Applicant } from "#lib/minion/agent/sign_in.ts";
 import { masterSpool } from "#lib/minion/agent/spool_directories.ts";
 import { Subscription } from "#lib/minion/agent/subscription.ts";
@@ -51,13 +51,12 @@ export class HigherMaster {
     this.#parts = parts;
     this.name = masterName(entry);
     const opts: MinionOpts = { ...parts.opts, master: entry.host, master_port: entry.port };
-    const { closing, log } = parts, addresses = new MasterAddresses(entry);
+    const { closing, log } = parts, addresses = addressesOf(entry, opts);
     this.#spool = new ReturnSpool({
       directory: `${parts.directory}/${masterSpool(this.name)}`,
       send: async (load) => void await this.#link.request(load, closing),
       answers: () => this.#link.answers(closing),
-      limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
-      retryMs: [opts.return_retry_timer * 1000, opts.return_retry_timer_max * 1000],
+      ...spoolRules(opts),
       log,
       receiver: `the master ${this.name}`,
     });

@@ -18,7 +18,7 @@ import { configuredReturners, returnerNames } from "#lib/returners/names.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
-import { ReturnSpool } from "./return_spool.ts";
+import { ReturnSpool, spoolRules } from "./return_spool.ts";
 
 /** Fields of a return for the master that returners do not get. */
 const MASTERS: readonly string[] = ["cmd", "error_details", "interrupted"];
@@ -82,8 +82,7 @@ export class JobReturners {
       directory: `${this.#directory}/${name}`,
       send: (ret) => this.#call(name, ret),
       receiver: `the returner ${name}`,
-      limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
-      retryMs: [opts.return_retry_timer * 1000, Math.max(opts.return_retry_timer_max, opts.return_retry_timer) * 1000],
+      ...spoolRules(opts),
       log,
     });
     this.#spools.set(name, spool);

@@ -7,7 +7,7 @@ import { backoff } from "./backoff.ts";
 import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { LinkSettings, SignInTimeouts } from "./link.ts";
-import { lookUpAddresses, MasterAddresses } from "./master_addresses.ts";
+import { addressesOf, type MasterAddresses } from "./master_addresses.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { Applicant, SignInCredentials } from "./sign_in.ts";
 import type { KeepAlive } from "#lib/sockets/settings.ts";
@@ -58,7 +58,7 @@ export interface LinkParts {
 export function linkSettings(opts: MinionOpts, parts: LinkParts): LinkSettings {
   return {
     address: parts.addresses ??
-      new MasterAddresses({ host: opts.master, port: opts.master_port }, lookUpAddresses(opts.ipv6 ?? undefined)),
+      addressesOf({ host: opts.master, port: opts.master_port }, opts),
     applicant: parts.applicant,
     timeouts: {
       authTimeoutMs: opts.auth_timeout * 1000,

@@ -5,6 +5,7 @@
  */
 
 import type { MasterEntry } from "#lib/config/master_entries.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import { reachOf } from "./master_diagnosis.ts";
 
@@ -63,6 +64,11 @@ export class MasterAddresses {
     }
     return false;
   }
+}
+
+/** The addresses of a master, looked up as the option `ipv6` says. */
+export function addressesOf(entry: MasterEntry, { ipv6 }: Pick<MinionOpts, "ipv6">): MasterAddresses {
+  return new MasterAddresses(entry, lookUpAddresses(ipv6 ?? undefined));
 }
 
 /**

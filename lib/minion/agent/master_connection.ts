@@ -23,9 +23,9 @@ import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { JidMemory } from "./jid_memory.ts";
 import { MasterLink, type SignInTimeouts } from "./link.ts";
 import { linkSettings } from "./link_settings.ts";
-import { lookUpAddresses, MasterAddresses } from "./master_addresses.ts";
+import { addressesOf } from "./master_addresses.ts";
 import { PublishReader } from "./publish_reader.ts";
-import { ReturnSpool } from "./return_spool.ts";
+import { ReturnSpool, spoolRules } from "./return_spool.ts";
 import type { Applicant } from "./sign_in.ts";
 import { masterSpool, spoolDirectory } from "./spool_directories.ts";
 import { Subscription } from "./subscription.ts";
@@ -96,15 +96,13 @@ export class MasterConnection {
     this.#parts = parts;
     this.#masters = masters;
     const { opts, kept, log } = parts, own = masterName(masters[0]);
-    const { return_retry_timer: retry, return_retry_timer_max: retryMax } = opts;
     this.spool = new ReturnSpool({
       directory: MasterConnection.spoolDirectory(opts, masters[0], isOneOfSeveral),
       journal: parts.journal,
       send: (load) => this.#deliver(load),
       replace: (load, error) => replacementFor(load, error, { id: opts.id, kept, log }),
       answers: () => this.#current.link.answers(parts.closing),
-      limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
-      retryMs: [retry * 1000, Math.max(retryMax, retry) * 1000],
+      ...spoolRules(opts),
       log,
       ...isOneOfSeveral && { of: masterSpool(own), receiver: `the master ${own}` },
     });
@@ -165,7 +163,7 @@ export class MasterConnection {
     const opts: MinionOpts = { ...this.#parts.opts, master: entry.host, master_port: entry.port };
     const { log } = this.#parts, ended = new AbortController();
     const closing = this.#choosesMaster ? AbortSignal.any([minionCloses, ended.signal]) : minionCloses;
-    const addresses = new MasterAddresses(entry, lookUpAddresses(opts.ipv6 ?? undefined));
+    const addresses = addressesOf(entry, opts);
     const reader = new PublishReader({
       id: opts.id,
       data: () => ({ grains: this.#parts.grains(), pillar: this.pillar ?? new Map() }),

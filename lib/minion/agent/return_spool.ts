@@ -7,6 +7,7 @@
  * @module
  */
 
+import type { MinionOpts } from "#lib/config/options.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { messageOf, MsgpackError, RequestTimeoutError, RequestTooLargeError } from "#lib/errors.ts";
 import type { RecordTaker } from "#lib/os/journal.ts";
@@ -45,6 +46,15 @@ export interface SpoolOptions {
   readonly journal?: RecordTaker;
   /** Of which of several masters it is, in these records. Default: there is one. */
   readonly of?: string;
+}
+
+/** The limits and waits that a minion's options say, for every spool of it. */
+export function spoolRules(opts: MinionOpts): Pick<SpoolOptions, "limits" | "retryMs"> {
+  const { return_retry_timer: retry, return_retry_timer_max: retryMax } = opts;
+  return {
+    limits: { maxBytes: opts.return_spool_max_size, maxAgeMs: opts.return_spool_max_age * 1000 },
+    retryMs: [retry * 1000, Math.max(retryMax, retry) * 1000],
+  };
 }
 
 /** A spooled return. */
