@@ -53,11 +53,16 @@ const RULES = Object.entries(FAMILIES).map(([family, own]) => ({
 const MAX_TAG = 8_192;
 
 /**
- * Whether the minion `id` may fire an event with `tag` on the master's bus. A tag has no control characters: a newline
- * could end it early, and the rest would become data chosen by the minion.
+ * Whether a text from a minion may be a tag. It has no control characters: a newline could end it early, and the rest
+ * would become data chosen by the minion.
  */
+export function isForeignTag(tag: string): boolean {
+  return tag.length <= MAX_TAG && !/\p{Cc}/u.test(tag);
+}
+
+/** Whether the minion `id` may fire an event with `tag` on the master's bus. */
 export function minionMayFire(tag: string, id: string): boolean {
-  if (tag.length > MAX_TAG || /\p{Cc}/u.test(tag)) return false;
+  if (!isForeignTag(tag)) return false;
   const parts = tag.split("/");
   if (isJid(parts[0])) return false; // the oldest form of a job's events
   const rule = RULES.find(({ family }) => family.every((part, i) => parts[i] === part));

@@ -11,7 +11,7 @@ import { StoreError } from "#lib/errors.ts";
 import { type JobSign, jobSign } from "#lib/protocol/tags.ts";
 import { batchFromMap } from "#lib/protocol/live_batch.ts";
 import type { Needs } from "./services.ts";
-import { minionMayFire } from "#lib/bus/minion_tags.ts";
+import { isForeignTag, minionMayFire } from "#lib/bus/minion_tags.ts";
 import { maySpeakForOthers, noteMinionsBelow, tagsFromBelow } from "./syndics.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -42,11 +42,9 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
     for (const event of events) {
       const tag = isMap(event) ? event.get("tag") : undefined;
       if (!isMap(event) || typeof tag !== "string") continue;
-      const data = withError(event);
-      await fireFor(id, tag, isMap(data) ? data : map({ data }), services);
-      if (typeof pretag === "string") {
-        await fireFor(id, `${pretag}/${tag}`, isMap(data) ? data : map({ data }), services);
-      }
+      const own = withError(event), data = isMap(own) ? own : map({ data: own });
+      await fireFor(id, tag, data, services);
+      if (typeof pretag === "string") await fireFor(id, `${pretag}/${tag}`, data, services);
     }
     return null;
   }
@@ -59,7 +57,7 @@ export async function fireEvents(load: ValueMap, id: string, services: EventNeed
 async function fireFromBelow(event: Value, id: string, services: EventNeeds): Promise<void> {
   const tag = isMap(event) ? event.get("tag") : undefined;
   const data = isMap(event) ? event.get("data") ?? null : null;
-  if (typeof tag !== "string" || !isMap(data) || /\p{Cc}/u.test(tag)) return;
+  if (typeof tag !== "string" || !isMap(data) || !isForeignTag(tag)) return;
   noteMinionsBelow(data, id, services);
   for (const fired of tagsFromBelow(tag, data, id, services)) {
     const sign = fired === tag ? jobSign(fired) : undefined;

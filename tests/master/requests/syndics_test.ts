@@ -54,6 +54,7 @@ Deno.test("events from below come under the syndic's tag, and under their own if
     event("salt/beacon/own/load/", { id: "own" }),
     event("my/tag", { a: 1 }),
     event("a\nb", {}),
+    event(`long/${"x".repeat(10_000)}`, {}),
   ];
   await minionCommand(map({ cmd: "_minion_event", id: "s1", pretag: "syndic/s1", events }), "s1", services);
   assertEquals(services.fired.map(({ tag }) => tag), [
