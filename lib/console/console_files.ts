@@ -6,6 +6,7 @@
  */
 
 import { hashHex } from "#lib/crypto/hash.ts";
+import { gzip } from "#lib/values/gzip.ts";
 
 /** The project's directory, or that of an executable. */
 const ROOT = decodeURIComponent(new URL("../../", import.meta.url).pathname);
@@ -90,9 +91,4 @@ function namesBelow(folder: string): string[] {
   return [...Deno.readDirSync(`${ROOT}${BROWSER}/${folder}`)].flatMap(({ name, isDirectory }) =>
     isDirectory ? namesBelow(`${folder}${name}/`) : [`${folder}${name}`]
   );
-}
-
-async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

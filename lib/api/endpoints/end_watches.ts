@@ -9,7 +9,7 @@ export class EndWatches {
 
   /**
    * Calls `tell` when what has this id ends.
-   * @returns EndWatches the watch.
+   * @returns Ends the watch.
    */
   watch(id: string, tell: () => void): () => void {
     const watchers = this.#watchers.get(id) ?? new Set();

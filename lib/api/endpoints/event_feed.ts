@@ -33,7 +33,7 @@ export class EventFeed {
   /**
    * Calls `listener` with the events from now on, or from after an offset; resolves when none can be missed any more.
    * @param since `3f2a9c01.12345`
-   * @returns EndWatches it.
+   * @returns Ends it.
    * @throws {NoMasterError} If no master is running.
    * @throws {CommandError} If `since` is no offset of today's log.
    */
@@ -49,7 +49,7 @@ export class EventFeed {
     return stop;
   }
 
-  /** EndWatches all. */
+  /** Ends all. */
   close(): void {
     for (const loop of this.#loops) loop.close();
   }

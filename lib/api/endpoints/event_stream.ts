@@ -123,7 +123,7 @@ class EventStream {
     }
   }
 
-  /** EndWatches the stream; what waits is dropped, as its reader is too slow or may not have it. */
+  /** Ends the stream; what waits is dropped, as its reader is too slow or may not have it. */
   #end(text: string): void {
     const control = this.#control;
     this.#release();

@@ -70,7 +70,7 @@ export class JobIndex {
    * @throws {NoMasterError} If no master is running.
    */
   async newest(): Promise<IndexedJob[]> {
-    await this.#load();
+    await this.load();
     return [...this.#jobs.values()].sort((a, b) => compareStrings(b.jid, a.jid));
   }
 
@@ -79,7 +79,7 @@ export class JobIndex {
    * @throws {NoMasterError} If no master is running.
    */
   async ofMinion(id: string): Promise<MinionJob[]> {
-    await this.#load();
+    await this.load();
     return [...this.#ofMinion.get(id) ?? []].sort(compareStrings).reverse()
       .map((jid) => ({ jid, outcome: this.#jobs.get(jid)?.outcomes.get(id) }));
   }
@@ -99,7 +99,11 @@ export class JobIndex {
     return this.#events;
   }
 
-  #load(): Promise<void> {
+  /**
+   * Reads the jobs, and follows their events from then on; once.
+   * @throws {NoMasterError} If no master is running.
+   */
+  load(): Promise<void> {
     return this.#ready ??= this.#read().catch((error) => {
       this.#ready = undefined;
       throw error;

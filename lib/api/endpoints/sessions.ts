@@ -97,14 +97,14 @@ export class Sessions {
     return session;
   }
 
-  /** EndWatches a session; its open streams are told. */
+  /** Ends a session; its open streams are told. */
   end(id: string): void {
     this.#open.delete(id);
     removeIfExists(this.#path(id));
     this.#ends.tell(id);
   }
 
-  /** EndWatches the sessions of a user that were used since the start; the others end with their tokens. */
+  /** Ends the sessions of a user that were used since the start; the others end with their tokens. */
   endAllOf({ user, eauth }: Pick<ApiSession, "user" | "eauth">): void {
     for (const { session } of [...this.#open.values()]) {
       if (session.user === user && session.eauth === eauth) this.end(session.id);

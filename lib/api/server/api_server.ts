@@ -139,7 +139,7 @@ export class ApiServer {
     return Promise.resolve([`main: ${this.#parts.counts.open} requests are open`]);
   }
 
-  /** EndWatches streams, and lets running requests finish within `budget`. */
+  /** Ends streams, and lets running requests finish within `budget`. */
   async close(budget: TimeBudget): Promise<void> {
     this.#stop.abort();
     this.#parts.feed.close();

@@ -111,7 +111,7 @@ async function fleetMetrics({ opts, jobs }: ApiParts): Promise<string[]> {
   const { present } = readPresence(opts.cachedir);
   const connected = [...present.keys()].filter((id) => accepted.has(id)).length;
   const isUp = await isMasterRunning(opts.sock_dir);
-  if (isUp) await jobs.newest();
+  if (isUp) await jobs.load();
   return [
     metric("salt_master_up", { type: "gauge", help: "1: the master runs." }, [[{}, isUp ? 1 : 0]]),
     metric(
