@@ -75,6 +75,11 @@ import { CpuTimeWatch } from "#lib/runtime/cpu_time_watch.ts";
  * other threads. In ms.
  */
 const BUS_END_MS = 1_000;
+/**
+ * Time kept for MWorkers, in milliseconds: a function that does not heed SIGTERM is ended in time for the answer to its
+ * client.
+ */
+const ANSWERS_MS = 1_500;
 
 /** The signal that the error of an MWorker which computes without end names. */
 const SIGKILL = 9;
@@ -531,7 +536,8 @@ export class Master {
     await this.#rotating;
     await this.#engines?.close(budget.less(BUS_END_MS));
     // Before the MWorkers: clients wait there for what these processes do.
-    await Promise.all([this.#functions?.close(budget.less(BUS_END_MS)), this.#pillars?.close(budget.less(BUS_END_MS))]);
+    const beforeAnswers = () => budget.less(BUS_END_MS + ANSWERS_MS);
+    await Promise.all([this.#functions?.close(beforeAnswers()), this.#pillars?.close(beforeAnswers())]);
     const bus = this.#bus;
     const threads = [...this.#threads.values()].filter((thread) => thread !== bus);
     await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));

@@ -117,8 +117,10 @@ Deno.test("a server that is away gets every event when it is back, over a restar
   });
   await fleet.fire("own/3", map({}));
   await eventually(() => tags.includes("own/3"), { what: "a further event" });
-  const after = await statusOf(fleet, "event_return", "webhook");
-  assertEquals([after.get("stored"), after.get("dropped")], [3, 1]);
+  await eventually(async () => {
+    const after = await statusOf(fleet, "event_return", "webhook");
+    return after.get("stored") === 3 && after.get("dropped") === 1;
+  }, { what: "3 stored events and a lost one" });
 });
 
 Deno.test("however many events a returner can never store, and whoever sends them first, the others are stored", async () => {
@@ -134,15 +136,17 @@ Deno.test("however many events a returner can never store, and whoever sends the
   await using fleet = await startFleet({ master: { event_return: ["webhook"], ...options } });
   for (let n = 0; n < 5; n++) await fleet.fire(`own/bad/${n}`, map({}));
   await fleet.fire("own/1", map({}));
-  const started = performance.now();
-  await eventually(() => tags.includes("own/1"), { what: "the event after those that were refused" });
-  assert(performance.now() - started < 10_000);
+  // The answers say that it is the event: no pause is made between tries, which would be 31 s for five of them.
+  await eventually(() => tags.includes("own/1"), { what: "the event after those that were refused", withinMs: 25_000 });
   // Where the answer does not say that it is the event, more are tried after a while.
   for (let n = 0; n < 5; n++) await fleet.fire(`own/odd/${n}`, map({}));
   await fleet.fire("own/2", map({}));
   await eventually(() => tags.includes("own/2"), { what: "the event after those that fail", withinMs: 120_000 });
-  const status = await statusOf(fleet, "event_return", "webhook");
-  assertEquals([status.get("stored"), status.get("dropped")], [2, 10]);
+  // The position is written after the answer of the server.
+  await eventually(async () => {
+    const status = await statusOf(fleet, "event_return", "webhook");
+    return status.get("stored") === 2 && status.get("dropped") === 10;
+  }, { what: "2 stored events and 10 lost ones" });
 });
 
 Deno.test("an event that was refused while the server was away is not lost when it comes back", async () => {
