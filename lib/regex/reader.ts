@@ -234,6 +234,30 @@ export class RegexReader {
       this.#at = end + 1;
       return { node: undefined, last: "nothing" };
     }
+    const named = this.#named(rest, { flags, start });
+    if (named !== undefined) return named;
+    const assertion = /^\?(<?)([=!])/.exec(rest);
+    if (assertion !== null) {
+      this.#at += assertion[0].length;
+      return this.#look({ isBehind: assertion[1] === "<", negated: assertion[2] === "!" }, { flags, start });
+    }
+    const scoped = /^\?([aiLmsux]*)(?:-([imsx]+))?:/.exec(rest);
+    if (scoped !== null) {
+      this.#at += scoped[0].length;
+      const inner = this.#addFlags(this.#addFlags(flags, scoped[1]), scoped[2] ?? "", false);
+      return { node: this.#inside(inner, start), last: "item" };
+    }
+    if (rest.startsWith("?>")) this.#fail("atomic groups are not supported");
+    if (rest.startsWith("?(")) this.#fail("conditional groups are not supported");
+    if (/^\?[aiLmsux]+\)/.test(rest)) this.#fail("global flags not at the start of the expression", start);
+    return this.#fail(`unknown extension ${rest.slice(0, "<P".includes(rest[1] ?? " ") ? 3 : 2)}`);
+  }
+
+  /**
+   * A group with a name, or a reference to one.
+   * @param rest The characters from `?` on.
+   */
+  #named(rest: string, { flags, start }: { readonly flags: Flags; readonly start: number }): Piece | undefined {
     const nameMatch = /^\?P<([^>]*)>/.exec(rest);
     if (nameMatch !== null) {
       const name = this.#groupName(nameMatch[1], start + 4);
@@ -248,43 +272,29 @@ export class RegexReader {
     }
     if (rest.startsWith("?P<")) this.#fail("missing >, unterminated name", start + 4);
     const reference = /^\?P=([^)]*)\)/.exec(rest);
-    if (reference !== null) {
-      const at = start + 4;
-      const number = this.#names.get(this.#groupName(reference[1], at));
-      if (number === undefined) this.#fail(`unknown group name '${reference[1]}'`, at);
-      this.#at += [...reference[0]].length;
-      return this.#backReference(number, { flags, at });
+    if (reference === null) return undefined;
+    const at = start + 4;
+    const number = this.#names.get(this.#groupName(reference[1], at));
+    if (number === undefined) this.#fail(`unknown group name '${reference[1]}'`, at);
+    this.#at += [...reference[0]].length;
+    return this.#backReference(number, { flags, at });
+  }
+
+  /** A look at what stands ahead or behind. */
+  #look(
+    { isBehind, negated }: { readonly isBehind: boolean; readonly negated: boolean },
+    { flags, start }: { readonly flags: Flags; readonly start: number },
+  ): Piece {
+    const outer = this.#before;
+    if (isBehind) this.#before = Math.min(outer, this.#groups);
+    const item = this.#inside(flags, start);
+    this.#before = outer;
+    const [min, max] = widthOf(item);
+    if (isBehind && min !== max) {
+      // Python names no place for it.
+      throw new RegexError(this.#pattern, "look-behind requires fixed-width pattern");
     }
-    const assertion = /^\?(<?)([=!])/.exec(rest);
-    if (assertion !== null) {
-      this.#at += assertion[0].length;
-      const outer = this.#before;
-      if (assertion[1] === "<") this.#before = Math.min(outer, this.#groups);
-      const item = this.#inside(flags, start);
-      this.#before = outer;
-      const [min, max] = widthOf(item);
-      if (assertion[1] === "<" && min !== max) {
-        // Python names no place for it.
-        throw new RegexError(this.#pattern, "look-behind requires fixed-width pattern");
-      }
-      const node: RegexNode = {
-        kind: "look",
-        item,
-        back: assertion[1] === "<" ? min : 0,
-        negated: assertion[2] === "!",
-      };
-      return { node, last: "item" };
-    }
-    const scoped = /^\?([aiLmsux]*)(?:-([imsx]+))?:/.exec(rest);
-    if (scoped !== null) {
-      this.#at += scoped[0].length;
-      const inner = this.#addFlags(this.#addFlags(flags, scoped[1]), scoped[2] ?? "", false);
-      return { node: this.#inside(inner, start), last: "item" };
-    }
-    if (rest.startsWith("?>")) this.#fail("atomic groups are not supported");
-    if (rest.startsWith("?(")) this.#fail("conditional groups are not supported");
-    if (/^\?[aiLmsux]+\)/.test(rest)) this.#fail("global flags not at the start of the expression", start);
-    return this.#fail(`unknown extension ${rest.slice(0, "<P".includes(rest[1] ?? " ") ? 3 : 2)}`);
+    return { node: { kind: "look", item, back: isBehind ? min : 0, negated }, last: "item" };
   }
 
   #captured(flags: Flags, start: number): Piece {

@@ -153,27 +153,37 @@ async function scriptsOf(
     });
     const chunks = output.filter((file) => file.type === "chunk");
     if (!isLibrary) refuseNodeModules(root, chunks);
-    const maps = new Map(chunks.map(({ fileName, map }) => [fileName, map]));
-    return withLateImports(chunks, stemOf(source)).flatMap(({ fileName, code }) => {
-      const map = maps.get(fileName);
-      // A file that only re-exports has no source map.
-      if (!map) {
-        Deno.writeTextFileSync(`${out}/${fileName}`, code);
-        return [fileName];
-      }
-      const { version, names, sources, mappings } = sourceMap(map, { root, out });
-      const made = withEagerFunctions({ code, sources, mappings }, project.called[source] ?? {});
-      Deno.writeTextFileSync(`${out}/${fileName}`, made.code);
-      Deno.writeTextFileSync(
-        `${out}/${fileName}.map`,
-        JSON.stringify({ version, sources, names, mappings: made.mappings }),
-      );
-      return [fileName, `${fileName}.map`];
-    });
+    return writeChunks(chunks, project, { source, out });
   } catch (error) {
     if (error instanceof BundleError || !(error instanceof Error)) throw error;
     throw new BundleError(error.message, { cause: error });
   }
+}
+
+/**
+ * Writes the files of a script, with their source maps.
+ * @returns Their names.
+ */
+function writeChunks(
+  chunks: readonly OutputChunk[],
+  { root, called }: Project,
+  { source, out }: { readonly source: string; readonly out: string },
+): string[] {
+  const maps = new Map(chunks.map(({ fileName, map }) => [fileName, map]));
+  return withLateImports(chunks, stemOf(source)).flatMap(({ fileName, code }) => {
+    const map = maps.get(fileName);
+    // A file that only re-exports has no source map.
+    if (!map) {
+      Deno.writeTextFileSync(`${out}/${fileName}`, code);
+      return [fileName];
+    }
+    const { version, names, sources, mappings } = sourceMap(map, { root, out });
+    const made = withEagerFunctions({ code, sources, mappings }, called[source] ?? {});
+    Deno.writeTextFileSync(`${out}/${fileName}`, made.code);
+    const text = JSON.stringify({ version, sources, names, mappings: made.mappings });
+    Deno.writeTextFileSync(`${out}/${fileName}.map`, text);
+    return [fileName, `${fileName}.map`];
+  });
 }
 
 /**

@@ -102,110 +102,135 @@ const plugin: Deno.lint.Plugin = {
 };
 export default plugin;
 
-function visitor(context: Context): Deno.lint.LintVisitor {
-  const source = context.sourceCode.text;
-  const textOf = ({ range: [start, end] }: Node) => source.slice(start, end);
-  const report = (kind: Kind, start: number, end: number, text: string, at: Node) => {
-    if (isLogOrErrorText(at, textOf)) return;
-    const mutation: Mutation = { kind, start, end, text, guard: isGuard(kind, at, textOf) };
-    context.report({ range: [start, end], message: JSON.stringify(mutation) });
-  };
-  const replace = (kind: Kind, node: Node, text: string) => report(kind, ...node.range, text, node);
+/** Reports the mutations of one file. */
+class Mutator {
+  readonly source: string;
+  readonly #context: Context;
+
+  constructor(context: Context) {
+    this.#context = context;
+    this.source = context.sourceCode.text;
+  }
+
+  readonly textOf = ({ range: [start, end] }: Node): string => this.source.slice(start, end);
+
+  report(kind: Kind, [start, end]: readonly [number, number], text: string, at: Node): void {
+    if (isLogOrErrorText(at, this.textOf)) return;
+    const mutation: Mutation = { kind, start, end, text, guard: isGuard(kind, at, this.textOf) };
+    this.#context.report({ range: [start, end], message: JSON.stringify(mutation) });
+  }
+
+  replace(kind: Kind, node: Node, text: string): void {
+    this.report(kind, node.range, text, node);
+  }
 
   /** The operator is searched between its operands, which may contain the same characters. */
-  const exchange = (node: Deno.lint.BinaryExpression | Deno.lint.LogicalExpression) => {
+  exchange(node: Deno.lint.BinaryExpression | Deno.lint.LogicalExpression): void {
     if (!Object.hasOwn(EXCHANGED, node.operator)) return;
     const [kind, other] = EXCHANGED[node.operator];
     const after = node.left.range[1];
-    const start = after + source.slice(after, node.right.range[0]).indexOf(node.operator);
+    const start = after + this.source.slice(after, node.right.range[0]).indexOf(node.operator);
     if (node.operator !== "&&" && node.operator !== "||") {
-      return report(kind, start, start + node.operator.length, other, node);
+      return this.report(kind, [start, start + node.operator.length], other, node);
     }
     // Parentheses, because the other operator has another precedence.
-    const side = (part: Node) => isLogical(part) ? `(${textOf(part)})` : textOf(part);
+    const side = (part: Node) => isLogical(part) ? `(${this.textOf(part)})` : this.textOf(part);
     const whole = isLogical(node.left) || isLogical(node.right)
       ? `${side(node.left)} ${other} ${side(node.right)}`
-      : `${source.slice(node.range[0], start)}${other}${source.slice(start + 2, node.range[1])}`;
-    report(kind, ...node.range, isLogical(node.parent) ? `(${whole})` : whole, node);
-  };
+      : `${this.source.slice(node.range[0], start)}${other}${this.source.slice(start + 2, node.range[1])}`;
+    this.replace(kind, node, isLogical(node.parent) ? `(${whole})` : whole);
+  }
+
   /** Of `a && b && c`, which is `(a && b) && c`, each of the three is left out once. */
-  const leaveOut = (node: Deno.lint.LogicalExpression) => {
+  leaveOut(node: Deno.lint.LogicalExpression): void {
     if (node.operator !== "&&" && node.operator !== "||") return;
-    const keep = (side: Node) => replace("conjunct", node, isLogical(side) ? `(${textOf(side)})` : textOf(side));
+    const keep = (side: Node) =>
+      this.replace("conjunct", node, isLogical(side) ? `(${this.textOf(side)})` : this.textOf(side));
     keep(node.left);
     if (node.left.type !== "LogicalExpression" || node.left.operator !== node.operator) keep(node.right);
-  };
-  const negate = (test: Node | null) => {
+  }
+
+  readonly negate = ({ test }: { readonly test: Node | null }): void => {
     // Negated already, as a comparison or by the removal of its "!".
     if (test === null || isEquality(test) || isNegation(test)) return;
     if (test.type === "Literal") return;
-    replace("condition", test, `!(${textOf(test)})`);
+    this.replace("condition", test, `!(${this.textOf(test)})`);
   };
-  const answerAtOnce = (node: Functional) => {
+
+  readonly answerAtOnce = (node: Functional): void => {
     const declared = node.returnType?.typeAnnotation;
     if (node.body?.type !== "BlockStatement" || declared === undefined || node.body.body.length === 0) return;
-    const values = AT_ONCE.find(([type]) => type.test(textOf(declared)))?.[1] ?? [];
+    const values = AT_ONCE.find(([type]) => type.test(this.textOf(declared)))?.[1] ?? [];
     const [first] = node.body.body;
     for (const value of values) {
       const text = value === "" ? "return;" : `return ${value};`;
-      if (textOf(first) !== text) report("early", first.range[0], first.range[0], `${text} `, first);
+      if (this.textOf(first) !== text) this.report("early", [first.range[0], first.range[0]], `${text} `, first);
     }
   };
 
+  /** A boolean, a mode or a number. */
+  literal(node: Deno.lint.Literal): void {
+    if (node.parent.type === "TSLiteralType") return;
+    if (typeof node.value === "boolean" && !isCreateNew(node.parent, this.textOf)) {
+      this.replace("boolean", node, String(!node.value));
+    }
+    const number = numberOf(node);
+    if (number === undefined) return;
+    if (node.raw.startsWith("0o")) {
+      const open = openedBy(number, node.parent, this.textOf);
+      if (open !== undefined) this.replace("mode", node, `0o${open.toString(8)}`);
+    } else if (number >= LARGEST_BOUND || isTime(node.parent, this.textOf)) {
+      if (number > 0 && isLimit(node)) this.replace("scale", node, `${node.raw} * ${SCALE}`);
+    } else if (Number.isInteger(number) && isBound(node, this.textOf)) this.replace("bound", node, String(number + 1));
+  }
+
+  /** An entry of an object that limits something. */
+  entry(node: Deno.lint.Property): void {
+    if (node.parent.type !== "ObjectExpression") return;
+    if (this.textOf(node) === "createNew: true") this.replace("create", node, "create: true");
+    else if (LIMITS.test(this.textOf(node.key))) {
+      this.report("entry", [node.range[0], afterComma(this.source, node.range[1])], "", node);
+    }
+  }
+
+  readonly leave = (node: Inner): void => {
+    if (isExitOfIf(node)) this.replace("exit", node, NOTHING);
+  };
+}
+
+function visitor(context: Context): Deno.lint.LintVisitor {
+  const mutator = new Mutator(context);
+  const { negate, answerAtOnce, leave } = mutator;
   return {
     BinaryExpression: (node) => {
-      exchange(node);
+      mutator.exchange(node);
       if (isProduct(node) && !isProduct(node.parent) && isLimit(node)) {
-        replace("scale", node, `${textOf(node)} * ${SCALE}`.replace(/^(.*<<.*) \*/, "($1) *"));
+        mutator.replace("scale", node, `${mutator.textOf(node)} * ${SCALE}`.replace(/^(.*<<.*) \*/, "($1) *"));
       }
     },
     LogicalExpression: (node) => {
-      exchange(node);
-      leaveOut(node);
+      mutator.exchange(node);
+      mutator.leaveOut(node);
     },
-    Property: (node) => {
-      const name = textOf(node.key);
-      if (node.parent.type !== "ObjectExpression") return;
-      if (textOf(node) === "createNew: true") replace("create", node, "create: true");
-      else if (LIMITS.test(name)) report("entry", node.range[0], afterComma(source, node.range[1]), "", node);
-    },
-    IfStatement: ({ test }) => negate(test),
-    ConditionalExpression: ({ test }) => negate(test),
-    WhileStatement: ({ test }) => negate(test),
-    DoWhileStatement: ({ test }) => negate(test),
-    ForStatement: ({ test }) => negate(test),
+    Property: (node) => mutator.entry(node),
+    IfStatement: negate,
+    ConditionalExpression: negate,
+    WhileStatement: negate,
+    DoWhileStatement: negate,
+    ForStatement: negate,
     UnaryExpression: (node) => {
-      if (node.operator === "!") replace("condition", node, textOf(node.argument));
+      if (node.operator === "!") mutator.replace("condition", node, mutator.textOf(node.argument));
     },
-    Literal: (node) => {
-      if (node.parent.type === "TSLiteralType") return;
-      if (typeof node.value === "boolean" && !isCreateNew(node.parent, textOf)) {
-        replace("boolean", node, String(!node.value));
-      }
-      const number = numberOf(node);
-      if (number === undefined) return;
-      if (node.raw.startsWith("0o")) {
-        const open = openedBy(number, node.parent, textOf);
-        if (open !== undefined) replace("mode", node, `0o${open.toString(8)}`);
-      } else if (number >= LARGEST_BOUND || isTime(node.parent, textOf)) {
-        if (number > 0 && isLimit(node)) replace("scale", node, `${node.raw} * ${SCALE}`);
-      } else if (Number.isInteger(number) && isBound(node, textOf)) replace("bound", node, String(number + 1));
-    },
+    Literal: (node) => mutator.literal(node),
     ExpressionStatement: (node) => {
       const { expression } = node;
-      if (expression.type === "AwaitExpression") replace("await", node, NOTHING);
-      if (isCall(expression) && !isSuper(expression)) replace("call", node, NOTHING);
+      if (expression.type === "AwaitExpression") mutator.replace("await", node, NOTHING);
+      if (isCall(expression) && !isSuper(expression)) mutator.replace("call", node, NOTHING);
     },
-    ThrowStatement: (node) => replace("throw", node, NOTHING),
-    ReturnStatement: (node) => {
-      if (isExitOfIf(node)) replace("exit", node, NOTHING);
-    },
-    ContinueStatement: (node) => {
-      if (isExitOfIf(node)) replace("exit", node, NOTHING);
-    },
-    BreakStatement: (node) => {
-      if (isExitOfIf(node)) replace("exit", node, NOTHING);
-    },
+    ThrowStatement: (node) => mutator.replace("throw", node, NOTHING),
+    ReturnStatement: leave,
+    ContinueStatement: leave,
+    BreakStatement: leave,
     FunctionDeclaration: answerAtOnce,
     FunctionExpression: answerAtOnce,
     ArrowFunctionExpression: answerAtOnce,

@@ -30,6 +30,7 @@ import { lazyGrains } from "#lib/minion/agent/grains.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import type { Catalogue } from "#lib/plugins/job_context.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
+import type { ExecutionResult } from "#lib/plugins/execution.ts";
 import { hideResult } from "#lib/protocol/no_log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { oversizedFailure, withoutArguments } from "#lib/jobs/oversized_return.ts";
@@ -167,10 +168,11 @@ async function takeCallRights(options: SaltCallValues, opts: MinionOpts): Promis
 const LOCAL = "local";
 
 async function perform(
-  { options, args }: Parsed<SaltCallTable>,
+  parsed: Parsed<SaltCallTable>,
   setting: Setting & { readonly print: PrintResult; readonly output: OutputSettings },
 ): Promise<number> {
-  const { opts, log, io, print, output } = setting;
+  const { options, args } = parsed;
+  const { opts, log, io, print } = setting;
   const functionsLog = options.no_log ? SILENT_LOGGER : log;
   if (options.doc) {
     await using modules = new CallModules({ opts, log: functionsLog });
@@ -189,13 +191,23 @@ async function perform(
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;
   }
+  return await runFunction(parsed, { ...setting, grains, modules });
+}
+
+/** What a function runs with. */
+interface Running extends Setting {
+  readonly print: PrintResult;
+  readonly output: OutputSettings;
+  readonly grains: ValueMap;
+  readonly modules: CallModules;
+}
+
+/** Runs the function, hands its result on, and shows it. */
+async function runFunction({ options, args }: Parsed<SaltCallTable>, running: Running): Promise<number> {
+  const { opts, log, io, output, grains, modules } = running;
+  const functionsLog = options.no_log ? SILENT_LOGGER : log;
   const alone: CallHost = { opts, grains, modules, master: WITHOUT_MASTER, log: functionsLog, signal: io.signal };
-  using master = await connect({
-    ...setting,
-    grains,
-    catalogue: modules.catalogue,
-    call: (fun) => callAlone(fun, alone),
-  });
+  using master = await connect({ ...running, catalogue: modules.catalogue, call: (fun) => callAlone(fun, alone) });
   const [fun, ...words] = args;
   const jid = makeJid();
   const metadata = options.metadata === null ? undefined : yamlifyArg(options.metadata);
@@ -203,12 +215,8 @@ async function perform(
   const { showLiveStates } = options.live ? await import("./live_states.ts") : {};
   using live = liveTerminal?.(output, io);
   const host: CallHost = {
-    opts,
-    grains,
-    modules,
+    ...alone,
     master,
-    log: options.no_log ? SILENT_LOGGER : log,
-    signal: io.signal,
     watchCommand: live && watchCommands?.(LOCAL, live),
     watchState: showLiveStates?.(LOCAL, output, io),
   };
@@ -225,25 +233,47 @@ async function perform(
   if (outcome.out !== undefined) result.set("out", outcome.out);
   for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
   if (metadata !== undefined) result.set("metadata", metadata);
-  const given = options.no_log ? hideResult(result) : result;
-  if (opts.cache_jobs) cacheMinionJob(jid, given, { cachedir: opts.cachedir, log });
+  await handOn(options.no_log ? hideResult(result) : result, { options, host, master, log });
+  showOutcome(outcome, { result: options.print_metadata ? result : undefined, shownReturn }, running.print);
+  if (options.retcode_passthrough) return outcome.retcode & 0xff;
+  return outcome.retcode === 0 ? 0 : 1;
+}
+
+/** Gives a result to the minion's job cache, to the returners, and to the master. */
+async function handOn(
+  result: ValueMap,
+  { options, host, master, log }: {
+    readonly options: SaltCallValues;
+    readonly host: CallHost;
+    readonly master: CallMaster;
+    readonly log: Logger;
+  },
+): Promise<void> {
+  const { opts } = host;
+  if (opts.cache_jobs) cacheMinionJob(str(result.get("jid") ?? ""), result, { cachedir: opts.cachedir, log });
   const returners = [options.return, opts.return].filter((names) => names !== null && names !== "");
   if (returners.length > 0) {
     const { giveToReturners } = await import("#lib/minion/local_call/returners.ts");
-    await giveToReturners(given, returners, host);
+    await giveToReturners(result, returners, host);
   }
-  if (!isMasterless(opts) && !options.no_return_event) await giveBack(given, { master, opts, log });
-  if (options.print_metadata) print(new Map([[LOCAL, result]]), { out: "nested", retcode: outcome.retcode });
-  else {
-    const { out, retcode, errorDetails } = outcome;
-    print(new Map([[LOCAL, shownReturn]]), {
-      out,
-      retcode,
-      ...errorDetails !== undefined && { errorDetails: new Map([[LOCAL, errorDetails]]) },
-    });
-  }
-  if (options.retcode_passthrough) return outcome.retcode & 0xff;
-  return outcome.retcode === 0 ? 0 : 1;
+  if (!isMasterless(opts) && !options.no_return_event) await giveBack(result, { master, opts, log });
+}
+
+/**
+ * Prints what a function returned.
+ * @param shown The whole result, if it is asked for, and the return as it is shown.
+ */
+function showOutcome(
+  { out, retcode, errorDetails }: ExecutionResult,
+  { result, shownReturn }: { readonly result: ValueMap | undefined; readonly shownReturn: Value },
+  print: PrintResult,
+): void {
+  if (result !== undefined) return print(new Map([[LOCAL, result]]), { out: "nested", retcode });
+  print(new Map([[LOCAL, shownReturn]]), {
+    out,
+    retcode,
+    ...errorDetails !== undefined && { errorDetails: new Map([[LOCAL, errorDetails]]) },
+  });
 }
 
 /** `master_type: func`: calls the function that returns the master. */
