@@ -13,7 +13,7 @@ import { jobNew, jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } 
 import type { BusEvent } from "#lib/bus/event.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { masterBus } from "#lib/bus/paths.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import { jobMinions } from "#lib/jobs/listing.ts";
 import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
@@ -239,7 +239,7 @@ export class LocalClient {
     if (this.#opts.order_masters && watch.isEmpty) {
       throw new TargetError("No minion of this master or below it matches", "");
     }
-    for (const id of watch.unreturned) output?.catchUp(id);
+    for (const id of watch.unreturned) await output?.catchUp(id);
     yield* this.#remaining(job.jid, watch.unreturned);
   }
 
@@ -252,7 +252,7 @@ export class LocalClient {
     const due = watch.toAsk(performance.now());
     if (due.length === 0) return;
     if (!(await isMasterRunning(this.#opts.sock_dir))) throw new NoMasterError(lostMasterText(job.jid));
-    const absent = new Set(watch.giveUp(due, this.#gone()));
+    const absent = new Set(watch.giveUp(due, await this.#gone()));
     if (watch.done) return;
     if (absent.size > 0) collection.onAbsent?.([...absent]);
     const reachable = due.filter((id) => !absent.has(id));
@@ -273,7 +273,7 @@ export class LocalClient {
     const { outputs } = this.#jobs;
     // A user who may not read the stored output sees only new output.
     const readable: StoredOutputs = {
-      read: (job, id) => ifReadable(() => outputs.read(job, id)) ?? [],
+      read: async (job, id) => await ifReadable(() => outputs.read(job, id)) ?? [],
       ids: (job) => outputs.ids(job), // only who may read the job asks for all
     };
     return new OutputFollower(jid, { outputs: readable, listener });
@@ -289,15 +289,15 @@ export class LocalClient {
     { signal, onOutput }: CollectOptions = {},
   ): AsyncGenerator<Returned | Silent> {
     const jobs = this.#jobs;
-    const load = jobs.getLoad(jid);
+    const load = await jobs.getLoad(jid);
     if (load === undefined) throw new TargetError(`There is no job ${jid} in the job cache`, "jid");
-    const returned = jobs.getReturns(jid);
+    const returned = await jobs.getReturns(jid);
     const output = onOutput === undefined ? undefined : this.#follow(jid, onOutput);
-    output?.catchUpAll();
+    await output?.catchUpAll();
     for (const [id, stored] of returned) yield toReturned(id, map({ ...stored }));
     const targets = new Set(onlyStrings(load.get("Minions")));
     const minions = [...targets].filter((id) => !returned.has(id));
-    const acknowledged = [...jobs.acks.all(jid).keys()];
+    const acknowledged = [...(await jobs.acks.all(jid)).keys()];
     const closeEvents = () => this.#events.close();
     signal?.addEventListener("abort", closeEvents);
     try {
@@ -324,16 +324,16 @@ export class LocalClient {
   }
 
   /** The minions that were connected to this master and are not now; empty for a user who may not know. */
-  #gone(): ReadonlyMap<string, number> {
-    return ifReadable(() => readPresence(this.#opts.cachedir).gone) ?? new Map();
+  async #gone(): Promise<ReadonlyMap<string, number>> {
+    return await ifReadable(() => readPresence(this.#opts.cachedir).gone) ?? new Map();
   }
 
   /** The minions without an event: their stored return, or their silence. */
-  *#remaining(jid: string, ids: ReadonlySet<string>): Generator<Returned | Silent> {
+  async *#remaining(jid: string, ids: ReadonlySet<string>): AsyncGenerator<Returned | Silent> {
     if (ids.size === 0) return;
     const sources = { opts: this.#opts, publishPort: this.#publishPort, jobs: this.#jobs, data: this.#data };
-    const stored = ifReadable(() => this.#jobs.getReturns(jid));
-    const outcomes = ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ??
+    const stored = await ifReadable(() => this.#jobs.getReturns(jid));
+    const outcomes = await ifReadable(() => jobOutcomes(jid, ids, { ...sources, returns: stored })) ??
       new Map<string, JobOutcome>();
     for (const id of [...ids].sort()) {
       const answer = stored?.get(id);
@@ -405,15 +405,15 @@ const EVENT_HANDLERS = {
     return undefined;
   },
   /** Output of the job's commands. */
-  out({ watch, output }, id, data) {
+  async out({ watch, output }, id, data) {
     watch.acknowledged(id);
     const batch = batchFromMap(data.get("data"));
-    if (batch !== undefined) output?.receive(id, batch);
+    if (batch !== undefined) await output?.receive(id, batch);
     return undefined;
   },
   async ret({ job, watch, output, log }, id, data) {
     if (!data.has("return") || !watch.returned(id)) return undefined;
-    output?.catchUp(id);
+    await output?.catchUp(id);
     log.debug(`jid ${job.jid} return from ${id}`);
     return toReturned(id, await shownReturn(data, job));
   },
@@ -455,9 +455,9 @@ function lostMasterText(jid: string): string {
 /**
  * The result of `read`; `undefined` for a user who may not read the master's files, such as users in `publisher_acl`.
  */
-function ifReadable<T>(read: () => T): T | undefined {
+async function ifReadable<T>(read: () => T | Promise<T>): Promise<T | undefined> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (error instanceof Deno.errors.PermissionDenied) return undefined;
     throw error;

@@ -4,14 +4,14 @@
  * @module
  */
 
-import type { OutputStore } from "#lib/jobs/store.ts";
+import type { JobStore } from "#lib/jobs/store.ts";
 import type { LiveBatch, LivePart } from "#lib/protocol/live_batch.ts";
 
 /** Called with the output of a command of minion `id`. */
 export type OutputListener = (id: string, parts: readonly LivePart[]) => void;
 
 /** The part of the output store that is used here. */
-export type StoredOutputs = Pick<OutputStore, "read" | "ids">;
+export type StoredOutputs = Pick<JobStore["outputs"], "read" | "ids">;
 
 /** Follows one job. */
 export class OutputFollower {
@@ -28,19 +28,19 @@ export class OutputFollower {
   }
 
   /** Handles a batch of output. */
-  receive(id: string, batch: LiveBatch): void {
-    if (batch.seq > this.#last(id) + 1) this.catchUp(id, batch.seq - 1);
+  async receive(id: string, batch: LiveBatch): Promise<void> {
+    if (batch.seq > this.#last(id) + 1) await this.catchUp(id, batch.seq - 1);
     this.#show(id, batch);
   }
 
   /** Shows stored output of minion `id` that has not been shown, up to batch number `last`. */
-  catchUp(id: string, last: number = Infinity): void {
-    for (const batch of this.#outputs.read(this.#jid, id)) if (batch.seq <= last) this.#show(id, batch);
+  async catchUp(id: string, last: number = Infinity): Promise<void> {
+    for (const batch of await this.#outputs.read(this.#jid, id)) if (batch.seq <= last) this.#show(id, batch);
   }
 
   /** Shows stored output of every minion that has not been shown. */
-  catchUpAll(): void {
-    for (const id of this.#outputs.ids(this.#jid)) this.catchUp(id);
+  async catchUpAll(): Promise<void> {
+    for (const id of await this.#outputs.ids(this.#jid)) await this.catchUp(id);
   }
 
   #last(id: string): number {

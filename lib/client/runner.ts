@@ -92,7 +92,7 @@ export async function runRunner(call: RunnerCall, host: RunnerHost): Promise<Run
   const packed = new Packed(encode(fun.secret ? MASK : outcome.return, "disk"));
   const ended = new Map<Value, Packable>(data).set("return", packed).set("success", outcome.retcode === 0);
   if (outcome.end !== "done") ended.set("retcode", outcome.retcode);
-  store(map({ id: host.opts.id, tgt: host.opts.id, jid, fun: data.get("fun"), user }), ended, host);
+  await store(map({ id: host.opts.id, tgt: host.opts.id, jid, fun: data.get("fun"), user }), ended, host);
   await host.fire(functionEvent(call.kind, jid, "ret"), ended);
   return outcome;
 }
@@ -129,13 +129,13 @@ function failure(
 }
 
 /** Stores the run as a job of the master with the return `ended`, if the options ask for that. */
-function store(load: ValueMap, ended: EventData, { opts, jobs, jid, log }: RunnerHost): void {
+async function store(load: ValueMap, ended: EventData, { opts, jobs, jid, log }: RunnerHost): Promise<void> {
   if (!opts.runner_returns || !opts.job_cache || opts.ext_job_cache !== "") return;
   try {
-    jobs.prepare(jid);
+    await jobs.prepare(jid);
     // Without the return, which Salt puts into it as well: listing jobs reads every load.
-    jobs.saveLoad(jid, load);
-    jobs.saveReturn(new Map<Value, Packable>(load).set("return", ended));
+    await jobs.saveLoad(jid, load);
+    await jobs.saveReturn(new Map<Value, Packable>(load).set("return", ended));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log("error", `Could not store job cache info: ${error.message}. Job details for this run may be unavailable.`);

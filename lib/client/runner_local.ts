@@ -10,7 +10,7 @@ import { type JobOutcome, jobOutcomes } from "#lib/jobs/outcomes.ts";
 import { timeoutsOf } from "./job.ts";
 import { LocalClient } from "./local.ts";
 import type { Logger } from "#lib/runtime/log.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import { checkMasterRunning } from "./master_running.ts";
 import { readPorts } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -77,7 +77,7 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
     async outcomes(jid, ids, returns) {
       const publishPort = publishPortOf(opts);
       const jobs = openJobStore(opts, { log: options.log.warning });
-      const outcomes = jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache(), returns });
+      const outcomes = await jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache(), returns });
       for (const id of await runningAmong(unsureIn(outcomes), jid, commands)) {
         const known = outcomes.get(id);
         if (known !== undefined) outcomes.set(id, { ...known, outcome: "running" });

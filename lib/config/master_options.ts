@@ -130,7 +130,16 @@ function makeMasterOptions() {
     ),
     master_job_cache: strOption(
       "local_cache",
-      "Returner that the master stores jobs and returns with, besides its own files, and that the runner `jobs` reads; `local_cache`: the files alone.",
+      "Where the master stores jobs and returns: `local_cache` (its files), or `sqlite`; or a returner that stores them besides the files, and that the runner `jobs` reads: docs/stores.md.",
+    ),
+    job_store_wait: floatOption(
+      5,
+      "Seconds that a job or a return waits for the database of `master_job_cache`. Not in Salt.",
+      { min: 0 },
+    ),
+    sqlite: dictOption(
+      new Map([["path", null]]),
+      "The file of `master_job_cache: sqlite`: `path`; null: `jobs.sqlite` in `cachedir`. Not in Salt.",
     ),
     minion_data_cache: boolOption(true, "Whether the grains and pillar of minions are kept on disk."),
     minion_data_cache_events: boolOption(true, "Whether a change of a minion's grains or pillar fires an event."),

@@ -5,6 +5,7 @@
 
 import type { JobDirectories, JobDirectory } from "./directory.ts";
 import { writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { acknowledgedState } from "#lib/protocol/outcome.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { storing } from "#lib/os/store_files.ts";
 import type { Ack, AckStore } from "./store.ts";
@@ -56,7 +57,7 @@ export class JobAcks implements AckStore {
 
 function read(directory: JobDirectory, id: string): Ack | undefined {
   const stored = directory.read(`${FOLDER}/${id}`);
-  const state = isMap(stored) ? stored.get("state") : undefined;
-  if (!isMap(stored) || (state !== "received" && state !== "running")) return undefined;
+  const state = isMap(stored) ? acknowledgedState(stored.get("state")) : undefined;
+  if (!isMap(stored) || state === undefined) return undefined;
   return { state, sinceMs: toNumber(stored.get("since")) ?? 0 };
 }

@@ -31,9 +31,13 @@ export class JobBatches implements BatchStore {
   /** As {@linkcode BatchStore} says. */
   save(state: BatchState): void {
     const directory = this.#directories.of(state.jid);
-    storing("store the state of a batch", directory.path, () => directory.write(FILE, encode(toMap(state), "disk")));
+    storing(
+      "store the state of a batch",
+      directory.path,
+      () => directory.write(FILE, encode(batchStateToMap(state), "disk")),
+    );
     const active = this.#active();
-    const isActive = !isOver(state);
+    const isActive = !isBatchOver(state);
     if (active.has(state.jid) === isActive) return;
     if (isActive) active.add(state.jid);
     else active.delete(state.jid);
@@ -46,7 +50,7 @@ export class JobBatches implements BatchStore {
   /** As {@linkcode BatchStore} says. */
   read(jid: string): BatchState | undefined {
     const stored = this.#directories.find(jid)?.read(FILE);
-    return isMap(stored) ? fromMap(jid, stored) : undefined;
+    return isMap(stored) ? batchStateFromMap(jid, stored) : undefined;
   }
 
   /** As {@linkcode BatchStore} says. */
@@ -60,11 +64,12 @@ export class JobBatches implements BatchStore {
 }
 
 /** Whether a batch has ended: halted, or no minion is left to run it. */
-function isOver({ halted, pending, active }: BatchState): boolean {
+export function isBatchOver({ halted, pending, active }: BatchState): boolean {
   return halted !== undefined || pending.length === 0 && active.size === 0;
 }
 
-function toMap(state: BatchState): ValueMap {
+/** A state in Salt's fields. */
+export function batchStateToMap(state: BatchState): ValueMap {
   return map({
     jid: state.jid,
     all_minions: state.minions,
@@ -94,7 +99,8 @@ function toMap(state: BatchState): ValueMap {
   });
 }
 
-function fromMap(jid: string, stored: ValueMap): BatchState {
+/** The state of job `jid` from Salt's fields. */
+export function batchStateFromMap(jid: string, stored: ValueMap): BatchState {
   const number = (name: string, otherwise = 0) => toNumber(stored.get(name)) ?? otherwise;
   const text = (name: string) => str(stored.get(name) ?? "");
   const entries = (name: string) => {

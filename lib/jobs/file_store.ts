@@ -34,7 +34,7 @@ import { StoreError } from "#lib/errors.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import { changedMs, isFilled, readValue, storeError, type StoreLog, writeDirectoryOnce } from "#lib/os/store_files.ts";
 import type { RecordTaker } from "#lib/os/journal.ts";
-import type { CleaningLimits, JobEntry, JobReturn, JobStore, Stored } from "./store.ts";
+import type { CleaningLimits, JobEntry, JobReturn, Stored, SyncJobStore } from "./store.ts";
 import { masterRecord } from "./journal_record.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { NoLogMarks } from "./no_log_marks.ts";
@@ -42,6 +42,7 @@ import { JobOutputs } from "./outputs.ts";
 import { encode, type Packable } from "#lib/values/msgpack.ts";
 import { compareStrings, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
+import { adoptedLoad, RESERVED_IDS, returnFields, returnOfFields } from "./return_fields.ts";
 import { SmallFiles } from "#lib/os/small_files.ts";
 
 /** How {@linkcode fileJobStore} sets up a store. */
@@ -59,8 +60,6 @@ export interface FileJobStoreOptions {
   readonly journal?: RecordTaker;
 }
 
-/** Names of files in the same directory as the minions' directories. A minion with such a name cannot be stored. */
-const RESERVED: ReadonlySet<string> = new Set(["jid", "nocache", "endtime"]);
 const LOAD = ".load.p", MINIONS = ".minions.p", RETURN = "return.p", OUT = "out.p", END_TIME = "endtime";
 /** Number of jids that are tried for a new job: another process may choose the same one. */
 const ATTEMPTS = 5;
@@ -68,12 +67,12 @@ const ATTEMPTS = 5;
 const MAX_CACHED = 1_000;
 
 /** The jobs of one master, below its cache directory; nothing is created or read yet. */
-export function fileJobStore(options: FileJobStoreOptions): JobStore {
+export function fileJobStore(options: FileJobStoreOptions): SyncJobStore {
   return new FileJobStore(options);
 }
 
-/** See {@linkcode JobStore} for its methods. */
-class FileJobStore implements JobStore {
+/** See {@linkcode SyncJobStore} for its methods. */
+class FileJobStore implements SyncJobStore {
   readonly acks: JobAcks;
   readonly noLog: NoLogMarks;
   readonly outputs: JobOutputs;
@@ -160,7 +159,7 @@ class FileJobStore implements JobStore {
   saveReturn(load: ReadonlyMap<Value, Packable>): Stored {
     const jid = load.get("jid"), id = load.get("id"), value = load.get("return");
     if (typeof jid !== "string" || !isJid(jid) || typeof id !== "string" || value === undefined) return "ignored";
-    if (!isValidId(id) || RESERVED.has(id) || id.startsWith(".")) {
+    if (!isValidId(id) || RESERVED_IDS.has(id) || id.startsWith(".")) {
       this.#log(`The return of ${JSON.stringify(id)} for job ${jid} is not stored: its file name would not be valid`);
       return "ignored";
     }
@@ -174,13 +173,9 @@ class FileJobStore implements JobStore {
         if (directory.has("nocache")) return "ignored";
         this.#stored.set(jid, true);
       }
-      const fields = new Map<Value, Packable>();
-      for (const key of ["return", "retcode", "success", "interrupted"]) {
-        const item = load.get(key);
-        if (item !== undefined) fields.set(key, item);
-      }
+      const fields = returnFields(load), out = load.get("out");
+      fields.delete("out");
       const files = new Map([[RETURN, encode(fields, "disk")]]);
-      const out = load.get("out");
       if (out !== undefined) files.set(OUT, encode(out, "disk"));
       const stored = writeDirectoryOnce(`${directory.path}/${id}`, files, {
         essential: RETURN,
@@ -207,10 +202,7 @@ class FileJobStore implements JobStore {
   }
 
   adopt(load: ValueMap): ValueMap {
-    const adopted = new Map(load);
-    adopted.set("arg", load.get("arg") ?? load.get("fun_args") ?? []);
-    adopted.set("tgt_type", "glob");
-    adopted.set("tgt", load.get("id") ?? "");
+    const adopted = adoptedLoad(load);
     const jid = this.prepare(undefined, { nocache: load.get("nocache") === true });
     adopted.set("jid", jid);
     const id = load.get("id");
@@ -307,10 +299,6 @@ class FileJobStore implements JobStore {
     }
   }
 
-  list(): JobEntry[] {
-    return [...this.walk()].sort((a, b) => compareStrings(a.jid, b.jid));
-  }
-
   getEndTime(jid: string): string | undefined {
     return this.#directories.find(jid)?.readText(END_TIME)?.replace(/\n+$/, "") || undefined;
   }
@@ -344,13 +332,5 @@ function readIds(directory: JobDirectory, name: string): string[] {
 function readReturn(directory: JobDirectory, id: string): JobReturn | undefined {
   const value = isValidId(id) ? directory.read(`${id}/${RETURN}`) : undefined;
   if (value === undefined) return undefined;
-  const fields = isMap(value) && value.has("return") ? value : map({ return: value });
-  const out = directory.read(`${id}/${OUT}`);
-  return {
-    return: fields.get("return") ?? null,
-    ...(fields.has("retcode") && { retcode: fields.get("retcode") }),
-    ...(fields.has("success") && { success: fields.get("success") }),
-    ...(fields.get("interrupted") === true && { interrupted: true }),
-    ...(out !== undefined && { out }),
-  };
+  return returnOfFields(value, directory.read(`${id}/${OUT}`));
 }

@@ -27,6 +27,11 @@ export interface JobSearch {
   readonly endTime?: string | null;
 }
 
+/** Whether a search has a condition. */
+export function hasSearch({ metadata, fun, target, startTime, endTime }: JobSearch): boolean {
+  return [metadata, fun, target].some(truthy) || !!startTime || !!endTime;
+}
+
 /** Whether a job only queries other jobs, as commands and runners do that watch jobs. */
 export function isWatchingJob(load: ValueMap): boolean {
   const fun = load.get("fun");

@@ -34,19 +34,20 @@ export interface OutcomeSources {
 }
 
 /** The outcomes of job `jid` for `ids`. */
-export function jobOutcomes(
+export async function jobOutcomes(
   jid: string,
   ids: Iterable<string>,
   { opts, publishPort, jobs, data, returns: read }: OutcomeSources,
-): Map<string, JobOutcome> {
-  const returns = read ?? jobs.getReturns(jid);
-  const acks = jobs.acks.all(jid);
+): Promise<Map<string, JobOutcome>> {
+  const returns = read ?? await jobs.getReturns(jid);
+  const acks = await jobs.acks.all(jid);
   const accepted = new Set(new KeyStore(opts.pki_dir).list("accepted"));
   const presence = readPresence(opts.cachedir);
   // A Python minion does not report its presence: its address is used, if it is known.
   const connected = connectedAddresses(data, publishPort);
   const seems = (id: string) => connected.size === 0 || connected.has(id) || data.get(id) === undefined;
-  return new Map([...ids].map((id) => {
+  const outcomes = new Map<string, JobOutcome>();
+  for (const id of ids) {
     const returned = returns.get(id);
     const ack = acks.get(id);
     const present = presence.present.has(id), gone = presence.gone.has(id);
@@ -56,7 +57,8 @@ export function jobOutcomes(
       acknowledged: ack?.state,
       present: present || (!gone && seems(id)),
     };
-    const sinceMs = returned === undefined ? ack?.sinceMs : jobs.returnedMs(jid, id);
-    return [id, { outcome: decideOutcome(facts), sinceMs, acknowledges: present || gone }];
-  }));
+    const sinceMs = returned === undefined ? ack?.sinceMs : await jobs.returnedMs(jid, id);
+    outcomes.set(id, { outcome: decideOutcome(facts), sinceMs, acknowledges: present || gone });
+  }
+  return outcomes;
 }

@@ -2,12 +2,14 @@
  * The interface of job stores, which hold the loads, returns, acknowledgements and live output of a master's jobs,
  * and which jobs are hidden.
  *
- * Everything is synchronous: storing a return is on the path of every job. Storing is idempotent: an existing return
- * stays, and storing it again gives `duplicate`. Any number of threads and processes may use one store at a time.
- * `openJobStore` (open_store.ts) gives the store that the options ask for.
+ * A store answers by promises: it may be a database behind a thread. Storing is idempotent: an existing return stays,
+ * and storing it again gives `duplicate`. Any number of threads and processes may use one store at a time.
+ * `openJobStore` (lib/stores/open_store.ts) gives the store that the options ask for. The files' own code is synchronous
+ * ({@linkcode SyncJobStore}), and async_store.ts makes a store of it.
  * @module
  */
 
+import type { JobSearch } from "./listing.ts";
 import type { LiveBatch } from "#lib/protocol/live_batch.ts";
 import type { AcknowledgedState } from "#lib/protocol/outcome.ts";
 import type { Packable } from "#lib/values/msgpack.ts";
@@ -154,8 +156,59 @@ export interface BatchStore {
   active(): BatchState[];
 }
 
-/** The jobs of one master. Unreadable data counts as missing, and the reason is logged. */
-export interface JobStore {
+/** What {@linkcode JobStore.list} gives. */
+export interface JobQuery extends JobSearch {
+  /** At most so many, the newest of those that fit. Default: all. */
+  readonly limit?: number;
+  /** Only jobs whose ids are smaller. */
+  readonly before?: string;
+  /** Whether the newest job comes first; so it is with `limit` too. Default: in no order. */
+  readonly newestFirst?: boolean;
+  /** Whether jobs are left out that only ask for other jobs. */
+  readonly hidesWatching?: boolean;
+}
+
+/** The same methods, each of which resolves when it is done. */
+export type Promised<T> = {
+  readonly [K in keyof T]: T[K] extends (...given: infer Given) => infer Result ? (...given: Given) => Promise<Result>
+    : never;
+};
+
+/** The methods of {@linkcode SyncJobStore} that are promises in every store. */
+type Promisable = Promised<Omit<SyncJobStore, "acks" | "noLog" | "outputs" | "batches" | "walk" | "clean">>;
+
+/**
+ * The jobs of one master. The methods are those of {@linkcode SyncJobStore}, as promises. Unreadable data counts as
+ * missing, and the reason is logged.
+ */
+export interface JobStore extends Promisable {
+  /** The acknowledgements of minions. Removed with their job, like everything below. */
+  readonly acks: Promised<AckStore>;
+  /** Which jobs are `no_log`. */
+  readonly noLog: Promised<NoLogStore>;
+  /** Live output. */
+  readonly outputs: Promised<OutputStore>;
+  /** Batch jobs. */
+  readonly batches: Promised<BatchStore>;
+
+  /**
+   * The jobs with a load that fit, without their `Minions`; loads are read a few at a time.
+   * @throws {InvocationError} For an invalid search.
+   * @throws {StoreError} If they cannot be read.
+   */
+  list(query?: JobQuery): AsyncIterable<JobEntry>;
+  /**
+   * Removes old jobs, with all their data, and pauses often.
+   * @param signal Ends it early.
+   * @returns How many jobs were removed.
+   */
+  clean(limits: CleaningLimits, signal?: AbortSignal): Promise<number>;
+  /** Ends it: what was asked for before is done. */
+  close(): Promise<void>;
+}
+
+/** The jobs of one master in its files, without waiting. */
+export interface SyncJobStore {
   /** The acknowledgements of minions. Removed with their job, like everything below. */
   readonly acks: AckStore;
   /** Which jobs are `no_log`. */
@@ -226,8 +279,6 @@ export interface JobStore {
   getEndTime(jid: string): string | undefined;
   /** Every job with a load, unordered; loads are read one at a time, without `Minions`. */
   walk(): Iterable<JobEntry>;
-  /** Every job with a load, the oldest first. */
-  list(): JobEntry[];
 
   /**
    * Removes old jobs, with all their data, job by job: the caller may pause after each.

@@ -211,11 +211,11 @@ export class Journal {
 /**
  * Replays the journals that an earlier process left in `options.directory`, and removes them. No other process may use
  * the directory meanwhile.
- * @param redo Called with each record; records of one thread are in order.
+ * @param redo Called with each record, after the promise of the one before; records of one thread are in order.
  * @returns The number of records.
  * @throws What `redo` throws, and if a file cannot be read. Then the journals are kept.
  */
-export async function replayJournal(options: JournalOptions, redo: (record: Value) => void): Promise<number> {
+export async function replayJournal(options: JournalOptions, redo: (record: Value) => unknown): Promise<number> {
   const { directory, files, log } = options;
   const names = journalNames(directory);
   if (names.length === 0) return 0;
@@ -225,7 +225,7 @@ export async function replayJournal(options: JournalOptions, redo: (record: Valu
     for (const bytes of readRecords(file, FORM, (record) => record).records) {
       const record = read(bytes, (reason) => log(`A record of ${directory}/${name} cannot be read: ${reason}`));
       if (record === undefined) continue;
-      redo(record);
+      await redo(record);
       count++;
     }
   }

@@ -32,6 +32,11 @@ export type Outcome = typeof OUTCOMES[number];
 /** States that a minion acknowledges. */
 export type AcknowledgedState = "received" | "running";
 
+/** The state that a stored acknowledgement says; `undefined` if it is none. */
+export function acknowledgedState(state: unknown): AcknowledgedState | undefined {
+  return state === "received" || state === "running" ? state : undefined;
+}
+
 /** The outcomes of a job that has returned. */
 export type ReturnOutcome = "returned" | "failed" | "interrupted";
 

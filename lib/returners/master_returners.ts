@@ -4,6 +4,7 @@
  */
 
 import type { MasterOpts } from "#lib/config/options.ts";
+import { JOB_STORES } from "#lib/stores/store_options.ts";
 import type { EventOption } from "./event_position.ts";
 import { configuredReturners, type ReturnerNames } from "./names.ts";
 
@@ -18,10 +19,15 @@ export const EVENT_OPTIONS: readonly EventOption[] = [
 /** The value of `master_job_cache` that means the master's own files, which are no returner here. */
 export const LOCAL_CACHE = "local_cache";
 
+/** Whether a name means the master's own store. */
+function isOwnStore(name: string): boolean {
+  return JOB_STORES.some((kind) => kind === name);
+}
+
 /** The returners that an option names. */
 export function masterReturners(option: EventOption, opts: MasterOpts): ReturnerNames {
   const found = configuredReturners(opts, opts[option]);
-  return { ...found, names: found.names.filter((name) => name !== LOCAL_CACHE || option === "event_return") };
+  return { ...found, names: found.names.filter((name) => !isOwnStore(name) || option === "event_return") };
 }
 
 /**
@@ -32,7 +38,7 @@ export function jobReader(opts: MasterOpts, source: string | null): string | und
   for (const given of [opts.ext_job_cache, source ?? "", opts.master_job_cache]) {
     if (given === "") continue;
     const [name] = configuredReturners(opts, given).names;
-    if (name !== undefined) return name === LOCAL_CACHE ? undefined : name;
+    if (name !== undefined) return isOwnStore(name) ? undefined : name;
   }
   return undefined;
 }

@@ -127,7 +127,7 @@ export interface ThreadOptions<Init> {
   readonly name: string;
   /** The file of the service. */
   readonly url: URL;
-  /** Its settings; they must survive structured clone. */
+  /** Its settings; they must survive structured clone. Ports among them are handed over. */
   readonly init: Init;
   /** The receiver of the thread's log records. */
   readonly log: Logger;
@@ -144,6 +144,12 @@ export interface ThreadOptions<Init> {
 const START_MS = 30_000;
 /** Default time limit for ending a service. */
 const STOP_MS = 1_000;
+
+/** The ports among the settings of a service. */
+function portsIn(init: unknown): MessagePort[] {
+  const settings = typeof init === "object" && init !== null ? Object.values(init) : [];
+  return settings.filter((value) => value instanceof MessagePort);
+}
 
 /** A running service, as the thread that started it uses it. */
 export class Thread<Init> {
@@ -205,7 +211,7 @@ export class Thread<Init> {
       logLevel: options.log.lowest,
       logName: options.log.name,
     };
-    this.#worker.postMessage(start);
+    this.#worker.postMessage(start, { transfer: portsIn(options.init) });
   }
 
   #die(reason: string, reject: (error: Error) => void): void {
@@ -219,10 +225,13 @@ export class Thread<Init> {
     this.#options.onDeath?.(reason);
   }
 
-  /** Sends a message of the service's own. */
-  post(message: unknown): void {
+  /**
+   * Sends a message of the service's own.
+   * @param transfer Ports in it, which are handed over.
+   */
+  post(message: unknown, transfer: readonly MessagePort[] = []): void {
     const own: ToThread = { kind: "own", message };
-    this.#worker.postMessage(own);
+    this.#worker.postMessage(own, { transfer: [...transfer] });
   }
 
   /** The current activity of the service, or a text that it did not answer within `timeoutMs`. */

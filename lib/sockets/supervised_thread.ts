@@ -71,6 +71,8 @@ export interface SupervisedThreadOptions<Init extends SupervisedInit> {
   stopComputing?(): void;
   /** Called with the service's messages. */
   onMessage?(message: unknown): void;
+  /** Called when a successor has been started. */
+  onSuccessor?(): void;
 }
 
 /** A question for a sign of life of a thread. */
@@ -172,6 +174,7 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
       this.#notes = successorNotes(dead);
       this.#clear(dead);
       this.#thread = this.#start(false);
+      this.#options.onSuccessor?.();
     } else if (performance.now() < since + this.#stuckMs) {
       this.#later(LOOK_MS, () => this.#succeed(dead, since));
     } else if (canOverlap) {
@@ -181,6 +184,7 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
       this.#stuck.add(dead);
       this.#notes = new ThreadNotes();
       this.#thread = this.#start(true);
+      this.#options.onSuccessor?.();
       this.#clearStuck(dead);
     } else {
       log.critical(`${name} hangs in libzmq, and cannot be replaced: restart this service`);
@@ -213,9 +217,12 @@ export class SupervisedThread<Init extends SupervisedInit = SupervisedInit> {
     this.#timers.add(timer);
   }
 
-  /** Sends a message to the current thread. */
-  post(message: unknown): void {
-    this.#thread.post(message);
+  /**
+   * Sends a message to the current thread.
+   * @param transfer Ports in it, which are handed over.
+   */
+  post(message: unknown, transfer?: readonly MessagePort[]): void {
+    this.#thread.post(message, transfer);
   }
 
   /** The current activity of the service. */

@@ -17,10 +17,12 @@ const RETURN_FIELDS = ["return", "retcode", "success", "fun_args", "interrupted"
 /** What a syndic collects between two turns. */
 export class Forwarded {
   readonly #id: string;
-  readonly #loadOf: (jid: string) => ValueMap | undefined;
+  readonly #loadOf: (jid: string) => Promise<ValueMap | undefined>;
   /** Jobs whose load was sent up, the oldest first. */
   readonly #sent = new Set<string>();
   readonly #hwm: number;
+  /** Jobs whose load goes with their next returns. */
+  readonly #unread = new Set<string>();
   #events: ValueMap[] = [];
   #returns = new Map<string, ValueMap>();
   #dropped = 0;
@@ -30,7 +32,10 @@ export class Forwarded {
    * @param options.loadOf The load of a job in the job cache.
    * @param options.hwm Of how many jobs it remembers that their loads were sent.
    */
-  constructor(id: string, options: { readonly loadOf: (jid: string) => ValueMap | undefined; readonly hwm: number }) {
+  constructor(
+    id: string,
+    options: { readonly loadOf: (jid: string) => Promise<ValueMap | undefined>; readonly hwm: number },
+  ) {
     this.#id = id;
     this.#loadOf = options.loadOf;
     this.#hwm = options.hwm;
@@ -55,7 +60,7 @@ export class Forwarded {
     if (data.get("id") !== id || !data.has("return")) return;
     let job = this.#returns.get(jid);
     if (job === undefined) {
-      const load = this.#sent.has(jid) ? undefined : this.#loadOf(jid);
+      if (!this.#sent.has(jid)) this.#unread.add(jid);
       this.#remember(jid);
       job = map({
         id: this.#id,
@@ -64,7 +69,7 @@ export class Forwarded {
         arg: null,
         tgt: null,
         tgt_type: null,
-        load: load ?? new Map(),
+        load: new Map(),
         return: new Map(),
       });
       for (const key of ["out", "master_id"]) if (data.has(key)) job.set(key, data.get(key) ?? null);
@@ -90,9 +95,12 @@ export class Forwarded {
   }
 
   /** The returns since the last call, one entry for each job. */
-  takeReturns(): Map<string, ValueMap> {
+  async takeReturns(): Promise<Map<string, ValueMap>> {
     const taken = this.#returns;
     this.#returns = new Map();
+    const unread = [...this.#unread];
+    this.#unread.clear();
+    for (const jid of unread) taken.get(jid)?.set("load", await this.#loadOf(jid) ?? new Map());
     return taken;
   }
 }

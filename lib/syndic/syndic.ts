@@ -10,8 +10,8 @@ import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { LocalClient } from "#lib/client/local.ts";
 import { readMasterEntries } from "#lib/config/master_entries.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
-import { messageOf, NoMasterError, SignInError, TargetError } from "#lib/errors.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { messageOf, NoMasterError, SignInError, StoreError, TargetError } from "#lib/errors.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import { applicantOf } from "#lib/minion/agent/link_settings.ts";
 import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -66,7 +66,15 @@ export class Syndic {
     this.#log = log;
     const store = openJobStore(opts, { log: log.warning });
     this.#forwarded = new Forwarded(minion.id, {
-      loadOf: (jid) => store.getLoad(jid),
+      async loadOf(jid) {
+        try {
+          return await store.getLoad(jid);
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+          log.error(`The load of job ${jid} does not go to the higher master: ${error.message}`);
+          return undefined;
+        }
+      },
       hwm: opts.syndic_jid_forward_cache_hwm,
     });
   }
@@ -220,7 +228,7 @@ export class Syndic {
       if (dropped > 0) this.#log.warning(`${dropped} events are not forwarded: too many came at once`);
       // Before the returns: they say which minions a job is for.
       await Promise.all(this.#tops.map((top) => top.connected ? this.#forwardEvents(top, events) : undefined));
-      this.#giveBack(this.#forwarded.takeReturns());
+      this.#giveBack(await this.#forwarded.takeReturns());
     }
   }
 
@@ -262,7 +270,7 @@ export class Syndic {
   #shutDown(): Promise<void> {
     return this.#ending ??= (async () => {
       this.#closing.abort(new Error("The syndic ends"));
-      this.#giveBack(this.#forwarded.takeReturns());
+      this.#giveBack(await this.#forwarded.takeReturns());
       this.#events?.close();
       await Promise.all(this.#tops.map((top) => top.close()));
       await this.#publishing;

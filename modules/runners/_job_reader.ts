@@ -7,7 +7,8 @@
 
 import type { RunnerContext } from "#lib/client/runner_context.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
-import type { AckStore, JobEntry, JobReturn, JobStore } from "#lib/jobs/store.ts";
+import type { JobEntry, JobQuery, JobReturn, JobStore } from "#lib/jobs/store.ts";
+import { listed } from "#lib/jobs/job_query.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { type Functions, loadFamily } from "#lib/plugins/loader.ts";
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
@@ -18,9 +19,8 @@ import { compareStrings, isMap, str, type Value, type ValueMap } from "#lib/valu
 import { RETURNERS } from "#modules/returners/_built_in.ts";
 
 /** What the runner reads of jobs. */
-export interface JobReader
-  extends Pick<JobStore, "exists" | "getLoad" | "getReturns" | "getEndTime" | "list" | "walk"> {
-  readonly acks: Pick<AckStore, "all">;
+export interface JobReader extends Pick<JobStore, "exists" | "getLoad" | "getReturns" | "getEndTime" | "list"> {
+  readonly acks: Pick<JobStore["acks"], "all">;
 }
 
 /** The context of the runner, whose jobs may be a returner's. */
@@ -57,7 +57,7 @@ class StoredJobs implements JobReader {
   readonly #loads = new Map<string, ValueMap>();
   readonly #returns = new Map<string, Map<string, JobReturn>>();
   /** The acknowledgements are the master's own. */
-  readonly acks: Pick<AckStore, "all">;
+  readonly acks: Pick<JobStore["acks"], "all">;
 
   constructor(name: string, { opts, jobs, log }: RunnerContext) {
     this.#name = name;
@@ -100,29 +100,25 @@ class StoredJobs implements JobReader {
     }
   }
 
-  exists(jid: string): boolean {
-    return this.#loads.has(jid) || this.getReturns(jid).size > 0;
+  exists(jid: string): Promise<boolean> {
+    return Promise.resolve(this.#loads.has(jid) || (this.#returns.get(jid)?.size ?? 0) > 0);
   }
 
-  getLoad(jid: string): ValueMap | undefined {
-    return this.#loads.get(jid);
+  getLoad(jid: string): Promise<ValueMap | undefined> {
+    return Promise.resolve(this.#loads.get(jid));
   }
 
-  getReturns(jid: string): Map<string, JobReturn> {
+  getReturns(jid: string): Promise<Map<string, JobReturn>> {
     const returns = this.#returns.get(jid) ?? new Map<string, JobReturn>();
-    return new Map([...returns].sort(([a], [b]) => compareStrings(a, b)));
+    return Promise.resolve(new Map([...returns].sort(([a], [b]) => compareStrings(a, b))));
   }
 
-  getEndTime(): undefined {
-    return undefined;
+  getEndTime(): Promise<undefined> {
+    return Promise.resolve(undefined);
   }
 
-  *walk(): Iterable<JobEntry> {
-    for (const [jid, load] of this.#loads) yield { jid, load };
-  }
-
-  list(): JobEntry[] {
-    return [...this.walk()].sort((a, b) => compareStrings(a.jid, b.jid));
+  list(query: JobQuery = {}): AsyncIterable<JobEntry> {
+    return listed([...this.#loads].map(([jid, load]) => ({ jid, load })), query);
   }
 }
 

@@ -17,8 +17,8 @@ export const status: RunnerFunction = runner({
     "batch.status 20240610120000000000",
   ),
   params: { jid: p.str() },
-  run({ jid }, context) {
-    const state = context.jobs.batches.read(jid);
+  async run({ jid }, context) {
+    const state = await context.jobs.batches.read(jid);
     return state === undefined ? null : summary(state);
   },
 });
@@ -26,7 +26,7 @@ export const status: RunnerFunction = runner({
 export const list_active: RunnerFunction = runner({
   doc: runnerDoc("List the running batch jobs, each as batch.status shows it.", "batch.list_active"),
   params: {},
-  run: (_, context) => context.jobs.batches.active().filter((state) => !isLost(state)).map(summary),
+  run: async (_, context) => (await context.jobs.batches.active()).filter((state) => !isLost(state)).map(summary),
 });
 
 export const stop: RunnerFunction = runner({
@@ -40,12 +40,12 @@ kill : False
   ),
   params: { jid: p.str(), kill: p.bool(false) },
   async run({ jid, kill }, context) {
-    const state = context.jobs.batches.read(jid);
+    const state = await context.jobs.batches.read(jid);
     if (state === undefined || state.halted !== undefined || state.pending.length + state.active.size === 0) {
       return false;
     }
     // First, so that no further minion starts while the running ones get a signal.
-    if (isLost(state)) context.jobs.batches.save({ ...state, halted: "stop" });
+    if (isLost(state)) await context.jobs.batches.save({ ...state, halted: "stop" });
     else await context.fire(batchEvent(jid, "stop"), map({ jid, reason: "stop" }));
     if (kill) await killOn([...state.active.keys()], jid, context);
     return true;

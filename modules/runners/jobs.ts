@@ -6,9 +6,9 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { isJid } from "#lib/protocol/jid.ts";
-import type { JobReturn } from "#lib/jobs/store.ts";
+import type { JobQuery, JobReturn } from "#lib/jobs/store.ts";
 import type { JobOutcome } from "#lib/jobs/outcomes.ts";
-import { formatJob, formatStartedJob, isWatchingJob, jobFilter, jobMinions } from "#lib/jobs/listing.ts";
+import { formatJob, formatStartedJob, jobMinions } from "#lib/jobs/listing.ts";
 import { p } from "#lib/plugins/module.ts";
 import { jobReader, LOCAL_CACHE } from "#lib/returners/master_returners.ts";
 import { LiveLines } from "#lib/output/live_lines.ts";
@@ -82,33 +82,35 @@ start_time, end_time
   async run({ ext_source, outputter, display_progress, limit, filter_find_job, ...search }, asked) {
     await querying(asked, ext_source, display_progress, " for jobs.");
     const context = await readingJobs(asked, ext_source, "all");
-    const jobs = listJobs(context, {
+    const max = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
+    const jobs = await listJobs(context, {
       metadata: search.search_metadata,
       fun: search.search_function,
       target: search.search_target,
       startTime: search.start_time,
       endTime: search.end_time,
+      // One more tells whether there are more.
+      ...max > 0 && { limit: max + 1 },
     }, filter_find_job);
-    const max = limit ?? (context.forTerminal ? ON_TERMINAL : 0);
     const last = async (count: number) => {
       const lastJobs = new Map(count > 0 ? [...jobs].slice(-count) : jobs);
       if (truthy(search.search_function)) {
         const jids = [...lastJobs.keys()].filter((jid) => typeof jid === "string");
-        addOutcomes(lastJobs, await readingJobs(asked, ext_source, jids));
+        await addOutcomes(lastJobs, await readingJobs(asked, ext_source, jids));
       }
       return withOutputter(lastJobs, outputter);
     };
     if (max <= 0 || jobs.size <= max) return await last(0);
-    if (limit === null) context.print(`The newest ${max} of ${jobs.size} jobs; limit=0 shows all.`);
+    if (limit === null) context.print(`The newest ${max} jobs; limit=0 shows all.`);
     return await last(max);
   },
 });
 
 /** Adds to jobs how many minions returned, and how many failed. */
-function addOutcomes(jobs: ValueMap, context: JobsContext): void {
+async function addOutcomes(jobs: ValueMap, context: JobsContext): Promise<void> {
   for (const [jid, job] of jobs) {
     if (typeof jid !== "string" || !isMap(job)) continue;
-    const returns = [...context.jobs.getReturns(jid).values()];
+    const returns = [...(await context.jobs.getReturns(jid)).values()];
     job.set("Returned", returns.length);
     job.set("Failed", returns.filter(({ retcode }) => plainRetcode(retcode ?? 0) !== 0).length);
   }
@@ -136,14 +138,13 @@ filter_find_job : True
   async run({ count, filter_find_job, ext_source, outputter, display_progress }, asked) {
     await querying(asked, ext_source, display_progress, " for jobs.");
     const context = await readingJobs(asked, ext_source, "all");
-    const jobs = context.jobs.list()
-      .filter(({ load }) => !filter_find_job || !isWatchingJob(load))
-      .slice(count > 0 ? -count : Infinity)
-      .map(({ jid, load }) => {
-        const { StartTime, ...headings } = Object.fromEntries(formatStartedJob(jid, load));
-        return map({ ...headings, JID: jid, StartTime });
-      });
-    return withOutputter(jobs, outputter);
+    const jobs: ValueMap[] = [];
+    const query = { limit: Math.max(0, count), hidesWatching: filter_find_job };
+    for await (const { jid, load } of context.jobs.list(query)) {
+      const { StartTime, ...headings } = Object.fromEntries(formatStartedJob(jid, load));
+      jobs.push(map({ ...headings, JID: jid, StartTime }));
+    }
+    return withOutputter(jobs.reverse(), outputter);
   },
 });
 
@@ -199,11 +200,11 @@ display_progress : False
     await querying(asked, ext_source, display_progress);
     const context = await readingJobs(asked, ext_source, [jid]);
     // Programs get Salt's result; a user who mistyped the id gets an error.
-    if (!context.jobs.exists(jid)) {
+    if (!await context.jobs.exists(jid)) {
       context.log("error", noSuchJob(jid));
       context.setRetcode(1);
     }
-    const returns = context.jobs.getReturns(jid);
+    const returns = await context.jobs.getReturns(jid);
     const result: ValueMap = new Map();
     for (const [id, stored] of returns) {
       if (display_progress) await context.progress(map({ message: id }));
@@ -211,13 +212,13 @@ display_progress : False
     }
     if (missing) {
       const outcomes = await outcomesOf(context, jid, returns);
-      for (const id of jobMinions(context.jobs.getLoad(jid))) {
+      for (const id of jobMinions(await context.jobs.getLoad(jid))) {
         if (returns.has(id)) continue;
         const outcome = outcomes.get(id)?.outcome;
         result.set(id, outcome === undefined ? "Minion did not return" : silenceText(outcome));
       }
     } else {
-      const unfinished = unfinishedText(context, jid, returns);
+      const unfinished = await unfinishedText(context, jid, returns);
       if (unfinished !== undefined) context.log("warning", unfinished);
     }
     const out = [...returns.values()].at(0)?.out;
@@ -233,8 +234,8 @@ export const exit_success: RunnerFunction = runner({
   params: { jid: p.str(), ext_source: EXT_SOURCE },
   async run({ jid, ext_source }, asked) {
     const context = await readingJobs(asked, ext_source, [jid]);
-    const returns = context.jobs.getReturns(jid);
-    const success: ValueMap = new Map(targetedMinions(context, jid).map((id) => [id, false]));
+    const returns = await context.jobs.getReturns(jid);
+    const success: ValueMap = new Map((await targetedMinions(context, jid)).map((id) => [id, false]));
     for (const [id, stored] of returns) success.set(id, isSuccess(stored));
     return success;
   },
@@ -260,7 +261,7 @@ export const last_run: RunnerFunction = runner({
     if (truthy(metadata) && !isMap(metadata)) return false;
     await querying(asked, ext_source, display_progress, " for jobs.");
     const context = await readingJobs(asked, ext_source, "all");
-    const newest = [...listJobs(context, { metadata, fun, target }).keys()].at(-1);
+    const [newest] = (await listJobs(context, { metadata, fun, target, limit: 1 })).keys();
     if (newest === undefined) return false;
     const found = await readingJobs(asked, ext_source, [String(newest)]);
     return withOutputter(new Map([[newest, await describeJob(found, String(newest))]]), outputter);
@@ -290,14 +291,16 @@ export const active: RunnerFunction = runner({
       }
     }
     const { jobs } = await readingJobs(context, null, [...active.keys()]);
-    return new Map([...active].flatMap(([jid, { job, running }]) => {
+    const shown: ValueMap = new Map();
+    for (const [jid, { job, running }] of active) {
       const shownJob = formatStartedJob(jid, job);
-      const returned = jobs.getReturns(jid);
+      const returned = await jobs.getReturns(jid);
       // A minion whose return came after its answer is not running the job any more.
       const still = running.filter((one) => [...one.keys()].every((id) => !returned.has(String(id))));
       shownJob.set("Running", still).set("Returned", [...returned.keys()]);
-      return still.length === 0 ? [] : [[jid, shownJob]];
-    }));
+      if (still.length > 0) shown.set(jid, shownJob);
+    }
+    return shown;
   },
 });
 
@@ -309,7 +312,7 @@ running, received, interrupted, not received, not connected, no such minion. Not
   ),
   params: { jid: p.str() },
   async run({ jid }, context) {
-    checkThere(context, jid);
+    await checkThere(context, jid);
     const outcomes = await outcomesOf(context, jid);
     return new Map([...outcomes].map(([id, { outcome, sinceMs }]) => {
       const since = sinceMs === undefined ? null : new Date(sinceMs).toISOString();
@@ -327,7 +330,7 @@ outcome of each minion. Not in Salt.`,
   ),
   params: { jid: p.str() },
   async run({ jid }, context) {
-    checkThere(context, jid);
+    await checkThere(context, jid);
     const outcomes = new Map<string, string>();
     using live = new LiveLines({ write: (text) => context.print(text.slice(0, -1)), color: false, omitShown: true });
     const attached = context.local.attach(jid, (id, parts) => live.show(id, parts));
@@ -350,8 +353,8 @@ export const master: RunnerFunction = runner({
 });
 
 /** @throws {CommandError} If there is no such job. */
-function checkThere(context: RunnerContext, jid: string): void {
-  if (!context.jobs.exists(jid)) throw new CommandError(noSuchJob(jid));
+async function checkThere(context: RunnerContext, jid: string): Promise<void> {
+  if (!await context.jobs.exists(jid)) throw new CommandError(noSuchJob(jid));
 }
 
 function noSuchJob(jid: string): string {
@@ -364,18 +367,18 @@ async function outcomesOf(
   jid: string,
   returns?: ReadonlyMap<string, JobReturn>,
 ): Promise<Map<string, JobOutcome>> {
-  return await context.local.outcomes(jid, jobMinions(context.jobs.getLoad(jid)), returns);
+  return await context.local.outcomes(jid, jobMinions(await context.jobs.getLoad(jid)), returns);
 }
 
 /** The minions that have not returned, by acknowledgement; `undefined` if none is missing. No minion is asked. */
-function unfinishedText(
+async function unfinishedText(
   context: JobsContext,
   jid: string,
   returns: ReadonlyMap<string, JobReturn>,
-): string | undefined {
-  const missing = jobMinions(context.jobs.getLoad(jid)).filter((id) => !returns.has(id));
+): Promise<string | undefined> {
+  const missing = jobMinions(await context.jobs.getLoad(jid)).filter((id) => !returns.has(id));
   if (missing.length === 0) return undefined;
-  const acks = context.jobs.acks.all(jid);
+  const acks = await context.jobs.acks.all(jid);
   const states = Map.groupBy(missing, (id) => acks.get(id)?.state ?? "no word");
   const parts = [...states].map(([state, ids]) => `${state}: ${truncateList(ids, 10)}`);
   return `${missing.length} of ${missing.length + returns.size} minions have not returned: ${parts.join("; ")}`;
@@ -383,11 +386,11 @@ function unfinishedText(
 
 /** A job under Salt's headings, with its returns and its outcome on each minion. */
 async function describeJob(context: JobsContext, jid: string): Promise<ValueMap> {
-  const job = formatStartedJob(jid, context.jobs.getLoad(jid));
-  const returns = context.jobs.getReturns(jid);
+  const job = formatStartedJob(jid, await context.jobs.getLoad(jid));
+  const returns = await context.jobs.getReturns(jid);
   job.set("Result", new Map([...returns].map(([id, stored]) => [id, asMap(stored)])));
   if (context.opts.job_cache_store_endtime) {
-    const endTime = context.jobs.getEndTime(jid);
+    const endTime = await context.jobs.getEndTime(jid);
     if (endTime !== undefined) job.set("EndTime", endTime);
   }
   const outcomes = await outcomesOf(context, jid, returns);
@@ -402,20 +405,17 @@ function asMap(stored: JobReturn): ValueMap {
   return map({ ...stored });
 }
 
-function listJobs(context: JobsContext, search: Parameters<typeof jobFilter>[0], filterWatching = true): ValueMap {
-  const fits = jobFilter(search);
-  const hideWatching = filterWatching && !truthy(search.fun);
+/** The jobs that fit, the newest last. */
+async function listJobs(context: JobsContext, query: JobQuery, filterWatching = true): Promise<ValueMap> {
+  const hidesWatching = filterWatching && !truthy(query.fun);
   const jobs = new Map<string, ValueMap>();
-  // Not list(), which keeps all loads until the last is read: with ten thousand, the collector would copy each several
-  // times.
-  for (const { jid, load } of context.jobs.walk()) {
-    if (hideWatching && isWatchingJob(load)) continue;
+  for await (const { jid, load } of context.jobs.list({ ...query, hidesWatching })) {
     const job = formatStartedJob(jid, load);
     if (context.opts.job_cache_store_endtime) {
-      const endTime = context.jobs.getEndTime(jid);
+      const endTime = await context.jobs.getEndTime(jid);
       if (endTime !== undefined) job.set("EndTime", endTime);
     }
-    if (fits(jid, job)) jobs.set(jid, job);
+    jobs.set(jid, job);
   }
   const sorted: ValueMap = new Map();
   for (const jid of [...jobs.keys()].sort(compareStrings)) sorted.set(jid, jobs.get(jid) ?? null);
@@ -423,8 +423,8 @@ function listJobs(context: JobsContext, search: Parameters<typeof jobFilter>[0],
 }
 
 /** The ids of the minions that a job is for. */
-function targetedMinions(context: JobsContext, jid: string): string[] {
-  const minions = formatJob(context.jobs.getLoad(jid)).get("Minions");
+async function targetedMinions(context: JobsContext, jid: string): Promise<string[]> {
+  const minions = formatJob(await context.jobs.getLoad(jid)).get("Minions");
   return Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [];
 }
 

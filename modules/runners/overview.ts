@@ -37,7 +37,7 @@ reported, and its last job.${MATCHING}`,
   async run({ match }, context) {
     const here = await context.local.present();
     const since = readPresence(context.opts.cachedir).present;
-    const lastJobs = lastJobOf(context);
+    const lastJobs = await lastJobOf(context);
     return asTable(
       keysOf(match, context).map(({ id, key }) => {
         const grains = context.data.get(id)?.grains;
@@ -76,24 +76,25 @@ match : *
     "overview.jobs 50 match='state.*'",
   ),
   params: { limit: p.int(20), match: p.str("*") },
-  run({ limit, match }, context) {
+  async run({ limit, match }, context) {
     const matches = compileGlob(match);
-    const newest = context.jobs.list()
-      .filter(({ load }) => !isWatchingJob(load) && matches(functionOf(load)))
-      .slice(limit > 0 ? -limit : 0);
-    return asTable(newest.map(({ jid, load }) => {
-      const returns = [...context.jobs.getReturns(jid).values()];
-      return map({
+    const rows: ValueMap[] = [];
+    for await (const { jid, load } of context.jobs.list({ newestFirst: true, hidesWatching: true })) {
+      if (limit > 0 && rows.length === limit) break;
+      if (!matches(functionOf(load))) continue;
+      const returns = [...(await context.jobs.getReturns(jid)).values()];
+      rows.push(map({
         jid,
         started: startOf(jid),
         user: str(load.get("user") ?? ""),
         function: functionOf(load),
         target: shortText(load.get("tgt") ?? ""),
-        minions: jobMinions(context.jobs.getLoad(jid)).length,
+        minions: jobMinions(await context.jobs.getLoad(jid)).length,
         returned: returns.length,
         failed: returns.filter(({ retcode }) => plainRetcode(retcode ?? 0) !== 0).length,
-      });
-    }));
+      }));
+    }
+    return asTable(rows.reverse());
   },
 });
 
@@ -105,11 +106,13 @@ function keysOf(match: string, context: RunnerContext): { readonly id: string; r
 }
 
 /** `test.ping 2026-11-22 10:00:01` by minion, of the newest jobs. */
-function lastJobOf(context: RunnerContext): Map<string, string> {
+async function lastJobOf(context: RunnerContext): Promise<Map<string, string>> {
   const last = new Map<string, string>();
-  for (const { jid, load } of context.jobs.list().slice(-SEARCHED_JOBS)) {
+  for await (const { jid, load } of context.jobs.list({ limit: SEARCHED_JOBS })) {
     if (isWatchingJob(load)) continue;
-    for (const id of jobMinions(context.jobs.getLoad(jid))) last.set(id, `${functionOf(load)} ${jid}`);
+    for (const id of jobMinions(await context.jobs.getLoad(jid))) {
+      if (!last.has(id)) last.set(id, `${functionOf(load)} ${jid}`);
+    }
   }
   return last;
 }

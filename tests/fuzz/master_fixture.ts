@@ -22,7 +22,7 @@ import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, LEVEL_NUMBERS } from "#lib/runtime/log.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import { encryptedRequest } from "#lib/protocol/payload.ts";
 import { openFileServices } from "#lib/master/requests/master_files.ts";
 import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.ts";

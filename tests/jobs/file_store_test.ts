@@ -1,8 +1,7 @@
 /** @module */
 import type { FileJobStoreOptions } from "#lib/jobs/file_store.ts";
 import { masterRecord, type MasterRecords } from "#lib/jobs/journal_record.ts";
-import { jobStore } from "#tests/support/fleet/job_store.ts";
-import type { JobStore } from "#lib/jobs/store.ts";
+import { jobStore, type StoredJobs } from "#tests/support/fleet/job_store.ts";
 import { StoreError } from "#lib/errors.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { writeDirectoryOnce } from "#lib/os/store_files.ts";
@@ -14,7 +13,7 @@ import corpus from "#tests/corpus/job_cache.json" with { type: "json" };
 const JID = "20240102030405678901";
 
 function withCache(
-  run: (cache: JobStore, root: string, log: string[]) => void,
+  run: (cache: StoredJobs, root: string, log: string[]) => void,
   options: Partial<FileJobStoreOptions> = {},
 ) {
   const root = Deno.makeTempDirSync({ prefix: "job_cache_" });

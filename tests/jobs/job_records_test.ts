@@ -1,6 +1,6 @@
 /** What is kept of a job besides its load and its returns: acknowledgements, marks, live output, batches. */
 import { StoreError } from "#lib/errors.ts";
-import type { JobStore } from "#lib/jobs/store.ts";
+import type { SyncJobStore } from "#lib/jobs/store.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals, assertThrows } from "#tests/support/assert.ts";
@@ -11,7 +11,7 @@ const JID = "20240102030405678901";
 const UNKNOWN = "20240102030405678902";
 
 /** A store with one job, and the directory of that job. */
-function withJob(run: (store: JobStore, directory: string, cachedir: string) => void): () => void {
+function withJob(run: (store: SyncJobStore, directory: string, cachedir: string) => void): () => void {
   return () => {
     const cachedir = Deno.makeTempDirSync({ prefix: "job_records_" });
     try {

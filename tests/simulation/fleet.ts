@@ -6,7 +6,7 @@
 
 import { loadMasterConfig, loadMinionConfig } from "#lib/config/load.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { createLogger, type Logger } from "#lib/runtime/log.ts";
 import { Ledger } from "./ledger.ts";
 import { SimulatedMaster } from "./master.ts";
@@ -117,7 +117,7 @@ class Fleet {
     for (const [id, key] of options.keys.minions) {
       Deno.writeTextFileSync(`${pki_dir}/minions/${id}`, key.publicKey.pem);
     }
-    this.#store = openJobStore(this.#masterOpts, { log: () => {} });
+    this.#store = jobStore(this.#masterOpts.cachedir, { hashType: this.#masterOpts.hash_type, log: () => {} });
   }
 
   async run(): Promise<RunOutcome> {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JobStore } from "#lib/jobs/store.ts";
+import type { SyncJobStore } from "#lib/jobs/store.ts";
 import { world } from "./world.ts";
 
 /** The record of one run. */
@@ -26,7 +26,7 @@ export class Ledger {
   }
 
   /** A minion begins to run a job. */
-  begin(jid: string, id: string, store: JobStore): void {
+  begin(jid: string, id: string, store: SyncJobStore): void {
     const key = `${jid} on ${id}`;
     const count = (this.#runs.get(key) ?? 0) + 1;
     this.#runs.set(key, count);
@@ -48,18 +48,18 @@ export class Ledger {
   }
 
   /** Whether every confirmed job has a return of each of its minions. */
-  isComplete(store: JobStore): boolean {
+  isComplete(store: SyncJobStore): boolean {
     return this.#missing(store).length === 0;
   }
 
-  #missing(store: JobStore): string[] {
+  #missing(store: SyncJobStore): string[] {
     return [...this.#confirmed].flatMap(([jid, ids]) =>
       ids.filter((id) => !store.has(jid, id)).map((id) => `${jid} on ${id}`)
     );
   }
 
   /** The promises that were broken, each in a line. */
-  violations(store: JobStore): string[] {
+  violations(store: SyncJobStore): string[] {
     const lost = [...this.#acknowledged].filter((key) => {
       const [jid, id] = key.split(" ");
       return !store.has(jid, id);

@@ -12,7 +12,7 @@ import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { startsWith } from "#lib/crypto/same_bytes.ts";
 import { PresenceBook } from "#lib/fleet/presence.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
@@ -104,6 +104,7 @@ export class SimulatedMaster {
       isPresent: (id) => book.since.has(id),
       publish: (load) => Promise.resolve(socket().publish(sealer.seal(load))),
     });
+    void jobs.takeUp();
     const presence = new PresenceReports({
       cachedir: opts.cachedir,
       book,

@@ -7,7 +7,7 @@
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { PrivateKey } from "#lib/crypto/rsa.ts";
 import { KeptReturns } from "#lib/jobs/kept_returns.ts";
-import type { JobStore } from "#lib/jobs/store.ts";
+import type { SyncJobStore } from "#lib/jobs/store.ts";
 import { JidMemory } from "#lib/minion/agent/jid_memory.ts";
 import { MinionJobs } from "#lib/minion/agent/jobs.ts";
 import { MasterConnection } from "#lib/minion/agent/master_connection.ts";
@@ -26,7 +26,7 @@ export interface MinionParts {
   readonly log: Logger;
   readonly ledger: Ledger;
   /** The master's store, as one looks at it from outside. */
-  readonly store: JobStore;
+  readonly store: SyncJobStore;
 }
 
 /** The longest job, in milliseconds. */

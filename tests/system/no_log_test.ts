@@ -132,7 +132,7 @@ async function site(kwargs: Record<string, unknown>): Promise<{ services: TestSe
   const load = { cmd: "publish", tgt: "*", tgt_type: "glob", fun: "test.arg", arg: [HIDDEN], ret: "", jid: "" };
   const key = services.accessKeys.get("root");
   const reply = await publishCommand(map({ ...load, user: "root", key, kwargs }), services);
-  return { services, jid: services.jobs.store.list()[0]?.jid ?? "", reply };
+  return { services, jid: services.stored.list()[0]?.jid ?? "", reply };
 }
 
 Deno.test("a minion without no_log returns in clear, and the master stores and publishes the mask", async () => {
@@ -146,7 +146,7 @@ Deno.test("a minion without no_log returns in clear, and the master stores and p
   for (const forged of [returned, new Map([...returned, ["return", "another"]])]) {
     await minionCommand(forged, "web1", services);
   }
-  assertEquals(services.jobs.store.getReturn(jid, "web1"), { return: MASK, retcode: 0, success: true });
+  assertEquals(services.stored.getReturn(jid, "web1"), { return: MASK, retcode: 0, success: true });
   const firedText = services.fired.map(({ tag, data }) => latin.decode(packEvent(tag, data))).join("");
   assert(!firedText.includes(HIDDEN) && firedText.includes(MASK));
   const event = services.fired.find(({ tag }) => tag.endsWith("/ret/web1"));
@@ -159,13 +159,13 @@ Deno.test("any value of no_log other than a clear no hides a job", async () => {
   for (const wish of [true, 1, "yes", "f".repeat(63), ["x"]]) {
     const { services, jid } = await site({ no_log: wish });
     using _ = services;
-    assertEquals(services.jobs.store.getLoad(jid)?.get("arg"), [MASK], String(wish));
-    assertEquals(services.jobs.store.noLog.reader(jid), "");
+    assertEquals(services.stored.getLoad(jid)?.get("arg"), [MASK], String(wish));
+    assertEquals(services.stored.noLog.reader(jid), "");
   }
   for (const wish of [false, null, 0, ""]) {
     const { services, jid } = await site({ no_log: wish });
     using _ = services;
-    assertEquals([services.jobs.store.getLoad(jid)?.get("arg"), services.jobs.store.noLog.reader(jid)], [
+    assertEquals([services.stored.getLoad(jid)?.get("arg"), services.stored.noLog.reader(jid)], [
       [HIDDEN],
       undefined,
     ]);

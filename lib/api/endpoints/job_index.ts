@@ -58,6 +58,8 @@ export class JobIndex {
   readonly #returns = new Map<ReturnOutcome, number>();
   #events = 0;
   #ready: Promise<void> | undefined;
+  /** The events that were taken so far. */
+  #taken: Promise<void> = Promise.resolve();
 
   constructor(parts: { readonly store: JobStore; readonly feed: EventFeed; readonly log: Logger }) {
     this.#store = parts.store;
@@ -114,13 +116,13 @@ export class JobIndex {
     // Subscribed first: no job is missed between reading and listening.
     const stop = await this.#feed.listen((batch) => this.#take(batch, stop));
     let read = 0;
-    for (const { jid, load } of this.#store.walk()) {
-      this.#add(jid, load);
+    for await (const { jid, load } of this.#store.list()) {
+      await this.#add(jid, load);
       if (++read % READ_AT_ONCE === 0) await sleep(0);
     }
     const newest = [...this.#jobs.keys()].sort(compareStrings).reverse().slice(0, MAX_RETURNS_READ);
     for (const [i, jid] of newest.entries()) {
-      for (const [id, { retcode, interrupted }] of this.#store.getReturns(jid)) {
+      for (const [id, { retcode, interrupted }] of await this.#store.getReturns(jid)) {
         this.#addReturn(jid, id, outcomeOfReturn({ retcode, interrupted }));
       }
       if (i % READ_AT_ONCE === 0) await sleep(0);
@@ -136,31 +138,30 @@ export class JobIndex {
     }
     this.#events += events.length;
     for (const { tag, data } of events) {
-      try {
-        this.#takeEvent(tag, data);
-      } catch (error) {
+      // In the order of the events: a return comes after its job.
+      this.#taken = this.#taken.then(() => this.#takeEvent(tag, data)).catch((error) => {
         this.#log.warning(`The event ${tag} cannot be read: ${messageOf(error)}`);
-      }
+      });
     }
   }
 
-  #takeEvent(tag: string, data: ValueMap): void {
+  async #takeEvent(tag: string, data: ValueMap): Promise<void> {
     const parts = tag.split("/");
     const [salt, job, jid, what] = parts;
     if (salt !== "salt" || job !== "job" || jid === undefined || !isJid(jid)) return;
-    if (what === "new") return this.#add(jid, new Map(data).set("Minions", data.get("minions") ?? []));
+    if (what === "new") return await this.#add(jid, new Map(data).set("Minions", data.get("minions") ?? []));
     const sign = jobSign(tag);
     if (what !== "ret" || sign === undefined) return;
     // A job that a schedule or salt-call ran.
-    if (!this.#jobs.has(jid)) this.#add(jid, this.#store.getLoad(jid) ?? data);
+    if (!this.#jobs.has(jid)) await this.#add(jid, await this.#store.getLoad(jid) ?? data);
     const outcome = outcomeOfReturn({ retcode: data.get("retcode") });
     this.#returns.set(outcome, (this.#returns.get(outcome) ?? 0) + 1);
     this.#addReturn(jid, sign.id, outcome);
   }
 
-  #add(jid: string, load: ValueMap): void {
+  async #add(jid: string, load: ValueMap): Promise<void> {
     if (isWatchingJob(load) || this.#jobs.has(jid)) return;
-    const minions = jobMinions(load.has("Minions") ? load : this.#store.getLoad(jid) ?? load);
+    const minions = jobMinions(load.has("Minions") ? load : await this.#store.getLoad(jid) ?? load);
     const user = load.get("user");
     this.#jobs.set(jid, {
       jid,

@@ -14,7 +14,7 @@ import { ApiTokens } from "#lib/api/endpoints/api_tokens.ts";
 import { EndWatches } from "#lib/api/endpoints/end_watches.ts";
 import { IdempotencyKeys } from "#lib/api/endpoints/idempotency.ts";
 import { JobIndex } from "#lib/api/endpoints/job_index.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import { AuditLog, auditPath } from "#lib/auth/audit_log.ts";
 import { FunctionCatalogue } from "#lib/api/calls/function_catalogue.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";

@@ -168,10 +168,13 @@ export const FLEET_JOB_OUTPUT: Methods = {
 };
 
 /** @throws {ApiError} 404 for a job that is not there, or that the user does not see. */
-function seenJob(request: ApiRequest, parts: ApiParts): { readonly jid: string; readonly load: ValueMap } {
+async function seenJob(
+  request: ApiRequest,
+  parts: ApiParts,
+): Promise<{ readonly jid: string; readonly load: ValueMap }> {
   const rights = UserRights.of(request.session, parts);
   const { jid } = request.params;
-  const load = isJid(jid) ? parts.store.getLoad(jid) : undefined;
+  const load = isJid(jid) ? await parts.store.getLoad(jid) : undefined;
   if (load === undefined || !rights.seesJob(load)) throw new ApiError(404, "There is no such job");
   return { jid, load };
 }
@@ -189,7 +192,7 @@ async function listJobs(request: ApiRequest, parts: ApiParts): Promise<ValueRepl
   const how = { limit, isAfter: ({ jid }: IndexedJob) => after === null || jid < after, cursor: jidOf };
   const { page, next } = output === null || output === ""
     ? pageOf(wanted, how)
-    : searchedPage(wanted.filter(how.isAfter), { output, limit }, parts);
+    : await searchedPage(wanted.filter(how.isAfter), { output, limit }, parts);
   return { value: map({ jobs: page.map(shownJob), next }) };
 }
 
@@ -231,15 +234,15 @@ function progressOf({ outcomes, minions }: IndexedJob): string {
 }
 
 /** The first jobs whose returns have `output`; ends when enough have been read. */
-function searchedPage(
+async function searchedPage(
   jobs: readonly IndexedJob[],
   { output, limit }: { readonly output: string; readonly limit: number },
   { store }: ApiParts,
-): { readonly page: IndexedJob[]; readonly next: string | null } {
+): Promise<{ readonly page: IndexedJob[]; readonly next: string | null }> {
   const page: IndexedJob[] = [];
   const text = output.toLowerCase();
   for (const [i, job] of jobs.entries()) {
-    const returns = [...store.getReturns(job.jid).values()].map((one) => one.return);
+    const returns = [...(await store.getReturns(job.jid)).values()].map((one) => one.return);
     if (returns.some((one) => dumpJson(one).toLowerCase().includes(text))) page.push(job);
     if (page.length === limit || i + 1 === MAX_SEARCHED) {
       return { page, next: i + 1 < jobs.length ? job.jid : null };
@@ -262,7 +265,7 @@ async function startJob(request: ApiRequest, parts: ApiParts): Promise<ValueRepl
   const job = await idempotency.run(key, {
     makeJid: () => makeJid(undefined, { unique: opts.unique_jid }),
     async start(jid) {
-      const known = store.getLoad(jid);
+      const known = await store.getLoad(jid);
       if (known !== undefined) return { jid, minions: jobMinions(known) };
       const [started] = await runChunk(new Map([...body, ["client", "local_async"], ["jid", jid]]), caller);
       const minions = isMap(started) ? started.get("minions") : undefined;
@@ -274,22 +277,22 @@ async function startJob(request: ApiRequest, parts: ApiParts): Promise<ValueRepl
 }
 
 /** The outcomes of the minions of a job, by id. */
-function outcomesOf(
+async function outcomesOf(
   jid: string,
   load: ValueMap,
   returns: ReadonlyMap<string, JobReturn>,
   { opts, store, log }: ApiParts,
-): Map<string, Outcome> {
+): Promise<Map<string, Outcome>> {
   const ids = new Set([...jobMinions(load), ...returns.keys()]);
   const data = new DataCache(opts.cachedir, { log: log.warning });
-  const outcomes = jobOutcomes(jid, ids, { opts, publishPort: opts.publish_port, jobs: store, data, returns });
+  const outcomes = await jobOutcomes(jid, ids, { opts, publishPort: opts.publish_port, jobs: store, data, returns });
   return new Map([...outcomes].map(([id, { outcome }]) => [id, outcome]));
 }
 
-function showJob(request: ApiRequest, parts: ApiParts): ValueReply {
-  const { jid, load } = seenJob(request, parts);
-  const returns = parts.store.getReturns(jid);
-  const outcomes = outcomesOf(jid, load, returns, parts);
+async function showJob(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
+  const { jid, load } = await seenJob(request, parts);
+  const returns = await parts.store.getReturns(jid);
+  const outcomes = await outcomesOf(jid, load, returns, parts);
   const after = request.query.get("after");
   const { page, next } = pageOf([...outcomes.keys()].sort(), {
     limit: limitOf(request.query),
@@ -321,8 +324,8 @@ function shownReturn(id: string, outcome: Outcome | undefined, returned: JobRetu
 }
 
 async function stopJob(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
-  const { jid, load } = seenJob(request, parts);
-  const outcomes = outcomesOf(jid, load, parts.store.getReturns(jid), parts);
+  const { jid, load } = await seenJob(request, parts);
+  const outcomes = await outcomesOf(jid, load, await parts.store.getReturns(jid), parts);
   const stopping = [...outcomes].filter(([, outcome]) => !hasReturned(outcome)).map(([id]) => id);
   if (stopping.length === 0) return { value: map({ jid, stopping, by: null }), status: 202 };
   const low = map({ client: "local_async", tgt: stopping, tgt_type: "list", fun: "saltutil.kill_job", arg: [jid] });
@@ -330,14 +333,14 @@ async function stopJob(request: ApiRequest, parts: ApiParts): Promise<ValueReply
   return { value: map({ jid, stopping, by: isMap(started) ? started.get("jid") ?? null : null }), status: 202 };
 }
 
-function readOutput(request: ApiRequest, parts: ApiParts): ValueReply {
-  const { jid } = seenJob(request, parts);
+async function readOutput(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
+  const { jid } = await seenJob(request, parts);
   const { outputs } = parts.store;
   const id = request.query.get("minion");
-  const minions = outputs.ids(jid).sort();
+  const minions = (await outputs.ids(jid)).sort();
   const after = numberOf(request.query, "after", { min: 0, max: 999_999_999 }) ?? 0;
   if (id === null || !minions.includes(id)) return { value: map({ minions, output: [], after }) };
-  const batches = outputs.read(jid, id).filter(({ seq }) => seq > after).slice(0, MAX_BATCHES);
+  const batches = (await outputs.read(jid, id)).filter(({ seq }) => seq > after).slice(0, MAX_BATCHES);
   const output = batches.flatMap(({ parts }) => parts.map((part) => map({ ...part })));
   return { value: map({ minions, output, after: batches.at(-1)?.seq ?? after }) };
 }

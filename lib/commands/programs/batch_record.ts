@@ -6,7 +6,7 @@
 
 import type { EventData } from "#lib/bus/event.ts";
 import { StoreError } from "#lib/errors.ts";
-import type { BatchState, BatchStore } from "#lib/jobs/store.ts";
+import type { BatchState, JobStore } from "#lib/jobs/store.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
 import { hasReturned } from "#lib/protocol/outcome.ts";
 import { batchEvent } from "#lib/protocol/tags.ts";
@@ -14,7 +14,7 @@ import type { Answer } from "#lib/commands/report/answers.ts";
 import { float, map } from "#lib/values/value.ts";
 
 export interface BatchRecordParts {
-  readonly store: BatchStore;
+  readonly store: JobStore["batches"];
   /** Fires an event on the master's bus. */
   fire(tag: string, data: EventData): Promise<unknown>;
 }
@@ -39,15 +39,25 @@ export class BatchRecord {
    */
   #writable = true;
 
-  constructor(state: BatchState, parts: BatchRecordParts) {
+  private constructor(state: BatchState, parts: BatchRecordParts) {
     this.#parts = parts;
     this.#state = state;
     this.#pending = new Set(state.pending);
     this.#active = new Map(state.active);
     this.#done = new Map(state.done);
     this.#failed = new Map(state.failed);
-    this.#save();
-    this.#fireEvent("new");
+  }
+
+  /**
+   * Begins the record of a batch.
+   * @throws {StoreError} If it cannot be kept, though this user may write the master's files.
+   */
+  static async start(state: BatchState, parts: BatchRecordParts): Promise<BatchRecord> {
+    const record = new BatchRecord(state, parts);
+    record.#save();
+    await record.#writing;
+    record.#fireEvent("new");
+    return record;
   }
 
   /** The job was sent to `ids`. */
@@ -87,20 +97,26 @@ export class BatchRecord {
     }, WRITE_MS);
   }
 
+  /** After what was begun before. */
   #save(): void {
+    const state: BatchState = {
+      ...this.#state,
+      pending: [...this.#pending],
+      active: new Map(this.#active),
+      done: new Map(this.#done),
+      failed: new Map(this.#failed),
+      halted: this.#halted,
+      progressMs: Date.now(),
+      pid: Deno.pid,
+    };
+    this.#writing = this.#writing.then(() => this.#write(state));
+    this.#writing.catch(() => {}); // end() throws it
+  }
+
+  async #write(state: BatchState): Promise<void> {
     if (!this.#writable) return;
-    const now = Date.now();
     try {
-      this.#parts.store.save({
-        ...this.#state,
-        pending: [...this.#pending],
-        active: this.#active,
-        done: this.#done,
-        failed: this.#failed,
-        halted: this.#halted,
-        progressMs: now,
-        pid: Deno.pid,
-      });
+      await this.#parts.store.save(state);
     } catch (error) {
       if (!(error instanceof StoreError && error.cause instanceof Deno.errors.PermissionDenied)) throw error;
       this.#writable = false;

@@ -11,8 +11,8 @@ import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { NoMasterError, UsageError } from "#lib/errors.ts";
 import { batchSize } from "#lib/jobs/batch_size.ts";
 import { EX_MINIONS, EX_NO_MINIONS } from "#lib/commands/cli/exit_codes.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
-import type { BatchState, BatchStore } from "#lib/jobs/store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
+import type { BatchState, JobStore } from "#lib/jobs/store.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import { batchEvent } from "#lib/protocol/tags.ts";
@@ -60,8 +60,8 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
   const jid = makeJid(undefined, { unique: opts.unique_jid });
   const state = newBatch(job, { jid, minions: up, session, spec });
   if (options.async) {
-    jobs.prepare(jid);
-    jobs.batches.save(state);
+    await jobs.prepare(jid);
+    await jobs.batches.save(state);
     await startInBackground(state, session);
     io.write(`Executed batch command with job ID: ${jid}\n`);
     return 0;
@@ -148,7 +148,7 @@ async function startInBackground({ jid, size, fun }: BatchState, { io, opts, use
  */
 export async function runStoredBatch(jid: string, session: Session): Promise<number> {
   const { batches } = openJobStore(session.opts, { log: (text) => session.log.warning(text) });
-  const state = batches.read(jid);
+  const state = await batches.read(jid);
   if (state === undefined) throw new UsageError(`There is no batch job ${jid}`);
   const timeouts = { timeoutMs: state.timeoutS * 1000, gatherMs: state.gatherS * 1000 };
   await drive(state, { session: { ...session, timeouts }, store: batches, inBackground: true });
@@ -158,7 +158,7 @@ export async function runStoredBatch(jid: string, session: Session): Promise<num
 /** The parts of {@linkcode drive}. */
 interface Driving {
   readonly session: Session;
-  readonly store: BatchStore;
+  readonly store: JobStore["batches"];
   /** Shows parts and answers. */
   readonly show?: BatchPrinter;
   readonly noLog?: ReturnKey;
@@ -179,7 +179,7 @@ async function drive(
   const bus = masterBus(opts.sock_dir);
   // The state is in the job store, where other commands read it.
   const stored = noLog === undefined ? state : { ...state, arg: [MASK], kwargs: new Map() };
-  const record = new BatchRecord(stored, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
+  const record = await BatchRecord.start(stored, { store, fire: (tag, data) => fireEvent(bus, tag, data) });
   const backgroundParts = inBackground ? new BackgroundParts(parts) : undefined;
   const part = { tgtType: "list", fun, arg, kwargs, ret, jid, noLog };
   const run = new BatchRun({

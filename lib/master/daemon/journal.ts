@@ -7,7 +7,7 @@
 import { messageOf } from "#lib/errors.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { checkDurability, Journal, type JournalOptions, replayJournal } from "#lib/os/journal.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
@@ -35,8 +35,8 @@ export async function restoreFromJournal(opts: MasterOpts, masterPem: string, lo
   const jobs = openJobStore(opts, { log: log.error });
   let undelivered: UndeliveredJobs | undefined;
   try {
-    const count = await replayJournal(optionsOf(opts, log), (record) => {
-      if (jobs.restore(record)) return;
+    const count = await replayJournal(optionsOf(opts, log), async (record) => {
+      if (await jobs.restore(record)) return;
       undelivered ??= new UndeliveredJobs(opts.cachedir, masterPem);
       if (!undelivered.restore(record, readMoment())) {
         log.error("A record of the journal has a kind that this version does not know");

@@ -10,21 +10,18 @@ import { describeError } from "#lib/errors.ts";
 import { removeIfExists } from "#lib/os/atomic_file.ts";
 import { DROPFILE } from "#lib/keys/dropfile.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { removeOldFiles } from "#lib/os/store_files.ts";
-import { sleep } from "#lib/os/sleep.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
-
-/** Length of a slice of work, in milliseconds; then other work gets a turn. */
-const SLICE_MS = 5;
 
 /** What Maintenance needs of the master. */
 export interface MaintenanceParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
+  /** The jobs; closed with it. */
+  readonly jobs: JobStore;
   /** The time at which the shared key was made, in milliseconds since the epoch. */
   keyMadeMs(): number;
   /**
@@ -48,12 +45,12 @@ export class Maintenance {
   readonly #tokens: Tokens | undefined;
   readonly #timer: Timer;
   #round: Promise<void> | undefined;
-  #closing = false;
+  readonly #ending = new AbortController();
 
   /** The first round begins after one `loop_interval`. */
   constructor(parts: MaintenanceParts) {
     this.#parts = parts;
-    this.#jobs = openJobStore(parts.opts, { log: parts.log.error });
+    this.#jobs = parts.jobs;
     const { external_auth, token_dir: directory, hash_type: hashType } = parts.opts;
     if (external_auth.size > 0) this.#tokens = new Tokens({ directory, hashType, log: parts.log.error });
     this.#timer = setInterval(() => this.#start(), Math.max(parts.opts.loop_interval * 1000, MIN_ROUND_MS));
@@ -81,15 +78,8 @@ export class Maintenance {
       removeOldFiles(`${opts.cachedir}/publish_auth`, limits.nowMs - limits.keepSeconds * 1000, log.error);
     }
     this.#tokens?.removeExpired();
-    const round = this.#jobs.clean(limits);
-    let until = performance.now() + SLICE_MS;
-    let step = round.next();
-    for (; !step.done && !this.#closing; step = round.next()) {
-      if (performance.now() < until) continue;
-      await sleep(0);
-      until = performance.now() + SLICE_MS;
-    }
-    if (step.done && step.value > 0) log.info(`Removed ${step.value} old jobs from the cache`);
+    const removed = await this.#jobs.clean(limits, this.#ending.signal);
+    if (removed > 0) log.info(`Removed ${removed} old jobs from the cache`);
   }
 
   /** The reason to rotate the shared key now, if any: it is too old, or salt-key has asked for it by a file. */
@@ -117,8 +107,9 @@ export class Maintenance {
 
   /** Ends it; the next master does the rest. May be called twice. */
   async close(): Promise<void> {
-    this.#closing = true;
+    this.#ending.abort();
     clearInterval(this.#timer);
     await this.#round;
+    await this.#jobs.close();
   }
 }

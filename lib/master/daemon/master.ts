@@ -39,6 +39,12 @@ import { checkPillarRepositories } from "#lib/files/git/pillar_updates.ts";
 import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts";
 import { ENGINE_PROCESS, masterProcess } from "#lib/runtime/self_command.ts";
 import { FileUpdates } from "./file_updates.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
+import { RemoteRows } from "#lib/stores/remote_rows.ts";
+import type { JobRows } from "#lib/stores/rows.ts";
+import { jobStoreKind } from "#lib/stores/store_options.ts";
+import { type PortPost, StorePorts } from "#lib/stores/store_ports.ts";
+import type { StoreInit } from "#lib/stores/store_thread.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
 import { eventLogDirectory, portsPath, publishPullPath } from "#lib/config/master_paths.ts";
@@ -104,6 +110,9 @@ const WORKERS = "inproc://workers", EVENTS = "inproc://events";
  */
 const MAX_REPLIES = 128;
 
+/** The name of the thread that has the database of jobs. */
+const STORE = "JobStore";
+
 /** A running master. */
 export class Master {
   readonly #opts: MasterOpts;
@@ -117,6 +126,9 @@ export class Master {
   /** Stopped last, because the others still fire events. */
   #bus: SupervisedThread | undefined;
   #publisher: SupervisedThread | undefined;
+  /** Has the database of jobs, and stops after the threads that use it. */
+  #store: SupervisedThread | undefined;
+  #storePorts: StorePorts | undefined;
   #workers: readonly SupervisedThread[] = [];
   #requests: ZmqProxy | undefined;
   /** Runs functions of runners and wheel modules for clients. */
@@ -192,6 +204,7 @@ export class Master {
       masterPem: masterKey.pem,
     };
     const events = await this.#startBus(listeners);
+    await this.#startStore({ opts: shared.opts });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     const { requests, requestPort } = await this.#startRequests();
     const services = {
@@ -274,6 +287,32 @@ export class Master {
     return events;
   }
 
+  /** Starts the thread that has the database of jobs, if they are in one. */
+  async #startStore(init: Omit<StoreInit, "sockets">): Promise<void> {
+    if (jobStoreKind(this.#opts) === "local_cache") return;
+    const url = new URL("../../stores/store_thread.ts", import.meta.url);
+    const store: SupervisedThread<StoreInit> = this.#store = this.#keep<StoreInit>(STORE, url, {
+      init: () => init,
+      onSuccessor: () => ports.replaced(),
+    });
+    const ports = this.#storePorts = new StorePorts((message, transfer) => store.post(message, transfer));
+    await ready(store);
+  }
+
+  /** A port to the database of jobs, for a thread that starts. */
+  #storePort(name: string): { readonly storePort?: MessagePort } {
+    const post: PortPost = (message, transfer) => this.#threads.get(name)?.post(message, transfer);
+    const storePort = this.#storePorts?.openFor(name, post);
+    return storePort === undefined ? {} : { storePort };
+  }
+
+  /** The database of jobs, for the main thread. */
+  #mainRows(): JobRows | undefined {
+    const port = this.#storePorts?.openFor("main", ({ storePort }) => rows?.moveTo(storePort));
+    const rows = port && new RemoteRows(port);
+    return rows;
+  }
+
   /**
    * Starts the proxy that takes requests.
    * @returns It and its port.
@@ -340,7 +379,12 @@ export class Master {
       return this.#keep<MWorkerInit>(`MWorker-${i}`, new URL("./mworker_thread.ts", import.meta.url), {
         init: (apart) => {
           stop = new StopWord();
-          return { ...init, stop: stop.memory, held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held };
+          return {
+            ...init,
+            ...this.#storePort(`MWorker-${i}`),
+            stop: stop.memory,
+            held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held,
+          };
         },
         stopComputing: () => stop.stop(SIGKILL),
         canOverlap: true,
@@ -362,7 +406,7 @@ export class Master {
       "Reactor",
       new URL("./reactor_thread.ts", import.meta.url),
       {
-        init: () => ({ ...init, opts: packOpts("master", opts) }),
+        init: () => ({ ...init, ...this.#storePort("Reactor"), opts: packOpts("master", opts) }),
         canOverlap: true,
         onMessage: (message) => this.#functions?.take(parseFunctionRequest(message), (answer) => reactor.post(answer)),
       },
@@ -388,6 +432,7 @@ export class Master {
     });
     this.#maintenance = new Maintenance({
       opts,
+      jobs: openJobStore(opts, { log: this.#log.error, rows: this.#mainRows() }),
       log: this.#log,
       keyMadeMs: () => this.#keyMadeMs,
       rotate: (reason) => this.#rotating = this.#rotate(reason),
@@ -441,7 +486,7 @@ export class Master {
       "Publisher",
       new URL("../publisher/publisher_thread.ts", import.meta.url),
       {
-        init: () => ({ ...init, opts }),
+        init: () => ({ ...init, ...this.#storePort("Publisher"), opts }),
         onMessage(message) {
           listening.resolve(parsePublisherReady(message).publishPort);
         },
@@ -457,7 +502,7 @@ export class Master {
   #keep<Init extends SupervisedInit>(
     name: string,
     url: URL,
-    options: Pick<SupervisedThreadOptions<Init>, "init" | "onMessage" | "stopComputing"> & {
+    options: Pick<SupervisedThreadOptions<Init>, "init" | "onMessage" | "onSuccessor" | "stopComputing"> & {
       readonly canOverlap?: boolean;
     },
   ): SupervisedThread<Init> {
@@ -539,8 +584,9 @@ export class Master {
     const beforeAnswers = () => budget.less(BUS_END_MS + ANSWERS_MS);
     await Promise.all([this.#functions?.close(beforeAnswers()), this.#pillars?.close(beforeAnswers())]);
     const bus = this.#bus;
-    const threads = [...this.#threads.values()].filter((thread) => thread !== bus);
+    const threads = [...this.#threads.values()].filter((thread) => thread !== bus && thread !== this.#store);
     await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));
+    await this.#store?.stop(budget.less(BUS_END_MS));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
     this.#limiter?.close();
     const abandoned = this.#workers.some(({ hasSockets }) => hasSockets);
@@ -567,6 +613,18 @@ async function listening<T>(what: string, start: Promise<T>): Promise<T> {
     return await start;
   } catch (error) {
     throw new PreflightError(`Cannot listen on ${what}: ${messageOf(error)}`);
+  }
+}
+
+/**
+ * Waits until a thread runs.
+ * @throws {PreflightError} With what it says, if it cannot.
+ */
+async function ready(thread: SupervisedThread): Promise<void> {
+  try {
+    await thread.ready;
+  } catch (error) {
+    throw new PreflightError(messageOf(error));
   }
 }
 

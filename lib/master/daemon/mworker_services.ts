@@ -16,7 +16,9 @@ import { DataCache } from "#lib/fleet/data_cache.ts";
 import { stamp } from "#lib/bus/event.ts";
 import { StoreError } from "#lib/errors.ts";
 import { EventSender } from "#lib/bus/sender.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
+import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
+import type { JobRows } from "#lib/stores/rows.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { KeyStore } from "#lib/keys/store.ts";
@@ -70,6 +72,8 @@ export interface ServicesInit {
   readonly accessKeys: ReadonlyMap<string, string>;
   /** The user that the master runs as. */
   readonly owner: string;
+  /** The way to the database of jobs, if they are in one. */
+  readonly storePort?: MessagePort;
 }
 
 /** The plugins that the services use. */
@@ -123,12 +127,17 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
   const { log } = parts;
   const bus = new EventSender(init.events);
   const journal = masterJournal(opts, log);
-  const jobs = openJobs(opts, init, { ...parts, journal });
+  const rows = init.storePort && new RemoteRows(init.storePort);
+  const jobs = openJobs(opts, init, { ...parts, journal, rows });
   const functions = new FunctionRequests(parts.post, parts.onWait);
   // The process gets its time, and others before it theirs.
   const pillars = new PillarRequests(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
   return {
-    receive: (message) => isAboutPillar(message) ? pillars.receive(message) : functions.receive(message),
+    receive(message) {
+      if (isNewStorePort(message)) rows?.moveTo(message.storePort);
+      else if (isAboutPillar(message)) pillars.receive(message);
+      else functions.receive(message);
+    },
     services: {
       opts,
       log,
@@ -151,7 +160,7 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
     async close(budget) {
       await journal?.close(budget);
       bus.close();
-      jobs.close();
+      await jobs.close();
     },
   };
 }
@@ -190,10 +199,16 @@ function openAuth(
 function openJobs(
   opts: MasterOpts,
   { masterPem, fired }: ServicesInit,
-  { log, journal, onWait }: { readonly log: Logger; readonly journal: Journal | undefined; onWait(): void },
-): { readonly services: JobServices; close(): void } {
+  { log, journal, rows, onWait }: {
+    readonly log: Logger;
+    readonly journal: Journal | undefined;
+    readonly rows: JobRows | undefined;
+    onWait(): void;
+  },
+): { readonly services: JobServices; close(): Promise<void> } {
   const publisher = Outbox.push({ highWaterMark: 0, lingerMs: 1_000 });
   publisher.connect(`ipc://${publishPullPath(opts.sock_dir)}`);
+  const store = openJobStore(opts, { log: log.error, journal, rows, onWait });
   const undelivered = new UndeliveredJobs(opts.cachedir, masterPem, journal);
   /** So that the job is delivered even if this master dies now. */
   const keep = (delivery: Delivery) => {
@@ -206,7 +221,7 @@ function openJobs(
   };
   return {
     services: {
-      store: openJobStore(opts, { log: log.error, journal }),
+      store,
       fired: new FiredReturns(fired),
       async durable() {
         if (journal === undefined) return;
@@ -220,6 +235,9 @@ function openJobs(
         if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
       },
     },
-    close: () => publisher.close(),
+    async close() {
+      publisher.close();
+      await store.close();
+    },
   };
 }

@@ -14,6 +14,7 @@ import { RenderQueue } from "#lib/master/reactor/render_queue.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
 import { shareJids } from "#lib/protocol/jid.ts";
+import { isNewStorePort } from "#lib/stores/remote_rows.ts";
 import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
@@ -66,7 +67,10 @@ class ReactorService implements ThreadService {
           log,
           rendering: this.#rendering,
           startedMs: this.#startedMs,
-          wasStarted: findStarted(this.#opts, (jid) => this.#open.services.jobs.store.getLoad(jid) !== undefined),
+          wasStarted: findStarted(
+            this.#opts,
+            async (jid) => await this.#open.services.jobs.store.getLoad(jid) !== undefined,
+          ),
           performer: (on) =>
             new Performer({
               ...on,
@@ -90,7 +94,8 @@ class ReactorService implements ThreadService {
   }
 
   onMessage(message: unknown): void {
-    this.#functions.receive(message);
+    if (isNewStorePort(message)) this.#open.receive(message);
+    else this.#functions.receive(message);
   }
 
   async close(budget: TimeBudget): Promise<void> {

@@ -7,7 +7,7 @@
 import type { EventData } from "#lib/bus/event.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { writeDropfile } from "#lib/keys/dropfile.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import { KeyManager } from "#lib/keys/manager.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { loadWheel } from "#lib/master/functions/catalogues.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { messageOf } from "#lib/errors.ts";
+import { messageOf, StoreError } from "#lib/errors.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { type Delivery, type Missed, Redelivery } from "#lib/jobs/redelivery.ts";
@@ -47,14 +47,13 @@ export class JobDelivery {
   #looking: Timer | undefined;
   #sweeping: Timer | undefined;
 
-  /** Continues with the undelivered jobs of the last master, for minions that have not acknowledged them. */
+  /** {@linkcode takeUp} starts it. */
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
     this.#redelivery = new Redelivery((delivery) => {
       this.#forgetting(() => parts.undelivered.remove(delivery, readMoment()));
       this.#lookSoon();
     });
-    this.#takeUp();
   }
 
   /** Number of jobs with acknowledgements missing. */
@@ -62,18 +61,15 @@ export class JobDelivery {
     return this.#redelivery.size;
   }
 
-  #takeUp(): void {
-    const { jobs, undelivered, log } = this.#parts;
-    const missingIn = ({ jid, minions }: Delivery) => {
-      const acknowledged = jobs.acks.all(jid);
-      return minions.filter((id) => !acknowledged.has(id) && !jobs.has(jid, id));
-    };
+  /** Continues with the undelivered jobs of the last master, for minions that have not acknowledged them. */
+  async takeUp(): Promise<void> {
+    const { undelivered, log } = this.#parts;
     const { deliveries, expired } = undelivered.left(readMoment(), log.error);
     for (const delivery of deliveries) {
-      this.#redelivery.published({ ...delivery, minions: missingIn(delivery) }, performance.now());
+      this.#redelivery.published({ ...delivery, minions: await this.#missingIn(delivery) }, performance.now());
     }
     for (const delivery of expired) {
-      const missing = missingIn(delivery);
+      const missing = await this.#missingIn(delivery);
       if (missing.length === 0) continue;
       const idList = missing.slice(0, NAMED_IDS).join(", ") + (missing.length > NAMED_IDS ? ", …" : "");
       log.warning(`Job ${delivery.jid} ended before ${missing.length} minions had it, while no master ran: ${idList}`);
@@ -81,6 +77,22 @@ export class JobDelivery {
     this.#lookSoon();
     this.#sweep();
     if (this.size > 0) log.info(`Jobs that the last master did not deliver: ${this.size}`);
+  }
+
+  /** The minions that have neither acknowledged a job nor returned. */
+  async #missingIn({ jid, minions }: Delivery): Promise<string[]> {
+    const { jobs, log } = this.#parts;
+    try {
+      const acknowledged = await jobs.acks.all(jid);
+      const missing: string[] = [];
+      for (const id of minions) if (!acknowledged.has(id) && !await jobs.has(jid, id)) missing.push(id);
+      return missing;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      // Who has the job drops it when it comes again.
+      log.error(`Job ${jid} is delivered to all its minions again: ${error.message}`);
+      return [...minions];
+    }
   }
 
   /** An idle master does not check. */

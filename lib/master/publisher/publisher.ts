@@ -15,9 +15,10 @@ import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
 import { jobPrefix } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { EventSender } from "#lib/bus/sender.ts";
+import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
 import { JobDelivery } from "./delivery.ts";
 import { masterBus, removeSocketFile } from "#lib/bus/paths.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { openJobStore } from "#lib/stores/open_store.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { PresenceBook } from "#lib/fleet/presence.ts";
@@ -42,6 +43,8 @@ export interface PublisherParts {
   readonly sessions: SharedArrayBuffer;
   /** The master's private key, for signing. */
   readonly masterPem: string;
+  /** The way to the database of jobs, if they are in one. */
+  readonly storePort?: MessagePort;
 }
 
 /** Maximum bytes of a subscriber's message; a topic has about a hundred. */
@@ -64,6 +67,8 @@ export class Publisher implements ThreadService {
   readonly #sealer: PublishSealer;
   readonly #book: PresenceBook;
   readonly #delivery: JobDelivery;
+  /** The database of jobs. */
+  readonly #rows: RemoteRows | undefined;
   readonly #connections: ConnectionLimiter;
   #presence: PresenceReports | undefined;
   #signs: EventSubscriber | undefined;
@@ -74,6 +79,7 @@ export class Publisher implements ThreadService {
     this.#opts = opts;
     this.#host = host;
     this.#path = publishPullPath(opts.sock_dir);
+    this.#rows = parts.storePort && new RemoteRows(parts.storePort);
     const sharedKey = new SharedKey(parts.sharedKey);
     const sessions = new SessionKeys(opts.cachedir, opts.publish_session * 1000, parts.sessions);
     const book = this.#book = new PresenceBook({
@@ -82,7 +88,7 @@ export class Publisher implements ThreadService {
     });
     this.#sealer = new PublishSealer(opts, { sharedKey, masterPem: parts.masterPem });
     this.#delivery = new JobDelivery({
-      jobs: openJobStore(opts, { log: host.log.error }),
+      jobs: openJobStore(opts, { log: host.log.error, rows: this.#rows }),
       undelivered: new UndeliveredJobs(opts.cachedir, parts.masterPem),
       log: host.log,
       isPresent: (id) => book.since.has(id),
@@ -113,6 +119,7 @@ export class Publisher implements ThreadService {
    */
   static async start(opts: MasterOpts, parts: PublisherParts, host: ThreadHost): Promise<Publisher> {
     const publisher = new Publisher(opts, parts, host);
+    await publisher.#delivery.takeUp();
     await publisher.#listen();
     return publisher;
   }
@@ -171,6 +178,7 @@ export class Publisher implements ThreadService {
 
   /** Takes a message with the memory of the process. */
   onMessage(message: unknown): void {
+    if (isNewStorePort(message)) return this.#rows?.moveTo(message.storePort);
     this.#connections.lookAtMemory(parseMemoryMessage(message).rss);
   }
 

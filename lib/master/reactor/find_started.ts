@@ -15,9 +15,12 @@ const SEARCHED = 100_000;
  * Whether a reaction was started by a predecessor that was killed before it could note that: its job is in the job
  * cache, or its first event in the event log.
  */
-export function findStarted(opts: MasterOpts, isStored: (jid: string) => boolean): (taken: { jid: string }) => boolean {
+export function findStarted(
+  opts: MasterOpts,
+  isStored: (jid: string) => Promise<boolean>,
+): (taken: { jid: string }) => Promise<boolean> {
   let begun: Set<string> | undefined;
-  return ({ jid }) => isStored(jid) || (begun ??= begunJobs(opts)).has(jid);
+  return async ({ jid }) => await isStored(jid) || (begun ??= begunJobs(opts)).has(jid);
 }
 
 /** The ids of the jobs and functions whose `new` events are among the last events of the log. */

@@ -43,7 +43,7 @@ export interface ReactorParts {
   /** When the master was started, in milliseconds since the epoch. */
   readonly startedMs: number;
   /** Whether a reaction that a predecessor took over was started after all. */
-  wasStarted(taken: Taken): boolean;
+  wasStarted(taken: Taken): Promise<boolean>;
   /** Makes what starts reactions. */
   performer(on: Pick<ConstructorParameters<typeof Performer>[0], "onStarted" | "onFailed">): Performer;
 }
@@ -235,7 +235,7 @@ export class Reactor {
   /** Starts the reactions of the events in work, in their order. */
   async #perform(): Promise<void> {
     for (const taken of this.#journal.open) {
-      if (this.#parts.wasStarted(taken)) this.#journal.started(taken.jid);
+      if (await this.#parts.wasStarted(taken)) this.#journal.started(taken.jid);
       else await this.#performer.perform(taken);
     }
     while (!this.#closed) {

@@ -58,10 +58,10 @@ async function fireFromBelow(event: Value, id: string, services: EventNeeds): Pr
   const tag = isMap(event) ? event.get("tag") : undefined;
   const data = isMap(event) ? event.get("data") ?? null : null;
   if (typeof tag !== "string" || !isMap(data) || !isForeignTag(tag)) return;
-  noteMinionsBelow(data, id, services);
+  await noteMinionsBelow(data, id, services);
   for (const fired of tagsFromBelow(tag, data, id, services)) {
     const sign = fired === tag ? jobSign(fired) : undefined;
-    if (sign === undefined || keepSign(sign, data, services)) await services.fire(fired, data);
+    if (sign === undefined || await keepSign(sign, data, services)) await services.fire(fired, data);
   }
 }
 
@@ -81,7 +81,7 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
   }
   // The rules above let a minion sign for itself alone.
   const sign = jobSign(tag);
-  if (sign !== undefined && !keepSign(sign, data, services)) return;
+  if (sign !== undefined && !await keepSign(sign, data, services)) return;
   await fire(tag, data);
 }
 
@@ -89,23 +89,27 @@ async function fireFor(id: string, tag: string, data: ValueMap, services: EventN
  * Stores a minion's acknowledgement or output of a job.
  * @returns Whether it is fired on the bus too.
  */
-function keepSign(sign: JobSign, data: ValueMap, services: EventNeeds): boolean {
-  return sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services);
+async function keepSign(sign: JobSign, data: ValueMap, services: EventNeeds): Promise<boolean> {
+  return await (sign.kind === "out" ? keepOutput(sign, data, services) : keepAck(sign, data, services));
 }
 
 /** Stores output of a command; repeated or unrequested output is dropped. */
-function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, warn }: EventNeeds): boolean {
+async function keepOutput(
+  { jid, id }: JobSign,
+  data: ValueMap,
+  { jobs: { store }, log, warn }: EventNeeds,
+): Promise<boolean> {
   const batch = batchFromMap(data.get("data"));
   if (batch === undefined) {
     warn(`Minion ${id} sent output of job ${jid} that cannot be read`);
     return false;
   }
   try {
-    if (!store.outputs.has(jid, id)) {
-      const targets = store.getLoad(jid)?.get("Minions");
+    if (!await store.outputs.has(jid, id)) {
+      const targets = (await store.getLoad(jid))?.get("Minions");
       if (!Array.isArray(targets) || !targets.includes(id)) return false;
     }
-    const appended = store.outputs.append(jid, id, batch);
+    const appended = await store.outputs.append(jid, id, batch);
     if (appended === "refused") {
       log.info(`Output of ${id} for job ${jid} is dropped: the job is not a --live job, or the output is too large`);
     }
@@ -121,7 +125,11 @@ function keepOutput({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log
  * Stores an acknowledgement with its job.
  * @returns Whether it is valid.
  */
-function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, warn }: EventNeeds): boolean {
+async function keepAck(
+  { jid, id }: JobSign,
+  data: ValueMap,
+  { jobs: { store }, log, warn }: EventNeeds,
+): Promise<boolean> {
   const about = data.get("data");
   const state = isMap(about) ? about.get("state") : undefined;
   if (state !== "received" && state !== "running") {
@@ -129,7 +137,7 @@ function keepAck({ jid, id }: JobSign, data: ValueMap, { jobs: { store }, log, w
     return false;
   }
   try {
-    store.acks.save(jid, id, { state, sinceMs: Date.now() });
+    await store.acks.save(jid, id, { state, sinceMs: Date.now() });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The acknowledgement of ${id} for job ${jid} is not in the job cache: ${error.message}`);

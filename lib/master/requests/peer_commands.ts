@@ -158,8 +158,9 @@ async function publishWithReturns(load: ValueMap, id: string, services: PeerNeed
   if (typeof jid !== "string" || !Array.isArray(minions)) return new Map();
   const until = performance.now() + Math.min(MAX_WAIT_MS, Math.max(0, timeoutS) * 1000);
   services.park();
-  while (performance.now() < until && services.jobs.store.getReturns(jid).size < minions.length) await sleep(LOOK_MS);
-  const returns = returnsOf(jid, services);
+  const { store } = services.jobs;
+  while (performance.now() < until && (await store.getReturns(jid)).size < minions.length) await sleep(LOOK_MS);
+  const returns = await returnsOf(jid, services);
   if (load.get("form") === "full") return new Map([...returns, ["__jid__", jid]]);
   return new Map([...returns].map(([minion, given]) => [minion, isMap(given) ? given.get("ret") ?? null : null]));
 }
@@ -168,19 +169,23 @@ async function publishWithReturns(load: ValueMap, id: string, services: PeerNeed
  * `pub_ret`: the returns of a job that this minion has published.
  * @returns As in Salt `""` if no minion has.
  */
-function peerReturns(load: ValueMap, id: string, services: Needs<"jobs" | "opts" | "warn">): Value {
+async function peerReturns(
+  load: ValueMap,
+  id: string,
+  services: Needs<"jobs" | "opts" | "warn">,
+): Promise<Value> {
   const jid = load.get("jid");
   if (typeof jid !== "string" || !isJid(jid)) return "";
   const owner = readTextFileIfExists(ownerPath(services.opts.cachedir, jid));
   if (owner !== id) return owner === undefined ? "" : new Map();
-  return returnsOf(jid, services);
+  return await returnsOf(jid, services);
 }
 
 /** `{ret, out}` by minion. */
-function returnsOf(jid: string, { jobs: { store }, warn }: Needs<"jobs" | "warn">): ValueMap {
+async function returnsOf(jid: string, { jobs: { store }, warn }: Needs<"jobs" | "warn">): Promise<ValueMap> {
   const returns: ValueMap = new Map();
   let bytes = 0;
-  for (const [minion, given] of store.getReturns(jid)) {
+  for (const [minion, given] of await store.getReturns(jid)) {
     const entry = map({ ret: given.return ?? null, ...given.out === undefined ? {} : { out: given.out } });
     bytes += encode(entry, "wire").length;
     if (bytes > MAX_RETURN_BYTES) {

@@ -62,7 +62,7 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     callers.authorizeJob(caller, publishCalls(fun, args), target);
     // They name files and servers on the minions, which a returner opens with the rights of the minion.
     if (kwargs.has("ret_kwargs")) callers.authorizeJob(caller, publishCalls("cmd.run", []), target);
-    checkOwnJid(str(wantedJid), caller, services);
+    await checkOwnJid(str(wantedJid), caller, services);
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
@@ -101,13 +101,13 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
  * theirs, and they would be shown its events.
  * @throws {RefusedError} AuthorizationError.
  */
-function checkOwnJid(
+async function checkOwnJid(
   jid: string,
   { user, rules }: Caller,
   { auth: { callers }, jobs: { store } }: Needs<"auth" | "jobs">,
-): void {
+): Promise<void> {
   if (jid === "" || (rules === undefined && callers.access.isOperator(user))) return;
-  const stored = store.getLoad(jid);
+  const stored = await store.getLoad(jid);
   if (stored !== undefined && stored.get("user") !== user) throw accessRefused();
 }
 
@@ -223,11 +223,11 @@ async function storeFirst(
     throw error;
   };
   try {
-    prepareJob(jid, { live, reader }, services);
+    await prepareJob(jid, { live, reader }, services);
   } catch (error) {
     return failure(error);
   }
-  storeJob(jid, stored, minions, services);
+  await storeJob(jid, stored, minions, services);
   try {
     // After a power failure only the mark hides the returns.
     if (reader !== undefined) await services.jobs.durable();
@@ -340,15 +340,15 @@ function noMinions(error: string): ValueMap {
  * @param how.reader The public key for returns, if the job is hidden.
  * @throws {StoreError} If a hidden job cannot be marked: its returns would be stored and published.
  */
-function prepareJob(
+async function prepareJob(
   jid: string,
   { live, reader }: { readonly live: boolean; readonly reader: string | undefined },
   { jobs: { store }, log }: Needs<"jobs" | "log">,
-): void {
+): Promise<void> {
   try {
-    store.prepare(jid);
-    if (reader !== undefined) store.noLog.save(jid, reader);
-    if (live) store.outputs.open(jid);
+    await store.prepare(jid);
+    if (reader !== undefined) await store.noLog.save(jid, reader);
+    if (live) await store.outputs.open(jid);
   } catch (error) {
     if (!(error instanceof StoreError) || reader !== undefined) throw error;
     log.error(`The output of job ${jid} is not stored: ${error.message}`);
@@ -356,15 +356,15 @@ function prepareJob(
 }
 
 /** Stores the job; if that fails, the job still runs, without a record. */
-function storeJob(
+async function storeJob(
   jid: string,
   load: ValueMap,
   minions: readonly string[],
   { opts, jobs: { store }, log }: Needs<"opts" | "jobs" | "log">,
-): void {
+): Promise<void> {
   try {
-    store.prepare(jid);
-    if (opts.job_cache) store.saveLoad(jid, new Map(load).set("jid", jid), minions);
+    await store.prepare(jid);
+    if (opts.job_cache) await store.saveLoad(jid, new Map(load).set("jid", jid), minions);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid} is published, but is not in the job cache: ${error.message}`);

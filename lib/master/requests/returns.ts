@@ -41,7 +41,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
   let unkept: string | undefined;
   try {
     // A salt-call without its own job: the master makes one.
-    if (cached && load.get("jid") === "req") load = store.adopt(load);
+    if (cached && load.get("jid") === "req") load = await store.adopt(load);
     if (load.get("jid") === "req") load = new Map(load).set("jid", newJid(opts));
     if (jid() === NOCACHE_JID) {
       // A scheduled job with `return_job: nocache`.
@@ -52,14 +52,14 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
       warn(`Minion ${id} returned for ${truncateValue(load.get("jid"))}, which is not a job id`);
       return null;
     }
-    const reader = store.noLog.reader(jid());
+    const reader = await store.noLog.reader(jid());
     if (reader !== undefined) load = await hideReturn(load, reader);
-    const stored = cached ? store.saveReturn(load) : "ignored";
-    if (stored === "stored" && opts.job_cache_store_endtime) noteEndTime(jid(), services);
+    const stored = cached ? await store.saveReturn(load) : "ignored";
+    if (stored === "stored" && opts.job_cache_store_endtime) await noteEndTime(jid(), services);
     if (stored === "duplicate") {
       // Fired again, as in Salt: the first time, only storing may have succeeded. The event has the stored return.
       warn(`Minion ${id} returned twice for job ${jid()}; the first return stands`);
-      load = new Map([...load, ...map({ ...store.getReturn(jid(), id) })]);
+      load = new Map([...load, ...map({ ...await store.getReturn(jid(), id) })]);
       reply = "";
     }
   } catch (error) {
@@ -92,9 +92,12 @@ function newJid({ unique_jid }: MasterOpts): string {
 }
 
 /** `job_cache_store_endtime`: each return of a job stores its time, in Salt's format; the last one remains. */
-function noteEndTime(jid: string, { jobs, opts, log }: Needs<"jobs" | "opts" | "log">): void {
+async function noteEndTime(
+  jid: string,
+  { jobs, opts, log }: Needs<"jobs" | "opts" | "log">,
+): Promise<void> {
   try {
-    jobs.store.saveEndTime(jid, jidToStartTime(newJid(opts)));
+    await jobs.store.saveEndTime(jid, jidToStartTime(newJid(opts)));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The end time of job ${jid} is not in the job cache: ${error.message}`);

@@ -71,7 +71,7 @@ export async function storeSyndicReturns(load: ValueMap, id: string, services: S
       services.warn(`Syndic ${id} sent returns that cannot be read: ${truncateValue(job)}`);
       continue;
     }
-    storeLoadFromBelow(jid, job.get("load"), services);
+    await storeLoadFromBelow(jid, job.get("load"), services);
     for (const [minion, returned] of returns) {
       if (left-- <= 0) return null;
       await storeOne({ jid, minion, returned, job }, id, services);
@@ -105,12 +105,16 @@ async function storeOne(
 }
 
 /** The load of a job that was started below; one of this master's own stays as it is. */
-function storeLoadFromBelow(jid: string, load: Value | undefined, { opts, jobs: { store }, log }: SyndicNeeds): void {
+async function storeLoadFromBelow(
+  jid: string,
+  load: Value | undefined,
+  { opts, jobs: { store }, log }: SyndicNeeds,
+): Promise<void> {
   if (!isMap(load) || load.size === 0 || !opts.job_cache || opts.ext_job_cache !== "") return;
   try {
-    if (store.getLoad(jid) !== undefined) return;
-    store.prepare(jid);
-    store.saveLoad(jid, new Map(load).set("jid", jid), onlyStrings(load.get("Minions")));
+    if (await store.getLoad(jid) !== undefined) return;
+    await store.prepare(jid);
+    await store.saveLoad(jid, new Map(load).set("jid", jid), onlyStrings(load.get("Minions")));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid}, which a syndic reports, is not in the job cache: ${error.message}`);
@@ -143,12 +147,16 @@ export function tagsFromBelow(tag: string, data: ValueMap, id: string, services:
 }
 
 /** The minions below a syndic that a job is for, as its events say. */
-export function noteMinionsBelow(data: ValueMap, id: string, { jobs: { store }, opts, log }: SyndicNeeds): void {
+export async function noteMinionsBelow(
+  data: ValueMap,
+  id: string,
+  { jobs: { store }, opts, log }: SyndicNeeds,
+): Promise<void> {
   const jid = data.get("jid"), minions = data.get("minions");
   if (typeof jid !== "string" || !isJid(jid) || !Array.isArray(minions)) return;
   if (!opts.job_cache || opts.ext_job_cache !== "") return;
   try {
-    store.saveMinionsBelow(jid, onlyStrings(minions).filter(isValidId), id);
+    await store.saveMinionsBelow(jid, onlyStrings(minions).filter(isValidId), id);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The minions of job ${jid} below ${id} are not in the job cache: ${error.message}`);

@@ -4,6 +4,7 @@
  */
 
 import { dataCache } from "#tests/support/fleet/job_store.ts";
+import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import { jobOutcomes } from "#lib/jobs/outcomes.ts";
 import type { Outcome } from "#lib/protocol/outcome.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -46,11 +47,11 @@ export const killMinion: Fault = {
     await eventually(() => jobs.outstanding === 0, { withinMs: SETTLE_MS, what: "the returns", everyMs: 500 })
       .catch(() => {}); // the figures show what is missing
     const { masterOpts: opts, jobs: store } = fleet;
-    const where = { opts, publishPort: opts.publish_port, jobs: store, data: dataCache(opts.cachedir) };
+    const where = { opts, publishPort: opts.publish_port, jobs: asyncJobStore(store), data: dataCache(opts.cachedir) };
     const words = new Map<Outcome, number>();
     let wrong = 0;
     for (const job of jobs.published) {
-      for (const { outcome } of jobOutcomes(job.jid, job.ids, where).values()) {
+      for (const { outcome } of (await jobOutcomes(job.jid, job.ids, where)).values()) {
         words.set(outcome, (words.get(outcome) ?? 0) + 1);
         // A job that returned has run, and a job that ended before it began has not.
         if (outcome === "returned" && jobs.runs(job) !== 1) wrong++;

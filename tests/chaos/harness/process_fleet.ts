@@ -6,8 +6,7 @@
 
 import { messageOf } from "#lib/errors.ts";
 import { SILENT_LOGGER } from "#lib/runtime/log.ts";
-import { jobStore } from "#tests/support/fleet/job_store.ts";
-import type { JobStore } from "#lib/jobs/store.ts";
+import { jobStore, type StoredJobs } from "#tests/support/fleet/job_store.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { loadOrCreateKeyPair } from "#lib/keys/pair.ts";
 import { KeyStore } from "#lib/keys/store.ts";
@@ -109,7 +108,7 @@ export class ProcessFleet implements AsyncDisposable {
   }
 
   /** The master's job cache. A file that cannot be read was corrupted by a fault, and counts as missing. */
-  get jobs(): JobStore {
+  get jobs(): StoredJobs {
     return jobStore(this.cacheDir, { log: () => {} });
   }
 

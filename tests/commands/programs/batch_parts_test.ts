@@ -12,7 +12,7 @@ import { StoreError } from "#lib/errors.ts";
 import type { BatchState } from "#lib/jobs/store.ts";
 import type { Outcome } from "#lib/protocol/outcome.ts";
 import type { Answer } from "#lib/commands/report/answers.ts";
-import { assertEquals, assertThrows } from "#tests/support/assert.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
 import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
 import { batchState } from "#tests/support/fleet/batch_state.ts";
@@ -76,7 +76,7 @@ Deno.test("a batch without minions ends at once", async () => {
 Deno.test("the record contains the minions that answered and those that did not, and each change fires an event", async () => {
   const saved: BatchState[] = [];
   const events: unknown[] = [];
-  const record = new BatchRecord(STATE, {
+  const record = await BatchRecord.start(STATE, {
     store: {
       read: () => undefined,
       active: () => [],
@@ -108,10 +108,10 @@ Deno.test("a user without write access to the master's files runs a batch withou
       },
     }) as never;
   const fire = () => Promise.resolve();
-  const record = new BatchRecord(STATE, { store: refusing(new Deno.errors.PermissionDenied()), fire });
+  const record = await BatchRecord.start(STATE, { store: refusing(new Deno.errors.PermissionDenied()), fire });
   await record.end(undefined);
   assertEquals(tries, 1);
-  assertThrows(() => new BatchRecord(STATE, { store: refusing(new Error("disk full")), fire }), StoreError);
+  await assertRejects(() => BatchRecord.start(STATE, { store: refusing(new Error("disk full")), fire }), StoreError);
 });
 
 const JOB: JobRequest = { tgt: ["a1"], tgtType: "list", fun: "test.ping", arg: [] };

@@ -1,5 +1,5 @@
 import { jobStore } from "#tests/support/fleet/job_store.ts";
-import type { JobStore } from "#lib/jobs/store.ts";
+import type { SyncJobStore } from "#lib/jobs/store.ts";
 import { NoMasterError, RefusedError } from "#lib/errors.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { packEvent } from "#lib/bus/event.ts";
@@ -23,7 +23,7 @@ const NO_JOBS = {
 
 interface Fixture {
   readonly root: string;
-  readonly jobs: JobStore;
+  readonly jobs: SyncJobStore;
   readonly events: [tag: string, data: ValueMap][];
   readonly detached: string[][];
   readonly answers: Map<string, LocalReturn>;

@@ -4,6 +4,7 @@ import { jidDirectory } from "#lib/protocol/jid.ts";
 import { map } from "#lib/values/value.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
+import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 import { testServices } from "#tests/support/fleet/services.ts";
 
@@ -28,6 +29,7 @@ Deno.test("a round removes old jobs and old publish_auth files; with keep_jobs_s
   const rounds = async (keep_jobs_seconds: number, enough: () => boolean) => {
     const maintenance = new Maintenance({
       opts: { ...opts, keep_jobs_seconds },
+      jobs: asyncJobStore(jobs),
       log,
       keyMadeMs: () => Date.now(),
       rotate: () => {},

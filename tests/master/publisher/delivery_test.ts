@@ -1,4 +1,5 @@
 /** @module */
+import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import { JobDelivery } from "#lib/master/publisher/delivery.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import { UndeliveredJobs } from "#lib/jobs/undelivered.ts";
@@ -18,14 +19,16 @@ class Place implements Disposable {
   readonly published: ValueMap[] = [];
   readonly present = new Set<string>();
 
-  open(log: Logger = SILENT_LOGGER): JobDelivery {
-    return new JobDelivery({
-      jobs: this.jobs,
+  async open(log: Logger = SILENT_LOGGER): Promise<JobDelivery> {
+    const delivery = new JobDelivery({
+      jobs: asyncJobStore(this.jobs),
       undelivered: this.undelivered,
       log,
       isPresent: (id) => this.present.has(id),
       publish: (load) => Promise.resolve(void this.published.push(load)),
     });
+    await delivery.takeUp();
+    return delivery;
   }
 
   /** The publishes since the last call: their minions, and whether live output is requested. */
@@ -47,7 +50,7 @@ function pushed(more: Readonly<Record<string, Value>> = {}): Uint8Array {
 
 Deno.test("a job is published once, and again by id for minions that connect and have not acknowledged it", async () => {
   using place = new Place();
-  const delivery = place.open();
+  const delivery = await place.open();
   await delivery.deliver(pushed());
   assertEquals([place.takePublished(), delivery.size], [[["*", false]], 1]);
   delivery.noteEvent(`salt/job/${JID}/ack/web1`);
@@ -64,7 +67,7 @@ Deno.test("a job is published once, and again by id for minions that connect and
 
 Deno.test("live output is requested from present minions, which are ours; the others get the plain job", async () => {
   using place = new Place();
-  const delivery = place.open();
+  const delivery = await place.open();
   await delivery.deliver(pushed({ live: true }));
   assertEquals(place.takePublished(), [["*", false]]);
   place.present.add("web1").add("db1");
@@ -82,18 +85,18 @@ Deno.test("undelivered jobs of the previous master are delivered to minions with
   place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
   place.jobs.acks.save(JID, "web2", { state: "received", sinceMs: Date.now() });
   place.undelivered.save({ jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false }, readMoment());
-  const delivery = place.open();
+  const delivery = await place.open();
   assertEquals([place.takePublished(), delivery.size], [[], 1]);
   await delivery.arrived(MINIONS);
   assertEquals(place.takePublished(), [[["web3"], false]]);
   delivery.noteEvent(`salt/job/${JID}/ret/web3`);
   delivery.close();
-  const next = place.open();
+  const next = await place.open();
   assertEquals(next.size, 0);
   next.close();
 });
 
-Deno.test("a job that ended while no master ran is logged with the minions that do not have it", () => {
+Deno.test("a job that ended while no master ran is logged with the minions that do not have it", async () => {
   using place = new Place();
   const early = momentAfter(readMoment(), -61_000);
   const job = { jid: JID, load: LOAD, minions: MINIONS, ttlMs: 60_000, live: false };
@@ -104,13 +107,13 @@ Deno.test("a job that ended while no master ran is logged with the minions that 
   place.jobs.saveReturn(map({ jid: JID, id: "web1", return: true }));
   for (const id of MINIONS) place.jobs.acks.save(jid, id, { state: "received", sinceMs: Date.now() });
   const warnings: string[] = [];
-  place.open({ ...SILENT_LOGGER, warning: (text) => warnings.push(String(text)) }).close();
+  (await place.open({ ...SILENT_LOGGER, warning: (text) => warnings.push(String(text)) })).close();
   assertEquals(warnings, [`Job ${JID} ended before 2 minions had it, while no master ran: web2, web3`]);
 });
 
 Deno.test("a pushed message that is no load is refused, and nothing is published", async () => {
   using place = new Place();
-  const delivery = place.open();
+  const delivery = await place.open();
   await assertRejects(() => delivery.deliver(encode(map({ minions: MINIONS }), "disk")), TypeError);
   assertEquals([place.takePublished(), delivery.size], [[], 0]);
   delivery.close();
@@ -118,7 +121,7 @@ Deno.test("a pushed message that is no load is refused, and nothing is published
 
 Deno.test("a job without a time limit is published, and ends at once", async () => {
   using place = new Place();
-  const delivery = place.open();
+  const delivery = await place.open();
   await delivery.deliver(pushed({ ttl_ms: null }));
   assertEquals(place.takePublished(), [["*", false]]);
   await delivery.arrived(MINIONS);
@@ -129,7 +132,7 @@ Deno.test("a job without a time limit is published, and ends at once", async () 
 Deno.test("a delivered job that cannot be removed is logged, and the next one is published", async () => {
   using place = new Place();
   const errors: string[] = [];
-  const delivery = place.open({ ...SILENT_LOGGER, error: (text) => errors.push(String(text)) });
+  const delivery = await place.open({ ...SILENT_LOGGER, error: (text) => errors.push(String(text)) });
   await delivery.deliver(pushed());
   Deno.removeSync(`${place.root}/undelivered`, { recursive: true });
   Deno.writeTextFileSync(`${place.root}/undelivered`, "");

@@ -35,10 +35,10 @@ function returned(jid: string, over: Record<string, unknown> = {}): Record<strin
 
 Deno.test("a return is stored, fired as an event, and acknowledged with None", async () => {
   using services = await testServices();
-  const jid = services.jobs.store.prepare();
-  services.jobs.store.saveLoad(jid, map({ jid, fun: "test.ping", tgt: "*" }), ["web1"]);
+  const jid = services.stored.prepare();
+  services.stored.saveLoad(jid, map({ jid, fun: "test.ping", tgt: "*" }), ["web1"]);
   assertEquals(await run(services, returned(jid)), null);
-  assertEquals(services.jobs.store.getReturn(jid, "web1"), { return: true, retcode: 0, success: true });
+  assertEquals(services.stored.getReturn(jid, "web1"), { return: true, retcode: 0, success: true });
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
   assertEquals(services.fired[0].data.get("cmd"), "_return");
 });
@@ -49,7 +49,7 @@ Deno.test("a return that cannot be synced fires its event once, and is not ackno
     ...services,
     jobs: { ...services.jobs, durable: () => Promise.reject(new StoreError("the disk is full", "journal")) },
   };
-  const jid = services.jobs.store.prepare();
+  const jid = services.stored.prepare();
   for (let i = 0; i < 2; i++) {
     const { value } = await minionCommand(map({ id: "web1", ...returned(jid) }), "web1", unsure);
     assertEquals(isDone("_return", value), false);
@@ -62,10 +62,10 @@ Deno.test("a return is fired and acknowledged only when it is as durable as dura
   using services = await testServices();
   const synced = Promise.withResolvers<void>();
   const slow = { ...services, jobs: { ...services.jobs, durable: () => synced.promise } };
-  const jid = services.jobs.store.prepare();
+  const jid = services.stored.prepare();
   let answered = false;
   const answer = minionCommand(map({ id: "web1", ...returned(jid) }), "web1", slow).finally(() => answered = true);
-  await eventually(() => services.jobs.store.has(jid, "web1"), { what: "the return in the cache" });
+  await eventually(() => services.stored.has(jid, "web1"), { what: "the return in the cache" });
   await sleep(20);
   assertEquals([answered, tags(services)], [false, []]);
   synced.resolve();
@@ -75,10 +75,10 @@ Deno.test("a return is fired and acknowledged only when it is as durable as dura
 
 Deno.test("a repeated return is acknowledged and fired, and does not change the cache", async () => {
   using services = await testServices();
-  const jid = services.jobs.store.prepare();
+  const jid = services.stored.prepare();
   assertEquals(await run(services, returned(jid)), null);
   assertEquals(await run(services, returned(jid, { return: "forged" })), "");
-  assertEquals(services.jobs.store.getReturn(jid, "web1")?.return, true);
+  assertEquals(services.stored.getReturn(jid, "web1")?.return, true);
   assertEquals(tags(services).length, 2);
 });
 
@@ -88,14 +88,14 @@ Deno.test("a return for an invalid job id is acknowledged, and neither stored no
     assertEquals(await run(services, returned("", { jid })), null);
   }
   assertEquals(services.fired, []);
-  assertEquals(services.jobs.store.list(), []);
+  assertEquals(services.stored.list(), []);
   for (const line of services.logged) assert(line.length < 400, line);
 });
 
 Deno.test("a return of salt-call gets a job id from the master", async () => {
   using services = await testServices();
   assertEquals(await run(services, returned("req", { fun_args: ["a"] })), null);
-  const [{ jid, load }] = services.jobs.store.list();
+  const [{ jid, load }] = services.stored.list();
   assertEquals([load.get("tgt"), load.get("tgt_type"), load.get("arg")], ["web1", "glob", ["a"]]);
   assertEquals(tags(services), [`salt/job/${jid}/ret/web1`]);
 });
@@ -105,7 +105,7 @@ Deno.test("without a cache, a return still fires its event", async () => {
   const jid = makeJid();
   assertEquals(await run(services, returned(jid)), null);
   assertEquals(await run(services, returned("req")), null);
-  assertEquals(services.jobs.store.list(), []);
+  assertEquals(services.stored.list(), []);
   assertEquals(tags(services)[0], `salt/job/${jid}/ret/web1`);
   assert(/^salt\/job\/\d{20}\/ret\/web1$/.test(tags(services)[1]), tags(services)[1]);
 });
@@ -130,7 +130,7 @@ Deno.test("a return that cannot be stored fires its event once, and is acknowled
   assertEquals(tags(services).length, before);
   Deno.removeSync(`${services.opts.cachedir}/jobs`);
   assertEquals(await run(services, returned(jid)), null);
-  assertEquals(services.jobs.store.getReturn(jid, "web1")?.return, true);
+  assertEquals(services.stored.getReturn(jid, "web1")?.return, true);
 });
 
 Deno.test("a failed command gets Salt's answer, or one that does not acknowledge, if the minion would drop its data", async () => {
@@ -160,7 +160,7 @@ Deno.test("a failed command gets Salt's answer, or one that does not acknowledge
 Deno.test("job_cache_store_endtime stores the time of a job's last return; a repeated return does not change it", async () => {
   for (const job_cache_store_endtime of [true, false]) {
     using services = await testServices({ job_cache_store_endtime });
-    const { store } = services.jobs;
+    const { stored: store } = services;
     const jid = store.prepare();
     assertEquals(store.getEndTime(jid), undefined);
     await run(services, returned(jid));
@@ -187,11 +187,11 @@ Deno.test("with unique_jid the jids of salt-call's jobs have the master's proces
 
 Deno.test("if an end time cannot be stored, the return is still stored and reported", async () => {
   using services = await testServices({ job_cache_store_endtime: true });
-  const jid = services.jobs.store.prepare();
+  const jid = services.stored.prepare();
   const directory = `${services.opts.cachedir}/jobs/${jidDirectory(jid, "sha256")}`;
   Deno.mkdirSync(`${directory}/endtime/in the way`, { recursive: true });
   assertEquals(await run(services, returned(jid)), null);
-  assertEquals(services.jobs.store.has(jid, "web1"), true);
+  assertEquals(services.stored.has(jid, "web1"), true);
   assertStringIncludes(services.logged.join("\n"), `ERROR: The end time of job ${jid} is not in the job cache`);
 });
 
@@ -307,12 +307,12 @@ Deno.test("CVE-2025-22239: a minion cannot fire the master's events, neither as 
 
 Deno.test("an acknowledgement for another minion, and an empty one, are refused", async () => {
   using services = await testServices();
-  const jid = services.jobs.store.prepare();
+  const jid = services.stored.prepare();
   await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/db1`, data: { state: "running" } });
   for (const data of [{ state: "odd" }, "text"]) {
     await run(services, { cmd: "_minion_event", tag: `salt/job/${jid}/ack/web1`, data });
   }
-  assertEquals([tags(services), services.jobs.store.acks.all(jid).size], [[], 0]);
+  assertEquals([tags(services), services.stored.acks.all(jid).size], [[], 0]);
   const logText = services.logged.join("\n");
   for (
     const why of [`salt/job/${jid}/ack/db1, which it may not fire`, `an invalid acknowledgement of job ${jid}`]
@@ -385,7 +385,7 @@ function allBelow(top: string): string[] {
 
 Deno.test("output of a job that the minion was not asked for is neither stored nor fired", async () => {
   using services = await testServices();
-  const { store } = services.jobs;
+  const { stored: store } = services;
   const jid = store.prepare();
   store.saveLoad(jid, map({ jid, fun: "cmd.run", tgt: "web1" }), ["web1"]);
   store.outputs.open(jid);

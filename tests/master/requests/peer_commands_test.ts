@@ -24,7 +24,7 @@ const PING = { tgt: "db*", tgt_type: "glob", fun: "test.ping", arg: [], ret: "" 
 /** The return of a minion for the last published job. */
 function answer(services: TestServices, id: string, value: Value): void {
   const jid = services.published.at(-1)?.get("jid");
-  services.jobs.store.saveReturn(map({ jid, id, fun: "test.ping", return: value, retcode: 0, success: true }));
+  services.stored.saveReturn(map({ jid, id, fun: "test.ping", return: value, retcode: 0, success: true }));
 }
 
 Deno.test("minion_publish answers when all minions have returned, with only the returns or with the job id", async () => {

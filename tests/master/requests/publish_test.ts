@@ -53,11 +53,11 @@ Deno.test("an operator gets the reply to a publish when the job is as durable as
     let answered = false;
     const kwargs = hidden ? { no_log: true } : {};
     const answer = publish(slow, { kwargs }).finally(() => answered = true);
-    await eventually(() => services.jobs.store.list().length === 1, { what: "the job in the cache" });
+    await eventually(() => services.stored.list().length === 1, { what: "the job in the cache" });
     await sleep(20);
     assertEquals([answered, services.published.length], [false, hidden ? 0 : 1]);
     synced.resolve();
-    assert(services.jobs.store.exists(jidOf(await answer)));
+    assert(services.stored.exists(jidOf(await answer)));
     assertEquals(services.published.length, 1);
   }
 });
@@ -71,7 +71,7 @@ Deno.test("a no_log job is refused if a power failure could lose its no_log mark
   assertStringIncludes(repr(await publish(unsure, { kwargs: { no_log: true } })), "the disk is full");
   assertEquals(services.published, []);
   // Any other job has been published at that time.
-  assert(services.jobs.store.exists(jidOf(await publish(unsure))));
+  assert(services.stored.exists(jidOf(await publish(unsure))));
   assertStringIncludes(services.logged.join("\n"), "a power failure would lose it: the disk is full");
 });
 
@@ -96,7 +96,7 @@ Deno.test("a job fires its event, is published, and is stored, in Salt's form", 
   assertEquals(services.published.length, 1);
   assertEquals([...services.published[0].keys()], Object.keys(load));
   assertValue(services.published[0], load);
-  const stored = services.jobs.store.getLoad(jid);
+  const stored = services.stored.getLoad(jid);
   assertEquals(stored?.get("Minions"), ["web1", "web2"]);
   assert(stored?.has("key") === false && stored.get("fun") === "test.arg");
   assert(

@@ -33,7 +33,7 @@ Deno.test("a syndic returns for minions below it, never for an id with a key her
   const tags = await giveBack(services, ["below", "own", "rejected", "../x", "s1"]);
   assertEquals(tags, [`salt/job/${JID}/ret/below`]);
   assertEquals(services.fired[0].data.get("id"), "below");
-  assertEquals([...services.jobs.store.getReturns(JID).keys()], ["below"]);
+  assertEquals([...services.stored.getReturns(JID).keys()], ["below"]);
 });
 
 Deno.test("without order_masters, and for an id that syndics does not name, nothing is taken", async () => {
@@ -65,8 +65,8 @@ Deno.test("events from below come under the syndic's tag, and under their own if
     "syndic/s1/my/tag",
     "my/tag",
   ]);
-  services.jobs.store.saveLoad(JID, map({ fun: "test.ping" }));
-  assertEquals(services.jobs.store.getLoad(JID)?.get("Minions"), ["below"]);
+  services.stored.saveLoad(JID, map({ fun: "test.ping" }));
+  assertEquals(services.stored.getLoad(JID)?.get("Minions"), ["below"]);
 });
 
 Deno.test("an operator's job that nobody here matches is published for syndics, that of a user with rules is not", async () => {
@@ -100,7 +100,7 @@ Deno.test("nobody waits for a syndic that has returned for others", async () => 
   const load = map({ tgt: "*", fun: "test.ping", arg: [], tgt_type: "glob", ret: "", key, user: "root", kwargs: {} });
   const minions = async () => {
     await publishCommand(load, services);
-    return services.jobs.store.getLoad(String(services.published.at(-1)?.get("jid")))?.get("Minions");
+    return services.stored.getLoad(String(services.published.at(-1)?.get("jid")))?.get("Minions");
   };
   assertEquals(await minions(), ["own", "s1"]);
   await giveBack(services, ["below"]);

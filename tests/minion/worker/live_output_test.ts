@@ -3,8 +3,9 @@
  * @module
  */
 
+import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
-import type { JobStore, OutputStore } from "#lib/jobs/store.ts";
+import type { OutputStore, SyncJobStore } from "#lib/jobs/store.ts";
 import { batchFromMap, batchToMap, type LiveBatch, type LivePart } from "#lib/protocol/live_batch.ts";
 import { LiveLines } from "#lib/output/live_lines.ts";
 import { LiveOutput, type WrittenOutput } from "#lib/minion/worker/live_output.ts";
@@ -172,7 +173,7 @@ function text(seq: number, what = `${seq}\n`): LiveBatch {
 
 interface Kept extends Disposable {
   readonly cachedir: string;
-  readonly jobs: JobStore;
+  readonly jobs: SyncJobStore;
   readonly file: string;
   open(maxBytes?: number): OutputStore;
 }
@@ -235,19 +236,19 @@ Deno.test("output is removed with its job", () => {
   assertEquals(place.open().read(JID, "web1"), []);
 });
 
-Deno.test("a follower of a job gets each batch once and in order, including those without an event", () => {
+Deno.test("a follower of a job gets each batch once and in order, including those without an event", async () => {
   using place = kept();
-  const outputs = place.open();
-  for (const seq of [1, 2, 3, 4, 5]) outputs.append(JID, "web1", text(seq));
+  const outputs = asyncJobStore(place.jobs).outputs;
+  for (const seq of [1, 2, 3, 4, 5]) await outputs.append(JID, "web1", text(seq));
   const seen: string[] = [];
   const listener = (id: string, parts: readonly LivePart[]) => void seen.push(`${id} ${parts.map(describe).join("")}`);
   const follower = new OutputFollower(JID, { outputs, listener });
-  follower.receive("web1", text(3));
-  follower.receive("web1", text(2));
-  follower.receive("web1", text(4));
-  follower.catchUp("web1");
-  follower.catchUpAll();
-  follower.receive("db1", text(2)); // the first batch is lost
+  await follower.receive("web1", text(3));
+  await follower.receive("web1", text(2));
+  await follower.receive("web1", text(4));
+  await follower.catchUp("web1");
+  await follower.catchUpAll();
+  await follower.receive("db1", text(2)); // the first batch is lost
   assertEquals(seen, ["web1 1\n", "web1 2\n", "web1 3\n", "web1 4\n", "web1 5\n", "db1 2\n"]);
 });
 

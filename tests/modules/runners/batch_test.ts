@@ -9,8 +9,8 @@ const JID = "20250102030405000001";
 Deno.test("batch.stop with kill of a batch that no minion runs yet kills nothing", () =>
   withRunnerFixture(async ({ call, context, done }) => {
     const state = batchState({ jid: JID });
-    context.jobs.prepare(JID);
-    context.jobs.batches.save(state);
+    await context.jobs.prepare(JID);
+    await context.jobs.batches.save(state);
     assertEquals(await call("batch.stop", [JID], { kill: true }), true);
     assertEquals(done, [`fire salt/batch/${JID}/stop {'jid': '${JID}', 'reason': 'stop'}`]);
   }));
@@ -27,8 +27,8 @@ Deno.test("a batch whose process has ended is shown as halted, is not active, an
       createdMs: 1_500,
     });
     const { batches } = context.jobs;
-    batches.save(state);
-    assertEquals(batches.read(state.jid), state);
+    await batches.save(state);
+    assertEquals(await batches.read(state.jid), state);
     const shown = async () => {
       const summary = await call("batch.status", [state.jid]) as ValueMap;
       return ["completed", "active", "pending", "halted", "halted_reason"].map((name) => summary.get(name));
@@ -42,11 +42,11 @@ Deno.test("a batch whose process has ended is shown as halted, is not active, an
     ]);
 
     // A pid without a process.
-    batches.save({ ...state, pid: 2 ** 22 + 1 });
+    await batches.save({ ...state, pid: 2 ** 22 + 1 });
     assertEquals(await shown(), [1, 1, 1, true, "its process ended"]);
     assertEquals(await call("batch.list_active"), []);
     assertEquals(await call("batch.stop", [state.jid]), true);
     assertEquals([await shown(), done], [[1, 1, 1, true, "stop"], []]);
-    assertEquals([await call("batch.stop", [state.jid]), batches.active()], [false, []]);
+    assertEquals([await call("batch.stop", [state.jid]), await batches.active()], [false, []]);
     assertEquals([await call("batch.status", ["../../etc"]), await call("batch.stop", ["x"])], [null, false]);
   }));

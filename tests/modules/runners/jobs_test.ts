@@ -23,7 +23,7 @@ Deno.test("jobs.list_jobs shows the end of jobs if the master stores it", () =>
   withRunnerFixture(async (fixture) => {
     const { context, call } = fixture;
     addJob(fixture, JID, "test.ping");
-    context.jobs.saveEndTime(JID, "2025, Jan 02 03:04:06.000000");
+    await context.jobs.saveEndTime(JID, "2025, Jan 02 03:04:06.000000");
     const jobs = await call("jobs.list_jobs") as ValueMap;
     const job = jobs.get(JID);
     assert(isMap(job));
@@ -73,9 +73,9 @@ Deno.test("jobs.list_jobs finds a job of several functions by any of them, where
 
 Deno.test("jobs.exit_success looks at the return code; at the return only where a cache has no code", () =>
   withRecordedJobs(async ({ call, context }) => {
-    const jid = context.jobs.prepare("20250102030405000002");
+    const jid = await context.jobs.prepare("20250102030405000002");
     const minions = ["db1", "m1", "m2", "web1", "web2"];
-    context.jobs.saveLoad(jid, map({ fun: "state.apply", arg: [], tgt: "*", jid }), minions);
+    await context.jobs.saveLoad(jid, map({ fun: "state.apply", arg: [], tgt: "*", jid }), minions);
     const returned = (id: string, load: Record<string, unknown>) => context.jobs.saveReturn(map({ jid, id, ...load }));
     returned("db1", { return: { failed: "states" }, retcode: 2, success: false });
     returned("web1", { return: "", retcode: 0, success: true });
@@ -94,8 +94,8 @@ Deno.test("jobs.list_jobs rejects an invalid time, and another returner", () =>
 
 Deno.test("jobs.list_jobs leaves find_job out of the filtered list unless requested", () =>
   withRecordedJobs(async ({ call, context }) => {
-    const jid = context.jobs.prepare("20250102030405000001");
-    context.jobs.saveLoad(jid, map({ fun: "saltutil.find_job", arg: ["x"], tgt: "*", jid }));
+    const jid = await context.jobs.prepare("20250102030405000001");
+    await context.jobs.saveLoad(jid, map({ fun: "saltutil.find_job", arg: ["x"], tgt: "*", jid }));
     const jids = async (kwargs: Record<string, unknown>) =>
       (await call("jobs.list_jobs_filter", [1], kwargs) as ValueMap[]).map((job) => job.get("JID"));
     assertEquals(await jids({}), ["20240102030405000003"]);
@@ -105,8 +105,8 @@ Deno.test("jobs.list_jobs leaves find_job out of the filtered list unless reques
 Deno.test("jobs.list_jobs leaves out jobs that monitor others, unless they are searched for or requested", () =>
   withRecordedJobs(async ({ call, context }) => {
     for (const [i, fun] of ["saltutil.find_job", "saltutil.running"].entries()) {
-      const jid = context.jobs.prepare(`2025010203040500000${i}`);
-      context.jobs.saveLoad(jid, map({ fun, arg: [], tgt: "*", jid }));
+      const jid = await context.jobs.prepare(`2025010203040500000${i}`);
+      await context.jobs.saveLoad(jid, map({ fun, arg: [], tgt: "*", jid }));
     }
     const count = async (kwargs: Record<string, unknown>) =>
       (await call("jobs.list_jobs", [], kwargs) as ValueMap).size;
@@ -117,8 +117,8 @@ Deno.test("jobs.list_jobs leaves out jobs that monitor others, unless they are s
 Deno.test("jobs.list_jobs shows the newest jobs on a terminal, and all jobs to programs", () =>
   withRecordedJobs(async ({ call, context, done }) => {
     for (let i = 0; i < 60; i++) {
-      const jid = context.jobs.prepare(`202501020304050000${10 + i}`);
-      context.jobs.saveLoad(jid, map({ fun: "test.ping", arg: [], tgt: "*", jid }));
+      const jid = await context.jobs.prepare(`202501020304050000${10 + i}`);
+      await context.jobs.saveLoad(jid, map({ fun: "test.ping", arg: [], tgt: "*", jid }));
     }
     const jids = async (
       kwargs: Record<string, unknown> = {},
@@ -128,21 +128,21 @@ Deno.test("jobs.list_jobs shows the newest jobs on a terminal, and all jobs to p
     assertEquals(await jids({ limit: 2 }), all.slice(-2));
     Object.assign(context, { forTerminal: true });
     assertEquals([await jids(), await jids({ limit: 0 })], [all.slice(-50), all]);
-    assertEquals(done, [`print The newest 50 of ${all.length} jobs; limit=0 shows all.`]);
+    assertEquals(done, ["print The newest 50 jobs; limit=0 shows all."]);
   }));
 
 Deno.test("jobs.lookup_jid of a running job names the minions that have not returned", () =>
   withRecordedJobs(async ({ call, context }) => {
     const logged: string[] = [];
     Object.assign(context, { log: (level: string, text: string) => void logged.push(`${level}: ${text}`) });
-    const jid = context.jobs.prepare("20250102030405000001");
-    context.jobs.saveLoad(jid, map({ fun: "test.sleep", arg: [9], tgt: "*", jid }), ["db1", "web1", "web2"]);
-    context.jobs.saveReturn(map({ id: "db1", jid, return: true }));
-    context.jobs.acks.save(jid, "web1", { state: "running", sinceMs: 1 });
+    const jid = await context.jobs.prepare("20250102030405000001");
+    await context.jobs.saveLoad(jid, map({ fun: "test.sleep", arg: [9], tgt: "*", jid }), ["db1", "web1", "web2"]);
+    await context.jobs.saveReturn(map({ id: "db1", jid, return: true }));
+    await context.jobs.acks.save(jid, "web1", { state: "running", sinceMs: 1 });
     assertEquals(await call("jobs.lookup_jid", [jid]), map({ db1: true }));
     assertEquals(logged, ["warning: 2 of 3 minions have not returned: running: web1; no word: web2"]);
-    context.jobs.saveReturn(map({ id: "web1", jid, return: true }));
-    context.jobs.saveReturn(map({ id: "web2", jid, return: true }));
+    await context.jobs.saveReturn(map({ id: "web1", jid, return: true }));
+    await context.jobs.saveReturn(map({ id: "web2", jid, return: true }));
     await call("jobs.lookup_jid", [jid]);
     assertEquals(logged.length, 1);
   }));

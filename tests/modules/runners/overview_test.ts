@@ -30,8 +30,8 @@ Deno.test("overview.minions has a row for each key, with the master's data of th
     writePresence(root, { present: new Map([["web1", Date.UTC(2026, 10, 22, 10, 0, 1)]]), gone: new Map() });
     here.set("web1", "192.0.2.1").set("web2", undefined);
     context.data.setGrains("web1", map({ saltversion: "3008.3", osfinger: "Debian-13" }));
-    const jid = context.jobs.prepare("20250102030405000001");
-    context.jobs.saveLoad(jid, map({ fun: ["test.ping", "test.echo"], arg: [], tgt: "web1", jid }), ["web1"]);
+    const jid = await context.jobs.prepare("20250102030405000001");
+    await context.jobs.saveLoad(jid, map({ fun: ["test.ping", "test.echo"], arg: [], tgt: "web1", jid }), ["web1"]);
     const columns = ["id", "key", "connected", "address", "version", "os", "last_job"];
     assertEquals(rows(await call("overview.minions", ["[nw]*"]), ...columns), [
       ["new1", "pending", "", "", "", "", ""],
@@ -56,16 +56,16 @@ Deno.test("overview.minions has a row for each key, with the master's data of th
 
 Deno.test("overview.jobs has a row for each of the newest jobs, with its outcome", () =>
   withRecordedJobs(async ({ call, context }) => {
-    const jid = context.jobs.prepare("20250102030405000001");
+    const jid = await context.jobs.prepare("20250102030405000001");
     const tgt = Array.from({ length: 20 }, (_, i) => `m${i}`);
-    context.jobs.saveLoad(jid, map({ fun: "test.ping", arg: [], tgt, tgt_type: "list", jid, user: "ann" }), [
+    await context.jobs.saveLoad(jid, map({ fun: "test.ping", arg: [], tgt, tgt_type: "list", jid, user: "ann" }), [
       "m1",
       "m2",
     ]);
-    context.jobs.saveReturn(map({ id: "m1", jid, return: true, retcode: 0 }));
-    context.jobs.saveReturn(map({ id: "m2", jid, return: "", retcode: 3 }));
-    const watching = context.jobs.prepare("20250102030405000002");
-    context.jobs.saveLoad(watching, map({ fun: "saltutil.find_job", arg: [], tgt: "*", jid: watching }));
+    await context.jobs.saveReturn(map({ id: "m1", jid, return: true, retcode: 0 }));
+    await context.jobs.saveReturn(map({ id: "m2", jid, return: "", retcode: 3 }));
+    const watching = await context.jobs.prepare("20250102030405000002");
+    await context.jobs.saveLoad(watching, map({ fun: "saltutil.find_job", arg: [], tgt: "*", jid: watching }));
     const columns = ["jid", "started", "function", "user", "minions", "returned", "failed"];
     const [row] = rows(await call("overview.jobs", [1]), ...columns);
     assertEquals(row, [jid, "2025-01-02 03:04:05", "test.ping", "ann", 20, 2, 1]);

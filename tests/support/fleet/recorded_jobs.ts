@@ -15,6 +15,7 @@ import { map, repr, toValue, type Value } from "#lib/values/value.ts";
 import { RUNNERS } from "#modules/runners/_built_in.ts";
 import { WHEEL } from "#modules/wheel/_built_in.ts";
 import { assert } from "#tests/support/assert.ts";
+import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import { dataCache, jobStore } from "./job_store.ts";
 
 /** A job of that cache. */
@@ -53,7 +54,7 @@ export async function withRecordedJobs(run: (fixture: RecordedJobs) => Promise<v
     const opts = { cachedir: root, timeout: 5, gather_job_timeout: 10, extra: new Map() } as unknown as MasterOpts;
     const context: RunnerContext = {
       opts,
-      jobs: jobStore(root),
+      jobs: asyncJobStore(jobStore(root)),
       keys: new KeyStore(`${root}/pki`),
       data: dataCache(root),
       local: {

@@ -4,6 +4,7 @@
  * @module
  */
 
+import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import type { LocalOptions, LocalReturn, RunnerContext } from "#lib/client/runner_context.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
 import { KeyManager } from "#lib/keys/manager.ts";
@@ -51,7 +52,7 @@ export async function withRunnerFixture(test: (fixture: RunnerFixture) => Promis
     const keys = new KeyStore(opts.pki_dir);
     const context: RunnerContext = {
       opts,
-      jobs: jobStore(opts.cachedir),
+      jobs: asyncJobStore(jobStore(opts.cachedir)),
       keys,
       data: dataCache(opts.cachedir),
       local: {

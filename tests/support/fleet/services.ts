@@ -6,6 +6,7 @@
 import { Access, createAccessKeys } from "#lib/auth/access.ts";
 import { Callers } from "#lib/auth/callers.ts";
 import { ownConnection } from "./attempts.ts";
+import { jobStore, type StoredJobs } from "./job_store.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
@@ -18,7 +19,7 @@ import { KeyStore } from "#lib/keys/store.ts";
 import { createLogger, levelName, type Logger } from "#lib/runtime/log.ts";
 import type { FunctionJob } from "#lib/master/functions/messages.ts";
 import type { MasterServices } from "#lib/master/requests/services.ts";
-import { openJobStore } from "#lib/jobs/open_store.ts";
+import { asyncJobStore } from "#lib/jobs/async_store.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
@@ -45,6 +46,8 @@ export interface TestServices extends MasterServices, Disposable {
   /** The credentials of each user. */
   readonly accessKeys: ReadonlyMap<string, string>;
   readonly opts: MasterOpts;
+  /** The jobs of the store, read without waiting. */
+  readonly stored: StoredJobs;
 }
 
 let masterKey: Promise<PrivateKey> | undefined;
@@ -60,6 +63,11 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
   for (const directory of [opts.pki_dir, opts.cachedir]) Deno.mkdirSync(directory, { recursive: true });
   const logged: string[] = [];
   const log = recordingLogger(logged);
+  const stored = jobStore(opts.cachedir, {
+    hashType: opts.hash_type,
+    uniqueJid: opts.unique_jid,
+    log: log.error,
+  });
   const fired: { tag: string; data: ValueMap }[] = [];
   const published: ValueMap[] = [];
   const functions: FunctionJob[] = [];
@@ -93,8 +101,9 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       signInLimit: new RateLimit(opts.max_sign_ins),
       signInTurns: new SignInTurns(new RateLimit(opts.max_sign_ins)),
     },
+    stored,
     jobs: {
-      store: openJobStore(opts, { log: log.error }),
+      store: asyncJobStore(stored),
       fired: new FiredReturns(),
       durable: () => Promise.resolve(),
       publish: (load) => {

@@ -1,0 +1,50 @@
+/**
+ * What a query leaves of jobs, for stores that can read all of them only.
+ * @module
+ */
+
+import { compareStrings } from "#lib/values/value.ts";
+import { formatJob, hasSearch, isWatchingJob, jobFilter } from "./listing.ts";
+import type { JobEntry, JobQuery } from "./store.ts";
+
+/** Jobs above a limit that are kept before they are sorted. */
+const CHUNK = 1_000;
+
+/**
+ * The jobs that a query asks for.
+ * @throws {InvocationError} For an invalid search.
+ */
+export async function* listed(jobs: Iterable<JobEntry>, query: JobQuery): AsyncGenerator<JobEntry> {
+  const { limit, newestFirst } = query;
+  const fits = queryFilter(query);
+  if (limit === undefined && newestFirst !== true) {
+    for (const job of jobs) if (fits(job)) yield job;
+    return;
+  }
+  // Not the loads of all jobs: with ten thousand, the collector would copy each several times.
+  const found: JobEntry[] = [];
+  for (const job of jobs) {
+    if (!fits(job)) continue;
+    found.push(job);
+    if (limit !== undefined && found.length >= 2 * limit + CHUNK) keepNewest(found, limit);
+  }
+  keepNewest(found, limit ?? found.length);
+  yield* found;
+}
+
+function keepNewest(jobs: JobEntry[], limit: number): void {
+  jobs.sort((a, b) => compareStrings(b.jid, a.jid));
+  jobs.length = Math.min(jobs.length, limit);
+}
+
+/**
+ * Whether a job fits a query, apart from its limit.
+ * @throws {InvocationError} For an invalid search.
+ */
+export function queryFilter(query: JobQuery): (job: JobEntry) => boolean {
+  const { before, hidesWatching } = query;
+  const search = hasSearch(query) ? jobFilter(query) : undefined;
+  return ({ jid, load }) =>
+    (before === undefined || compareStrings(jid, before) < 0) && !(hidesWatching === true && isWatchingJob(load)) &&
+    (search === undefined || search(jid, formatJob(load)));
+}
