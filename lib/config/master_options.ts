@@ -130,12 +130,21 @@ function makeMasterOptions() {
     ),
     master_job_cache: strOption(
       "local_cache",
-      "Where the master stores jobs and returns: `local_cache` (its files), or `sqlite`; or a returner that stores them besides the files, and that the runner `jobs` reads: docs/stores.md.",
+      "Where the master stores jobs and returns: `local_cache` (its files), `sqlite` or `postgresql`; or a returner that stores them besides the files, and that the runner `jobs` reads: docs/stores.md.",
     ),
     job_store_wait: floatOption(
       5,
       "Seconds that a job or a return waits for the database of `master_job_cache`. Not in Salt.",
       { min: 0 },
+    ),
+    outbox_max_bytes: intOption(
+      1_073_741_824,
+      "Bytes of jobs and returns that wait on the master's disk while the database is away; further returns stay with their minions. Not in Salt.",
+      { min: 1_048_576 },
+    ),
+    postgresql: dictOption(
+      new Map(),
+      "How to reach the database of `master_job_cache: postgresql`: `host`, `port`, `db`, `user`, `pass` and others: docs/stores.md. Not in Salt.",
     ),
     sqlite: dictOption(
       new Map([["path", null]]),

@@ -91,3 +91,9 @@ export function stateProgressSign(tag: string): Pick<JobSign, "jid" | "id"> | un
   const match = /^salt\/job\/([^/]+)\/prog\/([^/]+)\//.exec(tag);
   return match === null ? undefined : { jid: match[1], id: match[2] };
 }
+
+/** The database of a master's jobs does not answer. Not in Salt. */
+export const STORE_AWAY = "salt/store/away";
+
+/** It is back, and has what came meanwhile. Not in Salt. */
+export const STORE_BACK = "salt/store/back";

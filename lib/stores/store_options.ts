@@ -8,7 +8,7 @@ import { PreflightError } from "#lib/errors.ts";
 import { str, type ValueMap } from "#lib/values/value.ts";
 
 /** The stores of a master's jobs. */
-export const JOB_STORES = ["local_cache", "sqlite"] as const;
+export const JOB_STORES = ["local_cache", "sqlite", "postgresql"] as const;
 
 /** A store of a master's jobs. */
 export type JobStoreKind = typeof JOB_STORES[number];
@@ -23,7 +23,10 @@ export type StoreOpts = Pick<
   | "master_job_cache"
   | "durability"
   | "job_store_wait"
+  | "outbox_max_bytes"
   | "sqlite"
+  | "postgresql"
+  | "keep_jobs_seconds"
 >;
 
 /**

@@ -3,29 +3,39 @@
  * @module
  */
 
+import { stamp } from "#lib/bus/event.ts";
+import { EventSender } from "#lib/bus/sender.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import { messageOf } from "#lib/errors.ts";
 import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
+import { STORE_AWAY, STORE_BACK } from "#lib/protocol/tags.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
+import type { SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
-import { openRows } from "./open_rows.ts";
+import { openMasterRows } from "./open_rows.ts";
 import { isNewStorePort, serveRows } from "./remote_rows.ts";
 import type { JobRows } from "./rows.ts";
+import { map } from "#lib/values/value.ts";
+import { jobStoreKind } from "./store_options.ts";
 
 /** The data that it starts with. */
 export interface StoreInit extends SupervisedInit {
   /** The master's packed options. */
   readonly opts: Uint8Array;
+  /** The address for its events. */
+  readonly events: SharedPlace;
 }
 
 class StoreService implements ThreadService {
   readonly #rows: JobRows;
   readonly #host: ThreadHost;
+  readonly #bus: EventSender;
   #ports = 0;
 
-  constructor(init: StoreInit, host: ThreadHost) {
+  constructor(host: ThreadHost, { rows, bus }: { readonly rows: JobRows; readonly bus: EventSender }) {
     this.#host = host;
-    this.#rows = openRows(unpackOpts("master", init.opts));
+    this.#rows = rows;
+    this.#bus = bus;
   }
 
   describe(): string {
@@ -41,11 +51,21 @@ class StoreService implements ThreadService {
 
   async close(): Promise<void> {
     await this.#rows.close().catch((error) => this.#host.log.error(`The job store: ${messageOf(error)}`));
+    this.#bus.close();
   }
 }
 
-serveThread<StoreInit>((init, host) => {
+serveThread<StoreInit>(async (init, host) => {
   surviveErrors(host.log);
   noteSockets(init.sockets);
-  return Promise.resolve(new StoreService(init, host));
+  const opts = unpackOpts("master", init.opts);
+  const bus = new EventSender(init.events);
+  const rows = await openMasterRows(opts, {
+    log: host.log,
+    onChange(change, outbox) {
+      const data = stamp(map({ store: jobStoreKind(opts), outbox }));
+      void bus.fireOrLog(change === "away" ? STORE_AWAY : STORE_BACK, data, host.log);
+    },
+  });
+  return new StoreService(host, { rows, bus });
 });

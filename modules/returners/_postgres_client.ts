@@ -6,6 +6,8 @@
 import type { ReturnerContext } from "#lib/plugins/returner.ts";
 import { ReturnerOptions } from "#lib/returners/options.ts";
 import { numbered, type SqlClient, textRow } from "#lib/returners/sql_returner.ts";
+import { postgresLibrary, type TlsSettings, tlsSettings } from "#lib/stores/postgres_connection.ts";
+import { SSL_MODES } from "#lib/stores/postgres_options.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { InvocationError, UnstorableError } from "#lib/errors.ts";
 import type { ValueMap } from "#lib/values/value.ts";
@@ -34,9 +36,7 @@ export async function connectPostgres(
   ret?: ValueMap,
 ): Promise<SqlClient> {
   const options = new ReturnerOptions(names, context, ret);
-  const library: typeof import("./_postgres_library.ts") = await import(
-    new URL("./_postgres_library.ts", import.meta.url).href
-  );
+  const library = await postgresLibrary();
   const client = new library.Client({
     host: options.text("host") ?? "localhost",
     port: options.integer("port") ?? 5432,
@@ -74,28 +74,15 @@ function withoutNul(text: string): string {
 }
 
 /** libpq's `sslmode` and files. */
-function tlsOptions(options: ReturnerOptions): false | {
-  readonly rejectUnauthorized: boolean;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  checkServerIdentity?(): undefined;
-} {
+function tlsOptions(options: ReturnerOptions): TlsSettings | false {
   const mode = options.text("sslmode") ?? "prefer";
   const [ca, cert, key] = ["sslrootcert", "sslcert", "sslkey"].map((name) => fileText(options, name));
-  if (mode === "disable" || mode === "allow") return false;
-  if (mode === "prefer" && ca === undefined && cert === undefined) return false;
-  if (!["prefer", "require", "verify-ca", "verify-full"].includes(mode)) {
+  if (mode === "allow" || mode === "prefer" && ca === undefined && cert === undefined) return false;
+  const sslmode = SSL_MODES.find((known) => known === mode);
+  if (sslmode === undefined) {
     throw new InvocationError(`sslmode is none of disable, allow, prefer, require, verify-ca, verify-full: ${mode}`);
   }
-  return {
-    rejectUnauthorized: mode.startsWith("verify-"),
-    ...ca !== undefined && { ca },
-    ...cert !== undefined && { cert },
-    ...key !== undefined && { key },
-    // `verify-ca` does not compare the host's name.
-    ...mode === "verify-ca" && { checkServerIdentity: () => undefined },
-  };
+  return tlsSettings({ sslmode, ca, cert, key });
 }
 
 function fileText(options: ReturnerOptions, name: string): string | undefined {

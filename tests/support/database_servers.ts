@@ -80,7 +80,20 @@ interface Server {
   sql(script: string): Promise<void>;
 }
 
-async function serve({ program, args, directory, port, sql }: Server): Promise<DatabaseServer> {
+/** PostgreSQL, which can be ended as by a crash. */
+export interface PostgresServer extends DatabaseServer {
+  /** Ends it without its last writes: its next start recovers. */
+  crash(): Promise<void>;
+  /** Starts it again after a crash. */
+  restart(): Promise<void>;
+}
+
+interface ServedDatabase extends DatabaseServer {
+  /** Ends its process; its files stay. */
+  end(signal: Deno.Signal): Promise<void>;
+}
+
+async function serve({ program, args, directory, port, sql }: Server): Promise<ServedDatabase> {
   const child = new Deno.Command(program, {
     args: [...args],
     stdin: "null",
@@ -89,13 +102,16 @@ async function serve({ program, args, directory, port, sql }: Server): Promise<D
     cwd: directory,
     ...unprivileged(),
   }).spawn();
-  const stop = async () => {
+  const end = async (signal: Deno.Signal) => {
     try {
-      child.kill("SIGTERM");
+      child.kill(signal);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error; // It has ended.
     }
     await child.status;
+  };
+  const stop = async () => {
+    await end("SIGTERM");
     Deno.removeSync(directory, { recursive: true });
   };
   try {
@@ -108,24 +124,46 @@ async function serve({ program, args, directory, port, sql }: Server): Promise<D
     await stop();
     throw error;
   }
-  return { port, sql, [Symbol.asyncDispose]: stop };
+  return { port, sql, end, [Symbol.asyncDispose]: stop };
 }
 
-/** Starts PostgreSQL with the user `salt`, who may do everything, and the database `salt`. */
-export async function startPostgres(): Promise<DatabaseServer> {
+/**
+ * Starts PostgreSQL with the user `salt`, who may do everything and has the password `salt`, and the database `salt`.
+ * @param options.auth How connections are admitted.
+ */
+export async function startPostgres(
+  { auth = "trust" }: { readonly auth?: "trust" | "scram-sha-256" } = {},
+): Promise<PostgresServer> {
   const [initdb, postgres, psql] = ["initdb", "postgres", "psql"].map((name) => serverProgram(name) ?? name);
   const directory = ownDirectory(), port = freePort(), data = `${directory}/data`;
-  await run(initdb, ["-D", data, "-U", "salt", "-A", "trust", "-E", "UTF8", "--no-sync"]);
-  const connect = ["-h", "127.0.0.1", "-p", String(port), "-U", "salt", "-v", "ON_ERROR_STOP=1", "-q"];
-  const server = await serve({
-    program: postgres,
-    args: ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-F"],
-    directory,
+  await run(initdb, ["-D", data, "-U", "salt", "--auth-local=trust", `--auth-host=${auth}`, "-E", "UTF8", "--no-sync"]);
+  const connect = ["-h", directory, "-p", String(port), "-U", "salt", "-v", "ON_ERROR_STOP=1", "-q"];
+  const sql = (database: string) => (script: string) => run(psql, [...connect, "-d", database], script);
+  const start = () =>
+    serve({
+      program: postgres,
+      args: ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-F"],
+      directory,
+      port,
+      sql: sql("postgres"),
+    });
+  let server: ServedDatabase | undefined = await start();
+  await server.sql("ALTER USER salt PASSWORD 'salt';\nCREATE DATABASE salt;");
+  return {
     port,
-    sql: (script) => run(psql, [...connect, "-d", "postgres"], script),
-  });
-  await server.sql("CREATE DATABASE salt;");
-  return { ...server, sql: (script) => run(psql, [...connect, "-d", "salt"], script) };
+    sql: sql("salt"),
+    async crash() {
+      await server?.end("SIGQUIT");
+      server = undefined;
+    },
+    async restart() {
+      server = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      if (server !== undefined) return await server[Symbol.asyncDispose]();
+      Deno.removeSync(directory, { recursive: true });
+    },
+  };
 }
 
 /** Starts MariaDB with the database `salt` and the user `salt`, whose password is `salt`. */

@@ -204,7 +204,7 @@ export class Master {
       masterPem: masterKey.pem,
     };
     const events = await this.#startBus(listeners);
-    await this.#startStore({ opts: shared.opts });
+    await this.#startStore({ opts: shared.opts, events });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     const { requests, requestPort } = await this.#startRequests();
     const services = {

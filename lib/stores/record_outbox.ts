@@ -1,0 +1,178 @@
+/**
+ * What a master keeps on its own disk while the database of its jobs is away: records of the master's journal, in files
+ * of a directory, synced before anybody is told that they are stored. One sync serves all that came before it.
+ * @module
+ */
+
+import { makeDirectorySynced, readFileIfExists, removeIfExists, syncDirectory } from "#lib/os/atomic_file.ts";
+import { messageOf, MsgpackError, StoreError } from "#lib/errors.ts";
+import { appendFrame, frameRecord, readRecords, type RecordForm } from "#lib/os/record_file.ts";
+import { joinBytes } from "#lib/values/join_bytes.ts";
+import { decode, encode, type Packable } from "#lib/values/msgpack.ts";
+import type { Value } from "#lib/values/value.ts";
+
+const FORM: RecordForm = { checked: true };
+const NAME = /^\d{20}\.log$/;
+/** Size at which a file is followed by another, in bytes. */
+const FILE_BYTES = 4 << 20;
+
+interface Waiting {
+  readonly framed: Uint8Array;
+  resolve(): void;
+  reject(error: StoreError): void;
+}
+
+/** The directory of the outbox of a master. */
+export function outboxDirectory({ cachedir }: { readonly cachedir: string }): string {
+  return `${cachedir}/outbox`;
+}
+
+/** The outbox of one master. One thread uses it. */
+export class RecordOutbox {
+  readonly #directory: string;
+  readonly #maxBytes: number;
+  readonly #log: (text: string) => void;
+  #file: Deno.FsFile | undefined;
+  #fileBytes = 0;
+  #bytes = 0;
+  #count = 0;
+  #waiting: Waiting[] = [];
+  #writing: Promise<void> | undefined;
+  #last = 0;
+
+  /**
+   * Looks what is in it.
+   * @param options.log Called with a record that cannot be read.
+   */
+  constructor({ directory, maxBytes, log }: {
+    readonly directory: string;
+    readonly maxBytes: number;
+    readonly log: (text: string) => void;
+  }) {
+    this.#directory = directory;
+    this.#maxBytes = maxBytes;
+    this.#log = log;
+    for (const name of this.#names()) {
+      const file = this.#read(name);
+      this.#bytes += file.bytes;
+      this.#count += file.records.length;
+      this.#last = Math.max(this.#last, Number(name.slice(0, 20)));
+    }
+  }
+
+  /** Number of records in it. */
+  get count(): number {
+    return this.#count;
+  }
+
+  #names(): string[] {
+    try {
+      return [...Deno.readDirSync(this.#directory)].map(({ name }) => name).filter((name) => NAME.test(name)).sort();
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return [];
+      throw error;
+    }
+  }
+
+  #read(name: string): { readonly records: readonly Uint8Array[]; readonly bytes: number } {
+    return readRecords(readFileIfExists(`${this.#directory}/${name}`) ?? new Uint8Array(), FORM, (record) => record);
+  }
+
+  /**
+   * Appends records; resolves when they are on the disk.
+   * @throws {StoreError} If it is full, or they cannot be written.
+   */
+  async append(records: readonly Packable[]): Promise<void> {
+    if (records.length === 0) return;
+    const framed = joinBytes(records.map((record) => frameRecord(encode(record, "disk"), FORM)));
+    if (this.#bytes + framed.length > this.#maxBytes) {
+      throw new StoreError("The outbox is full (outbox_max_bytes)", this.#directory);
+    }
+    this.#bytes += framed.length;
+    this.#count += records.length;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.push({ framed, resolve, reject });
+    this.#writing ??= this.#write().finally(() => this.#writing = undefined);
+    await promise;
+  }
+
+  /** Never rejects: each caller gets the error. */
+  async #write(): Promise<void> {
+    await Promise.resolve(); // what comes in this turn is one write
+    while (this.#waiting.length > 0) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      try {
+        const file = this.#file ?? this.#open();
+        const bytes = joinBytes(waiting.map(({ framed }) => framed));
+        appendFrame(file, bytes);
+        await file.syncData();
+        this.#fileBytes += bytes.length;
+        if (this.#fileBytes >= FILE_BYTES) this.#close();
+        for (const { resolve } of waiting) resolve();
+      } catch (error) {
+        // The last record may be incomplete, so nothing may follow it.
+        this.#close();
+        const failure = new StoreError(
+          `The outbox ${this.#directory} cannot be written: ${messageOf(error)}`,
+          this.#directory,
+          {
+            cause: error,
+          },
+        );
+        for (const { reject } of waiting) reject(failure);
+      }
+    }
+  }
+
+  #open(): Deno.FsFile {
+    makeDirectorySynced(this.#directory);
+    this.#last = Math.max(this.#last + 1, Date.now());
+    const path = `${this.#directory}/${String(this.#last).padStart(20, "0")}.log`;
+    const file = this.#file = Deno.openSync(path, { append: true, createNew: true, mode: 0o600 });
+    syncDirectory(this.#directory);
+    return file;
+  }
+
+  #close(): void {
+    this.#file?.close();
+    this.#file = undefined;
+    this.#fileBytes = 0;
+  }
+
+  /**
+   * Gives all records, the oldest first, also those that come meanwhile, and removes them when they are stored.
+   * @param store Stores some; what it throws ends this, and they stay.
+   */
+  async empty(store: (records: readonly Value[]) => Promise<void>): Promise<void> {
+    for (;;) {
+      await this.#writing;
+      this.#close();
+      const [name] = this.#names();
+      if (name === undefined) break;
+      const { records, bytes } = this.#read(name);
+      await store(records.flatMap((record) => this.#decoded(record, name) ?? []));
+      removeIfExists(`${this.#directory}/${name}`);
+      this.#bytes = Math.max(0, this.#bytes - bytes);
+      this.#count -= records.length;
+    }
+    this.#count = 0;
+    this.#bytes = 0;
+  }
+
+  #decoded(record: Uint8Array, name: string): Value | undefined {
+    try {
+      return decode(record, "disk");
+    } catch (error) {
+      if (!(error instanceof MsgpackError)) throw error;
+      this.#log(`A record of ${this.#directory}/${name} cannot be read: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** Writes what waits, and closes the file. */
+  async close(): Promise<void> {
+    await this.#writing;
+    this.#close();
+  }
+}

@@ -1,0 +1,70 @@
+/**
+ * Jobs in PostgreSQL: the store does what every store does, refuses what it cannot work with, and with the database
+ * away nothing that was acknowledged is lost.
+ * @module
+ */
+
+import { map } from "#lib/values/value.ts";
+import { StoreError } from "#lib/errors.ts";
+import { PostgresRows } from "#lib/stores/postgres_rows.ts";
+import { postgresOptions } from "#lib/stores/postgres_options.ts";
+import { DatabaseRefusalError } from "#lib/stores/postgres_connection.ts";
+import { assertEquals, assertRejects } from "#tests/support/assert.ts";
+import { serverProgram, startPostgres } from "#tests/support/database_servers.ts";
+import { overRows, runStoreTest, STORE_TESTS } from "./store_conformance.ts";
+
+const missing = serverProgram("postgres") === undefined;
+const name = (what: string) => missing ? `${what} (skipped: there is no postgres)` : what;
+
+function rowsAt(port: number, more: Readonly<Record<string, string>> = {}, waitMs = 10_000): PostgresRows {
+  const postgresql = map({ host: "127.0.0.1", port, ...more });
+  return new PostgresRows({ connection: postgresOptions({ postgresql }), waitMs, keepSeconds: 86_400 });
+}
+
+Deno.test({
+  name: name("postgresql does what every job store does"),
+  ignore: missing,
+  async fn(context) {
+    await using server = await startPostgres();
+    for (const [i, test] of STORE_TESTS.entries()) {
+      await context.step(
+        test.what,
+        () => runStoreTest(test, () => overRows(rowsAt(server.port, { schema: `salt_${i}` }))),
+      );
+    }
+  },
+});
+
+Deno.test({
+  name: name("what cannot work is refused with what to do: password, database, certificate, TLS, a newer schema"),
+  ignore: missing,
+  async fn() {
+    await using server = await startPostgres({ auth: "scram-sha-256" });
+    const refused = async (more: Readonly<Record<string, string>>, words: string) => {
+      const rows = rowsAt(server.port, { pass: "salt", ...more });
+      const error = await assertRejects(() => rows.open(), DatabaseRefusalError, words);
+      await rows.close();
+      return error;
+    };
+    await refused({ pass: "wrong" }, "set postgresql.user and postgresql.pass or pass_file");
+    await refused({ db: "nosuch" }, "create the database");
+    await refused({ sslmode: "require" }, "has no TLS");
+    await refused({ pass_file: "/nonexistent/pass" }, "there is no file /nonexistent/pass");
+    const rows = rowsAt(server.port, { pass: "salt" });
+    await rows.open();
+    await rows.close();
+    await server.sql("update salt.meta set schema = 9, oldest_reader = 9");
+    await refused({}, "of a newer version");
+    await server.sql("update salt.meta set oldest_reader = 1");
+    const older = rowsAt(server.port, { pass: "salt" });
+    assertEquals((await older.status()).schema, 9);
+    await older.close();
+  },
+});
+
+Deno.test("a database that nobody answers for is away, and says so", async () => {
+  const rows = rowsAt(1, {}, 0);
+  const store = overRows(rows);
+  await assertRejects(() => store.prepare("20240102030405000001"), StoreError, "does not answer");
+  await store.close();
+});
