@@ -7,6 +7,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import type { Outcome, ReturnOutcome } from "#lib/protocol/outcome.ts";
 import type { ReturnKey } from "#lib/protocol/return_key.ts";
 import type { OutputListener } from "./output_follower.ts";
+import type { TraceContext } from "#lib/tracing/trace_context.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
 
 /** A job to publish. */
@@ -26,6 +27,8 @@ export interface JobRequest {
   readonly kwargs?: ValueMap;
   /** For a `no_log` job: the key that decrypts the returns. */
   readonly noLog?: ReturnKey;
+  /** The span that publishes it. */
+  readonly trace?: TraceContext;
 }
 
 /** A job that has been published. */

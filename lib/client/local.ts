@@ -37,6 +37,7 @@ import { OutputFollower, type OutputListener, type StoredOutputs } from "./outpu
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
+import { writeTrace } from "#lib/tracing/trace_context.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -147,6 +148,7 @@ export class LocalClient {
       kwargs: new Map([...job.kwargs ?? [], ...noLogEntries(job), ...this.#credentials ?? []]),
       user: this.#user,
     });
+    writeTrace(load, job.trace);
     const frame = clearRequest(load);
     const { max_request_bytes } = this.#opts;
     if (frame.length > max_request_bytes) {

@@ -68,6 +68,11 @@ export const COMMON_OPTIONS = {
   max_event_size: notNeeded(
     intOption(1_048_576, "Accepted for compatibility with Salt: no event is trimmed here.", { min: 1024 }),
   ),
+  tracing: dictOption(
+    new Map(),
+    "Spans of jobs for an OpenTelemetry collector: `{enabled: true, endpoint: http://collector:4318/v1/traces, sampler: parent_based, sampler_arg: 1.0, " +
+      "service_name, resource_attributes, headers}` ([docs/tracing.md](tracing.md)).",
+  ),
   zmq_filtering: boolOption(
     false,
     "Whether publishes have a topic, so that a minion receives only its own jobs. Both sides must agree.",

@@ -48,7 +48,8 @@ import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { sanitize } from "#lib/text/terminal.ts";
-import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import type { TraceContext } from "#lib/tracing/trace_context.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
  * Runs `salt-call` with the words of its command line.
@@ -191,7 +192,29 @@ async function perform(
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;
   }
-  return await runFunction(parsed, { ...setting, grains, modules });
+  const running = { ...setting, grains, modules };
+  if (!truthy(opts.tracing.get("enabled"))) return await runFunction(parsed, running);
+  return await runTraced(parsed, running);
+}
+
+/** Runs the function in a span, below the one that the caller's environment names. */
+async function runTraced(parsed: Parsed<SaltCallTable>, running: Running): Promise<number> {
+  const { openTracer } = await import("#lib/tracing/tracer.ts");
+  const { readTrace } = await import("#lib/tracing/trace_context.ts");
+  const { opts, log } = running;
+  const tracer = openTracer(opts.tracing, `salt-minion-${opts.id}`, log);
+  if (tracer === undefined) return await runFunction(parsed, running);
+  const caller = map({
+    traceparent: Deno.env.get("TRACEPARENT") ?? null,
+    tracestate: Deno.env.get("TRACESTATE") ?? null,
+  });
+  const [fun] = parsed.args;
+  try {
+    const start = { parent: readTrace(caller), attributes: { "salt.fun": fun } };
+    return await tracer.within(`salt-call.${fun}`, start, (trace) => runFunction(parsed, { ...running, trace }));
+  } finally {
+    await tracer.close();
+  }
 }
 
 /** What a function runs with. */
@@ -200,6 +223,8 @@ interface Running extends Setting {
   readonly output: OutputSettings;
   readonly grains: ValueMap;
   readonly modules: CallModules;
+  /** The span of the function. */
+  readonly trace?: TraceContext;
 }
 
 /** Runs the function, hands its result on, and shows it. */
@@ -233,6 +258,10 @@ async function runFunction({ options, args }: Parsed<SaltCallTable>, running: Ru
   if (outcome.out !== undefined) result.set("out", outcome.out);
   for (const [key, value] of map({ id: opts.id, fun, fun_args: words })) result.set(key, value);
   if (metadata !== undefined) result.set("metadata", metadata);
+  if (running.trace !== undefined) {
+    const { writeTrace } = await import("#lib/tracing/trace_context.ts");
+    writeTrace(result, running.trace);
+  }
   await handOn(options.no_log ? hideResult(result) : result, { options, host, master, log });
   showOutcome(outcome, { result: options.print_metadata ? result : undefined, shownReturn }, running.print);
   if (options.retcode_passthrough) return outcome.retcode & 0xff;

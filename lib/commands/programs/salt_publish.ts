@@ -28,7 +28,7 @@ import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { sanitizeLine, useColours } from "#lib/text/terminal.ts";
 import { truncateList } from "#lib/text/truncate.ts";
-import { toValue, type Value } from "#lib/values/value.ts";
+import { str, toValue, truthy, type Value } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
@@ -83,7 +83,9 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
       const credentials = await eauthCredentials(options, { opts, io, log });
       const session = { io, options, opts, log, user, credentials, print, color, errorColor, progress, live, timeouts };
       const noLog = options.no_log ? await newReturnKey() : undefined;
-      return await dispatch({ ...wanted.job, noLog }, session);
+      const job = { ...wanted.job, noLog };
+      if (!truthy(opts.tracing.get("enabled"))) return await dispatch(job, session);
+      return await dispatchTraced(job, session);
     },
   );
 }
@@ -99,6 +101,23 @@ function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {
   const { opts } = startUp(SALT, parsed, { role: "master", load: loadMasterConfig });
   io.write(dumpYaml(toValue(opts)));
   return 0;
+}
+
+/** The job in a span, the root of all that it causes. */
+async function dispatchTraced(job: JobRequest, session: Session): Promise<number> {
+  const { openTracer } = await import("#lib/tracing/tracer.ts");
+  const tracer = openTracer(session.opts.tracing, "salt", session.log);
+  if (tracer === undefined) return await dispatch(job, session);
+  const attributes = { "salt.cli.tgt": str(job.tgt), "salt.cli.fun": str(job.fun) };
+  try {
+    return await tracer.within(
+      `salt.cli.${str(job.fun)}`,
+      { attributes },
+      (trace) => dispatch({ ...job, trace }, session),
+    );
+  } finally {
+    await tracer.close();
+  }
 }
 
 async function dispatch(job: JobRequest, session: Session): Promise<number> {

@@ -18,6 +18,7 @@ import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.
 import { sleep } from "#lib/os/sleep.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { Frames } from "#lib/sockets/libzmq.ts";
+import { openTracer, type Tracer } from "#lib/tracing/tracer.ts";
 import { withLease } from "#lib/runtime/thread_lease.ts";
 import type { ThreadHost, ThreadService } from "#lib/runtime/thread.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
@@ -55,6 +56,7 @@ const LINGER_MS = 3_000;
 export class MWorker implements ThreadService {
   readonly #open: OpenServices;
   readonly #handler: RequestHandler;
+  readonly #tracer: Tracer | undefined;
   readonly #socket: Duplex;
   /** Notes for requests that may yet be taken. */
   readonly #held: InFlightRequest[];
@@ -79,7 +81,8 @@ export class MWorker implements ThreadService {
       onWait: () => this.#park(),
       post: host.post,
     });
-    this.#handler = new RequestHandler(this.#open.services);
+    this.#tracer = openTracer(opts.tracing, "salt-master", host.log);
+    this.#handler = new RequestHandler(this.#open.services, this.#tracer);
     this.#socket = Duplex.inherited(parts.requests, {
       highWaterMark: 0,
       receiveHighWaterMark: parts.queued,
@@ -192,6 +195,7 @@ export class MWorker implements ThreadService {
     await this.#running;
     await Promise.allSettled(this.#answers);
     this.#socket.close();
+    await this.#tracer?.close(budget.less(LAST_CLOSE_MS).leftMs);
     await this.#open.close(budget.less(LAST_CLOSE_MS));
   }
 }

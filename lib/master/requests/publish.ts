@@ -8,6 +8,7 @@ import { accessRefused } from "#lib/auth/access.ts";
 import { type Caller, withoutCredentials } from "#lib/auth/callers.ts";
 import { BUSY } from "#lib/auth/external_auth.ts";
 import { publishCalls } from "#lib/auth/rules.ts";
+import { inSpan } from "./trace.ts";
 import { idsOf } from "./rule_targets.ts";
 import { truncateList, truncateValue } from "#lib/text/truncate.ts";
 import { RefusedError, StoreError, TargetError, WireError } from "#lib/errors.ts";
@@ -20,6 +21,7 @@ import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "#lib/pr
 import { listField, stringField } from "#lib/protocol/payload.ts";
 import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { portableTarget, type TypedTarget } from "#lib/targeting/target.ts";
+import { writeTrace } from "#lib/tracing/trace_context.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -30,7 +32,7 @@ const MAX_TTL_S = 30 * 86_400;
 const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
 
 /** What a publish needs. */
-export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire">;
+export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire" | "trace">;
 
 /**
  * Publishes a job.
@@ -56,7 +58,7 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     caller = await callers.authenticate(load, kwargs);
     load = withPortableTarget(request, services);
     const fleet = fleetOf(services);
-    resolved = resolveJob(load, fleet, services);
+    resolved = await inSpan(services.trace, "salt.resolve", () => resolveJob(load, fleet, services));
     const matching = (expression: string) => idsOf(expression, fleet);
     const target = { minions: resolved.minions, matching };
     callers.authorizeJob(caller, publishCalls(fun, args), target);
@@ -151,11 +153,16 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   const { tgt_type, tgt, user, fun, arg, hidden } = job;
   await services.fire(jobNew(jid), asNoted(map({ jid, tgt_type, tgt, user, fun, arg, minions, missing, ...hidden })));
   const publish = publishOf(job, addressees, load, services);
+  writeTrace(publish, services.trace?.context);
   await services.fire(jobPublish(jid), asNoted(publish));
-  await services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live });
+  await inSpan(
+    services.trace,
+    "salt.pub.send",
+    () => services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live }),
+  );
   // Other jobs are stored while they are being sent: half a dozen new files take longer than everything else here. The
   // client is answered when the job is stored.
-  if (!first) storeJob(jid, stored, minions, services);
+  if (!first) await inSpan(services.trace, "salt.store.load", () => storeJob(jid, stored, minions, services));
   try {
     await services.jobs.durable();
   } catch (error) {

@@ -18,6 +18,8 @@ import { decode, encode } from "#lib/values/msgpack.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import { asBytes, MAX_FIELDS, parseRequest, type Request } from "#lib/protocol/payload.ts";
 import { isEncryptionAlgorithm, isSigningAlgorithm } from "#lib/crypto/rsa.ts";
+import { readTrace } from "#lib/tracing/trace_context.ts";
+import type { Tracer } from "#lib/tracing/tracer.ts";
 import { isMap, map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 type Encrypted = Request & { enc: "aes" };
@@ -32,10 +34,15 @@ export const NO_ANSWER: Uint8Array = new Uint8Array();
 export class RequestHandler {
   readonly #services: MasterServices;
   readonly #minionKeys: MinionKeys;
+  readonly #tracer: Tracer | undefined;
 
-  /** @param services Shared by all commands. */
-  constructor(services: MasterServices) {
+  /**
+   * @param services Shared by all commands.
+   * @param tracer Makes a span of each request.
+   */
+  constructor(services: MasterServices, tracer?: Tracer) {
     this.#services = services;
+    this.#tracer = tracer;
     this.#minionKeys = new MinionKeys(services.auth.keys, services.auth.verified);
   }
 
@@ -74,7 +81,7 @@ export class RequestHandler {
         `Clear payload received with command ${truncateValue(request.load.get("cmd") ?? null)}`
       );
       if (request.load.get("cmd") === "_auth") return await signInMinion(request.load, request.version, this.#services);
-      return await clearCommand(request.load, this.#services);
+      return await this.#traced(request.load, (services) => clearCommand(request.load, services));
     }
     const { load, crypticle } = this.#open(request);
     checkId(load.get("id"));
@@ -84,11 +91,24 @@ export class RequestHandler {
     this.#services.log.debug(() =>
       `AES payload received with command ${truncateValue(load.get("cmd") ?? null)} from ${id}`
     );
-    const { value, sealed } = await minionCommand(load, id, this.#services);
+    const { value, sealed } = await this.#traced(load, (services) => minionCommand(load, id, services));
     if (sealed !== undefined) return this.#sealFor(id, sealed, request, nonce);
     // Encrypted with the key of the request: revoke_auth has removed the session, a rotation has changed the shared
     // key.
     return crypticle.dumps(value, typeof nonce === "string" ? nonce : undefined);
+  }
+
+  /** Answers a request in a span, below that of its sender. */
+  async #traced<T>(load: ValueMap, answer: (services: MasterServices) => Promise<T>): Promise<T> {
+    const tracer = this.#tracer;
+    if (tracer === undefined) return await answer(this.#services);
+    const cmd = truncateValue(load.get("cmd") ?? "");
+    const attributes = { "salt.req.cmd": cmd, "salt.req.minion_id": truncateValue(load.get("id") ?? "") };
+    return await tracer.within(
+      `salt.req.recv.${cmd}`,
+      { kind: "server", parent: readTrace(load), attributes },
+      (context) => answer({ ...this.#services, trace: { tracer, context } }),
+    );
   }
 
   #open(request: Encrypted): { load: ValueMap; crypticle: Crypticle } {

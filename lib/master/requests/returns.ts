@@ -13,6 +13,7 @@ import { jobReturn } from "#lib/protocol/tags.ts";
 import { isJid, jidToStartTime, makeJid } from "#lib/protocol/jid.ts";
 import { NOCACHE_JID } from "#lib/protocol/own_job.ts";
 import { hideReturn } from "#lib/protocol/hidden_return.ts";
+import { inSpan } from "./trace.ts";
 import type { Needs } from "./services.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -24,7 +25,7 @@ import { PublicKey } from "#lib/crypto/rsa.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** What storing a return needs. */
-export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire">;
+export type ReturnNeeds = Needs<"auth" | "jobs" | "opts" | "log" | "warn" | "fire" | "trace">;
 
 /**
  * `_return`: stores a return and fires its event.
@@ -54,7 +55,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     }
     const reader = await store.noLog.reader(jid());
     if (reader !== undefined) load = await hideReturn(load, reader);
-    const stored = cached ? await store.saveReturn(load) : "ignored";
+    const stored = cached ? await inSpan(services.trace, "salt.store.return", () => store.saveReturn(load)) : "ignored";
     if (stored === "stored" && opts.job_cache_store_endtime) await noteEndTime(jid(), services);
     if (stored === "duplicate") {
       // Fired again, as in Salt: the first time, only storing may have succeeded. The event has the stored return.

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { RequestTrace } from "./trace.ts";
 import type { Callers } from "#lib/auth/callers.ts";
 import type { Autosign } from "#lib/keys/autosign.ts";
 import type { DataCache } from "#lib/fleet/data_cache.ts";
@@ -98,6 +99,8 @@ export interface MasterServices {
   readonly functions: FunctionServices;
   /** Called when the current request begins to wait: the thread takes other requests meanwhile. */
   park(): void;
+  /** Where the spans of the current request belong, if it is traced. */
+  readonly trace?: RequestTrace;
 }
 
 /** The services that a handler asks for, by their names: `Needs<"jobs" | "log">`. */

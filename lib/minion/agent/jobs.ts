@@ -26,6 +26,9 @@ import type { ProcFiles, ProcState } from "#lib/minion/worker/proc_files.ts";
 import type { Returns } from "./unsent_returns.ts";
 import { NO_JID, OWN_JOB, SCHEDULED } from "#lib/protocol/own_job.ts";
 import { returnsToMaster, scheduledReturn } from "#lib/minion/schedule/scheduled_load.ts";
+import { traceStates } from "#lib/tracing/state_spans.ts";
+import { readTrace, type TraceContext, writeTrace } from "#lib/tracing/trace_context.ts";
+import type { Tracer } from "#lib/tracing/tracer.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { clearTimeout, setTimeout } from "#lib/os/timers.ts";
 
@@ -61,6 +64,8 @@ export interface JobParts {
   fireLocal(tag: string, data: ValueMap): Promise<boolean>;
   /** Bytes of the largest request that the master of a job accepts, if known. */
   maxRequestBytes(load: ValueMap): number | undefined;
+  /** Makes spans of jobs. */
+  readonly tracer?: Tracer;
   /** The first job that runs states has begun, or the last one has ended. */
   onStateRun(running: boolean): void;
 }
@@ -159,9 +164,11 @@ export class MinionJobs {
       }
       // A job that has ended by then is acknowledged by its return.
       const acknowledging = setTimeout(() => void this.#acknowledge(load, "running"), ACKNOWLEDGE_MS);
+      const span = this.#traceRun(load);
       const live = load.get("live") === true && !resumed ? this.#liveOutput(load) : undefined;
       const outcome = await this.#parts.pool.run(load, (written) => live?.write(written), { resumed });
       clearTimeout(acknowledging);
+      span?.end(outcome);
       if (outcome === LEFT_TO_NEXT_MINION) {
         // Its commands continue; the next minion finds its proc file, and returns their outcome.
         await live?.end(0);
@@ -177,6 +184,7 @@ export class MinionJobs {
       );
       const reader = noLogReader(load.get(NO_LOG));
       const returned = this.#returnLoad(load, outcome);
+      writeTrace(returned, span?.context);
       if (load.has(SCHEDULED)) await this.#parts.fireLocal(SCHEDULE_RETURN, returned);
       this.#giveBack(load, reader === undefined ? returned : await hideReturn(returned, reader));
       this.#parts.returners.give(load, returned);
@@ -189,6 +197,29 @@ export class MinionJobs {
     }
     this.#ended.get(jid)?.();
     this.#ended.delete(jid);
+  }
+
+  /** Begins the spans of a job. Its end makes those of its states. */
+  #traceRun(load: ValueMap): { readonly context: TraceContext; end(outcome: ValueMap): void } | undefined {
+    const { tracer } = this.#parts;
+    if (tracer === undefined) return undefined;
+    const fun = str(load.get("fun") ?? ""), attributes = { "salt.fun": fun, "salt.jid": str(load.get("jid") ?? "") };
+    const received = tracer.start(`salt.minion.recv.${fun}`, { kind: "server", parent: readTrace(load), attributes });
+    const startMs = Date.now();
+    const run = tracer.start(`salt.minion.exec.${fun}`, { parent: received.context, attributes });
+    received.end();
+    return {
+      context: run.context,
+      end: (outcome) => {
+        if (outcome === LEFT_TO_NEXT_MINION) return run.end({ error: "it is left to the next minion" });
+        // Names and comments of states belong to the result, which is hidden.
+        if (runsStates(fun) && !load.has(NO_LOG)) {
+          traceStates(outcome.get("return") ?? null, { parent: run.context, startMs }, tracer);
+        }
+        const failed = outcome.get("success") === false;
+        run.end(failed ? { error: `return code ${str(outcome.get("retcode") ?? null)}` } : {});
+      },
+    };
   }
 
   /** Acknowledges a job to the master, so that the master neither sends it again nor asks about it. */

@@ -46,6 +46,7 @@ import { sleep } from "#lib/os/sleep.ts";
 import { startupJob } from "./startup_states.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { unsentReturns } from "./unsent_returns.ts";
+import { openTracer, type Tracer } from "#lib/tracing/tracer.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import { applicantOf } from "./link_settings.ts";
@@ -79,6 +80,7 @@ export class Minion {
   #ending: Promise<void> | undefined;
   #masters: Masters | undefined;
   #jobs: MinionJobs | undefined;
+  readonly #tracer: Tracer | undefined;
   #returners: JobReturners | undefined;
   #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
@@ -102,6 +104,7 @@ export class Minion {
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
     this.#log = log;
+    this.#tracer = openTracer(opts.tracing, `salt-minion-${opts.id}`, log);
     this.#known = new GrainsAndPillar({
       opts,
       log,
@@ -173,6 +176,7 @@ export class Minion {
       journal,
       fireMaster: (event, load) => this.#fireAt(event, masters?.of(load)),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
+      tracer: this.#tracer,
       maxRequestBytes: (load) => masters?.of(load).maxRequestBytes,
       onStateRun: (running) => {
         if (this.#beacons !== undefined) this.#beacons.stateRun = running;
@@ -584,6 +588,7 @@ export class Minion {
     await this.#engines?.close(budget.less(JOURNAL_END_MS));
     await this.#known.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
+    await this.#tracer?.close(KEEPER_END_MS);
     await this.#python?.close();
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
     await this.#journal?.close(budget.less(BUS_END_MS));
