@@ -12,10 +12,11 @@ import { TooCostlyError } from "#lib/targeting/budget.ts";
 import type { Condition } from "#lib/targeting/compound.ts";
 import type { Facts } from "#lib/targeting/facts.ts";
 import { holds, parseTarget, type TargetOptions, termsOf, type TypedTarget } from "#lib/targeting/target.ts";
-import type { DataTerm, Term } from "#lib/targeting/term.ts";
+import type { DataTerm, IdTerm, Term } from "#lib/targeting/term.ts";
+import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { EntryReader } from "#lib/values/msgpack_entry.ts";
 import { decode } from "#lib/values/msgpack.ts";
-import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { DataCache } from "./data_cache.ts";
 
 /** Maximum time for matching one target, in milliseconds: it blocks other requests of the thread. */
@@ -44,7 +45,7 @@ export interface ResolveOptions extends Pick<TargetOptions, "delimiter"> {
 /** The result of resolving a target on the master. */
 export interface Resolved {
   /** The ids that match, without duplicates. */
-  readonly minions: string[];
+  readonly minions: readonly string[];
   /** The ids of a list that are not accepted. */
   readonly missing: string[];
   /** Whether grains or pillar decide: then minions may match that are not in `minions`, as theirs have changed. */
@@ -74,17 +75,14 @@ export function acceptedFleet(
 export function resolveTarget(target: TypedTarget, fleet: KnownFleet, options: ResolveOptions = {}): Resolved {
   const { ids } = fleet;
   const condition = parseTarget(target, { delimiter: options.delimiter, nodegroups: fleet.nodegroups });
-  const accepted = new Map(ids.map((id, i) => [id, i]));
+  const { places: accepted, matching } = knownOf(ids);
   const missing = listedIn(condition).filter((id) => !accepted.has(id));
-  if (condition.op === "term" && condition.term.about === "id" && condition.term.listed !== undefined) {
+  if (condition.op === "term" && condition.term.about === "id") {
+    const { term } = condition;
+    const named = term.listed ?? (term.only === undefined ? undefined : [term.only]);
     // In the order of the list.
-    return {
-      minions: condition.term.listed.filter((id) => accepted.has(id)),
-      missing,
-      byData: false,
-      unknown: [],
-      costly: [],
-    };
+    const minions = named?.filter((id) => accepted.has(id)) ?? matching(target, term);
+    return { minions, missing, byData: false, unknown: [], costly: [] };
   }
   const deadline = new Deadline();
   const terms = termsOf(condition).filter((term) => term.about !== "id");
@@ -106,6 +104,49 @@ export function resolveTarget(target: TypedTarget, fleet: KnownFleet, options: R
     unknown: idsWith(UNKNOWN),
     costly: idsWith(COSTLY),
   };
+}
+
+/** What is known of one list of ids. */
+interface KnownIds {
+  /** The place of each in the list. */
+  readonly places: ReadonlyMap<string, number>;
+  /**
+   * The ids that a term of a target matches.
+   * @throws {TargetError} If it takes too long.
+   */
+  matching(target: TypedTarget, term: IdTerm): readonly string[];
+}
+
+/** The targets whose ids are kept with each list. */
+const MAX_KEPT = 64;
+
+/** Kept as long as its list is: the ids of a master's keys are the same list until a key changes. */
+const known = new WeakMap<readonly string[], KnownIds>();
+
+function knownOf(ids: readonly string[]): KnownIds {
+  const before = known.get(ids);
+  if (before !== undefined) return before;
+  const kept = new BoundedMap<string, readonly string[]>(MAX_KEPT);
+  const made: KnownIds = {
+    places: new Map(ids.map((id, i) => [id, i])),
+    matching({ tgt, tgtType = "" }, term) {
+      const name = `${tgtType}\0${str(tgt)}`;
+      const matched = kept.get(name) ?? matchingIds(ids, term);
+      kept.set(name, matched);
+      return matched;
+    },
+  };
+  // Another list may change.
+  if (Object.isFrozen(ids)) known.set(ids, made);
+  return made;
+}
+
+function matchingIds(ids: readonly string[], term: IdTerm): readonly string[] {
+  const deadline = new Deadline();
+  return Object.freeze(ids.filter((id) => {
+    deadline.check();
+    return term.matches(id);
+  }));
 }
 
 /** Whether a term counts as true for a minion without data; `negated`: within a `not`. */

@@ -59,17 +59,18 @@ export class KeyStore {
 
   /**
    * The ids with a key of that state, sorted by code points. The directory is read only if it has changed: each publish
-   * asks for its ids, which may be tens of thousands.
+   * asks for its ids, which may be tens of thousands. Until it changes, the result is the same array, which is frozen:
+   * what is made of it can be kept with it.
    */
-  list(state: KeyState): string[] {
+  list(state: KeyState): readonly string[] {
     const before = this.#directoryTime(state), known = this.#listings.get(state);
-    if (known !== undefined && known.time === before?.time) return [...known.ids];
-    const ids = this.#read(state);
+    if (known !== undefined && known.time === before?.time) return known.ids;
+    const ids = Object.freeze(this.#read(state));
     // A directory that has just changed may change again at the same time of its file system.
     if (before !== undefined && Date.now() - before.ms >= SETTLED_MS) {
       this.#listings.set(state, { time: before.time, ids });
     } else this.#listings.delete(state);
-    return [...ids];
+    return ids;
   }
 
   /** Identifies the contents of a directory: they change with its times. */

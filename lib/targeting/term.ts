@@ -6,7 +6,7 @@
  */
 
 import { RegexError, TargetError } from "#lib/errors.ts";
-import { compileGlob } from "#lib/text/glob.ts";
+import { compileGlob, isGlob } from "#lib/text/glob.ts";
 import { pythonRegex } from "#lib/regex/regex.ts";
 import type { Value } from "#lib/values/value.ts";
 import { type Comparison, DataExpression } from "./data_match.ts";
@@ -20,6 +20,8 @@ export interface IdTerm {
   matches(id: string): boolean;
   /** For a list: its ids, without duplicates. */
   readonly listed?: readonly string[];
+  /** For a pattern without wildcards: the only id that it matches. */
+  readonly only?: string;
 }
 
 /** A term about a minion's grains or pillar. */
@@ -53,7 +55,10 @@ export type MakeTerm = (tgt: Value, options: TermOptions) => Term;
 
 /** The term of each simple target type. */
 export const TERMS = {
-  glob: (tgt) => idTerm(typeof tgt === "string" ? compileGlob(tgt) : () => false),
+  glob: (tgt) => {
+    if (typeof tgt !== "string") return idTerm(() => false);
+    return { ...idTerm(compileGlob(tgt)), ...!isGlob(tgt) && { only: tgt } };
+  },
   pcre: (tgt) => idTerm(typeof tgt === "string" ? regexTest(tgt) : () => false),
   list: (tgt) => {
     const ids = new Set(listedIds(tgt));

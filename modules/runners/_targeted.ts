@@ -18,7 +18,7 @@ export interface MinionsTarget {
  * The minions that a target means; minions without known data are left out if the target needs data.
  * @throws {CommandError} If the target cannot be read.
  */
-export function targetMinions({ tgt, tgt_type }: MinionsTarget, context: RunnerContext): string[] {
+export function targetMinions({ tgt, tgt_type }: MinionsTarget, context: RunnerContext): readonly string[] {
   try {
     return resolveTarget({ tgt, tgtType: tgt_type }, acceptedFleet(context.opts, context)).minions;
   } catch (error) {

@@ -205,7 +205,7 @@ export const flush: RunnerFunction = runner({
 });
 
 /** The minions of a target; without one, all that are in the cache. */
-function wantedMinions(target: MinionsTarget, context: RunnerContext): string[] {
+function wantedMinions(target: MinionsTarget, context: RunnerContext): readonly string[] {
   if (target.tgt !== null) return targetMinions(target, context);
   return context.opts.minion_data_cache ? context.data.list() : [];
 }

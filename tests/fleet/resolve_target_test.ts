@@ -37,7 +37,7 @@ Deno.test("the master expects the same minions as Salt's master for every target
         const { minions, missing } = resolveTarget(row, { ids, data, nodegroups: NODEGROUPS }, {
           delimiter: row.delimiter,
         });
-        expectation = { minions: minions.sort(), missing: missing.sort() };
+        expectation = { minions: [...minions].sort(), missing: missing.sort() };
       } catch (error) {
         if (!(error instanceof TargetError)) throw error;
       }
@@ -53,6 +53,22 @@ Deno.test("a target without a type is a glob, and a list target keeps its order"
   for (const type of [undefined, ""]) assertEquals(resolve("web?", type).minions, ["web1", "web2"]);
   const { minions, missing } = resolve("web2,web1,,nobody,web1,nobody", "list");
   assertEquals({ minions, missing }, { minions: ["web2", "web1"], missing: ["nobody"] });
+});
+
+Deno.test("the ids of a target are kept with a list that cannot change, and each list has its own", () => {
+  const before = Object.freeze(["web1", "web2"]), after = Object.freeze(["web1", "web3"]);
+  const matching = (ids: readonly string[], tgt: string, tgtType?: string) => resolve(tgt, tgtType, { ids }).minions;
+  assert(matching(before, "web*") === matching(before, "web*"));
+  assertEquals(matching(before, "web*"), ["web1", "web2"]);
+  assertEquals(matching(after, "web*"), ["web1", "web3"]);
+  // The same text is another target as another type.
+  assertEquals(matching(before, "web.", "pcre"), ["web1", "web2"]);
+  assertEquals(matching(before, "web."), []);
+  assertEquals([matching(before, "web2"), matching(after, "web2")], [["web2"], []]);
+  const growing = ["web1"];
+  assertEquals(matching(growing, "web*"), ["web1"]);
+  growing.push("web2");
+  assertEquals(matching(growing, "web*"), ["web1", "web2"]);
 });
 
 Deno.test("minions without cached data are named, and expected if they may match", () => {

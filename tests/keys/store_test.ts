@@ -4,17 +4,18 @@ import { KEY_DIRECTORIES, type KeyState, KeyStore } from "#lib/keys/store.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
 import { assert, assertEquals, assertThrows } from "#tests/support/assert.ts";
 import corpus from "#tests/corpus/crypto.json" with { type: "json" };
+import { eventually } from "#tests/support/eventually.ts";
 import { allKeys } from "#tests/support/fleet/keys.ts";
 
 const PEM = corpus.keys.rsa2048.public.trim();
 const OTHER = corpus.keys.other2048.public.trim();
 const STATES: KeyState[] = ["accepted", "pending", "rejected", "denied"];
 
-function withStore(run: (store: KeyStore, pkiDir: string) => void): () => void {
-  return () => {
+function withStore(run: (store: KeyStore, pkiDir: string) => void | Promise<void>): () => Promise<void> {
+  return async () => {
     const dir = Deno.makeTempDirSync({ prefix: "key_store_" });
     try {
-      run(new KeyStore(`${dir}/pki/master`), `${dir}/pki/master`);
+      await run(new KeyStore(`${dir}/pki/master`), `${dir}/pki/master`);
     } finally {
       Deno.removeSync(dir, { recursive: true });
     }
@@ -221,8 +222,6 @@ Deno.test(
     const old = new Date(Date.now() - 3_600_000);
     Deno.utimeSync(directory, old, old);
     assertEquals(store.list("accepted"), ["a", "b"]);
-    store.list("accepted").push("c");
-    assertEquals(store.list("accepted"), ["a", "b"]);
     other.put("c", "accepted", PEM);
     assertEquals(store.list("accepted"), ["a", "b", "c"]);
     other.delete("a", "accepted");
@@ -233,5 +232,17 @@ Deno.test(
     }
     Deno.removeSync(directory, { recursive: true });
     assertEquals(store.list("accepted"), []);
+  }),
+);
+
+Deno.test(
+  "the list of a directory that rests is one array, which nobody can change",
+  withStore(async (store) => {
+    store.put("a", "accepted", PEM);
+    await eventually(() => store.list("accepted") === store.list("accepted"), { what: "the kept list" });
+    const kept = store.list("accepted");
+    assert(Object.isFrozen(kept));
+    store.put("b", "accepted", PEM);
+    assertEquals([kept, store.list("accepted")], [["a"], ["a", "b"]]);
   }),
 );

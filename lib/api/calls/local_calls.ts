@@ -166,7 +166,7 @@ function numberIn(low: ValueMap, name: string): number | undefined {
 }
 
 /** The accepted minions that the target matches. The master decides about the rights when the job is published. */
-function targetIds(job: JobRequest, { opts, log }: ApiCaller): string[] {
+function targetIds(job: JobRequest, { opts, log }: ApiCaller): readonly string[] {
   const data = new DataCache(opts.cachedir, { log: log.warning });
   try {
     return resolveTarget(job, acceptedFleet(opts, { keys: new KeyStore(opts.pki_dir), data })).minions;

@@ -43,7 +43,8 @@ export function noMinionsHint(
 function keyLines(target: UnmatchedTarget, keys: Pick<KeyStore, "list">, place: { config_dir: string }): string[] {
   const pending = matching(target, () => keys.list("pending"));
   const rejected = matching(target, () => keys.list("rejected"));
-  const accept = (words: string, [id]: string[]) => typedCommand(`salt-key ${words} ${quoteShellWord(id)}`, place);
+  const accept = (words: string, [id]: readonly string[]) =>
+    typedCommand(`salt-key ${words} ${quoteShellWord(id)}`, place);
   return [
     ...pending.length === 0 ? [] : [
       `Not accepted yet, and so not asked: ${truncateList(pending)}. To accept a key: ${accept("-a", pending)}`,
@@ -55,7 +56,7 @@ function keyLines(target: UnmatchedTarget, keys: Pick<KeyStore, "list">, place: 
   ];
 }
 
-function matching({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[]): string[] {
+function matching({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[]): readonly string[] {
   if (!OF_IDS.includes(tgtType)) return [];
   try {
     return resolveTarget({ tgt, tgtType }, { ids: ids(), nodegroups: new Map() }).minions;
@@ -83,7 +84,7 @@ const KINDS: readonly (readonly [looksLike: RegExp, option: string, what: string
   [/[\\^$|]|\.[*+]|\(.*\)/, "-E", "a regular expression"],
 ];
 
-function kindLines({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[]): string[] {
+function kindLines({ tgt, tgtType }: UnmatchedTarget, ids: () => readonly string[]): readonly string[] {
   if (tgtType === "list") {
     const listed = Array.isArray(tgt) ? tgt.map(str) : str(tgt).split(",");
     return listed.flatMap((id) => nearLine(id, ids(), ` for ${id}`));

@@ -169,7 +169,7 @@ async function reportMaster(error: unknown, job: JobRequest, session: Session): 
 }
 
 /** The accepted minions that the target matches, from the data on this host. */
-async function matching(job: JobRequest, session: Session): Promise<string[]> {
+async function matching(job: JobRequest, session: Session): Promise<readonly string[]> {
   const { resolveTarget } = await import("#lib/fleet/resolve_target.ts");
   return resolveTarget(job, await fleetHere(session), { delimiter: session.options.delimiter }).minions;
 }
@@ -203,7 +203,7 @@ async function dataHint(job: JobRequest, session: Session): Promise<string> {
 }
 
 async function preview(job: JobRequest, session: Session): Promise<number> {
-  let minions: string[];
+  let minions: readonly string[];
   try {
     minions = await matching(job, session);
   } catch (error) {
@@ -211,7 +211,7 @@ async function preview(job: JobRequest, session: Session): Promise<number> {
     session.log.error(error.message);
     minions = [];
   }
-  session.print(minions);
+  session.print([...minions]);
   if (minions.length > 0) return 0;
   session.io.writeError(`${await nobodyHint(job, session)}${NO_RETURN_TEXT}`);
   return EX_NO_MINIONS;

@@ -35,7 +35,10 @@ export function maySpeakForOthers(id: string, { opts }: Needs<"opts">): boolean 
 }
 
 /** The ids without those of syndics that have returned for others. The directory is read once for a whole publish. */
-export async function withoutKnownSyndics(ids: string[], { opts }: Needs<"opts">): Promise<string[]> {
+export async function withoutKnownSyndics(
+  ids: readonly string[],
+  { opts }: Needs<"opts">,
+): Promise<readonly string[]> {
   if (!opts.order_masters) return ids;
   const known = new Set(await namesIn(syndicDirectory(opts)));
   return ids.filter((id) => !known.has(id));

@@ -6,7 +6,7 @@
 import type { KeyState, KeyStore } from "#lib/keys/store.ts";
 
 /** The minion ids of each key state. */
-export function allKeys(store: KeyStore): Record<KeyState, string[]> {
+export function allKeys(store: KeyStore): Record<KeyState, readonly string[]> {
   return {
     accepted: store.list("accepted"),
     pending: store.list("pending"),
