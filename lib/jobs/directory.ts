@@ -12,7 +12,14 @@ import { StoreError } from "#lib/errors.ts";
 import { isJid, jidDirectory } from "#lib/protocol/jid.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { isMissing } from "#lib/os/small_files.ts";
-import { isFilled, listDirectory, readDirectory, readValue, type StoreLog } from "#lib/os/store_files.ts";
+import {
+  isFilled,
+  listDirectory,
+  readDirectory,
+  readValue,
+  type StoreLog,
+  writeDirectoryOnce,
+} from "#lib/os/store_files.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
 import type { Value } from "#lib/values/value.ts";
 
@@ -73,6 +80,7 @@ export class JobDirectories {
   /** The path of every directory that is there, in no order. */
   *paths(): Generator<string> {
     for (const { name: top } of readDirectory(this.root, this.#log)) {
+      if (top.startsWith(".")) continue; // a job that is being written
       const above = `${this.root}/${top}`;
       for (const { name } of readDirectory(above, this.#log)) yield `${above}/${name}`;
     }
@@ -112,6 +120,21 @@ export class JobDirectory {
       }
     }
     this.#writeJid();
+  }
+
+  /**
+   * Makes it with files in it, at once.
+   * @param temporary An unused path in the same file system.
+   * @returns Whether this call made it; false if it is there.
+   */
+  createWith(files: ReadonlyMap<string, Uint8Array>, temporary: string): boolean {
+    const all = new Map([...files, [JID_FILE, new TextEncoder().encode(this.jid)]]);
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      const made = writeDirectoryOnce(this.path, all, { essential: JID_FILE, temporary });
+      if (made !== undefined) return made;
+      Deno.mkdirSync(dirName(this.path), { recursive: true, mode: 0o700 });
+    }
+    return false;
   }
 
   /** Makes the directory and its `jid` file if they are missing. */

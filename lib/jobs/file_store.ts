@@ -43,7 +43,7 @@ import { encode, type Packable } from "#lib/values/msgpack.ts";
 import { compareStrings, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
 import { adoptedLoad, RESERVED_IDS, returnFields, returnOfFields } from "./return_fields.ts";
-import { SmallFiles } from "#lib/os/small_files.ts";
+import { isMissing, SmallFiles } from "#lib/os/small_files.ts";
 
 /** How {@linkcode fileJobStore} sets up a store. */
 export interface FileJobStoreOptions {
@@ -121,15 +121,34 @@ class FileJobStore implements SyncJobStore {
   }
 
   saveLoad(jid: string, load: ValueMap, minions: readonly string[] = []): void {
-    this.#saveLoad(jid, load);
     const tgt = load.get("tgt");
-    if (tgt !== undefined && tgt !== "") this.#saveMinions(jid, minions);
+    const expected = tgt !== undefined && tgt !== "" ? minions : undefined;
+    if (this.#saveWhole(jid, load, expected)) return;
+    this.#saveLoad(jid, load);
+    if (expected !== undefined) this.#saveMinions(jid, expected);
+  }
+
+  /**
+   * Stores a new job at once: half as many system calls as file by file.
+   * @returns Whether it was new.
+   */
+  #saveWhole(jid: string, load: ValueMap, minions: readonly string[] | undefined): boolean {
+    return this.#storing("store a load", () => {
+      const directory = this.#directories.of(jid);
+      if (!isMissing(directory.path)) return false;
+      const saved = withoutKey(load), sorted = sortedIds(minions ?? []);
+      const files = new Map([[LOAD, encode(saved, "disk")]]);
+      if (minions !== undefined) files.set(MINIONS, encode(sorted, "disk"));
+      if (!directory.createWith(files, `${this.#directories.root}/${this.#temporary}`)) return false;
+      this.#journal?.append(masterRecord("load", { jid, load: saved }));
+      if (minions !== undefined) this.#journal?.append(masterRecord("minions", { jid, minions: sorted }));
+      return true;
+    });
   }
 
   /** @param options.createNew Whether an existing load is kept. */
   #saveLoad(jid: string, load: ReadonlyMap<Value, Packable>, { createNew = false } = {}): void {
-    const saved = new Map(load);
-    saved.delete("key");
+    const saved = withoutKey(load);
     this.#storing("store a load", () => {
       try {
         this.#directories.of(jid).write(LOAD, encode(saved, "disk"), { createNew });
@@ -143,7 +162,7 @@ class FileJobStore implements SyncJobStore {
   #saveMinions(jid: string, minions: readonly string[]): void {
     this.#storing("store the minions of a job", () => {
       const directory = this.#directories.of(jid);
-      const merged = [...new Set([...readIds(directory, MINIONS), ...minions])].sort(compareStrings);
+      const merged = sortedIds([...readIds(directory, MINIONS), ...minions]);
       directory.write(MINIONS, encode(merged, "disk"));
       this.#journal?.append(masterRecord("minions", { jid, minions: merged }));
     });
@@ -317,6 +336,16 @@ class FileJobStore implements SyncJobStore {
       throw storeError(`${what} in ${root}`, root, error);
     }
   }
+}
+
+function withoutKey(load: ReadonlyMap<Value, Packable>): Map<Value, Packable> {
+  const saved = new Map(load);
+  saved.delete("key");
+  return saved;
+}
+
+function sortedIds(ids: readonly string[]): string[] {
+  return [...new Set(ids)].sort(compareStrings);
 }
 
 function readLoad(directory: JobDirectory): ValueMap | undefined {

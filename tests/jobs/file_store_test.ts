@@ -8,6 +8,7 @@ import { writeDirectoryOnce } from "#lib/os/store_files.ts";
 import { decode, encode, type Packable } from "#lib/values/msgpack.ts";
 import { map, repr, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "#tests/support/assert.ts";
+import { finish } from "#tests/support/finish.ts";
 import corpus from "#tests/corpus/job_cache.json" with { type: "json" };
 
 const JID = "20240102030405678901";
@@ -118,6 +119,25 @@ Deno.test("a job directory that another thread wrote first is not changed", () =
     assertEquals([...Deno.readDirSync(`${root}/web1`)].map(({ name }) => name).sort(), ["out.p", "return.p"]);
     assertEquals([...Deno.readDirSync(root)].map(({ name }) => name), ["web1"]);
     assertEquals(write(4, "gone/.b"), undefined);
+  }));
+
+Deno.test("a new job is stored whole; what a killed writer has left is no job, and is removed later", () =>
+  withCache((cache, root) => {
+    cache.saveLoad(JID, load(), ["web2", "web1", "web2"]);
+    assertEquals([...Deno.readDirSync(`${root}/jobs`)].length, 1);
+    const place = placeOf(root);
+    assertEquals([...Deno.readDirSync(place)].map(({ name }) => name).sort(), [".load.p", ".minions.p", "jid"]);
+    assertEquals(Deno.readTextFileSync(`${place}/jid`), JID);
+    assertEquals([place, `${place}/.load.p`].map((path) => (Deno.statSync(path).mode ?? 0) & 0o777), [0o700, 0o600]);
+    assertEquals(repr(cache.getLoad(JID) ?? null), repr(load(JID, { Minions: ["web1", "web2"] })));
+    const left = `${root}/jobs/.left`;
+    Deno.mkdirSync(`${left}/web1`, { recursive: true });
+    for (const name of ["jid", ".load.p"]) Deno.copyFileSync(`${place}/${name}`, `${left}/${name}`);
+    assertEquals(cache.list().map(({ jid }) => jid), [JID]);
+    const nowMs = Date.now() + 120_000;
+    finish(cache.clean({ nowMs, keepSeconds: 3600 }));
+    assertEquals([...Deno.readDirSync(`${root}/jobs`)].map(({ name }) => name.startsWith(".")), [false]);
+    assertEquals(cache.list().map(({ jid }) => jid), [JID]);
   }));
 
 Deno.test("a job directory has only files that Salt knows", () =>

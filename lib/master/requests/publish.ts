@@ -370,8 +370,8 @@ async function storeJob(
   { opts, jobs: { store }, log }: Needs<"opts" | "jobs" | "log">,
 ): Promise<void> {
   try {
-    await store.prepare(jid);
     if (opts.job_cache) await store.saveLoad(jid, new Map(load).set("jid", jid), minions);
+    else await store.prepare(jid);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`Job ${jid} is published, but is not in the job cache: ${error.message}`);
