@@ -130,6 +130,7 @@ Deno.test("a new job is stored whole; what a killed writer has left is no job, a
     assertEquals(Deno.readTextFileSync(`${place}/jid`), JID);
     assertEquals([place, `${place}/.load.p`].map((path) => (Deno.statSync(path).mode ?? 0) & 0o777), [0o700, 0o600]);
     assertEquals(repr(cache.getLoad(JID) ?? null), repr(load(JID, { Minions: ["web1", "web2"] })));
+    assertEquals(decode(Deno.readFileSync(`${place}/.minions.p`), "disk"), ["web1", "web2"]);
     const left = `${root}/jobs/.left`;
     Deno.mkdirSync(`${left}/web1`, { recursive: true });
     for (const name of ["jid", ".load.p"]) Deno.copyFileSync(`${place}/${name}`, `${left}/${name}`);
