@@ -42,10 +42,16 @@ export class EventSubscriber {
   /** Events received before the subscription was known to be active. */
   readonly #early: Frames[];
 
-  private constructor(inbox: Inbox, name: SubscriberName, early: Frames[]) {
+  readonly #stopsAtGap: boolean;
+  /** The last event, if the subscriber stops at gaps. */
+  #last: Uint8Array | undefined;
+  #atGap = false;
+
+  private constructor(inbox: Inbox, name: SubscriberName, early: Frames[], stopsAtGap: boolean) {
     this.#inbox = inbox;
     this.#early = early;
     this.#name = name;
+    this.#stopsAtGap = stopsAtGap;
   }
 
   /** Number of events that the bus has dropped because this subscriber did not read them in time. */
@@ -55,9 +61,14 @@ export class EventSubscriber {
 
   /**
    * Subscribes to every event whose tag begins with one of `prefixes`; resolves when the subscription is active.
+   * @param options.stopsAtGap Whether it returns no event after a gap until {@linkcode passGap} is called. Default: no.
    * @throws {NoMasterError} If no bus answers at `pubPath`.
    */
-  static async connect(pubPath: string, prefixes: readonly string[]): Promise<EventSubscriber> {
+  static async connect(
+    pubPath: string,
+    prefixes: readonly string[],
+    { stopsAtGap = false }: { readonly stopsAtGap?: boolean } = {},
+  ): Promise<EventSubscriber> {
     const inbox = Inbox.subscriber({ highWaterMark: MAX_WAITING_EVENTS, reconnectMs: 20 });
     const name = { key: crypto.randomUUID(), pid: Deno.pid, prefixes, missed: 0 };
     inbox.subscribe(BUS_WELCOME);
@@ -79,7 +90,21 @@ export class EventSubscriber {
       inbox.close();
       throw new NoMasterError(`Nothing answers on the event bus ${pubPath}${besideText(pubPath)}`);
     }
-    return new EventSubscriber(inbox, name, early);
+    return new EventSubscriber(inbox, name, early, stopsAtGap);
+  }
+
+  /** Whether it stands at a gap: the bus has skipped events after the last one. */
+  get atGap(): boolean {
+    return this.#atGap;
+  }
+
+  /**
+   * Leaves the gap.
+   * @returns The last event before it, in the form of the bus; `undefined` if there was none.
+   */
+  passGap(): Uint8Array | undefined {
+    this.#atGap = false;
+    return this.#last;
   }
 
   /** Sends the bus the subscriber's name, which has the number of missed events. */
@@ -94,7 +119,9 @@ export class EventSubscriber {
   #receiveNote(frame: Uint8Array): void {
     const [topic, count] = new TextDecoder().decode(frame).split("\n");
     const missed = Number(count);
-    if (topic === subscriberTopic(this.#name) && missed > this.#name.missed) this.#rename(missed);
+    if (topic !== subscriberTopic(this.#name) || missed <= this.#name.missed) return;
+    this.#rename(missed);
+    this.#atGap = this.#stopsAtGap;
   }
 
   /**
@@ -102,7 +129,7 @@ export class EventSubscriber {
    * @param wanted Selects events by tag; the data of others is not read. Default: all. If only unwanted events came,
    * the subscriber pauses for a fifth of the time that it has waited: with many subscribers that get all events, waking
    * up for each event would cost more than everything else.
-   * @returns The next event, or `undefined` after `timeoutMs` (default: no limit) or when closed.
+   * @returns The next event, or `undefined` after `timeoutMs` (default: no limit), when closed, or at a gap.
    */
   async next(timeoutMs = -1, wanted: (tag: string) => boolean = () => true): Promise<BusEvent | undefined> {
     const started = performance.now();
@@ -162,6 +189,7 @@ export class EventSubscriber {
   async #frame(timeoutMs: number): Promise<Uint8Array | undefined> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
+      if (this.#atGap) return undefined;
       const frames = this.#early.shift() ??
         await this.#inbox.receive(timeoutMs < 0 ? -1 : Math.max(0, deadline - performance.now()));
       // A restarted bus sends its welcome message again, or the bus sends a note.
@@ -171,7 +199,9 @@ export class EventSubscriber {
         continue;
       }
       const event = this.#pieces.join(frames[0]);
-      if (event !== undefined) return event;
+      if (event === undefined) continue;
+      if (this.#stopsAtGap) this.#last = event;
+      return event;
     }
   }
 

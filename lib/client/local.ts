@@ -11,8 +11,7 @@ import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { NoMasterError, RequestTimeoutError, TargetError, UsageError, WireError } from "#lib/errors.ts";
 import { jobNew, jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
-import { EventSubscriber } from "#lib/bus/subscriber.ts";
-import { masterBus } from "#lib/bus/paths.ts";
+import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import { jobMinions } from "#lib/jobs/listing.ts";
@@ -24,6 +23,7 @@ import type { StoreLog } from "#lib/os/store_files.ts";
 import { JobWatch } from "./watch.ts";
 import { batchFromMap } from "#lib/protocol/live_batch.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { subscribedBus } from "./subscribed_bus.ts";
 import { masterAddress } from "./master_address.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "#lib/values/msgpack.ts";
@@ -67,7 +67,7 @@ export class LocalClient {
   readonly #credentials: ValueMap | undefined;
   readonly #log: Logger;
   readonly #channel: RequestChannel;
-  readonly #events: EventSubscriber;
+  readonly #events: LoggedSubscriber;
   readonly #publishPort: number;
   readonly #jobs: JobStore;
   readonly #data: DataCache;
@@ -75,7 +75,7 @@ export class LocalClient {
   private constructor(
     opts: MasterOpts,
     { user, log, credentials }: LocalClientOptions,
-    parts: { channel: RequestChannel; events: EventSubscriber; port: number },
+    parts: { channel: RequestChannel; events: LoggedSubscriber; port: number },
   ) {
     this.#opts = opts;
     this.#user = user;
@@ -101,7 +101,7 @@ export class LocalClient {
     options.log.named("salt.client").debug(() =>
       `Connecting to the master's event bus in ${opts.sock_dir}, and to ${requests}`
     );
-    const events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [
+    const events = await LoggedSubscriber.connect(subscribedBus(opts), [
       jobPrefix(""),
       PRESENCE_CHANGE_EVENT,
       ...opts.order_masters ? [SYNDIC_EVENTS] : [],

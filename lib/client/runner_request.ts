@@ -5,10 +5,10 @@
  */
 
 import type { BusEvent } from "#lib/bus/event.ts";
-import { EventSubscriber } from "#lib/bus/subscriber.ts";
-import { masterBus } from "#lib/bus/paths.ts";
+import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
 import { checkMasterRunning } from "./master_running.ts";
 import { NoMasterError, RefusedError, WireError } from "#lib/errors.ts";
+import { subscribedBus } from "./subscribed_bus.ts";
 import { askMaster, throwRefusal } from "./token_request.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { RunnerOutcome } from "./runner.ts";
@@ -72,7 +72,7 @@ export async function awaitRunner(
   { proof, signal, timeoutMs = RESULT_MS }: RunnerRequestOptions,
 ): Promise<{ readonly started: StartedFunction; readonly event: BusEvent | undefined }> {
   await checkMasterRunning(opts.sock_dir);
-  using events = await EventSubscriber.connect(masterBus(opts.sock_dir).pub, [functionTag("runner", "")]);
+  using events = await LoggedSubscriber.connect(subscribedBus(opts), [functionTag("runner", "")]);
   const wakeUp = () => events.close();
   signal.addEventListener("abort", wakeUp);
   try {

@@ -3,9 +3,9 @@
  * @module
  */
 
-import { type BusEvent, readMatching } from "#lib/bus/event.ts";
+import type { BusEvent } from "#lib/bus/event.ts";
 import { fireEvent } from "#lib/bus/fire.ts";
-import { LogFollower } from "#lib/bus/log_follower.ts";
+import { FollowedLog } from "#lib/bus/followed_log.ts";
 import { masterBus, minionBus } from "#lib/bus/paths.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
 import { eventLogDirectory } from "#lib/config/master_paths.ts";
@@ -39,13 +39,11 @@ export function busOfMaster(opts: MasterOpts): EngineBus {
   return {
     fire: (tag, data) => fireEvent(paths, tag, data),
     open: async (prefixes) =>
-      opts.event_log === "none" ? await EventSubscriber.connect(paths.pub, prefixes) : new FollowedLog(
-        await LogFollower.open(
-          { paths, directory: eventLogDirectory(opts.cachedir) },
-          (reader) => void reader.seekEnd(),
-        ),
-        prefixes,
-      ),
+      opts.event_log === "none"
+        ? await EventSubscriber.connect(paths.pub, prefixes)
+        : await FollowedLog.open({ paths, directory: eventLogDirectory(opts.cachedir) }, prefixes, (reader) => {
+          reader.seekEnd();
+        }),
   };
 }
 
@@ -56,34 +54,4 @@ export function busOfMinion(opts: MinionOpts): EngineBus {
     fire: (tag, data) => fireEvent(paths, TO_MASTER, map({ tag, data })),
     open: (prefixes) => EventSubscriber.connect(paths.pub, prefixes),
   };
-}
-
-/** The events of the master's log: what comes while the engine is busy waits there. */
-class FollowedLog implements EventStream {
-  readonly #follower: LogFollower;
-  readonly #prefixes: readonly string[];
-  #read: BusEvent[] = [];
-
-  constructor(follower: LogFollower, prefixes: readonly string[]) {
-    this.#follower = follower;
-    this.#prefixes = prefixes;
-  }
-
-  async next(): Promise<BusEvent | undefined> {
-    while (this.#read.length === 0) {
-      const batch = await this.#follower.read();
-      if (batch === undefined) return undefined;
-      this.#read = batch.events.flatMap(({ frame }) => this.#wanted(frame)).reverse();
-    }
-    return this.#read.pop();
-  }
-
-  #wanted(frame: Uint8Array): BusEvent[] {
-    const event = readMatching(frame, (tag) => this.#prefixes.some((prefix) => tag.startsWith(prefix)));
-    return event === undefined ? [] : [event];
-  }
-
-  close(): void {
-    this.#follower.close();
-  }
 }

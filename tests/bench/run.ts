@@ -23,6 +23,7 @@ import { findPythonSalt, NEWEST_PYTHON, PYTHON_SALTS, type PythonVersion } from 
 import { type Measured, type Report, reportText } from "./report.ts";
 import { type Row, Stage } from "#tests/bench/rows/row.ts";
 import { OURS } from "#tests/bench/harness/sides.ts";
+import { SCHEDULE_ROWS } from "#tests/bench/rows/schedule.ts";
 import { START_ROWS } from "#tests/bench/rows/start.ts";
 import { DURABILITY_ROWS } from "#tests/bench/rows/durability.ts";
 import { APPLY_FLEET_ROWS } from "#tests/bench/rows/apply_fleet.ts";
@@ -49,6 +50,7 @@ const ROWS: readonly Row[] = [
   ...LOAD_ROWS,
   ...REACTOR_ROWS,
   ...BEACON_ROWS,
+  ...SCHEDULE_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,
   ...FILE_ROWS,

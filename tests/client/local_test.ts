@@ -1,4 +1,6 @@
 /** @module */
+import { EventSubscriber } from "#lib/bus/subscriber.ts";
+import { masterBus } from "#lib/bus/paths.ts";
 import { dataCache, jobStore } from "#tests/support/fleet/job_store.ts";
 import { NoMasterError, RefusedError, TargetError, WireError } from "#lib/errors.ts";
 import { jobAck, jobReturn, stateProgress } from "#lib/protocol/tags.ts";
@@ -105,6 +107,27 @@ Deno.test("finished states are reported as they arrive, but not those of other j
   await host.returns(JID, "a", true);
   await done;
   assertEquals([states, seen], [["a 0/2", "a 1/2"], ["a: true"]]);
+});
+
+Deno.test("a client that reads nothing during a burst of events reports each return once", async () => {
+  await using host = await MasterHost.start({ maxWaitingEvents: 1_000 });
+  const minions = Array.from({ length: 300 }, (_, i) => `m${i}`);
+  using client = await LocalClient.connect(host.opts, { user: "root", log: SILENT_LOGGER });
+  const returns = client.collect({ jid: JID, minions, missing: [] }, { timeoutMs: LONG, gatherMs: LONG });
+  await host.returns(JID, "m0", 0);
+  const first = await returns.next();
+  assert(first.value?.kind === "returned" && first.value.id === "m0");
+  using quick = await EventSubscriber.connect(masterBus(host.opts.sock_dir).pub, [""]);
+  // More than all queues hold, with a return of this job among each hundred.
+  for (let n = 1; n < 30_000; n++) {
+    if (n % 100 === 0) await host.returns(JID, `m${n / 100}`, n);
+    else await host.returns("20260101000000000002", "m1", "x");
+    assert(await quick.next() !== undefined);
+  }
+  const seen: string[] = ["m0"];
+  for await (const one of returns) seen.push(one.kind === "returned" ? one.id : `${one.id} is silent`);
+  assertEquals(seen, minions);
+  assertEquals(host.published, []);
 });
 
 Deno.test("a job without minions ends at once", async () => {

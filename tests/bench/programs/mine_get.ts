@@ -28,7 +28,7 @@ const [root, given] = Deno.args;
 const count = Number(given);
 const data = new DataCache(root, { log: refuse });
 const mine = new Mine(root, { log: refuse, maxBytes: 1 << 20 });
-const ids = Array.from({ length: count }, (_, i) => `web${i}`);
+const ids = Object.freeze(Array.from({ length: count }, (_, i) => `web${i}`));
 const fleet = (): KnownFleet => ({ ids, data, nodegroups: new Map() });
 
 /** Ten functions: addresses, and others of 200 bytes. */

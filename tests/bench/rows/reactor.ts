@@ -14,20 +14,27 @@ const SINGLE = 40;
 /** Number of events at once; Python's reactor gets a tenth of it. */
 const TOGETHER = { ours: 3_000, python: 300 };
 
-/** A master with a reactor file, and the accepted key of a minion that never comes. */
-async function reacting(stage: Stage, side: Side): Promise<Fleet> {
+/** The accepted keys of a large fleet. */
+const MANY_KEYS = 10_000;
+
+/** A master with a reactor file, and the accepted keys of minions that never come. */
+async function reacting(stage: Stage, side: Side, keys: number): Promise<Fleet> {
   return await stage.fleet(side, async (fleet) => {
     const file = `${fleet.root}/react.sls`, map = `${fleet.root}/reactor.conf`;
     Deno.writeTextFileSync(file, REACTION);
     Deno.writeTextFileSync(map, `- bench/react: ${file}\n`);
     fleet.setOptions({ reactor: map });
     await fleet.startMaster();
-    Deno.copyFileSync(`${fleet.pkiDir}/master.pub`, `${fleet.pkiDir}/minions/g1`);
+    for (let n = 1; n <= keys; n++) Deno.copyFileSync(`${fleet.pkiDir}/master.pub`, `${fleet.pkiDir}/minions/g${n}`);
   });
 }
 
-async function react(stage: Stage, side: Side, single: number, together: number) {
-  const fleet = await reacting(stage, side);
+async function react(
+  stage: Stage,
+  side: Side,
+  { single, together, keys = 1 }: { readonly single: number; readonly together: number; readonly keys?: number },
+): Promise<{ readonly ms: number; readonly perSecond: number }> {
+  const fleet = await reacting(stage, side, keys);
   const { pull, pub } = masterBus(fleet.sockDir);
   const program = side.python === undefined
     ? [...benchCommand("programs/reactor_load.ts"), pull, pub]
@@ -38,20 +45,32 @@ async function react(stage: Stage, side: Side, single: number, together: number)
   return { ms, perSecond: jobs / seconds };
 }
 
+function togetherOf({ python }: Side): number {
+  return python === undefined ? TOGETHER.ours : TOGETHER.python;
+}
+
 export const REACTOR_ROWS: readonly Row[] = [
   {
     name: "reaction",
     title: "an event until the job of its reaction is published",
     unit: MS_TENTHS,
     group: "reactor",
-    measure: async (stage, side) => (await react(stage, side, SINGLE, 0)).ms,
+    measure: async (stage, side) => (await react(stage, side, { single: SINGLE, together: 0 })).ms,
   },
   {
     name: "reactions",
     title: "reactions a second, each publishes a job, in a burst",
     unit: PER_SECOND,
     group: "reactor",
+    measure: async (stage, side) => (await react(stage, side, { single: 1, together: togetherOf(side) })).perSecond,
+  },
+  {
+    name: "reactions-keys",
+    title: `the same with the accepted keys of ${MANY_KEYS} minions`,
+    unit: PER_SECOND,
+    group: "reactor of many",
+    long: true,
     measure: async (stage, side) =>
-      (await react(stage, side, 1, side.python === undefined ? TOGETHER.ours : TOGETHER.python)).perSecond,
+      (await react(stage, side, { single: 1, together: togetherOf(side), keys: MANY_KEYS })).perSecond,
   },
 ];

@@ -29,6 +29,8 @@ export const KB: Unit = { name: "KB", lessIsBetter: true, digits: 1 };
 export const PERCENT: Unit = { name: "%", lessIsBetter: true, digits: 2 };
 /** Megabytes of 2^20 bytes a second. */
 export const MB_PER_SECOND: Unit = { name: "MB/s", lessIsBetter: false, digits: 0 };
+/** Number for each minute. */
+export const PER_MINUTE: Unit = { name: "/min", lessIsBetter: true, digits: 0 };
 /** Number for each second. */
 export const PER_SECOND: Unit = { name: "/s", lessIsBetter: false, digits: 0 };
 

@@ -7,7 +7,7 @@ import { BusPump } from "#lib/bus/pump.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import { loadMasterConfig } from "#lib/config/load.ts";
-import { publishPullPath } from "#lib/config/master_paths.ts";
+import { eventLogDirectory, publishPullPath } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import { KeyStore } from "#lib/keys/store.ts";
@@ -40,7 +40,8 @@ export class MasterHost implements AsyncDisposable {
     master.script = ({ load }) => this.#publish(load);
   }
 
-  static async start(): Promise<MasterHost> {
+  /** @param options.maxWaitingEvents Events that the bus keeps for a subscriber that does not read. */
+  static async start({ maxWaitingEvents }: { readonly maxWaitingEvents?: number } = {}): Promise<MasterHost> {
     const root = Deno.makeTempDirSync({ prefix: "client_" });
     const master = await ScriptedMaster.start(new MasterKeys(masterKey));
     Deno.mkdirSync(`${root}/etc/salt`, { recursive: true });
@@ -48,7 +49,12 @@ export class MasterHost implements AsyncDisposable {
     const overrides = { root_dir: root, user: "root", ...ports };
     const { opts } = loadMasterConfig({ configDir: `${root}/etc/salt`, overrides });
     for (const path of [opts.sock_dir, opts.cachedir]) Deno.mkdirSync(path, { recursive: true });
-    return new MasterHost(master, await BusPump.open(masterBus(opts.sock_dir), { log: SILENT_LOGGER }), opts, root);
+    const bus = await BusPump.open(masterBus(opts.sock_dir), {
+      log: SILENT_LOGGER,
+      maxWaitingEvents,
+      eventLog: { directory: eventLogDirectory(opts.cachedir), keepS: 3600, maxBytes: 1 << 30 },
+    });
+    return new MasterHost(master, bus, opts, root);
   }
 
   async #accept(): Promise<void> {
