@@ -43,6 +43,18 @@ const GRACE_MS = 500;
 const SPARE_MS = 50;
 
 /**
+ * How long a job waits for a worker whose job may end soon, before a worker is started for it, in milliseconds: a new
+ * thread takes longer than that, and twenty times the processor time of a small job.
+ */
+const TURN_MS = 25;
+
+/**
+ * How long it waits while others of its kind end, in milliseconds. For a worker whose job is older than this no job
+ * waits.
+ */
+const LONGEST_TURN_MS = 200;
+
+/**
  * Maximum number of times that a job is sent on before it begins: by the worker without permissions, and by one whose
  * permissions are those of an earlier state of the modules.
  */
@@ -82,6 +94,17 @@ interface Job {
   moves?: number;
   /** Whether its host was killed. */
   killed?: boolean;
+  /** When a host got it, by `performance.now()`. */
+  begunMs?: number;
+}
+
+/** A job that waits for a worker with these permissions. */
+interface WaitingJob {
+  readonly job: Job;
+  readonly permissions: Permissions;
+  readonly key: string;
+  /** Since when, by `performance.now()`. */
+  readonly sinceMs: number;
 }
 
 /**
@@ -108,6 +131,11 @@ export class JobPool {
   /** Number of killed threads that never ended. */
   #stuckThreads = 0;
   #spareTimer: Timer | undefined;
+  /** Jobs that wait for a busy worker, for {@linkcode TURN_MS}; the oldest is first. */
+  #waiting: WaitingJob[] = [];
+  #turnTimer: Timer | undefined;
+  /** How many workers the next turn starts, by their permissions (`permissionKey`), unless one takes a job before. */
+  readonly #starts = new Map<string, number>();
   #closed = false;
 
   /** Starts the first worker. */
@@ -142,9 +170,10 @@ export class JobPool {
     return this.#jobs().length;
   }
 
-  /** The jobs, without calls of functions by other functions. */
-  #jobs(): [JobHost, Job][] {
-    return [...this.#busy].filter(([, job]) => job.called === undefined);
+  /** The jobs, without calls of functions by other functions; those that wait for a worker have no host. */
+  #jobs(): [JobHost | undefined, Job][] {
+    const waiting = this.#waiting.map(({ job }): [undefined, Job] => [undefined, job]);
+    return [...this.#busy, ...waiting].filter(([, job]) => job.called === undefined);
   }
 
   /**
@@ -182,17 +211,60 @@ export class JobPool {
     return job.done.promise;
   }
 
-  /** Gives a job to a worker with exactly these permissions. */
+  /** Gives a job to a worker with exactly these permissions: one that waits, one that may soon end its job, a new one. */
   #give(job: Job, permissions: Permissions): void {
+    const key = permissionKey(permissions);
+    const idle = this.#idle.take(key);
+    if (idle !== undefined) this.#hand(job, idle);
+    else if (this.#hasYoungJob(key, LONGEST_TURN_MS)) {
+      if (!this.#waiting.some((one) => one.key === key)) this.#starts.set(key, 1);
+      this.#waiting.push({ job, permissions, key, sinceMs: performance.now() });
+      this.#turnTimer ??= setTimeout(() => this.#turn(), TURN_MS);
+    } else this.#startFor(job, permissions);
+    this.#spareTimer ??= setTimeout(() => this.#spare(), SPARE_MS);
+  }
+
+  #startFor(job: Job, permissions: Permissions): void {
     try {
-      this.#hand(job, this.#idle.take(permissionKey(permissions)) ?? this.#hosts.startThread(permissions));
+      this.#hand(job, this.#hosts.startThread(permissions));
     } catch (error) {
       job.done.resolve(permissionsRefused(error));
     }
-    this.#spareTimer ??= setTimeout(() => {
-      this.#spareTimer = undefined;
-      this.#warm();
-    }, SPARE_MS);
+  }
+
+  /** Whether a worker with these permissions got its job so short a time ago. */
+  #hasYoungJob(key: string, ms: number): boolean {
+    const now = performance.now();
+    return [...this.#busy].some(([host, { begunMs = now }]) =>
+      now - begunMs < ms && !(host instanceof ModuleProcess) && permissionKey(this.#hosts.permissionsOf(host)) === key
+    );
+  }
+
+  /**
+   * Starts workers for the oldest jobs that wait: none while workers become free in the meantime, except one for a job
+   * that has waited for {@linkcode LONGEST_TURN_MS}; else twice as many as the last time.
+   */
+  #turn(): void {
+    this.#turnTimer = undefined;
+    const waiting = Map.groupBy(this.#waiting, ({ key }) => key);
+    const late = performance.now() - LONGEST_TURN_MS;
+    this.#waiting = [...waiting].flatMap(([key, jobs]) => {
+      const before = this.#starts.get(key) ?? 0;
+      const count = before > 0 ? before : jobs[0].sinceMs <= late ? 1 : 0;
+      this.#starts.set(key, Math.max(1, 2 * before));
+      for (const { job, permissions } of jobs.slice(0, count)) this.#startFor(job, permissions);
+      return jobs.slice(count);
+    });
+    if (this.#waiting.length > 0) this.#turnTimer = setTimeout(() => this.#turn(), TURN_MS);
+  }
+
+  /** Sees to it that a worker waits, unless one is going to in a moment. */
+  #spare(): void {
+    this.#spareTimer = undefined;
+    if (this.#closed) return;
+    if (this.#hasYoungJob(permissionKey("none"), SPARE_MS)) {
+      this.#spareTimer = setTimeout(() => this.#spare(), SPARE_MS);
+    } else this.#warm();
   }
 
   /**
@@ -227,6 +299,7 @@ export class JobPool {
   }
 
   #hand(job: Job, host: JobHost, declared?: Readonly<Record<string, string>>): void {
+    job.begunMs = performance.now();
     this.#busy.set(host, job);
     this.#giveHostData(host, job.load);
     // Messages wait in the worker's queue until it is ready.
@@ -280,7 +353,7 @@ export class JobPool {
         tgt_type: text("tgt_type"),
         ret: text("ret"),
         user: text("user"),
-        pid: host.pid ?? host.commands().at(0) ?? null,
+        pid: host?.pid ?? host?.commands().at(0) ?? null,
       };
     });
   }
@@ -293,6 +366,12 @@ export class JobPool {
   signal(jid: string, signal: number): boolean {
     // A function that another one calls belongs to the same job.
     const hosts = [...this.#busy].filter(([, job]) => job.jid === jid);
+    const ends = signal === SIGKILL || signal === SIGTERM || signal === SIGINT;
+    const waiting = this.#waiting.filter(({ job }) => job.jid === jid);
+    if (ends && waiting.length > 0) {
+      this.#waiting = this.#waiting.filter((one) => !waiting.includes(one));
+      for (const { job } of waiting) job.done.resolve(failure(`The job was ended by signal ${signal}`));
+    }
     for (const [host, job] of hosts) {
       if (signal === SIGKILL) {
         void this.#kill(host, signal);
@@ -308,7 +387,7 @@ export class JobPool {
       );
       void job.done.promise.then(() => clearTimeout(timer));
     }
-    return hosts.length > 0;
+    return hosts.length + waiting.length > 0;
   }
 
   /** Sets grains and pillar for jobs from now on. */
@@ -347,6 +426,8 @@ export class JobPool {
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#spareTimer);
+    clearTimeout(this.#turnTimer);
+    for (const { job } of this.#waiting.splice(0)) job.done.resolve(interruptedReturn("queued"));
     const children: number[] = [];
     const left = new Set<string>();
     const ends: Promise<void>[] = [];
@@ -447,9 +528,17 @@ export class JobPool {
   #shelve(host: JobHost): void {
     const key = this.#processKeys.get(host);
     if (this.#closed || this.#stale.has(host)) void host.stop();
-    else if (!(host instanceof ModuleProcess)) this.#idle.put(host, permissionKey(this.#hosts.permissionsOf(host)));
+    else if (!(host instanceof ModuleProcess)) this.#serve(host, permissionKey(this.#hosts.permissionsOf(host)));
     else if (key !== undefined) this.#warmProcesses.put(host, key);
     else void host.stop();
+  }
+
+  /** Gives a worker the oldest job that waits for one like it, or keeps it. */
+  #serve(host: JobHost, key: string): void {
+    const at = this.#waiting.findIndex((one) => one.key === key);
+    if (at < 0) return this.#idle.put(host, key);
+    this.#starts.delete(key);
+    this.#hand(this.#waiting.splice(at, 1)[0].job, host);
   }
 }
 

@@ -16,6 +16,7 @@ import { warmSwarm } from "./swarm.ts";
 
 const OPERATORS = 16;
 const OPERATED_MINIONS = 20;
+const OPERATED_MINION = "operated-1";
 const OPERATING_S = 3;
 const SIGN_INS = 300;
 const PILLARS = 500;
@@ -45,18 +46,22 @@ async function masterAlone(stage: Stage, side: Side): Promise<Fleet> {
   return await stage.fleet(side, async (fleet) => void await fleet.startMaster());
 }
 
+async function operate(fleet: Fleet, target: string): Promise<number> {
+  const { python } = fleet.side;
+  const program = python === undefined
+    ? benchCommand("programs/operators.ts")
+    : [python, benchScript("programs/operators.py")];
+  const { out } = await run([...program, fleet.configDir, target, String(OPERATORS), String(OPERATING_S)]);
+  const { jobs, seconds } = JSON.parse(out);
+  return jobs / seconds;
+}
+
 function operators(target: string): Row["measure"] {
   return async (stage, side) => {
     const fleet = await warmSwarm(stage, side, OPERATED_MINIONS);
-    const program = side.python === undefined
-      ? benchCommand("programs/operators.ts")
-      : [side.python, benchScript("programs/operators.py")];
-    const { result, busy } = await fleet.swarmBusy(() =>
-      run([...program, fleet.configDir, target, String(OPERATORS), String(OPERATING_S)])
-    );
+    const { result, busy } = await fleet.swarmBusy(() => operate(fleet, target));
     if (busy > BUSY_LIMIT) stage.remarks.add(`${side.name}: the swarm itself was busy ${Math.round(busy * 100)}%`);
-    const { jobs, seconds } = JSON.parse(result.out);
-    return jobs / seconds;
+    return result;
   };
 }
 
@@ -84,6 +89,20 @@ export const LOAD_ROWS: readonly Row[] = [
     unit: PER_SECOND,
     group: "operators",
     measure: operators("*"),
+  },
+  {
+    name: "jobs-minion",
+    title: `jobs a second, ${OPERATORS} operators at once, all jobs to one real minion`,
+    unit: PER_SECOND,
+    group: "operated minion",
+    async measure(stage, side) {
+      const fleet = await stage.fleet(side, async (fleet) => {
+        await fleet.startMaster();
+        await fleet.startMinion(OPERATED_MINION);
+        await fleet.warmUp("*", 1);
+      });
+      return await operate(fleet, OPERATED_MINION);
+    },
   },
   {
     name: "sign-ins",

@@ -137,6 +137,34 @@ Deno.test("one worker runs several jobs in turn", async () => {
   assert(seen.size <= 5, `${seen.size} workers for ten jobs`);
 });
 
+Deno.test("many small jobs at once share a few workers; jobs that last get one each", async () => {
+  await using fixture = new Fixture();
+  const workers = async () => (await fixture.pool.describe()).map((line) => Number(/^Job-(\d+)/.exec(line)?.[1]));
+  assertEquals(await fixture.run("test.ping"), true);
+  const pings = Array.from({ length: 200 }, () => fixture.start("test.ping"));
+  assertEquals(fixture.pool.size, 200);
+  for (const { outcome } of pings) assertEquals((await outcome).get("return"), true);
+  const started = Math.max(...await workers());
+  assert(started < 100, `${started} workers for 200 jobs`);
+  const sleeping = [1, 2, 3, 4, 5].map(() => fixture.start("test.sleep", 600));
+  assertEquals(await fixture.run("test.ping"), true);
+  for (const { jid } of sleeping) assert(fixture.pool.signal(jid, 9));
+  for (const { outcome } of sleeping) assertEquals(await outcome, killed(9));
+});
+
+Deno.test("a job that waits for a worker is listed, can be ended, and is interrupted by the minion's end", async () => {
+  const fixture = new Fixture();
+  assertEquals(await fixture.run("test.ping"), true);
+  // More than there are idle workers at most.
+  const [ended, left] = Array.from({ length: 8 }, () => fixture.start("test.sleep", 600)).slice(-2);
+  assertEquals(fixture.pool.running().length, 8);
+  assert(fixture.pool.signal(ended.jid, 15));
+  assertEquals(await ended.outcome, killed(15));
+  assertEquals(fixture.pool.running().map(({ jid }) => jid).includes(ended.jid), false);
+  await fixture[Symbol.asyncDispose]();
+  assertStringIncludes(String((await left.outcome).get("return")), "before it began this job");
+});
+
 Deno.test("a job that does not end is killed by signal 9, its process ends, and other jobs continue", async () => {
   await using fixture = new Fixture();
   const hung = fixture.start("own.forever");
