@@ -470,6 +470,7 @@ function makeMasterOptions() {
     )),
     runner_dirs: strsOption([], "More directories of runners."),
     disable_runners: strsOption([], "Runners that are not loaded."),
+    disable_returners: strsOption([], "Returners that are not loaded."),
     runner_returns: boolOption(true, "Whether results of runners are stored as jobs."),
     enforce_mine_cache: boolOption(false, "Whether the mine works without `minion_data_cache`."),
     mine_get: anyOption(

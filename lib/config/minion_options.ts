@@ -264,6 +264,13 @@ function makeMinionOptions() {
     pub_ret: boolOption(true, "Whether the minion returns results to its master."),
     disable_modules: strsOption([], "Execution modules that are not loaded."),
     whitelist_modules: strsOption([], "If set, the only execution modules that are loaded."),
+    disable_states: strsOption([], "State modules that are not loaded."),
+    whitelist_state_modules: strsOption([], "If set, the only state modules that are loaded."),
+    disable_returners: strsOption([], "Returners that are not loaded."),
+    grains_blacklist: strsOption(
+      [],
+      "Grains that the minion does not have, unless the option `grains` sets them: names, globs or regular expressions.",
+    ),
     cmd_blacklist_glob: strsOption([], "Globs of command lines that published `cmd` jobs may not run."),
     cmd_whitelist_glob: strsOption([], "If set, the only command lines that published `cmd` jobs may run."),
     output_max: intOption(

@@ -135,7 +135,7 @@ for (const role of ["master", "minion"] as const) {
     const names = refusedOptionNames().filter((name) =>
       Object.hasOwn(OPTION_TABLES[role], name) || !Object.hasOwn(other, name)
     );
-    assert(names.includes("whitelist_state_modules") && names.length > 5);
+    assert(names.includes("disable_grains") && names.length > 5);
     for (const name of names) {
       using place = new Place({ [`etc/salt/${role}`]: `a: 1\n${name}: [x]\n` });
       if (Object.hasOwn(OPTION_TABLES[role], name)) place.write(`etc/salt/${role}`, `a: 1\n${name}: x\n`);

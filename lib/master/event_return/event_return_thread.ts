@@ -84,6 +84,7 @@ class EventReturnService implements ThreadService {
     const opts = this.#opts, log = this.#log;
     const builtin = loadFamily<ReturnerContext>(RETURNERS, {
       directories: [`${opts.extension_modules}/returners`],
+      disabled: opts.disable_returners,
       warn: (text) => log.warning(text),
     });
     const family = withMasterReturners(builtin, { opts, log, lease: this.#lease, signal: this.#ending.signal });

@@ -18,9 +18,13 @@ const FAMILIES: readonly PythonFamily[] = [
 /** Finds them. */
 export function masterPlugins(opts: MasterOpts, warn: (message: string) => void): PythonPlugins {
   const directories = Object.fromEntries(FAMILIES.map((family) => [family, directoriesOf(family, opts)]));
+  const disabled: Partial<Record<PythonFamily, readonly string[]>> = {
+    runners: opts.disable_runners,
+    returners: opts.disable_returners,
+  };
   return findPythonPlugins(directories, {
     allowed: allowedPlugins(opts.python_plugins),
-    disabled: [],
+    isLoaded: (family, name) => !(disabled[family]?.includes(name) ?? false),
     others: (family) => new Set((directories[family] ?? []).flatMap((directory) => [...userFiles(directory).keys()])),
     warn,
   });

@@ -11,7 +11,8 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import type { CoreGrains, GrainHost } from "#lib/plugins/core_grains.ts";
 import { LateMap } from "#lib/values/late_map.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
-import { toValue, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compileMatchExpression } from "#lib/text/expr_match.ts";
+import { str, toValue, type Value, type ValueMap } from "#lib/values/value.ts";
 import { loadYamlMapping } from "#lib/yaml/load.ts";
 
 /** Options of {@linkcode loadGrains}. */
@@ -40,8 +41,16 @@ export async function loadGrains(
     for (const part of await pluginGrains({ opts, grains, warn })) merge(grains, part);
   }
   merge(grains, staticGrains(`${opts.config_dir}/grains`, warn));
-  merge(grains, opts.grains);
-  return grains;
+  const listed = withoutBlacklisted(grains, opts);
+  merge(listed, opts.grains);
+  return listed;
+}
+
+/** The grains without those of `grains_blacklist`. */
+function withoutBlacklisted(grains: ValueMap, { grains_blacklist }: MinionOpts): ValueMap {
+  if (grains_blacklist.length === 0) return grains;
+  const tests = grains_blacklist.map(compileMatchExpression);
+  return new Map([...grains].filter(([name]) => !tests.some((matches) => matches(str(name)))));
 }
 
 /**
@@ -55,7 +64,8 @@ const SWITCHES = ["minion_blackout", "minion_blackout_whitelist", "state_runs_di
  * work.
  */
 export async function lazyGrains(opts: MinionOpts, sources: GrainsSources): Promise<ValueMap> {
-  if (opts.enable_fqdns_grains || hasOwnGrains(opts) || hasPythonGrains(opts)) return await loadGrains(opts, sources);
+  const isWhole = opts.enable_fqdns_grains || opts.grains_blacklist.length > 0;
+  if (isWhole || hasOwnGrains(opts) || hasPythonGrains(opts)) return await loadGrains(opts, sources);
   const merged: ValueMap = new Map();
   merge(merged, staticGrains(`${opts.config_dir}/grains`, sources.warn ?? (() => {})));
   merge(merged, opts.grains);

@@ -16,7 +16,7 @@ import { withPythonPlugins } from "#lib/python_bridge/loader/python_catalogue.ts
 import { PythonJob } from "#lib/python_bridge/loader/python_job.ts";
 import { MINION_ANSWERS } from "#lib/python_bridge/loader/questions.ts";
 import type { PythonZygote } from "#lib/python_bridge/zygote/zygote.ts";
-import { loadCatalogue } from "#lib/minion/worker/catalogue.ts";
+import { loadCatalogue, pluginLimits } from "#lib/minion/worker/catalogue.ts";
 import { type Logger, SILENT_LOGGER } from "#lib/runtime/log.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { unpackPillarQuery } from "#lib/minion/worker/pillar_query.ts";
@@ -55,10 +55,11 @@ export class CallModules implements AsyncDisposable {
     this.#custom = new CustomModules(opts, grains);
     const { names, refusals } = this.#custom;
     const python = pythonPlugins(opts, log.warning);
+    const limits = pluginLimits(opts);
     const builtin = loadCatalogue({
       replaced: Object.keys(python.files.modules ?? {}),
-      disableModules: [...opts.disable_modules, ...names, ...refusals.keys()],
-      whitelistModules: opts.whitelist_modules,
+      ...limits,
+      disableModules: [...limits.disableModules, ...names, ...refusals.keys()],
       grains,
       providers: opts.providers,
       warn: log.warning,

@@ -16,6 +16,7 @@ import { moduleDirectories, type ModulePlaces } from "#lib/plugins/module_direct
 import { str, type ValueMap } from "#lib/values/value.ts";
 import { which } from "#lib/programs/which.ts";
 import { existsOrThrow } from "#lib/os/file_kind.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
 import type { CoreGrains } from "#lib/plugins/core_grains.ts";
 
 /** Options of {@linkcode loadCatalogue}: the minion's options of these names, and a callback. */
@@ -31,6 +32,7 @@ export interface CatalogueOptions {
   /** Names of files in Python: a built-in module whose file has such a name is not loaded. */
   readonly replaced?: readonly string[];
   readonly whitelistModules?: readonly string[];
+  readonly whitelistStateModules?: readonly string[];
   /** Called once for each broken module, with the file and the reason. */
   readonly warn?: (message: string) => void;
   /**
@@ -82,6 +84,21 @@ export function isExecutionName(name: string): boolean {
   );
 }
 
+/** The options that say which plugins a minion does not load, for {@linkcode loadCatalogue}. */
+export function pluginLimits(
+  { disable_modules, disable_states, disable_returners, whitelist_modules, whitelist_state_modules }: MinionOpts,
+): Required<Pick<CatalogueOptions, "disableModules" | "whitelistModules" | "whitelistStateModules">> {
+  return {
+    disableModules: [
+      ...disable_modules,
+      ...disable_states.map((name) => STATES_PREFIX + name),
+      ...disable_returners.map((name) => RETURNERS_PREFIX + name),
+    ],
+    whitelistModules: whitelist_modules,
+    whitelistStateModules: whitelist_state_modules,
+  };
+}
+
 /** The names of the modules of a family among `names`. */
 function namesWith(prefix: string, names: readonly string[] | undefined): string[] | undefined {
   return names?.filter((name) => name.startsWith(prefix)).map((name) => name.slice(prefix.length));
@@ -107,6 +124,7 @@ export function loadCatalogue(options: CatalogueOptions = {}): Catalogue {
   const states = loadFamily<StateContext>(options.builtin === false ? {} : STATE_MODULES, {
     directories: moduleDirectories(options, "states"),
     disabled: namesWith(STATES_PREFIX, options.disableModules),
+    only: options.whitelistStateModules,
     userOnly: namesWith(STATES_PREFIX, options.custom),
     plainFunctions: false,
     host,

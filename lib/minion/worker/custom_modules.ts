@@ -12,6 +12,7 @@ import {
   type CustomFamily,
   hasPath,
   hasProgram,
+  pluginLimits,
   RENDERERS_PREFIX,
   RETURNERS_PREFIX,
   STATES_PREFIX,
@@ -88,9 +89,14 @@ export class CustomModules {
       ["returners", RETURNERS_PREFIX],
       ["beacons", OWN_BEACONS_PREFIX],
     ] as const;
+    const { disableModules, whitelistStateModules } = pluginLimits(opts);
+    const isLoaded = (name: string) =>
+      !disableModules.includes(name) &&
+      (whitelistStateModules.length === 0 || !name.startsWith(STATES_PREFIX) ||
+        whitelistStateModules.includes(name.slice(STATES_PREFIX.length)));
     const customModules = others.flatMap(([family, prefix]) =>
       [...filesOf(opts, family)].map(([file, path]) => [prefix + file, path] as const)
-    );
+    ).filter(([name]) => isLoaded(name));
     for (const [name, path] of customModules) {
       const text = new FileDeclarations(path);
       const reason = grains && refusal(text.virtual, { grains, hasPath, hasProgram });

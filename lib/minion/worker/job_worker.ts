@@ -11,7 +11,7 @@ import { parseToJob } from "./job_messages.ts";
 import { type JobWorkerInit, pack } from "./job_protocol.ts";
 import { JobRunner, type RunnerParts } from "./job_runner.ts";
 import { moduleOf } from "./custom_modules.ts";
-import { loadCatalogue } from "./catalogue.ts";
+import { loadCatalogue, pluginLimits } from "./catalogue.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
@@ -94,10 +94,11 @@ interface CatalogueParts {
 function workerCatalogue({ init, opts, python, warn, runner }: CatalogueParts): Catalogue {
   const call = (fun: string, args: readonly Value[], kwargs: ValueMap) =>
     runner().ask({ what: "call", fun, call: pack({ args, kwargs }) });
+  const limits = pluginLimits(opts);
   const builtIn = loadCatalogue({
     replaced: Object.keys(init.python.files.modules ?? {}),
-    disableModules: [...opts.disable_modules, ...init.customModules, ...Object.keys(init.refusedModules)],
-    whitelistModules: opts.whitelist_modules,
+    ...limits,
+    disableModules: [...limits.disableModules, ...init.customModules, ...Object.keys(init.refusedModules)],
     grains: () => runner().grains,
     providers: opts.providers,
     warn,

@@ -11,7 +11,7 @@ import type { Catalogue } from "#lib/plugins/job_context.ts";
 import type { FromModule, ModuleProcessInit, ToModule } from "./job_protocol.ts";
 import { pack } from "./job_protocol.ts";
 import { type JobFunctions, JobRunner } from "./job_runner.ts";
-import { type CatalogueOptions, loadCatalogue, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
+import { type CatalogueOptions, loadCatalogue, pluginLimits, RENDERERS_PREFIX, STATES_PREFIX } from "./catalogue.ts";
 import { calledRenderer } from "#lib/render/own_renderer.ts";
 import { calledState } from "./custom_states.ts";
 import { postingLogger } from "#lib/runtime/log.ts";
@@ -66,14 +66,13 @@ function start(
   { opts: packed, hostData, logLevel, logFailures, modules, renamed }: ModuleProcessInit,
 ): (message: ToModule) => void {
   const opts = unpackOpts("minion", packed);
-  const { extension_modules, module_dirs, disable_modules, whitelist_modules } = opts;
+  const { extension_modules, module_dirs } = opts;
   const log = postingLogger(({ level, message }) => send({ kind: "log", level, message }), logLevel);
   let runner: JobRunner | undefined;
   const custom = {
     extensionModules: extension_modules,
     moduleDirs: module_dirs,
-    disableModules: disable_modules,
-    whitelistModules: whitelist_modules,
+    ...pluginLimits(opts),
     renamed,
     grains: () => runner?.grains ?? new Map(),
     providers: opts.providers,

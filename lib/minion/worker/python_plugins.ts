@@ -11,7 +11,13 @@ import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/pyth
 
 /** Finds them. */
 export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void): PythonPlugins {
-  const { extension_modules: extensionModules, module_dirs: moduleDirs, python_plugins, disable_modules } = opts;
+  const { extension_modules: extensionModules, module_dirs: moduleDirs, python_plugins } = opts;
+  const disabled: Partial<Record<PythonFamily, readonly string[]>> = {
+    modules: opts.disable_modules,
+    states: opts.disable_states,
+    returners: opts.disable_returners,
+  };
+  const whitelists: typeof disabled = { modules: opts.whitelist_modules, states: opts.whitelist_state_modules };
   const directories = (family: PythonFamily) => moduleDirectories({ extensionModules, moduleDirs }, family);
   return findPythonPlugins({
     modules: directories("modules"),
@@ -23,7 +29,11 @@ export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void)
     pillar: directories("pillar"),
   }, {
     allowed: allowedPlugins(python_plugins),
-    disabled: disable_modules,
+    isLoaded: (family, name, possible) => {
+      const only = whitelists[family] ?? [];
+      return !(disabled[family]?.includes(name) ?? false) &&
+        (only.length === 0 || possible().some((one) => only.includes(one)));
+    },
     others: (family) => new Set(directories(family).flatMap((directory) => [...userFiles(directory).keys()])),
     warn,
   });

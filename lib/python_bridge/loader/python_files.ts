@@ -27,8 +27,11 @@ export const NO_PYTHON_PLUGINS: PythonPlugins = { files: {}, names: {} };
 export interface PluginChoice {
   /** The option `python_plugins`: whether there are any, or their names. */
   readonly allowed: boolean | readonly string[];
-  /** Modules that are not loaded. */
-  readonly disabled: readonly string[];
+  /**
+   * Whether a plugin is loaded, by the name of its file.
+   * @param possible That name, and those that its `__virtual__` may return.
+   */
+  readonly isLoaded: (family: PythonFamily, name: string, possible: () => readonly string[]) => boolean;
   /** The plugins of a family that are in TypeScript or JavaScript, which win. */
   readonly others: (family: PythonFamily) => ReadonlySet<string>;
   /** Called for each plugin that is left out because of another one of its name. */
@@ -49,7 +52,7 @@ export function findPythonPlugins(directories: PluginDirectories, choice: Plugin
     const found = filesOf(directories[family] ?? [], family, choice);
     if (found.size === 0) continue;
     files[family] = Object.fromEntries(found);
-    const possible = [...found].flatMap(([name, path]) => [name, ...virtualNames(readTextFileIfExists(path) ?? "")]);
+    const possible = [...found].flatMap(([name, path]) => possibleNames(name, path));
     names[family] = [...new Set(possible)];
   }
   return { files, names };
@@ -63,14 +66,14 @@ const FAMILIES: readonly PythonFamily[] = [
 function filesOf(
   directories: readonly string[],
   family: PythonFamily,
-  { allowed, disabled, others, warn }: PluginChoice,
+  { allowed, isLoaded, others, warn }: PluginChoice,
 ): Map<string, string> {
   const found = new Map(directories.flatMap((directory) => pythonFiles(directory)));
   if (found.size === 0) return found;
   const twins = others(family);
   for (const [name, path] of found) {
     if (typeof allowed !== "boolean" && !allowed.includes(name)) found.delete(name);
-    if (family === "modules" && disabled.includes(name)) found.delete(name);
+    if (!isLoaded(family, name, () => possibleNames(name, path))) found.delete(name);
     if (!twins.has(name)) continue;
     found.delete(name);
     warn(`${path} is not loaded: a module in TypeScript or JavaScript has its name`);
@@ -94,6 +97,11 @@ function pythonFiles(directory: string): [string, string][] {
     const inside = `${directory}/${name}/__init__.py`;
     return isDirectory && isFile(inside) ? [[module, inside]] : [];
   });
+}
+
+/** The names that a plugin may have. */
+function possibleNames(name: string, path: string): string[] {
+  return [name, ...virtualNames(readTextFileIfExists(path) ?? "")];
 }
 
 /** A text in quotes that can be the name of a module. */
