@@ -28,12 +28,13 @@ export const returner: ReturnerFunction = returnerFn({
     within(context, ret, async (client) => {
       const { jid, id, fun, full } = returnRow(ret);
       const seconds = keepSeconds(context);
-      await client.multi()
+      const last = lastKey(id, fun);
+      const all = client.multi()
         .hSet(`ret:${jid}`, id, full)
         .expire(`ret:${jid}`, seconds)
-        .set(`${id}:${fun}`, jid, { expiration: { type: "EX", value: seconds } })
-        .sAdd("minions", id)
-        .exec();
+        .sAdd("minions", id);
+      if (last !== undefined) all.set(last, jid, { expiration: { type: "EX", value: seconds } });
+      await all.exec();
       return null;
     }),
 });
@@ -75,7 +76,8 @@ export const get_fun: ReturnerFunction = returnerFn({
     within(context, undefined, async (client) => {
       const returns: ValueMap = new Map();
       for (const id of (await client.sMembers("minions")).sort()) {
-        const jid = await client.get(`${id}:${fun}`);
+        const last = lastKey(id, fun);
+        const jid = last === undefined ? null : await client.get(last);
         const stored = jid === null ? null : await client.hGet(`ret:${jid}`, id);
         if (stored !== null && stored !== undefined) returns.set(id, asMap(stored));
       }
@@ -121,6 +123,14 @@ export const clean_old_jobs: ReturnerFunction = returnerFn({
       return null;
     }),
 });
+
+/**
+ * The key of a minion's last return of a function; `undefined` if it could be the key of a job, or of another minion:
+ * the minion chooses the function, and may have chosen its id.
+ */
+function lastKey(id: string, fun: string): string | undefined {
+  return /^(?:load|ret)(?::|$)/.test(id) || fun.includes(":") ? undefined : `${id}:${fun}`;
+}
 
 function keepSeconds({ opts }: ReturnerContext): number {
   return "keep_jobs_seconds" in opts && opts.keep_jobs_seconds > 0 ? opts.keep_jobs_seconds : KEEP_S;

@@ -168,6 +168,25 @@ withServer(
   },
 );
 
+withServer(
+  "in redis no id and function of a minion are the key of a job or of another minion",
+  "redis-server",
+  startRedis,
+  async (server) => {
+    const call = caller("redis", { redis: { host: "127.0.0.1", port: server.port }, keep_jobs_seconds: 3600 });
+    await call("save_load", JID, LOAD);
+    await call("returner", returned("web1"));
+    const lies = [["load", JID], ["ret", JID], ["load:a", "b"], ["web1", "test.echo:x"], ["web1:test.echo", "x"]];
+    for (const [id, fun] of lies) {
+      await call("returner", new Map([...returned(id, "20261128010203000009"), ["fun", fun]]));
+    }
+    assertEquals(await call("get_load", JID), LOAD);
+    assertEquals(await call("get_jid", JID), map({ web1: returned("web1") }));
+    assertEquals([...(await call("get_jids") as ValueMap).keys()], [JID]);
+    assertEquals(await call("get_fun", "test.echo"), map({ web1: returned("web1") }));
+  },
+);
+
 withServer("redis stores in Redis and reads again", "redis-server", startRedis, async (server) => {
   const call = caller("redis", { redis: { host: "127.0.0.1", port: server.port }, keep_jobs_seconds: 3600 });
   await storesAndReads(call);
