@@ -7,7 +7,7 @@
 
 import { CommandError } from "#lib/errors.ts";
 import { truncateRepr } from "#lib/text/truncate.ts";
-import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { BeaconModule } from "./beacon.ts";
 
 /** Prefix of own beacons, where the names of execution modules are too: `beacons/NAME`. */
@@ -35,8 +35,9 @@ export function ownBeacon(module: string, call: CallOwnBeacon): BeaconModule {
         return error.message === `'${validate}' is not available.` ? undefined : error.message;
       }
     },
-    open: ({ list }) => ({
-      look: async () => mapsIn(await call(look, [[...list]])),
+    // As in Salt, a look is told the name under which the beacon is configured.
+    open: ({ list }, { name }) => ({
+      look: async () => mapsIn(await call(look, [[...list, map({ _beacon_name: name })]])),
     }),
   };
 }

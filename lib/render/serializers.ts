@@ -20,7 +20,7 @@ import { writeToml } from "./toml_writer.ts";
 /** One format. */
 export interface Serializer {
   /** @throws {CommandError} If the value cannot be written. */
-  readonly serialize: (value: Value, options: ValueMap) => Value;
+  readonly serialize: (value: Value, options: ValueMap) => Value | Promise<Value>;
   /**
    * @param file The name of the source's file, for errors.
    * @throws {CommandError} If the text cannot be read.

@@ -16,6 +16,8 @@ import {
   unpackEngineInit,
   unpackEngineMap,
 } from "#lib/engines/messages.ts";
+import { masterAsMinion } from "#lib/config/load.ts";
+import { optsValues } from "#lib/config/opts_map.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
@@ -24,6 +26,9 @@ import { declaredPermissions } from "#lib/plugins/declared_permissions.ts";
 import { ENGINE_START, type EngineContext } from "#lib/plugins/engine.ts";
 import { loadFamily, userFiles } from "#lib/plugins/loader.ts";
 import { type Permissions, workerPermissions } from "#lib/plugins/permissions.ts";
+import { moduleDirectories } from "#lib/plugins/module_directories.ts";
+import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
+import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import { FrameReader } from "#lib/protocol/frames.ts";
 import { LEVEL_NUMBERS, type Logger } from "#lib/runtime/log.ts";
 import { openLog } from "#lib/runtime/log_sinks.ts";
@@ -54,12 +59,22 @@ export async function runEngine(): Promise<number> {
   const { log, close } = openLog(opts, {});
   try {
     const directories = engineDirectories(opts);
+    const bus = master === undefined ? busOfMinion(unpackOpts("minion", init.opts)) : busOfMaster(master);
+    const named = log.named(`salt.engines.${init.module}`);
+    const plugins = pythonEngines(opts, named);
+    if (plugins.names.engines?.includes(init.module)) {
+      const { runPythonEngine } = await import("./_python_engine.ts");
+      const own = master === undefined ? unpackOpts("minion", init.opts) : masterAsMinion(master);
+      const values = optsValues(opts).set("__role", init.role);
+      const { role } = init, { signal } = ending;
+      const reason = await runPythonEngine(init, { bus, log: named, opts: own, values, role, plugins, signal });
+      return ending.signal.aborted ? 0 : fail(reason === "" ? "it has returned" : reason);
+    }
     const permissions = workerPermissions(await permissionsOf(init.module, directories), {
       opts,
       modules: directories,
     });
-    const bus = master === undefined ? busOfMinion(unpackOpts("minion", init.opts)) : busOfMaster(master);
-    const reason = await new EngineHost({ bus, log: log.named(`salt.engines.${init.module}`) })
+    const reason = await new EngineHost({ bus, log: named })
       .run(init, { permissions, directories, signal: ending.signal });
     if (ending.signal.aborted) return 0;
     return fail(reason === "" ? "it has returned" : reason);
@@ -68,6 +83,22 @@ export async function runEngine(): Promise<number> {
   } finally {
     close();
   }
+}
+
+/** The engines in Python, and what they import; engines in TypeScript and JavaScript win. */
+function pythonEngines(opts: MasterOpts | MinionOpts, log: Logger): PythonPlugins {
+  const { extension_modules: extensionModules, module_dirs: moduleDirs } = opts;
+  const directories = (family: PythonFamily) => moduleDirectories({ extensionModules, moduleDirs }, family);
+  return findPythonPlugins({
+    engines: [...directories("engines"), ...opts.engines_dirs],
+    utils: directories("utils"),
+    modules: directories("modules"),
+  }, {
+    allowed: allowedPlugins(opts.python_plugins),
+    disabled: [],
+    others: (family) => new Set(directories(family).flatMap((directory) => [...userFiles(directory).keys()])),
+    warn: log.warning,
+  });
 }
 
 function fail(reason: string): number {

@@ -9,10 +9,11 @@ import { isSdbText, parseSdbAddress } from "#lib/config/sdb_address.ts";
 import { randomText } from "#lib/crypto/secure_random.ts";
 import { CommandError, InvocationError } from "#lib/errors.ts";
 import { describe } from "#lib/plugins/docs.ts";
-import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { type Catalogue, fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { SdbDriver } from "#lib/plugins/sdb_driver.ts";
-import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 import { SDB_DRIVERS } from "#modules/sdb/_built_in.ts";
 
 /** What an address leads to. */
@@ -40,8 +41,25 @@ async function find(uri: Value, context: JobContext): Promise<Found | Missing> {
     return { problem: `SDB profile "${address.profile}" wasnt found in the minion configuration` };
   }
   const name = str(profile.get("driver") ?? "");
+  const own = await ownDriver(name, context.catalogue);
+  if (own !== undefined) return { key: address.key, profile, name, driver: own };
   if (!Object.hasOwn(SDB_DRIVERS, name)) throw new CommandError(`There is no driver '${name}' of sdb`);
   return { key: address.key, profile, name, driver: await SDB_DRIVERS[name]() };
+}
+
+/** The operator's own driver of this name: functions of the catalogue, `sdb/NAME.get`. */
+async function ownDriver(name: string, catalogue: Catalogue): Promise<SdbDriver | undefined> {
+  const [get, set, remove] = await Promise.all(
+    ["get", "set", "delete"].map((fun) => catalogue.get(`sdb/${name}.${fun}`)),
+  );
+  if (get === undefined) return undefined;
+  const call = (fun: ModuleFunction<JobContext>, args: readonly Value[], profile: ValueMap, context: JobContext) =>
+    invoke(fun, { name: `sdb/${name}`, args, kwargs: map({ profile }), context });
+  return {
+    get: (key, profile, context) => call(get, [key], profile, context),
+    ...set !== undefined && { set: (key, value, profile, context) => call(set, [key, value], profile, context) },
+    ...remove !== undefined && { delete: (key, profile, context) => call(remove, [key], profile, context) },
+  };
 }
 
 async function read(uri: Value, strict: boolean, context: JobContext): Promise<Value> {

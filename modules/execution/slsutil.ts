@@ -11,7 +11,8 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { bannerText } from "#lib/render/banner.ts";
-import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
+import { findSerializer } from "#lib/render/own_serializer.ts";
+import type { Serializer } from "#lib/render/serializers.ts";
 import { copyDeep, updateInPlace } from "#lib/values/dict_update.ts";
 import { isMergeStrategy, mergeMaps } from "#lib/values/dict_merge.ts";
 import { str, truthy, type ValueMap } from "#lib/values/value.ts";
@@ -132,9 +133,10 @@ async function fileAt(url: string, saltenv: string, context: JobContext) {
   return undefined;
 }
 
-function serializerOf(name: string): Serializer {
-  if (!Object.hasOwn(SERIALIZERS, name)) throw new CommandError(`Serializer '${name}' not found.`);
-  return SERIALIZERS[name];
+async function serializerOf(name: string, context: JobContext): Promise<Serializer> {
+  const serializer = await findSerializer(name, context);
+  if (serializer === undefined) throw new CommandError(`Serializer '${name}' not found.`);
+  return serializer;
 }
 
 /** Keyword arguments without the fields of the publication. */
@@ -149,7 +151,8 @@ export const serialize: ModuleFunction<JobContext> = fn({
   ),
   params: { serializer: p.str(), obj: p.any() },
   varKwargs: "mod_kwargs",
-  run: ({ serializer, obj }, _context, { kwargs }) => serializerOf(serializer).serialize(obj, withoutPrivate(kwargs)),
+  run: async ({ serializer, obj }, context, { kwargs }) =>
+    await (await serializerOf(serializer, context)).serialize(obj, withoutPrivate(kwargs)),
 });
 
 export const deserialize: ModuleFunction<JobContext> = fn({
@@ -160,9 +163,8 @@ export const deserialize: ModuleFunction<JobContext> = fn({
   ),
   params: { serializer: p.str(), stream_or_string: p.any() },
   varKwargs: "mod_kwargs",
-  run: ({ serializer, stream_or_string: source }, _context, { kwargs }) => {
-    return serializerOf(serializer).deserialize(source, withoutPrivate(kwargs));
-  },
+  run: async ({ serializer, stream_or_string: source }, context, { kwargs }) =>
+    await (await serializerOf(serializer, context)).deserialize(source, withoutPrivate(kwargs)),
 });
 
 const TITLE = "THIS FILE IS MANAGED BY SALT - DO NOT EDIT";

@@ -9,7 +9,7 @@
 import { strftime } from "#lib/text/strftime.ts";
 import { type Answering, answerQuestions, askOnBus } from "#lib/bus/ask.ts";
 import { BusPump } from "#lib/bus/pump.ts";
-import { messageOf, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
+import { CommandError, messageOf, RequestTooLargeError, SignInError, WireError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
 import { LEGACY_START_EVENT, MANAGE_SCHEDULE, minionStart, PILLAR_REFRESHED } from "#lib/protocol/tags.ts";
 import { EventSubscriber } from "#lib/bus/subscriber.ts";
@@ -32,6 +32,7 @@ import { callUnpublished } from "./unpublished_call.ts";
 import { ownBeaconNames } from "#lib/plugins/own_beacon.ts";
 import { MinionReactor } from "./minion_reactor.ts";
 import { MinionBeacons } from "#lib/minion/beacons/minion_beacons.ts";
+import { PythonBeacons } from "#lib/minion/beacons/python_beacons.ts";
 import type { Sent } from "#lib/minion/beacons/beacon_outbox.ts";
 import { MinionSchedule } from "#lib/minion/schedule/minion_schedule.ts";
 import { answerScheduleQuestion, failedAnswer } from "#lib/minion/schedule/questions.ts";
@@ -91,6 +92,7 @@ export class Minion {
   #events: EventSubscriber | undefined;
   readonly #questions: EventSubscriber[] = [];
   #beacons: MinionBeacons | undefined;
+  #pythonBeacons: PythonBeacons | undefined;
   #engines: EngineSupervisor | undefined;
   #reactor: MinionReactor | undefined;
   #schedule: MinionSchedule | undefined;
@@ -224,6 +226,15 @@ export class Minion {
   /** The beacons, and the answers to questions about them. They start when the minion has signed in. */
   async #openBeacons(pool: JobPool, isAlone: boolean): Promise<void> {
     const opts = this.#opts;
+    const inPython = this.#pythonBeacons = new PythonBeacons({
+      opts,
+      log: this.#log,
+      socket: () => this.#pythonSocket(),
+      grains: () => this.#known.grains,
+      pillar: () => this.#known.pillar,
+      call: (fun, args, kwargs) =>
+        callUnpublished(pool, { user: "beacons", fun, call: pack(map({ args: [...args], kwargs })) }),
+    });
     const beacons = this.#beacons = new MinionBeacons({
       id: opts.id,
       opts,
@@ -231,8 +242,9 @@ export class Minion {
       beacons: opts.beacons,
       files: opts,
       log: this.#log,
-      call: (fun, call) => callUnpublished(pool, { user: "beacons", fun, call }),
-      own: () => ownBeaconNames(pool.customModules),
+      call: (fun, call) =>
+        inPython.has(fun) ? inPython.call(fun, call) : callUnpublished(pool, { user: "beacons", fun, call }),
+      own: () => [...ownBeaconNames(pool.customModules), ...inPython.names],
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
       ...!isAlone && { send: (events: readonly ValueMap[]) => this.#sendEvents(events) },
     });
@@ -476,6 +488,7 @@ export class Minion {
   /** Loads beacons again, own ones from their files, and also those that were stopped because they hung. */
   async refreshBeacons(): Promise<void> {
     await this.#pool?.reload();
+    await this.#pythonBeacons?.refresh();
     await this.#beacons?.refresh();
   }
 
@@ -524,7 +537,7 @@ export class Minion {
         await this.refreshGrains();
         return this.#known.grains;
       case "python":
-        return await this.#python?.socket() ?? null;
+        return await this.#pythonSocket();
       case "keeper":
         return await this.#keeper?.socket() ?? null;
       case "refresh":
@@ -533,6 +546,12 @@ export class Minion {
       default:
         throw new Error(`nobody answers ${request.what}`);
     }
+  }
+
+  /** @throws {CommandError} If there is no Python. */
+  async #pythonSocket(): Promise<string> {
+    if (this.#python === undefined) throw new CommandError("the minion has not started");
+    return await this.#python.socket();
   }
 
   async #fireLocal(tag: string, data: ValueMap): Promise<boolean> {
@@ -589,6 +608,7 @@ export class Minion {
     await this.#known.close(new TimeBudget(KEEPER_END_MS));
     await this.#pool?.close(budget.less(JOURNAL_END_MS));
     await this.#tracer?.close(KEEPER_END_MS);
+    await this.#pythonBeacons?.close();
     await this.#python?.close();
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
     await this.#journal?.close(budget.less(BUS_END_MS));

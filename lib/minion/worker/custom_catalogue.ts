@@ -60,7 +60,7 @@ export function withCustomModules(builtin: Catalogue, remote: RemoteModules): Ca
       call: (fun, kwargs) => callRemote(fun, { args: [], kwargs }, remote),
     }),
     returners: builtin.returners,
-    ownModules: [...remote.names],
+    ownModules: [...builtin.ownModules ?? [], ...remote.names],
     builtInRenderers: builtin.builtInRenderers,
     fileBackends: builtin.fileBackends,
     renderers: {

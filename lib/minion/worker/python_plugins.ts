@@ -27,6 +27,10 @@ export function pythonPlugins(opts: MinionOpts, warn: (message: string) => void)
     renderers: directories("renderers"),
     returners: directories("returners"),
     pillar: directories("pillar"),
+    beacons: directories("beacons"),
+    engines: [...directories("engines"), ...opts.engines_dirs],
+    sdb: directories("sdb"),
+    serializers: directories("serializers"),
   }, {
     allowed: allowedPlugins(python_plugins),
     isLoaded: (family, name, possible) => {

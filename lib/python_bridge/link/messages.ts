@@ -19,20 +19,17 @@ const BOUNDS: Bounds = { memory: 4_000_000, depth: 512, keyBytes: Infinity, othe
 const MAX_TEXT = 1 << 22;
 
 /** The families of plugins that may be in Python, by the names of their directories. */
-export type PythonFamily =
-  | "modules"
-  | "states"
-  | "utils"
-  | "grains"
-  | "renderers"
-  | "returners"
-  | "runners"
-  | "wheel"
-  | "pillar"
-  | "tops";
+export const PYTHON_FAMILIES = [
+  ...["modules", "states", "utils", "grains", "renderers", "returners"] as const,
+  ...["runners", "wheel", "pillar", "tops"] as const,
+  ...["beacons", "engines", "sdb", "serializers", "output", "auth", "roster"] as const,
+] as const;
+
+/** One of {@linkcode PYTHON_FAMILIES}. */
+export type PythonFamily = typeof PYTHON_FAMILIES[number];
 
 /** Whose plugins they are, which says what `__salt__` is: execution functions, or runners. */
-export type PythonRole = "minion" | "master" | "runner";
+export type PythonRole = "minion" | "master" | "runner" | "engine";
 
 /** The paths of the plugins in Python by their names, a map for each family. */
 export type PluginPaths = Readonly<Partial<Record<PythonFamily, Readonly<Record<string, string>>>>>;

@@ -5,20 +5,18 @@
  * @module
  */
 
-import { CommandError } from "#lib/errors.ts";
 import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
 import type { FamilyEntry } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
-import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
-import { compareStrings, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
-import { ANY_ARGUMENTS } from "./any_arguments.ts";
+import { compareStrings } from "#lib/values/value.ts";
+import { calledInPython, elsewhere, outcomeOf, type PythonAccess } from "./python_calls.ts";
+import { withPrefixedPlugins } from "./python_prefixed.ts";
 import { type Descriptions, parseDescriptions } from "./descriptions.ts";
-import type { MinionPython } from "./questions.ts";
 import { withPythonRenderers } from "./python_renderers.ts";
 import { withPythonStates } from "./python_states.ts";
-import type { PythonPlugins } from "./python_files.ts";
+import { unbound } from "./unbound.ts";
 
 /** The families whose functions a catalogue has. */
 type DescribedFamily = "modules" | "states";
@@ -26,27 +24,11 @@ type DescribedFamily = "modules" | "states";
 /** The prefix of the functions that describe the plugins of a family, each a job of its own. */
 const DESCRIBE = "python/describe_";
 
-/** How plugins in Python are reached. */
-export interface PythonAccess {
-  readonly plugins: PythonPlugins;
-  /** The process of the current job; absent where none may be started. */
-  readonly job?: MinionPython;
-  /**
-   * Calls a function in a thread that may start processes.
-   * @returns Its outcome: a map with `return` and `retcode`, and `error` if it failed.
-   */
-  call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value>;
-  /** Whether pillar is compiled: SLS files in Python do not see it. */
-  readonly compilesPillar?: boolean;
-  /** Called with the reasons why files do not load, of which a caller is told. */
-  readonly warn?: (message: string) => void;
-}
-
 /** The functions of `others` and of the plugins in Python, which win. */
 export function withPythonPlugins(others: Catalogue, access: PythonAccess): Catalogue {
   const names = new Set(access.plugins.names.modules ?? []);
   const files = new Set(Object.keys(access.plugins.files.modules ?? {}));
-  const builtin = withPythonReturners(others, access);
+  const builtin = withPrefixedPlugins(others, access);
   const states = withPythonStates(builtin.states, {
     plugins: access.plugins,
     job: access.job,
@@ -93,30 +75,6 @@ export function withPythonPlugins(others: Catalogue, access: PythonAccess): Cata
   };
 }
 
-/** The prefix of the functions of returners. */
-const RETURNERS = "returners/";
-
-/** The catalogue with the returners in Python, whose functions are called `returners/NAME.FUN`. */
-function withPythonReturners(builtin: Catalogue, { plugins, job }: PythonAccess): Catalogue {
-  const names = new Set(plugins.names.returners ?? []);
-  if (names.size === 0) return builtin;
-  return {
-    ...builtin,
-    async get(name) {
-      const fun = name.startsWith(RETURNERS) ? name.slice(RETURNERS.length) : undefined;
-      if (fun === undefined || !names.has(moduleOfFunction(fun))) return await builtin.get(name);
-      if (job === undefined) return { ...ANY_ARGUMENTS, run: nowhere };
-      if (await job.find("returners", fun) instanceof MissingPlugin) return await builtin.get(name);
-      return calledInPython({ family: "returners", fun }, job, {});
-    },
-  };
-}
-
-/** A thread without permissions sends such a job on before it calls the function. */
-function nowhere(): Promise<never> {
-  return Promise.reject(new CommandError("a thread without permissions calls no plugin in Python"));
-}
-
 /** The execution modules in Python. */
 class PythonModules {
   readonly refusals = new Map<string, string>();
@@ -144,7 +102,14 @@ class PythonModules {
     for (const [file, reason] of refusals) this.refusals.set(file, reason);
     return functions.map(({ name, signature }) => ({
       name,
-      fun: { ...signature, permissions: "all", run: elsewhere(name, this.#access).run },
+      fun: {
+        ...signature,
+        permissions: "all",
+        run: (bound, context, rest) => {
+          const { args, kwargs } = unbound(signature.params, bound, rest);
+          return elsewhere(name, this.#access).run({}, context, { args: [...args], kwargs });
+        },
+      },
     }));
   }
 }
@@ -172,47 +137,4 @@ async function describe(family: DescribedFamily, access: PythonAccess): Promise<
     : await job.describe(family);
   for (const problem of described.problems.values()) warn?.(`A plugin does not load: ${problem}`);
   return described;
-}
-
-/** The function, called in the process of the job. */
-function calledInPython(
-  what: { readonly family: PythonFamily; readonly fun: string },
-  job: MinionPython,
-  described: Partial<Pick<ModuleFunction<JobContext>, "doc" | "docstring">>,
-): ModuleFunction<JobContext> {
-  return {
-    ...ANY_ARGUMENTS,
-    ...described,
-    async run(_bound, context, { args, kwargs }) {
-      const request = { kind: "call", ...what, args, kwargs, test: context.opts.test } as const;
-      const { value, retcode } = await job.request(request, context);
-      if (retcode !== 0) context.setRetcode(retcode);
-      return value;
-    },
-  };
-}
-
-/** The function, called in another thread. */
-function elsewhere(name: string, access: PythonAccess): ModuleFunction<JobContext> {
-  return {
-    ...ANY_ARGUMENTS,
-    async run(_bound, context, { args, kwargs }) {
-      const { result, retcode } = await outcomeOf(name, args, kwargs, access);
-      if (retcode !== 0) context.setRetcode(retcode);
-      return result;
-    },
-  };
-}
-
-async function outcomeOf(
-  name: string,
-  args: readonly Value[],
-  kwargs: ValueMap,
-  access: PythonAccess,
-): Promise<{ readonly result: Value; readonly retcode: number }> {
-  const outcome = await access.call(name, args, kwargs);
-  if (!isMap(outcome)) throw new CommandError(`${name} has no outcome`);
-  const thrown = outcome.get("error");
-  if (isMap(thrown)) throw new CommandError(str(thrown.get("message") ?? ""));
-  return { result: outcome.get("return") ?? null, retcode: toNumber(outcome.get("retcode")) ?? 1 };
 }

@@ -6,6 +6,7 @@
 
 import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { Family, FamilyEntry } from "#lib/plugins/loader.ts";
+import type { FunctionSignature } from "#lib/plugins/call.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { compareStrings, type Value, type ValueMap } from "#lib/values/value.ts";
 import { MissingPlugin, type PythonAnswer } from "#lib/python_bridge/link/session.ts";
@@ -13,6 +14,7 @@ import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { ANY_ARGUMENTS } from "./any_arguments.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { PythonPlugins } from "./python_files.ts";
+import { unbound } from "./unbound.ts";
 
 /** A call of a plugin's function. */
 export interface FamilyCall {
@@ -51,7 +53,9 @@ export function withPythonFamily<C>(builtin: Family<C>, access: FamilyAccess<C>)
         if (other !== undefined) return other;
       }
       const doc = await access.find(family, name);
-      if (!(doc instanceof MissingPlugin)) return calledInPython(name, access, { doc: doc ?? "", docstring: doc });
+      if (!(doc instanceof MissingPlugin)) {
+        return calledInPython(name, access, { ...ANY_ARGUMENTS, doc: doc ?? "", docstring: doc });
+      }
       if (doc.reason !== null) refused.set(module, doc.reason);
       return files.has(module) ? undefined : await builtin.get(name);
     },
@@ -86,13 +90,14 @@ async function describeAll<C>(
 function calledInPython<C>(
   fun: string,
   access: FamilyAccess<C>,
-  described: Pick<ModuleFunction<C>, "doc" | "docstring">,
+  described: FunctionSignature,
 ): ModuleFunction<C> {
   return {
-    ...ANY_ARGUMENTS,
+    permissions: "all",
     ...described,
-    async run(_bound, context, { args, kwargs }) {
-      const { value, retcode } = await access.call({ family: access.family, fun, args, kwargs }, context);
+    async run(bound, context, rest) {
+      const given = unbound(described.params, bound, rest);
+      const { value, retcode } = await access.call({ family: access.family, fun, ...given }, context);
       if (retcode !== 0) access.setRetcode?.(retcode, context);
       return value;
     },

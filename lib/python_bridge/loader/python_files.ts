@@ -8,7 +8,7 @@ import { escapeRegex } from "#lib/regex/escape.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import { compareStrings, isMap, truthy, type Value } from "#lib/values/value.ts";
-import type { PluginPaths, PythonFamily } from "#lib/python_bridge/link/messages.ts";
+import { type PluginPaths, PYTHON_FAMILIES, type PythonFamily } from "#lib/python_bridge/link/messages.ts";
 
 /** The directories of each family, lowest precedence first. */
 export type PluginDirectories = Readonly<Partial<Record<PythonFamily, readonly string[]>>>;
@@ -48,7 +48,7 @@ export function findPythonPlugins(directories: PluginDirectories, choice: Plugin
   if (choice.allowed === false) return NO_PYTHON_PLUGINS;
   const files: Partial<Record<PythonFamily, Record<string, string>>> = {};
   const names: Partial<Record<PythonFamily, string[]>> = {};
-  for (const family of FAMILIES) {
+  for (const family of PYTHON_FAMILIES) {
     const found = filesOf(directories[family] ?? [], family, choice);
     if (found.size === 0) continue;
     files[family] = Object.fromEntries(found);
@@ -57,11 +57,6 @@ export function findPythonPlugins(directories: PluginDirectories, choice: Plugin
   }
   return { files, names };
 }
-
-const FAMILIES: readonly PythonFamily[] = [
-  ...["modules", "states", "utils", "grains", "renderers", "returners"] as const,
-  ...["runners", "wheel", "pillar", "tops"] as const,
-];
 
 function filesOf(
   directories: readonly string[],

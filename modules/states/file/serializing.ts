@@ -14,7 +14,8 @@ import { isDirectory, isFile } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult, stateResult } from "#lib/plugins/state_module.ts";
-import { type Serializer, SERIALIZERS } from "#lib/render/serializers.ts";
+import { findSerializer } from "#lib/render/own_serializer.ts";
+import type { Serializer } from "#lib/render/serializers.ts";
 import { changedValues } from "#lib/values/dict_diff.ts";
 import { updateMap } from "#lib/values/dict_update.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
@@ -206,13 +207,13 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
       ? await context.call("pillar.get", [dataset_pillar], map({ unmask: true }))
       : dataset;
     if (data === null) return failState(name, "Neither 'dataset' nor 'dataset_pillar' was defined");
-    if (!Object.hasOwn(SERIALIZERS, serializer)) {
+    const does = await findSerializer(serializer, context);
+    if (does === undefined) {
       return failState(
         name,
         `The ${serializer} serializer could not be found. It either does not exist or its prerequisites are not installed.`,
       );
     }
-    const does = SERIALIZERS[serializer];
     const reading = optionsOf(given.deserializer_opts);
     const merged: Merged = truthy(given.merge_if_exists)
       ? await mergeExisting(name, { data, serializer: does, options: reading })
@@ -225,7 +226,7 @@ user, group, mode, backup, makedirs, show_changes, create, encoding, encoding_er
     const { user, group, backup, encoding, encoding_errors, makedirs } = given;
     const writing: Writing = {
       name,
-      contents: withNewline(does.serialize(merged.data, writingOptions)),
+      contents: withNewline(await does.serialize(merged.data, writingOptions)),
       owners: map({ user, group, mode: normalizeMode(given.mode) }),
       options: map({ backup, encoding, encoding_errors, makedirs: truthy(makedirs) }),
       showChanges: truthy(given.show_changes),

@@ -58,7 +58,7 @@ class Job:
 
     @property
     def role(self):
-        """Whose plugins they are: `minion`, `master`, or `runner`."""
+        """Whose plugins they are: `minion`, `master`, `runner`, or `engine`."""
         return self._start.get("role", "minion")
 
     def opts(self):
@@ -72,6 +72,8 @@ class Job:
     def _make(self, name):
         if name == "__salt__":
             return Functions(self, "runners" if self.role == "runner" else "modules", "call")
+        if name in ("__runners__", "__runner__"):
+            return Functions(self, "runners", "runner")
         if name == "__jid_event__":
             return Progress(self)
         if name == "__states__":

@@ -20,7 +20,7 @@ from .values import UnsendableError, plain
 log = logging.getLogger("salt.loader")
 
 #: What the names of a family's modules have after `salt.loaded.ext.`; of other families the family's own name.
-TAGS = {"modules": "module", "renderers": "render"}
+TAGS = {"modules": "module", "renderers": "render", "returners": "returner", "tops": "top"}
 
 #: The names that a module gets after its file has run, for each family; of other families those of `modules`.
 DUNDERS = {
@@ -48,6 +48,16 @@ DUNDERS = {
         "__context__",
         "__utils__",
         "__jid_event__",
+    ),
+    "engines": (
+        "__salt__",
+        "__grains__",
+        "__pillar__",
+        "__opts__",
+        "__context__",
+        "__utils__",
+        "__proxy__",
+        "__runners__",
     ),
 }
 USUAL_DUNDERS = ("__salt__", "__grains__", "__pillar__", "__opts__", "__context__", "__utils__", "__proxy__")

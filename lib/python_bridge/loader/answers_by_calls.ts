@@ -1,0 +1,59 @@
+/**
+ * Answers what plugins in Python ask that run beside the jobs of their host, for as long as it runs: beacons, engines.
+ * Functions are calls of the host's.
+ * @module
+ */
+
+import { CommandError } from "#lib/errors.ts";
+import type { PythonQuestion } from "#lib/python_bridge/link/session.ts";
+import { isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { PythonQuestionFields } from "./question_fields.ts";
+import { answerTexts } from "./text_questions.ts";
+
+/** What such plugins may use. */
+export interface CallingHost {
+  /** The options as `__opts__`. */
+  opts(): ValueMap;
+  grains(): ValueMap;
+  pillar(): ValueMap;
+  /** Calls an execution function. */
+  call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value>;
+}
+
+/**
+ * The answer to a question.
+ * @throws {CommandError} If such a plugin cannot ask it; else what the called function throws.
+ */
+export async function answerByCalls(question: PythonQuestion, host: CallingHost): Promise<unknown> {
+  const given = new PythonQuestionFields(question.fields);
+  switch (question.what) {
+    case "opts":
+      return host.opts();
+    case "grains":
+      return host.grains();
+    case "pillar":
+      return host.pillar();
+    case "has":
+      return given.text("family") === "modules" && truthy(await listed(given.text("fun"), host));
+    case "names":
+      return await host.call("sys.list_functions", [], new Map());
+    case "doc": {
+      const fun = given.text("fun"), docs = await host.call("sys.doc", [fun], new Map());
+      return isMap(docs) ? docs.get(fun) ?? null : null;
+    }
+    case "call":
+      return await host.call(given.text("fun"), given.list("args"), given.map("kwargs"));
+    default: {
+      const answer = answerTexts(question);
+      if (answer === undefined) throw new CommandError(`such a plugin cannot use ${question.what}`);
+      return answer.value;
+    }
+  }
+}
+
+/** The function of this name in the list of functions. */
+async function listed(fun: string, host: CallingHost): Promise<Value> {
+  // A pattern in place of a name would match other functions.
+  if (/[^\w.-]/.test(fun)) return null;
+  return await host.call("sys.list_functions", [fun], map({}));
+}

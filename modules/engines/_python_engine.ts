@@ -1,0 +1,216 @@
+/**
+ * An engine in Python, in its process. It reads and fires events through its host, and calls execution functions as
+ * `salt-call` does, on a master with the master's options.
+ * @module
+ */
+
+import type { EngineBus, EventStream } from "#lib/engines/engine_bus.ts";
+import { type EngineInit, unpackEngineMap } from "#lib/engines/messages.ts";
+import type { MinionOpts } from "#lib/config/options.ts";
+import { CommandError, messageOf } from "#lib/errors.ts";
+import { loadGrains } from "#lib/minion/agent/grains.ts";
+import { callDirectly } from "#lib/minion/local_call/job.ts";
+import { CallModules } from "#lib/minion/local_call/modules.ts";
+import { openMasterSession } from "#lib/minion/local_call/session.ts";
+import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
+import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { ENGINE_START } from "#lib/plugins/engine.ts";
+import { makeJid } from "#lib/protocol/jid.ts";
+import { answerByCalls, type CallingHost } from "#lib/python_bridge/loader/answers_by_calls.ts";
+import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
+import { PythonQuestionFields } from "#lib/python_bridge/loader/question_fields.ts";
+import { PythonLease, SeparateCalls } from "#lib/python_bridge/loader/separate_calls.ts";
+import { MissingPlugin, type PythonQuestion } from "#lib/python_bridge/link/session.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+
+/** Maximum number of streams of events that an engine reads. */
+const MAX_STREAMS = 16;
+
+/** What the engine runs with. */
+export interface PythonEngineParts {
+  readonly bus: EngineBus;
+  readonly log: Logger;
+  /** Of the minion; of a master, those of a minion on its host. */
+  readonly opts: MinionOpts;
+  /** `__opts__`. */
+  readonly values: ValueMap;
+  readonly role: EngineInit["role"];
+  readonly plugins: PythonPlugins;
+  /** Aborted when the engine must end. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs the engine.
+ * @returns Why it has ended; empty if it returned.
+ */
+export async function runPythonEngine({ module, options }: EngineInit, parts: PythonEngineParts): Promise<string> {
+  const { opts, plugins, log, signal } = parts;
+  const lease = new PythonLease(opts, { printed: log.info, keeps: false });
+  await using host = await EngineFunctions.open(parts);
+  const events = new EngineEvents(parts.bus, signal);
+  const calls = new SeparateCalls<{ readonly signal: AbortSignal }>({
+    role: "engine",
+    plugins,
+    log,
+    context: () => ({ signal }),
+    answers: () => async (question) => await events.answer(question) ?? await answerByCalls(question, host),
+    isHidden: () => false,
+  }, lease);
+  const fun = `${module}.${ENGINE_START}`;
+  const call = {
+    kind: "call",
+    family: "engines",
+    fun,
+    args: [],
+    kwargs: unpackEngineMap(options),
+    test: false,
+  } as const;
+  try {
+    await calls.request(call, { signal });
+    return "";
+  } catch (error) {
+    if (!(error instanceof MissingPlugin)) return messageOf(error);
+    return error.reason ? `the engine ${module} does not load: ${error.reason}` : `the engine ${module} has no start()`;
+  } finally {
+    events.close();
+  }
+}
+
+/** The execution functions of an engine. */
+class EngineFunctions implements CallingHost, AsyncDisposable {
+  readonly #parts: PythonEngineParts;
+  readonly #grains: ValueMap;
+  readonly #modules: CallModules;
+  #session: Promise<CallMaster> | undefined;
+
+  private constructor(parts: PythonEngineParts, grains: ValueMap) {
+    this.#parts = parts;
+    this.#grains = grains;
+    this.#modules = new CallModules({ opts: parts.opts, log: parts.log });
+  }
+
+  static async open(parts: PythonEngineParts): Promise<EngineFunctions> {
+    const { opts, log } = parts;
+    const grains = await loadGrains(opts, { core: await loadCoreGrains(), warn: (text) => log.warning(text) });
+    return new EngineFunctions(parts, grains);
+  }
+
+  opts(): ValueMap {
+    return this.#parts.values;
+  }
+
+  grains(): ValueMap {
+    return this.#grains;
+  }
+
+  pillar(): ValueMap {
+    return new Map();
+  }
+
+  /** @throws What the function throws. */
+  async call(fun: string, args: readonly Value[], kwargs: ValueMap): Promise<Value> {
+    const sent = sentEvent(fun, args, kwargs);
+    if (sent !== undefined) return await this.#parts.bus.fire(sent.tag, sent.data);
+    const { log, signal, opts, role } = this.#parts;
+    const master = role === "minion" && needsMaster(fun) ? await this.#master() : WITHOUT_MASTER;
+    const host = { opts, grains: this.#grains, modules: this.#modules, master, log, signal };
+    return await callDirectly({ fun, args: [...args], kwargs, jid: makeJid(), user: opts.user }, host);
+  }
+
+  #master(): Promise<CallMaster> {
+    return this.#session ??= openMasterSession(this.#parts.opts, {
+      grains: this.#grains,
+      log: this.#parts.log,
+      signal: this.#parts.signal,
+      call: (fun) => this.call(fun, [], new Map()),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#modules[Symbol.asyncDispose]();
+    (await this.#session?.catch(() => undefined))?.[Symbol.dispose]();
+  }
+}
+
+/** Functions that ask the minion's master. */
+function needsMaster(fun: string): boolean {
+  return /^(cp|mine|pillar|state|publish|saltutil|file|event|slsutil)\./.test(fun);
+}
+
+/** `event.send` and its kin go through the bus of the engine's host. */
+function sentEvent(fun: string, args: readonly Value[], kwargs: ValueMap): { tag: string; data: ValueMap } | undefined {
+  if (!["event.send", "event.fire", "event.fire_master"].includes(fun)) return undefined;
+  const [first = null, second = null] = args;
+  const [tag, data] = fun === "event.send" ? [first, second] : [second, first];
+  const given = [tag, kwargs.get("tag")].find((one) => typeof one === "string");
+  const sent = isMap(data) ? data : kwargs.get("data") ?? data;
+  return { tag: str(given ?? null), data: isMap(sent) ? sent : map({ data: sent ?? null }) };
+}
+
+/** The events that an engine fires and reads. */
+class EngineEvents {
+  readonly #bus: EngineBus;
+  readonly #signal: AbortSignal;
+  readonly #streams = new Map<number, EventStream>();
+  /** The event that a stream was asked for, if it has not come in time. */
+  readonly #asked = new Map<number, ReturnType<EventStream["next"]>>();
+  #last = 0;
+
+  constructor(bus: EngineBus, signal: AbortSignal) {
+    this.#bus = bus;
+    this.#signal = signal;
+  }
+
+  /** The answer to a question about events; `undefined` if it is another one. */
+  async answer({ what, fields }: PythonQuestion): Promise<unknown> {
+    const given = new PythonQuestionFields(fields);
+    switch (what) {
+      case "fire": {
+        const data = given.value("data");
+        return await this.#bus.fire(given.text("tag"), isMap(data) ? data : map({ data }));
+      }
+      case "event_open":
+        if (this.#streams.size >= MAX_STREAMS) throw new CommandError(`more than ${MAX_STREAMS} streams of events`);
+        this.#streams.set(++this.#last, await this.#bus.open([""]));
+        return this.#last;
+      case "event_next":
+        return await this.#next(given.number("stream") ?? 0, given.number("wait_ms") ?? 0);
+      case "event_close":
+        this.#close(given.number("stream") ?? 0);
+        return true;
+      default:
+        return undefined;
+    }
+  }
+
+  /** The next event; `null` if none comes in time. */
+  async #next(id: number, waitMs: number): Promise<Value> {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) throw new CommandError("there is no such stream of events");
+    const asked = this.#asked.get(id) ?? stream.next();
+    this.#asked.set(id, asked);
+    const ended = new AbortController();
+    const event = await Promise.race([
+      asked,
+      sleep(waitMs, AbortSignal.any([this.#signal, ended.signal])).then(() => null, () => null),
+    ]);
+    ended.abort();
+    if (event === null) return null;
+    this.#asked.delete(id);
+    if (event === undefined) throw new CommandError("the bus has ended");
+    return map({ tag: event.tag, data: event.data });
+  }
+
+  #close(id: number): void {
+    this.#streams.get(id)?.close();
+    this.#streams.delete(id);
+    this.#asked.delete(id);
+  }
+
+  close(): void {
+    for (const id of [...this.#streams.keys()]) this.#close(id);
+  }
+}

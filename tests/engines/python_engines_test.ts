@@ -1,0 +1,93 @@
+/**
+ * Engines in Python, of a real master and a real minion.
+ * @module
+ */
+
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/fleet/fleet.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { startFleet } from "#tests/support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+const ENGINE = `
+import salt.utils.event
+import own_engine_part
+
+def __virtual__():
+    return "answers"
+
+def _bus():
+    if __opts__["__role"] == "master":
+        return salt.utils.event.get_master_event(__opts__, __opts__["sock_dir"], listen=True)
+    return salt.utils.event.get_event("minion", opts=__opts__, sock_dir=__opts__["sock_dir"], listen=True)
+
+def start(word, times=1):
+    with _bus() as bus:
+        __salt__["event.send"]("engine/ready", {"role": __opts__["__role"]})
+        bus.get_event(wait=0, tag="ask/first")
+        assert bus.get_event(tag="never", no_block=True) is None
+        for event in bus.iter_events(tag="ask/", full=True):
+            bus.fire_event({
+                "asked": event["tag"], "of": event["data"]["n"], "word": word * times, "id": __opts__["id"],
+                "echo": __salt__["test.echo"]("x"), "kernel": __grains__["kernel"], "has": "no.such" in __salt__,
+                "own": __salt__["own.fun"](), "part": own_engine_part.part(), "name": __name__,
+            }, "engine/answer")
+`;
+const BROKEN = "def start(): raise ValueError('went wrong')\n";
+
+Deno.test("an engine in Python reads and fires events, and calls functions; one that fails is started again", () =>
+  withTemporaryDirectory(async (root) => {
+    const write = (path: string, text: string) => {
+      Deno.mkdirSync(`${root}/${path.slice(0, path.lastIndexOf("/"))}`, { recursive: true });
+      Deno.writeTextFileSync(`${root}/${path}`, text);
+    };
+    write("engines/file.py", ENGINE);
+    write("engines/broken.py", BROKEN);
+    write("engines/own_engine_part.py", "def part(): return 'part'\n");
+    write("modules/own.py", "def fun(): return __grains__['os_family'] != ''\n");
+    const options = (words: object) => ({ module_dirs: [root], engines: [{ answers: words }, "broken"] });
+    await using fleet = await startFleet({
+      minions: ["web1"],
+      master: options({ word: "m" }),
+      minion: { ...options({ word: "w", times: 2 }) },
+    });
+    using events = await fleet.listen("engine/");
+    const answers = new Map<string, unknown>();
+    await eventually(async () => {
+      await fleet.fire("ask/first", map({ n: 0 }));
+      await fleet.fire("ask/x", map({ n: 1 }));
+      await fleet.salt("web1", "event.fire", "{n: 0}", "ask/first");
+      await fleet.salt("web1", "event.fire", "{n: 1}", "ask/x");
+      for (let event; (event = await events.next(500)) !== undefined;) {
+        if (event.tag !== "engine/answer" || event.data.get("asked") !== "ask/x") continue;
+        const { data } = event;
+        const inner = data.get("data");
+        const shown = inner instanceof Map ? inner : data;
+        answers.set(String(shown.get("word")), Object.fromEntries([...shown].map(([key, value]) => [key, value])));
+      }
+      return answers.size === 2;
+    }, { what: "the answers of both engines" });
+    const of = (word: string) => {
+      const answer = answers.get(word);
+      assert(typeof answer === "object" && answer !== null);
+      const { asked, of, echo, kernel, has, own, part, name } = answer as Record<string, unknown>;
+      return { asked, of, echo, kernel, has, own, part, name };
+    };
+    const expected = {
+      asked: "ask/x",
+      of: 1,
+      echo: "x",
+      kernel: "Linux",
+      has: false,
+      own: true,
+      part: "part",
+      name: "salt.loaded.ext.engines.file",
+    };
+    assertEquals(of("m"), expected);
+    assertEquals(of("ww"), expected);
+    await eventually(() => fleet.logs.some((line) => line.includes("engine broken") && line.includes("went wrong")), {
+      what: "the failure",
+      timeoutMs: WITHIN_MS,
+    });
+  }));

@@ -1,0 +1,67 @@
+/**
+ * Beacons in Python: they keep what they saw, and use the minion's functions.
+ * @module
+ */
+
+import { isMap, map, str, type ValueMap } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { WITHIN_MS } from "#tests/support/eventually.ts";
+import { fleetTest } from "#tests/support/fleet/fleet.ts";
+
+const BEACON = `
+SEEN = []
+def validate(config):
+    if not any("path" in one for one in config):
+        return False, "the beacon tells needs a path"
+    return True, "Valid beacon configuration"
+def beacon(config):
+    joined = {}
+    for one in config:
+        joined.update(one)
+    if joined["_beacon_name"] != "tells" or not __salt__["file.file_exists"](joined["path"]):
+        return []
+    if "told" in __context__:
+        return [{"tag": "again"}] if SEEN else []
+    __context__["told"] = True
+    SEEN.append(1)
+    return [{"name": joined["_beacon_name"], "kernel": __grains__["kernel"], "module": __name__, "tag": "found"}]
+`;
+
+fleetTest(
+  "a beacon in Python is validated, looks with the minion's functions, and keeps what it saw",
+  { minions: ["web1"] },
+  async (fleet) => {
+    Deno.mkdirSync(`${fleet.root}/srv/_beacons`, { recursive: true });
+    Deno.writeTextFileSync(`${fleet.root}/srv/_beacons/tells.py`, BEACON);
+    Deno.writeTextFileSync(`${fleet.root}/srv/_beacons/broken.py`, "def beacon(config): return [])\n");
+    using events = await fleet.listen("salt/beacon/web1/");
+    const call = async (...words: string[]) => {
+      const answer = await fleet.saltJson("web1", ...words);
+      return isMap(answer) ? answer.get("web1") ?? null : answer;
+    };
+    const next = async (tag: string): Promise<ValueMap> => {
+      const event = await events.next(WITHIN_MS, (each) => each === tag);
+      assert(event !== undefined, tag);
+      return event.data;
+    };
+    assertEquals(await call("saltutil.sync_beacons"), ["beacons.broken", "beacons.tells"]);
+    assertStringIncludes(str(await call("beacons.list_available", "return_yaml=False")), "'tells'");
+    assertEquals(
+      await call("beacons.add", "tells", "[{x: 1}]"),
+      map({
+        comment: "Beacon tells configuration invalid, not adding.\nthe beacon tells needs a path",
+        result: false,
+      }),
+    );
+    const path = `${fleet.root}/there`;
+    await call("beacons.add", "tells", `[{path: ${path}}, {interval: "300ms"}]`);
+    await call("beacons.add", "second", `[{path: ${path}}, {interval: "300ms"}, {beacon_module: tells}]`);
+    Deno.writeTextFileSync(path, "");
+    const found = await next("salt/beacon/web1/tells/found");
+    found.delete("_stamp");
+    assertEquals(found, map({ name: "tells", kernel: "Linux", module: "salt.loaded.ext.beacons.tells", id: "web1" }));
+    await next("salt/beacon/web1/tells/again");
+    await call("beacons.add", "broken", "[{path: x}]");
+    assertStringIncludes(str((await next("salt/beacon/web1/broken/")).get("error") ?? null), "unmatched ')'");
+  },
+);
