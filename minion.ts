@@ -49,7 +49,8 @@ async function main(): Promise<number> {
   if (name === ENGINE_PROCESS) {
     // Nor this: what an engine runs in.
     const { runEngine } = await import("#modules/engines/_process.ts");
-    return await runEngine();
+    const inPython = async () => (await import("#lib/minion/local_call/python_engine.ts")).runPythonEngine;
+    return await runEngine(async (init, parts) => await (await inPython())(init, parts));
   }
   if (name === "salt-ssh-host") {
     // Nor this: what salt-ssh starts on a host.

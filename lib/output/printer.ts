@@ -8,7 +8,8 @@ import { type DisplayOpts, stateDisplay, tableLayout } from "./display_opts.ts";
 import type { StateDisplay } from "./highstate.ts";
 import { chooseOutputter, MACHINE_OUTPUTTERS, outputWriter, writeOutput } from "./outputters.ts";
 import type { TableLayout } from "./table.ts";
-import { useColours } from "#lib/text/terminal.ts";
+import { sanitize, useColours } from "#lib/text/terminal.ts";
+import { CommandError } from "#lib/errors.ts";
 import { isMap, type Value } from "#lib/values/value.ts";
 import { withErrorDetails } from "#lib/protocol/error_details.ts";
 
@@ -53,6 +54,13 @@ export interface OutputPlace {
   /** Called for an unknown outputter. */
   warn(text: string): void;
 }
+
+/**
+ * An operator's own outputter.
+ * @returns The text.
+ * @throws {CommandError} If it fails.
+ */
+export type OwnOutputter = (data: Value, color: boolean) => string;
 
 /** The output options of a command, as they were typed. */
 export interface PrintOptions {
@@ -124,12 +132,23 @@ export function isColoured(settings: OutputSettings, place: Pick<OutputPlace, "i
   });
 }
 
+/** What results go through before they are printed. */
+export interface PrintedBy {
+  /** Selects the printed part of each result. */
+  readonly query?: Query;
+  /** The outputter, in place of that of the settings. */
+  readonly own?: OwnOutputter;
+}
+
 /**
- * The printer for one run of a command. `query` selects the printed part of each result. Its output file is opened now,
- * with the rights that the process has now.
+ * The printer for one run of a command. Its output file is opened now, with the rights that the process has now.
  * @throws {UsageError} If the output file cannot be written.
  */
-export function resultPrinter(settings: OutputSettings, place: OutputPlace, query?: Query): ResultPrinter {
+export function resultPrinter(
+  settings: OutputSettings,
+  place: OutputPlace,
+  { query, own }: PrintedBy = {},
+): ResultPrinter {
   // With `highstate` the result's own outputter is used.
   const requested = settings.out === "highstate" || settings.out === null ? undefined : settings.out;
   const file = settings.file ?? undefined;
@@ -154,6 +173,8 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
     };
     // A text of one piece, as nearly all are, is written with its line end at once.
     const shown = isMachine ? value : detailed(value, errorDetails);
+    const text = own === undefined ? undefined : formatOwn(own, query === undefined ? value : query(value), options);
+    if (text !== undefined) return put(text);
     writeOutput(query === undefined ? shown : query(shown), options, (piece) => {
       if (last !== "") put.piece(last);
       last = piece;
@@ -161,6 +182,24 @@ export function resultPrinter(settings: OutputSettings, place: OutputPlace, quer
     put(last);
   };
   return Object.assign(print, { [Symbol.dispose]: () => put[Symbol.dispose]() });
+}
+
+/** The text of an own outputter; `undefined` if it fails, which is said: then `nested` is used, as in Salt. */
+function formatOwn(
+  own: OwnOutputter,
+  value: Value,
+  options: { out: string; readonly color: boolean; warn(text: string): void },
+): string | undefined {
+  try {
+    // Colours are its own; what else controls a terminal may come from a minion.
+    const parts = own(value, options.color).split(/(\x1b\[[\d;]*m)/);
+    return parts.map((part, i) => i % 2 === 1 && options.color ? part : sanitize(part)).join("").trimEnd();
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    options.warn(`The outputter ${options.out} failed, fall back to nested: ${sanitize(error.message)}`);
+    options.out = "nested";
+    return undefined;
+  }
 }
 
 /** The results of minions under their names, with the details of the errors that they list. */

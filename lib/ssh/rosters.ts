@@ -16,6 +16,17 @@ import type { RosterEntries } from "./roster.ts";
 import { readSshConfig } from "./sshconfig_roster.ts";
 import { isMap, str, type Value } from "#lib/values/value.ts";
 
+/** The operator's own rosters, in Python. */
+export interface OwnRosters {
+  /** Whether there may be one of this name. */
+  has(name: string): boolean;
+  /**
+   * The hosts of a target.
+   * @throws {Error} If it cannot be asked.
+   */
+  targets(name: string, target: SshTarget): Promise<RosterEntries>;
+}
+
 /** What rosters are read with. */
 export interface RosterSources {
   readonly opts: MasterOpts;
@@ -27,6 +38,7 @@ export interface RosterSources {
   render(path: string): Promise<Value>;
   /** The home directory of the user. */
   readonly home: string;
+  readonly own: OwnRosters;
   warn(text: string): void;
 }
 
@@ -44,19 +56,28 @@ export interface ReadRoster {
   /** The file that it was read from. */
   readonly file: string;
   readonly entries: RosterEntries;
+  /** Whether these are the hosts of the target, as the roster itself matches it. */
+  readonly isMatched?: boolean;
   /** The ids in a group of the roster's own; `undefined`: it has none of that name. */
   group?(name: string): readonly string[];
 }
+
+/** All hosts. */
+export const EVERY_HOST: SshTarget = { tgt: "*", tgtType: "glob", delimiter: ":" };
 
 /**
  * Reads all rosters of the option. One that cannot be read is warned about, and the others count.
  * @throws {RosterError} If none can be read.
  */
-export async function readRosters(sources: RosterSources): Promise<ReadRoster[]> {
+export async function readRosters(sources: RosterSources, target: SshTarget): Promise<ReadRoster[]> {
   const rosters: ReadRoster[] = [];
   const problems: string[] = [];
   for (const name of sources.opts.roster.flatMap((names) => names.split(","))) {
     try {
+      if (sources.own.has(name)) {
+        rosters.push({ name, file: name, entries: await sources.own.targets(name, target), isMatched: true });
+        continue;
+      }
       if (!Object.hasOwn(READERS, name)) {
         throw new RosterError(`There is no roster ${name}; there are ${Object.keys(READERS).join(", ")}`);
       }
@@ -83,10 +104,11 @@ export function hostsOfTarget(
   const all = new Map<string, Value>(rosters.flatMap(({ entries }) => [...entries]));
   const ids = [...all.keys()];
   const listed = tgtType === "nodegroup" ? groupOf(str(tgt), rosters, opts) : undefined;
+  const own = rosters.filter(({ isMatched }) => isMatched).flatMap(({ entries }) => [...entries.keys()]);
   const matching = listed === undefined
     ? resolveTarget({ tgt, tgtType }, { ids, data, nodegroups: opts.nodegroups }, { delimiter, greedy: false }).minions
     : ids.filter((id) => listed.includes(id));
-  return new Map(matching.flatMap((id): [string, Value][] => [[id, all.get(id) ?? null]]));
+  return new Map([...new Set([...matching, ...own])].flatMap((id): [string, Value][] => [[id, all.get(id) ?? null]]));
 }
 
 /** The ids of a group of hosts; `undefined` if it is a group of minions, an expression. */

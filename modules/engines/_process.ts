@@ -18,6 +18,7 @@ import {
 } from "#lib/engines/messages.ts";
 import { masterAsMinion } from "#lib/config/load.ts";
 import { optsValues } from "#lib/config/opts_map.ts";
+import type { RunPythonEngine } from "#lib/engines/python_engine_parts.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
@@ -47,9 +48,10 @@ const MAX_LOGGED = 1 << 14;
 
 /**
  * Runs the engine that comes on standard input.
+ * @param runPythonEngine What runs one in Python.
  * @returns The exit code: 0 if it was asked to end, else 1, with the reason on standard error.
  */
-export async function runEngine(): Promise<number> {
+export async function runEngine(runPythonEngine: RunPythonEngine): Promise<number> {
   // The limits of this process are not for the commands of an engine.
   Deno.env.delete("DENO_V8_FLAGS");
   const ending = new AbortController();
@@ -63,7 +65,6 @@ export async function runEngine(): Promise<number> {
     const named = log.named(`salt.engines.${init.module}`);
     const plugins = pythonEngines(opts, named);
     if (plugins.names.engines?.includes(init.module)) {
-      const { runPythonEngine } = await import("./_python_engine.ts");
       const own = master === undefined ? unpackOpts("minion", init.opts) : masterAsMinion(master);
       const values = optsValues(opts).set("__role", init.role);
       const { role } = init, { signal } = ending;

@@ -8,7 +8,7 @@ import { Mine } from "#lib/fleet/mine.ts";
 import { readInventory } from "#lib/ssh/ansible_roster.ts";
 import { readMinionCache } from "#lib/ssh/cache_roster.ts";
 import { readRosterHost } from "#lib/ssh/roster.ts";
-import { hostsOfTarget, readRosters, type RosterSources } from "#lib/ssh/rosters.ts";
+import { EVERY_HOST, hostsOfTarget, readRosters, type RosterSources } from "#lib/ssh/rosters.ts";
 import { readSshConfig } from "#lib/ssh/sshconfig_roster.ts";
 import { map, toValue, type Value } from "#lib/values/value.ts";
 import { assertEquals, assertMatch, assertRejects, assertThrows } from "#tests/support/assert.ts";
@@ -123,17 +123,26 @@ Deno.test("a roster that cannot be read is warned about, and the others count", 
       mine: new Mine(root, { maxBytes: 1024, log: NONE }),
       render: () => Promise.resolve(map({ web1: {}, web2: {}, db1: {} })),
       home: root,
+      own: { has: () => false, targets: () => Promise.reject(new Error("there is none")) },
       warn: (text) => warnings.push(text),
     });
-    await assertRejects(() => readRosters(sources({})), RosterError, `flat: Roster file "${root}/roster" not found`);
-    await assertRejects(() => readRosters(sources({ roster: "range" })), RosterError, "There is no roster range");
+    await assertRejects(
+      () => readRosters(sources({}), EVERY_HOST),
+      RosterError,
+      `flat: Roster file "${root}/roster" not found`,
+    );
+    await assertRejects(
+      () => readRosters(sources({ roster: "range" }), EVERY_HOST),
+      RosterError,
+      "There is no roster range",
+    );
     Deno.writeTextFileSync(`${root}/roster`, "");
     const given = sources({
       roster: "flat,sshconfig",
       ssh_list_nodegroups: { dbs: ["db1", "gone"], text: "web1, db1" },
       nodegroups: { webs: "E@web." },
     });
-    const rosters = await readRosters(given);
+    const rosters = await readRosters(given, EVERY_HOST);
     assertMatch(warnings.join(), /roster sshconfig: Roster file .*config" not found/);
     const ids = (
       tgt: Value,

@@ -22,6 +22,7 @@ import {
 import { HeldMistakes } from "#lib/runtime/held_mistakes.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { type LogOpts, openLog } from "#lib/runtime/log_sinks.ts";
+import { pythonOutputter } from "./python_outputter.ts";
 import { useColours } from "#lib/text/terminal.ts";
 import type { Value } from "#lib/values/value.ts";
 
@@ -74,7 +75,8 @@ export async function withCommand<O extends CommandOpts, R>(
     { write, isTerminal: io.isTerminal, columns: io.columns, noColor: io.noColor },
     (text) => log.error(text),
   );
-  using print = quiet ? silentPrinter() : resultPrinter(output, place, query);
+  const own = quiet ? undefined : await pythonOutputter(output.out, opts);
+  using print = quiet ? silentPrinter() : resultPrinter(output, place, { query, own });
   const rights = await takeRights(opts);
   const { log, close } = openLog(opts, {
     terminal: (text) => io.writeError(text),

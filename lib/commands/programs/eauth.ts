@@ -15,6 +15,7 @@ import { readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/ato
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
+import { masterPlugins } from "#lib/master/functions/python_plugins.ts";
 import { sanitizeLine } from "#lib/text/terminal.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
@@ -38,10 +39,10 @@ export interface EauthRun {
  * Checks the options before any prompt.
  * @throws {UsageError}
  */
-export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
+export function checkEauthOptions({ eauth, mktoken }: EauthOptions, opts: MasterOpts): void {
   if (eauth === null || eauth === "") {
     if (mktoken) throw new UsageError("--make-token needs --auth: the system that knows the user");
-  } else if (!isEauthName(eauth)) {
+  } else if (!isEauthName(eauth) && !isInPython(eauth, opts)) {
     throw new UsageError(
       `The specified external authentication system "${eauth}" is not available${
         didYouMean(eauth, EAUTH_NAMES) || "."
@@ -49,6 +50,10 @@ export function checkEauthOptions({ eauth, mktoken }: EauthOptions): void {
         `Available eauth types: ${EAUTH_NAMES.join(", ")}`,
     );
   }
+}
+
+function isInPython(eauth: string, opts: MasterOpts): boolean {
+  return masterPlugins(opts, () => {}).names.auth?.includes(eauth) ?? false;
 }
 
 /** The credentials of the command, as {@linkcode credentialsBy}; `undefined`: the key file of the calling user. */

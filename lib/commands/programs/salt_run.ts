@@ -80,7 +80,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   const { options, args: [fun, ...words] } = parsed;
   const jid = options.jid ?? makeJid(undefined, { unique: loaded.opts.unique_jid });
   if (!isJid(jid)) throw new UsageError(`option --jid: invalid job id: '${jid}'`);
-  checkEauthOptions(options);
+  checkEauthOptions(options, loaded.opts);
   const start = { io, options, loaded, takeRights: becomeServiceUser, quiet: options.quiet };
   return await withCommand(start, async ({ opts, log, print: show, rights: user }) => {
     const printed = (line: string) => io.writeError(`${sanitize(line)}\n`);

@@ -5,7 +5,7 @@
 
 import { callingUser } from "#lib/commands/cli/calling_user.ts";
 import { openStores, rosterSources } from "./roster_sources.ts";
-import { readRosters } from "#lib/ssh/rosters.ts";
+import { EVERY_HOST, readRosters } from "#lib/ssh/rosters.ts";
 import type { SshRun } from "./ssh_run.ts";
 import { isMap, type Value } from "#lib/values/value.ts";
 
@@ -15,7 +15,7 @@ import { isMap, type Value } from "#lib/values/value.ts";
  */
 export async function listHosts({ opts, log, io, print }: SshRun): Promise<number> {
   const sources = rosterSources(opts, openStores(opts, log), { log, signal: io.signal, user: callingUser() });
-  const rosters = await readRosters(sources);
+  const rosters = await readRosters(sources, EVERY_HOST);
   print(
     new Map(rosters.map(({ file, entries }): [Value, Value] => [
       file,

@@ -5,6 +5,7 @@
 
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { Mine } from "#lib/fleet/mine.ts";
+import { pythonRosters } from "#lib/master/functions/python_rosters.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { RosterError } from "#lib/errors.ts";
@@ -43,6 +44,15 @@ export function rosterSources(
     mine,
     home: Deno.env.get("HOME") ?? "/root",
     warn: (text) => log.warning(text),
+    own: pythonRosters({
+      opts,
+      log,
+      signal,
+      call: async (fun, args, kwargs) => {
+        const { executeOnMaster } = await import("#lib/master/processes/master_execution.ts");
+        return await executeOnMaster({ fun, args: [...args], kwargs }, { opts, log, signal, user });
+      },
+    }),
     render: async (path) => {
       const text = Deno.readTextFileSync(path);
       if (isPlainYaml(text, opts.renderer)) return loadYaml(text, path);

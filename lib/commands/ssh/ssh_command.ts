@@ -36,7 +36,10 @@ export async function runSshCommand(command: SshCommand, run: SshRun): Promise<n
   const { opts, options, log, io, print } = run;
   const stores = openStores(opts, log);
   const sources = rosterSources(opts, stores, { log, signal: io.signal, user: callingUser() });
-  const entries = hostsOfTarget(await readRosters(sources), command.target, { opts, data: stores.data });
+  const entries = hostsOfTarget(await readRosters(sources, command.target), command.target, {
+    opts,
+    data: stores.data,
+  });
   if (entries.size === 0) {
     log.error("No matching targets found in roster.");
     return EX_NO_MINIONS;

@@ -10,6 +10,7 @@ import { serveThread, surviveErrors } from "#lib/runtime/thread.ts";
 import { shareJids } from "#lib/protocol/jid.ts";
 import { heedStopWord } from "#lib/values/stop_word.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
+import { withPythonEauth } from "#lib/master/functions/python_auth.ts";
 import { loadEauth } from "#modules/auth/_built_in.ts";
 import { BACKENDS } from "#modules/fileserver/_built_in.ts";
 
@@ -30,6 +31,6 @@ serveThread<MWorkerInit>(async (init, host) => {
   shareJids(init.jids);
   return await MWorker.start(unpackOpts("master", init.opts), init, {
     host,
-    plugins: { backends: BACKENDS, loadEauth },
+    plugins: { backends: BACKENDS, loadEauth: withPythonEauth(loadEauth) },
   });
 });

@@ -12,6 +12,7 @@ import { allowedPlugins, findPythonPlugins, type PythonPlugins } from "#lib/pyth
 /** The families of a master, with the option that names more directories of it. */
 const FAMILIES: readonly PythonFamily[] = [
   ...["runners", "wheel", "pillar", "tops", "returners"] as const,
+  ...["auth", "roster"] as const,
   ...["utils", "modules", "renderers"] as const,
 ];
 

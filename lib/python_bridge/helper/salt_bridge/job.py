@@ -176,6 +176,8 @@ class Job:
         args, kwargs = message["args"], message["kwargs"]
         if message["family"] in ("modules", "runners", "wheel", "returners"):
             kwargs = _fitting(function, kwargs)
+        elif message["family"] in ("auth", "roster"):
+            kwargs = _taken(function, kwargs)
         self._set_globals(function, message.get("globals") or {})
         if "test" in message and "__opts__" in self._dunders:
             self._dunders["__opts__"]["test"] = message["test"]
@@ -273,6 +275,14 @@ def _fitting(function, kwargs):
             "The following keyword arguments are not valid: %s" % ", ".join(others)
         )
     return fitting
+
+
+def _taken(function, kwargs):
+    """The keyword arguments that the function takes."""
+    parameters = inspect.signature(inspect.unwrap(function)).parameters
+    if any(one.kind == one.VAR_KEYWORD for one in parameters.values()):
+        return kwargs
+    return {name: value for name, value in kwargs.items() if name in parameters}
 
 
 def _grains_arguments(function, grains):

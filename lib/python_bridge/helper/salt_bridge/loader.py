@@ -60,6 +60,7 @@ DUNDERS = {
         "__runners__",
     ),
 }
+DUNDERS["roster"] = DUNDERS["engines"] + ("__runner__",)
 USUAL_DUNDERS = ("__salt__", "__grains__", "__pillar__", "__opts__", "__context__", "__utils__", "__proxy__")
 
 

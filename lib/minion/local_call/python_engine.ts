@@ -6,41 +6,26 @@
 
 import type { EngineBus, EventStream } from "#lib/engines/engine_bus.ts";
 import { type EngineInit, unpackEngineMap } from "#lib/engines/messages.ts";
+import type { PythonEngineParts } from "#lib/engines/python_engine_parts.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { loadGrains } from "#lib/minion/agent/grains.ts";
-import { callDirectly } from "#lib/minion/local_call/job.ts";
-import { CallModules } from "#lib/minion/local_call/modules.ts";
-import { openMasterSession } from "#lib/minion/local_call/session.ts";
-import { type CallMaster, WITHOUT_MASTER } from "#lib/minion/local_call/call_master.ts";
+import { callDirectly } from "./job.ts";
+import { CallModules } from "./modules.ts";
+import { openMasterSession } from "./session.ts";
+import { type CallMaster, WITHOUT_MASTER } from "./call_master.ts";
 import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { ENGINE_START } from "#lib/plugins/engine.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { answerByCalls, type CallingHost } from "#lib/python_bridge/loader/answers_by_calls.ts";
-import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import { PythonQuestionFields } from "#lib/python_bridge/loader/question_fields.ts";
 import { PythonLease, SeparateCalls } from "#lib/python_bridge/loader/separate_calls.ts";
 import { MissingPlugin, type PythonQuestion } from "#lib/python_bridge/link/session.ts";
-import type { Logger } from "#lib/runtime/log.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Maximum number of streams of events that an engine reads. */
 const MAX_STREAMS = 16;
-
-/** What the engine runs with. */
-export interface PythonEngineParts {
-  readonly bus: EngineBus;
-  readonly log: Logger;
-  /** Of the minion; of a master, those of a minion on its host. */
-  readonly opts: MinionOpts;
-  /** `__opts__`. */
-  readonly values: ValueMap;
-  readonly role: EngineInit["role"];
-  readonly plugins: PythonPlugins;
-  /** Aborted when the engine must end. */
-  readonly signal: AbortSignal;
-}
 
 /**
  * Runs the engine.
@@ -56,7 +41,10 @@ export async function runPythonEngine({ module, options }: EngineInit, parts: Py
     plugins,
     log,
     context: () => ({ signal }),
-    answers: () => async (question) => await events.answer(question) ?? await answerByCalls(question, host),
+    answers: () => async (question) => {
+      const answer = await events.answer(question);
+      return answer === undefined ? await answerByCalls(question, host) : answer;
+    },
     isHidden: () => false,
   }, lease);
   const fun = `${module}.${ENGINE_START}`;
