@@ -91,6 +91,9 @@ export interface Outside {
   refresh(what: Refresh, options?: { readonly waitS?: number }): Promise<boolean>;
 }
 
+/** The function of a catalogue that says why plugins in Python do not load: a map of texts by `FAMILY/NAME`. */
+export const OWN_PROBLEMS = "python/problems";
+
 /** The plugins of a minion that its jobs use. */
 export interface Catalogue extends Family<JobContext> {
   /** The state functions, `file.managed`; a module's `mod_watch`, `mod_aggregate` and so on are among them. */

@@ -16,6 +16,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   asymmetric: () => import("./asymmetric.ts"),
   at: () => import("./at.ts"),
   beacons: () => import("./beacons.ts"),
+  bridge: () => import("./bridge.ts"),
   cmd: () => import("#modules/execution/cmd/mod.ts"),
   config: () => import("./config.ts"),
   cp: () => import("#modules/execution/cp/mod.ts"),

@@ -10,6 +10,7 @@ export const RUNNERS: ModuleTable = {
   audit: () => import("./audit.ts"),
   auth: () => import("./auth.ts"),
   batch: () => import("./batch.ts"),
+  bridge: () => import("./bridge.ts"),
   bus: () => import("./bus.ts"),
   cache: () => import("./cache.ts"),
   config: () => import("./config.ts"),

@@ -14,6 +14,7 @@ import { messageOf } from "#lib/errors.ts";
 import { dirName } from "#lib/os/paths.ts";
 import { isFile } from "#lib/os/file_kind.ts";
 import { readTextFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { PYTHON_FAMILIES } from "#lib/python_bridge/link/messages.ts";
 import { splitInput } from "#lib/values/split_input.ts";
 import { compareStrings, isMap, type Value } from "#lib/values/value.ts";
 
@@ -58,12 +59,6 @@ function namesFor(family: string, list: Value, option: Value): string[] | undefi
   return names === undefined || names === null ? undefined : splitInput(names);
 }
 
-/** The families whose plugins in Python (`.py`) are loaded. */
-const PYTHON_FAMILIES: readonly string[] = [
-  ...["modules", "utils", "grains", "states", "renderers", "returners"],
-  ...["runners", "wheel", "pillar", "tops"],
-];
-
 /** Names of modules' files: Salt's, and those that are loaded here. */
 const MODULE_FILES = "E@\\.(pyx?|so|zip|ts|js)$";
 
@@ -89,7 +84,7 @@ async function syncFamily(
       there.add(path);
       if (!await bring(copy, `${directory}/${path}`)) continue;
       changed.push(`${family}.${name}`);
-      const isLoaded = path.endsWith(".py") && PYTHON_FAMILIES.includes(family);
+      const isLoaded = path.endsWith(".py") && PYTHON_FAMILIES.some((one) => one === family);
       if (!isLoaded && /\.(pyx?|so|zip)$/.test(path)) unloaded.push(`${family}.${name}`);
     }
   }

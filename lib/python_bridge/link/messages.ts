@@ -49,6 +49,8 @@ export type PythonRequest =
   | { readonly kind: "find"; readonly family: PythonFamily; readonly fun: string }
   /** The descriptions of a family's functions. */
   | { readonly kind: "describe"; readonly family: PythonFamily }
+  /** Why files do not load: a map of texts by `FAMILY/NAME`. */
+  | { readonly kind: "problems" }
   | {
     readonly kind: "call";
     readonly family: PythonFamily;

@@ -6,7 +6,7 @@
  */
 
 import { moduleOfFunction } from "#lib/plugins/docs.ts";
-import type { Catalogue, JobContext } from "#lib/plugins/job_context.ts";
+import { type Catalogue, type JobContext, OWN_PROBLEMS } from "#lib/plugins/job_context.ts";
 import type { FamilyEntry } from "#lib/plugins/loader.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
@@ -114,17 +114,18 @@ class PythonModules {
   }
 }
 
-/** The function that describes the plugins of a family, as a job of its own, if `name` is its name. */
+/** The function that describes the plugins of a family, or says which do not load, as a job of its own, if `name` is its name. */
 function describing(name: string, { job }: PythonAccess): ModuleFunction<JobContext> | undefined {
-  if (!name.startsWith(DESCRIBE)) return undefined;
+  if (name !== OWN_PROBLEMS && !name.startsWith(DESCRIBE)) return undefined;
   const family = name === `${DESCRIBE}states` ? "states" : "modules";
+  const request = name === OWN_PROBLEMS ? { kind: "problems" } as const : { kind: "describe", family } as const;
   return {
     doc: "",
     params: {},
     permissions: "all",
     run: async (_bound, context) => {
       if (job === undefined) throw new Error("a thread without permissions describes no plugins");
-      return (await job.request({ kind: "describe", family }, context)).value;
+      return (await job.request(request, context)).value;
     },
   };
 }

@@ -7,10 +7,12 @@
 
 import { argspecsOf, functionsOf, modulesOf } from "./selecting.ts";
 import { collectDocs, describe } from "#lib/plugins/docs.ts";
-import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import { invoke } from "#lib/plugins/call.ts";
+import { fn, type JobContext, OWN_PROBLEMS } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { SEARCH_PATH } from "#lib/plugins/permissions.ts";
-import { str } from "#lib/values/value.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { str, type Value } from "#lib/values/value.ts";
 
 export const doc: ModuleFunction<JobContext> = fn({
   doc: describe(
@@ -39,6 +41,30 @@ export const list_functions: ModuleFunction<JobContext> = fn({
   varArgs: "args",
   varKwargs: "kwargs",
   run: async (_bound, context, rest) => functionsOf(await functionNames(context), rest.args.map(str)),
+});
+
+export const list_problems: ModuleFunction<JobContext> = fn({
+  doc: describe(
+    "Return why plugins of this minion do not load, by their family and name: the file, the line, and the error; or what\n" +
+      "`__virtual__` says. Not in Salt.",
+    "sys.list_problems",
+  ),
+  permissions: "all",
+  params: {},
+  run: async (_bound, context) => {
+    const { catalogue } = context;
+    const python = await catalogue.get(OWN_PROBLEMS);
+    const call = { name: OWN_PROBLEMS, args: [], kwargs: new Map(), context };
+    const own = python === undefined ? new Map<Value, Value>() : mapOrEmpty(await invoke(python, call));
+    await Promise.all([catalogue.all(), catalogue.states.all()]);
+    const others = (family: string, problems: ReadonlyMap<string, string>): [Value, Value][] =>
+      [...problems].map(([name, why]) => [`${family}/${name}`, why]);
+    return new Map<Value, Value>([
+      ...others("modules", catalogue.problems()),
+      ...others("states", catalogue.states.problems()),
+      ...own,
+    ]);
+  },
 });
 
 export const list_modules: ModuleFunction<JobContext> = fn({

@@ -170,6 +170,12 @@ class Job:
             }
         }
 
+    def _do_problems(self, message):
+        """Why files do not load, with the place, by `FAMILY/NAME`."""
+        families = [name for name in self._start.get("files", {}) if name != "tops"]
+        loaded = [("%s/%s" % (name, one.name), one) for name in sorted(families) for one in self.family(name).all()]
+        return {"value": {name: one.why() for name, one in loaded if one.refused}}
+
     def _do_call(self, message):
         """Calls a function of a family with arguments of the host."""
         function = self._function(message["family"], message["fun"])

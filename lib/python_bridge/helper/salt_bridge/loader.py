@@ -5,6 +5,7 @@ Source: the behaviour of Salt 3008.3 `salt/loader/lazy.py`.
 """
 
 import functools
+import importlib
 import importlib.machinery
 import importlib.util
 import inspect
@@ -79,6 +80,12 @@ class Loaded:
         self.reason = ""
         #: The place in the file, and whether it is broken (and not only refuses this host).
         self.problem = None
+
+    def why(self):
+        """Why it does not load, with the place."""
+        if self.problem is not None:
+            return self.problem
+        return "%s: __virtual__ returned False%s" % (self.path, ": %s" % self.reason if self.reason else "")
 
 
 class Family:
@@ -190,7 +197,8 @@ class Family:
             # At the end, as Salt does: a plugin `platform.py` must not hide the standard library's.
             if library not in sys.path:
                 sys.path.append(library)
-        _parents(full)
+        # Neighbours can be imported as parts of one package: `from .common import name`.
+        _parents(full).__path__ = list(dict.fromkeys(os.path.dirname(one) for one in self.files.values()))
         loader = importlib.machinery.SourceFileLoader(full, path)
         locations = [directory] if is_package else None
         spec = importlib.util.spec_from_file_location(full, path, loader=loader, submodule_search_locations=locations)
@@ -255,14 +263,16 @@ def _computes_its_name(text):
 
 
 def _parents(full):
-    """The packages that a module's name has before its last dot."""
+    """The package that a module's name has before its last dot; with those above it."""
     parts = full.split(".")
-    for length in range(1, len(parts)):
-        name = ".".join(parts[:length])
-        if name not in sys.modules:
+    module = importlib.import_module(parts[0])
+    for length in range(2, len(parts)):
+        name, above = ".".join(parts[:length]), module
+        module = sys.modules.get(name)
+        if module is None:
             module = sys.modules[name] = types.ModuleType(name)
-            if name != "salt":
-                setattr(sys.modules[".".join(parts[:length - 1])], parts[length - 1], module)
+            setattr(above, parts[length - 1], module)
+    return module
 
 
 def _kind_and_text(error):
