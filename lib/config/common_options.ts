@@ -124,7 +124,7 @@ export const COMMON_OPTIONS = {
     "Programs that run as long as this service does, each in a process: a list of names and of maps from a name to its options, or a map.",
   ),
   engines_dirs: strsOption([], "More directories of engines, which have precedence over those in `module_dirs`."),
-  outputter_dirs: planOption(strsOption([], "More directories of outputters.")),
+  outputter_dirs: strsOption([], "More directories of outputters in Python."),
   module_dirs: strsOption(
     [],
     "More directories of plugins, which have precedence over `extension_modules`; execution modules are in `modules` or `_modules` below each.",

@@ -13,6 +13,7 @@ import { removeRoots } from "#tests/bench/fleets/fleet.ts";
 import { FILE_ROWS } from "#tests/bench/rows/file.ts";
 import { FLEET_OF_ONE_ROWS } from "#tests/bench/rows/fleet_of_one.ts";
 import { LOAD_ROWS } from "#tests/bench/rows/load.ts";
+import { PYTHON_PLUGIN_ROWS } from "#tests/bench/rows/python_plugins.ts";
 import { REACTOR_ROWS } from "#tests/bench/rows/reactor.ts";
 import { thisMachine } from "#tests/bench/harness/machine.ts";
 import { measure } from "./measure.ts";
@@ -51,6 +52,7 @@ const ROWS: readonly Row[] = [
   ...REACTOR_ROWS,
   ...BEACON_ROWS,
   ...SCHEDULE_ROWS,
+  ...PYTHON_PLUGIN_ROWS,
   ...SWARM_ROWS,
   ...MEMORY_ROWS,
   ...FILE_ROWS,

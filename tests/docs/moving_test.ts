@@ -51,7 +51,7 @@ Deno.test("a tree of Salt without mistakes passes", async () => {
 Deno.test("each row of the table of required changes is reported as an error, and so is an option without effect", async () => {
   const files = {
     ...TOPS,
-    "etc/minion": `${MINION_FILE}outputter_dirs: [/srv/outputters]\n`,
+    "etc/minion": `${MINION_FILE}source_interface_name: eth0\n`,
     "srv/salt/motd.sls": "/etc/motd:\n  file.managed:\n    - usr: root\n",
     "srv/salt/python.sls": "#!pyobjects\ndef run():\n    return {}\n",
     "srv/salt/missing.sls": "x:\n  no_such_module.present: []\n",

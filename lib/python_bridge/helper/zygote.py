@@ -11,6 +11,7 @@ input is closed, or when it was idle for five minutes.
 import collections
 import errno
 import gc
+import importlib
 import json
 import os
 import select
@@ -33,6 +34,22 @@ MAX_LINE = 2000
 #: Time for the first byte of a connection, in seconds.
 FIRST_BYTE_SECONDS = 5
 PAGE = os.sysconf("SC_PAGE_SIZE")
+#: Stand-ins that most plugins import, and that cost little: no job loads them again.
+PRELOADED = (
+    "salt.exceptions",
+    "salt.ext.six",
+    "salt.utils.args",
+    "salt.utils.data",
+    "salt.utils.decorators",
+    "salt.utils.dictupdate",
+    "salt.utils.files",
+    "salt.utils.json",
+    "salt.utils.odict",
+    "salt.utils.path",
+    "salt.utils.platform",
+    "salt.utils.stringutils",
+    "salt.utils.versions",
+)
 
 
 def frame(fields):
@@ -331,10 +348,10 @@ def main():
     # The stand-ins come before a real `salt`; `six` only after a real one.
     sys.path.insert(0, os.path.join(HERE, "standins"))
     sys.path.append(os.path.join(HERE, "fallbacks"))
-    import salt.exceptions
-    import salt.utils.decorators
     import salt_bridge.job
 
+    for name in PRELOADED:
+        importlib.import_module(name)
     zygote = Zygote(path, memory, processes)
     os.chdir("/")
     gc.collect()

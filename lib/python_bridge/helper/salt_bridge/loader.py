@@ -103,6 +103,7 @@ class Family:
         self._job = job
         self._texts = {}
         self._library_directories = library_directories
+        self._directories = list(dict.fromkeys(os.path.dirname(path) for path in files.values()))
         self._all = False
 
     def function(self, module, fun):
@@ -198,7 +199,7 @@ class Family:
             if library not in sys.path:
                 sys.path.append(library)
         # Neighbours can be imported as parts of one package: `from .common import name`.
-        _parents(full).__path__ = list(dict.fromkeys(os.path.dirname(one) for one in self.files.values()))
+        _parents(full).__path__ = self._directories
         loader = importlib.machinery.SourceFileLoader(full, path)
         locations = [directory] if is_package else None
         spec = importlib.util.spec_from_file_location(full, path, loader=loader, submodule_search_locations=locations)

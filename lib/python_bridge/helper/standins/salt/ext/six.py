@@ -1,36 +1,15 @@
 """What plugins use of `six`."""
 
 import builtins
-import collections
-import collections.abc
-import copyreg
 import functools
-import html
-import html.entities
-import html.parser
-import http.client
-import http.cookiejar
-import http.cookies
-import http.server
 import importlib
+import importlib.abc
+import importlib.machinery
 import io
-import itertools
 import operator
-import pickle
-import queue
-import reprlib
-import shlex
-import socketserver
 import struct
 import sys
 import types
-import urllib
-import urllib.error
-import urllib.parse
-import urllib.request
-import urllib.response
-import urllib.robotparser
-import xmlrpc.client
 
 PY2 = False
 PY3 = True
@@ -127,63 +106,89 @@ def python_2_unicode_compatible(cls):
     return cls
 
 
-def _module(name, **names):
-    module = types.ModuleType("%s.%s" % (__name__, name))
-    module.__dict__.update(names)
-    module.__path__ = []
-    for own in (__name__, "six"):
-        sys.modules.setdefault("%s.%s" % (own, name), module)
-    return module
+#: Where the names of `six.moves` are: a module, or `module:name`. They are imported when they are first used.
+_MOVES = {
+    "builtins": "builtins",
+    "cStringIO": "io:StringIO",
+    "StringIO": "io:StringIO",
+    "configparser": "configparser",
+    "copyreg": "copyreg",
+    "cPickle": "pickle",
+    "filter": "builtins:filter",
+    "filterfalse": "itertools:filterfalse",
+    "getcwd": "os:getcwd",
+    "html_entities": "html.entities",
+    "html_parser": "html.parser",
+    "http_client": "http.client",
+    "http_cookiejar": "http.cookiejar",
+    "http_cookies": "http.cookies",
+    "input": "builtins:input",
+    "intern": "sys:intern",
+    "map": "builtins:map",
+    "queue": "queue",
+    "range": "builtins:range",
+    "reduce": "functools:reduce",
+    "reload_module": "importlib:reload",
+    "reprlib": "reprlib",
+    "shlex_quote": "shlex:quote",
+    "socketserver": "socketserver",
+    "UserDict": "collections:UserDict",
+    "UserList": "collections:UserList",
+    "UserString": "collections:UserString",
+    "urllib": "urllib",
+    "urllib_parse": "urllib.parse",
+    "xmlrpc_client": "xmlrpc.client",
+    "xrange": "builtins:range",
+    "zip": "builtins:zip",
+    "zip_longest": "itertools:zip_longest",
+    "BaseHTTPServer": "http.server",
+}
+#: `six.moves.urllib` has these, as its `parse` and so on.
+_URLLIB = ("error", "parse", "request", "response", "robotparser")
 
 
-moves = _module(
-    "moves",
-    builtins=builtins,
-    cStringIO=io.StringIO,
-    StringIO=io.StringIO,
-    configparser=importlib.import_module("configparser"),
-    copyreg=copyreg,
-    cPickle=pickle,
-    filter=builtins.filter,
-    filterfalse=itertools.filterfalse,
-    getcwd=importlib.import_module("os").getcwd,
-    html_entities=html.entities,
-    html_parser=html.parser,
-    http_client=http.client,
-    http_cookiejar=http.cookiejar,
-    http_cookies=http.cookies,
-    input=builtins.input,
-    intern=sys.intern,
-    map=builtins.map,
-    queue=queue,
-    range=builtins.range,
-    reduce=functools.reduce,
-    reload_module=importlib.reload,
-    reprlib=reprlib,
-    shlex_quote=shlex.quote,
-    socketserver=socketserver,
-    UserDict=collections.UserDict,
-    UserList=collections.UserList,
-    UserString=collections.UserString,
-    urllib=urllib,
-    xmlrpc_client=xmlrpc.client,
-    xrange=builtins.range,
-    zip=builtins.zip,
-    zip_longest=itertools.zip_longest,
-    BaseHTTPServer=http.server,
-)
-for _name, _found in (
-    ("builtins", builtins),
-    ("configparser", moves.configparser),
-    ("http_client", http.client),
-    ("queue", queue),
-    ("urllib", urllib),
-    ("urllib.parse", urllib.parse),
-    ("urllib.request", urllib.request),
-    ("urllib.error", urllib.error),
-    ("urllib_parse", urllib.parse),
-    ("xmlrpc_client", xmlrpc.client),
-):
-    for _own in (__name__, "six"):
-        sys.modules.setdefault("%s.moves.%s" % (_own, _name), _found)
+class _Moves(types.ModuleType):
+    """`six.moves`."""
+
+    def __getattr__(self, name):
+        if name not in _MOVES:
+            raise AttributeError("module %r has no attribute %r" % (self.__name__, name))
+        module, _, attribute = _MOVES[name].partition(":")
+        value = importlib.import_module(module)
+        if name == "urllib":
+            for part in _URLLIB:
+                importlib.import_module("urllib.%s" % part)
+        if attribute:
+            value = getattr(value, attribute)
+        setattr(self, name, value)
+        return value
+
+
+class _MovedModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports `six.moves.urllib.parse` and the like: the modules themselves, under another name."""
+
+    def find_spec(self, name, path=None, target=None):
+        before, dot, moved = name.partition(".moves.")
+        if not dot or before not in (__name__, "six"):
+            return None
+        known = moved in _MOVES and ":" not in _MOVES[moved]
+        if not known and not (moved.startswith("urllib.") and moved[len("urllib."):] in _URLLIB):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec):
+        return None
+
+    def exec_module(self, module):
+        moved = module.__name__.partition(".moves.")[2]
+        getattr(moves, moved.partition(".")[0])
+        sys.modules[module.__name__] = importlib.import_module(_MOVES.get(moved, moved))
+
+
+moves = _Moves(__name__ + ".moves")
+moves.__path__ = []
+for _own in (__name__, "six"):
+    sys.modules.setdefault(_own + ".moves", moves)
+# Before the finder that refuses what has no stand-in.
+sys.meta_path.insert(0, _MovedModules())
 __path__ = []
