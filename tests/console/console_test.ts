@@ -75,8 +75,13 @@ Deno.test({
       await checkViews(page, "jobs");
     });
 
-    await step("a command is confirmed before it runs, and stop ends it", async () => {
-      const query = { kind: "list", tgt: IDS[1], fun: "cmd.run", arg: '"sleep 60"' };
+    await step("a command is confirmed before it runs, shows its output as it comes, and stop ends it", async () => {
+      const query = {
+        kind: "list",
+        tgt: IDS[1],
+        fun: "cmd.run",
+        arg: '"printf live; sleep 1; echo -$((40+2)); sleep 60"',
+      };
       await desk.goTo(page, `#/run?${new URLSearchParams(query)}`, "#start:not(:disabled)");
       await untilText(page, "Any command.");
       await page.waitForSelector(".doc");
@@ -85,6 +90,8 @@ Deno.test({
       await untilText(page, "cmd.run on 1 minion?");
       await page.keyboard.press("Enter");
       await untilText(page, "Output of all");
+      // Both pieces of the line, while the command runs.
+      await untilText(page, "live-42");
       await clickText(page, "Stop the job");
       await clickText(page, "Stop");
       await eventually(async () => /1\s+failed/.test(await textOf(page)), {

@@ -34,6 +34,8 @@ import { useEffect, useRef, useState } from "../vendor/hooks.js";
 const WORDS = { bad: "failed", chg: "changed", run: "working", off: "no answer", ok: "unchanged" };
 /** The most lines in the document and in memory; events of a job older than this are not in the log, in milliseconds. */
 const MOST_LINES = 800, LOG_MS = 86_400_000;
+/** Time after which a broken stream of events is opened again, in milliseconds. */
+const RETRY_MS = 1000;
 
 /** What the page knows of its job. */
 class JobView {
@@ -53,6 +55,8 @@ class JobView {
     this.number = 0;
     /** @type {Set<string>} */
     this.seenOutput = new Set();
+    /** The lines whose end has not come yet, by minion, command and stream. @type {Map<string, Line>} */
+    this.open = new Map();
   }
 
   get isOver() {
@@ -84,14 +88,28 @@ class JobView {
     for (const { text, isError } of returnLines(result.return, mark)) this.add(id, text, isError);
   }
 
-  /** @param {string} id @param {any} data of an event salt/job/JID/out/ID */
-  takeOutput(id, data) {
+  /** @param {string} id @param {any} batch of an event salt/job/JID/out/ID */
+  takeOutput(id, batch) {
+    const mark = this.parts.get(id)?.mark;
+    // Its return has all of it, and was there before the events were read.
+    if (mark !== undefined && mark !== "run" && mark !== "off") return;
     this.seenOutput.add(id);
-    for (const part of data.out ?? []) {
-      if (part.left_out !== undefined) this.add(id, `… ${part.left_out} lines left out`, false);
-      for (const text of String(part.text ?? "").replace(/\n$/, "").split("\n")) {
-        if (part.text !== undefined) this.add(id, text, part.stream === "stderr");
+    for (const { left_out, text, command, stream } of batch?.out ?? []) {
+      if (left_out !== undefined) this.add(id, `… ${left_out} lines left out`, false);
+      if (text !== undefined) {
+        this.addText(id, `${id} ${command} ${stream}`, { text: String(text), isError: stream === "stderr" });
       }
+    }
+  }
+
+  /** A piece of output may begin and end within a line. @param {string} id @param {string} key @param {{ text: string, isError: boolean }} piece */
+  addText(id, key, { text, isError }) {
+    const lines = text.split("\n"), last = lines.pop() ?? "";
+    for (const [i, line] of [...lines, last].entries()) {
+      const begun = this.open.get(key);
+      if (begun !== undefined) begun.text += line;
+      else if (i < lines.length || line !== "") this.open.set(key, this.add(id, line, isError));
+      if (i < lines.length) this.open.delete(key);
     }
   }
 
@@ -100,10 +118,12 @@ class JobView {
     this.parts.set(id, { id, mark, word });
   }
 
-  /** @param {string} id @param {string} text @param {boolean} isError */
+  /** @param {string} id @param {string} text @param {boolean} isError @returns {Line} */
   add(id, text, isError) {
-    this.lines.push({ number: this.number++, id, text, isError });
+    const line = { number: this.number++, id, text, isError };
+    this.lines.push(line);
     if (this.lines.length > 2 * MOST_LINES) this.left += this.lines.splice(0, MOST_LINES).length;
+    return line;
   }
 }
 
@@ -115,24 +135,37 @@ function returnLines(value, mark) {
   }
   return states.sort(([, a], [, b]) => (a.__run_num__ ?? 0) - (b.__run_num__ ?? 0)).flatMap(([tag, state]) => {
     const [module, , name, fun] = tag.split("_|-"), changed = Object.keys(state.changes ?? {}).length > 0;
-    const word = state.result === false ? "failed" : state.result === null ? "would change" : changed ? "changed" : "unchanged";
+    const word = state.result === false
+      ? "failed"
+      : state.result === null
+      ? "would change"
+      : changed
+      ? "changed"
+      : "unchanged";
     const head = { text: `${word}: ${module}.${fun} ${name}`, isError: state.result === false };
     if (state.result !== false && !changed && state.result !== null) return [head];
-    return [head, ...String(state.comment ?? "").trimEnd().split("\n").map((text) => ({ text: `    ${text}`, isError: state.result === false }))];
+    return [
+      head,
+      ...String(state.comment ?? "").trimEnd().split("\n").map((text) => ({
+        text: `    ${text}`,
+        isError: state.result === false,
+      })),
+    ];
   });
 }
 
 export default function JobPage() {
   const { rest: [jid = ""], query } = route.value;
   const view = useRef(new JobView(jid));
-  const [, setTurn] = useState(0);
+  const [turn, setTurn] = useState(0);
   const [problem, setProblem] = useState("");
   const [isLoaded, setLoaded] = useState(false);
-  useEffect(() => follow(view.current, {
-    draw: () => setTurn((turn) => turn + 1),
-    loaded: () => setLoaded(true),
-    failed: setProblem,
-  }), [jid]);
+  useEffect(() =>
+    follow(view.current, {
+      draw: () => setTurn((turn) => turn + 1),
+      loaded: () => setLoaded(true),
+      failed: setProblem,
+    }), [jid]);
   const job = view.current, parts = [...job.parts.values()];
   const only = query.get("id") ?? "", is = query.get("is") ?? "";
   /** @type {Partial<Record<Mark, number>>} */
@@ -143,18 +176,49 @@ export default function JobPage() {
   const shown = parts.filter(({ mark }) => is === "" || mark === is).sort((a, b) =>
     order.indexOf(a.mark) - order.indexOf(b.mark) || (a.id < b.id ? -1 : 1)
   );
-  if (problem !== "" && !isLoaded) return html`<div class="card"><${Placeholder} error=${problem} again=${() => location.reload()} /></div>`;
-  return html`<div class="head"><div><h1><span class="mono">${job.fun || "Job"} ${shortened(job.arg)}</span></h1><p>Job <span class="mono">${jid}</span> by ${job.user} on <span class="mono">${shortened(job.target)}</span>, <${Elapsed} job=${job} /></p></div>
-    <div class="act"><button type="button" class="btn danger" disabled=${job.isOver || !isLoaded} onClick=${() => stop(job)}>Stop the job</button><button type="button" class="btn" onClick=${() => again(job, parts.map(({ id }) => id))}>Run again</button>${failed.length > 0 && html`<button type="button" class="btn" onClick=${() => again(job, failed)}>Run on the failed only</button>`}</div></div>
-  <${OutcomeBar} counts=${counts} words=${WORDS} on=${is} set=${(/** @type {string} */ mark) => setQuery({ is: mark })} label="Outcomes" />
-  <div class="grid jobg gap"><div class="card clip"><div class="row pad under"><h2 class="small">${counted(shown.length, "minion")}</h2></div>
-    ${shown.length === 0 ? html`<${Placeholder} loading=${!isLoaded} title="No minion" />` : html`<${Rows} items=${shown} keyOf=${(/** @type {Part} */ { id }) => id} kind="part" label="Minions of the job" open=${(/** @type {Part} */ { id }) => setQuery({ id: only === id ? "" : id })} row=${partRow} />`}</div>
-    <${Output} job=${job} only=${only} /></div>`;
+  if (problem !== "" && !isLoaded) {
+    return html`
+      <div class="card">
+        <${Placeholder} error=${problem} again=${() => location.reload()} />
+      </div>
+    `;
+  }
+  return html`
+    <div class="head">
+      <div>
+        <h1><span class="mono">${job.fun || "Job"} ${shortened(job.arg)}</span></h1>
+        <p>Job <span class="mono">${jid}</span> by ${job.user} on <span class="mono">${shortened(
+          job.target,
+        )}</span>, <${Elapsed} job=${job} /></p>
+      </div>
+      <div
+        class="act"><button type="button" class="btn danger" disabled=${job.isOver || !isLoaded} onClick=${() =>
+          stop(job)}>Stop the job</button><button type="button" class="btn" onClick=${() =>
+          again(job, parts.map(({ id }) => id))}>Run again</button>${failed.length > 0 &&
+          html`<button type="button" class="btn" onClick=${() =>
+            again(job, failed)}>Run on the failed only</button>`}</div>
+    </div>
+    <${OutcomeBar} counts=${counts} words=${WORDS} on=${is} set=${(/** @type {string} */ mark) =>
+      setQuery({ is: mark })} label="Outcomes" />
+    <div class="grid jobg gap">
+      <div class="card clip"><div class="row pad under"><h2 class="small">${counted(shown.length, "minion")}</h2></div>
+        ${shown.length === 0 ? html`<${Placeholder} loading=${!isLoaded} title="No minion" />` : html`
+          <${Rows} items=${shown} keyOf=${(/** @type {Part} */ { id }) =>
+            id} kind="part" label="Minions of the job" open=${(/** @type {Part} */ { id }) =>
+            setQuery({ id: only === id ? "" : id })}
+            row=${partRow} />
+        `}</div>
+      <${Output} job=${job} only=${only} turn=${turn} />
+    </div>
+  `;
 }
 
 /** @param {Part} part */
 function partRow({ id, mark, word }) {
-  return html`<${MarkIcon} mark=${mark} word=${word} /><${MinionName} target=${id} /><span class="dim t">${word}</span>`;
+  return html`
+    <${MarkIcon} mark=${mark} word=${word} /><${MinionName} target=${id} /><span
+      class="dim t">${word}</span>
+  `;
 }
 
 /** @param {{ job: JobView }} props */
@@ -171,13 +235,15 @@ function Elapsed({ job }) {
   return html`<span class="num">${duration((isOver ? job.endMs : Date.now()) - start)}</span>`;
 }
 
-/** @param {{ job: JobView, only: string }} props */
+/** `turn` tells that the job has changed: a component whose properties stay the same is not drawn again. @param {{ job: JobView, only: string, turn: number }} props */
 function Output({ job, only }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [isFollowing, setFollowing] = useState(true);
   const [find, setFind] = useState("");
   const word = find.toLowerCase();
-  const fits = job.lines.filter(({ id, text }) => (only === "" || id === only) && (word === "" || text.toLowerCase().includes(word)));
+  const fits = job.lines.filter(({ id, text }) =>
+    (only === "" || id === only) && (word === "" || text.toLowerCase().includes(word))
+  );
   const shown = fits.slice(-MOST_LINES);
   const toEnd = () => {
     if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
@@ -190,17 +256,33 @@ function Output({ job, only }) {
     if (element !== null) setFollowing(element.scrollHeight - element.scrollTop - element.clientHeight < 30);
   };
   const width = Math.min(24, Math.max(0, ...shown.map(({ id }) => id.length)));
-  return html`<div class="card clip"><div class="row pad under"><h2 class="small">${only === "" ? "Output of all" : `Output of ${only}`}</h2>${only !== "" && html`<button type="button" class="chip" aria-pressed="true" onClick=${() => setQuery({ id: "" })}>one minion ×</button>`}
-    <label class="find grow"><span class="sr">Find in the output</span><input placeholder="Find in the output" value=${find} onInput=${(/** @type {{ target: HTMLInputElement }} */ event) => setFind(event.target.value)} /></label>
-    <button type="button" class="btn sm" aria-pressed=${String(isFollowing)} onClick=${() => {
-    if (!isFollowing) toEnd();
-    setFollowing(!isFollowing);
-  }}>${isFollowing ? "Following" : "Jump to the end"}</button></div>
-    <div class="out" ref=${box} role="log" aria-label="Output" tabindex="0" onScroll=${onScroll}>${
-    (job.left > 0 || fits.length > shown.length) && html`<div class="dim">… earlier lines are not shown; choose one minion to see its own</div>`
-  }${shown.length === 0 && html`<div class="dim">${job.isOver ? "No output." : "No minion has returned yet."}</div>`}${
-    shown.map(({ number, id, text, isError }) => html`<div key=${number} class=${isError ? "e" : undefined}>${only === "" && html`<span class="m">${id.padEnd(width)} </span>`}${text || " "}</div>`)
-  }</div></div>`;
+  return html`
+    <div class="card clip">
+      <div class="row pad under"><h2 class="small">${only === ""
+        ? "Output of all"
+        : `Output of ${only}`}</h2>${only !== "" &&
+        html`<button type="button" class="chip" aria-pressed="true" onClick=${() =>
+          setQuery({ id: "" })}>one minion ×</button>`}
+        <label class="find grow"><span class="sr">Find in the output</span><input placeholder="Find in the output" value=${find} onInput=${(
+          /** @type {{ target: HTMLInputElement }} */ event,
+        ) => setFind(event.target.value)} /></label>
+        <button type="button" class="btn sm" aria-pressed=${String(isFollowing)} onClick=${() => {
+          if (!isFollowing) toEnd();
+          setFollowing(!isFollowing);
+        }}>${isFollowing ? "Following" : "Jump to the end"}</button></div>
+      <div class="out" ref=${box} role="log" aria-label="Output" tabindex="0"
+        onScroll=${onScroll}>${(job.left > 0 || fits.length > shown.length) &&
+          html`<div class="dim">… earlier lines are not shown; choose one minion to see its own</div>`}${shown
+              .length === 0 &&
+          html`<div class="dim">${job.isOver ? "No output." : "No minion has returned yet."}</div>`}${shown.map((
+            { number, id, text, isError },
+          ) =>
+            html`<div key=${number} class=${isError ? "e" : undefined}>${
+              only === "" && html`<span class="m">${id.padEnd(width)} </span>`
+            }${text || " "}</div>`
+          )}</div>
+    </div>
+  `;
 }
 
 /** @param {string} text */
@@ -229,23 +311,38 @@ function follow(job, { draw, loaded, failed }) {
   const take = ({ tag, data }) => {
     if (!tag.startsWith(`salt/job/${job.jid}/`)) return;
     const [, , , kind, ...id] = tag.split("/");
-    if (kind === "out") job.takeOutput(id.join("/"), data);
+    if (kind === "out") job.takeOutput(id.join("/"), data.data);
     else if (kind === "ret") {
       if (job.fun === "") job.fun = funText(data.fun);
-      job.endMs = Date.parse(`${data._stamp}Z`);
+      job.endMs = Date.parse(data._stamp);
       job.takeReturn(id.join("/"), data);
     } else return;
     drawSoon();
   };
   const startMs = jidTime(job.jid);
+  // Again after each end of the stream, from where it was, until all have returned.
   const read = async () => {
-    if (Number.isNaN(startMs) || Date.now() - startMs > LOG_MS) return;
-    const since = new Date(startMs - 1000).toISOString();
-    await readEvents({ since, signal: stop.signal, onOpen: () => {}, onEvents: (events) => events.forEach(take) });
+    let since = new Date(startMs - 1000).toISOString();
+    while (!stop.signal.aborted && !job.isOver && !(Date.now() - startMs > LOG_MS)) {
+      await readEvents({
+        since,
+        signal: stop.signal,
+        onOpen: () => {},
+        onEvents: (events) => {
+          events.forEach(take);
+          since = events.at(-1)?.offset || since;
+        },
+      }).catch((error) => {
+        if (stop.signal.aborted) throw error;
+      });
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
   };
   const load = async () => {
     const found = await getJob(job.jid);
-    if (found.Error !== undefined || found.Function === undefined) throw new Error(`There is no job ${job.jid}. Jobs are kept for a day, or as keep_jobs_seconds says.`);
+    if (found.Error !== undefined || found.Function === undefined) {
+      throw new Error(`There is no job ${job.jid}. Jobs are kept for a day, or as keep_jobs_seconds says.`);
+    }
     job.takeJob(found);
     loaded();
     drawSoon();
@@ -261,11 +358,14 @@ function stop(job) {
   const working = [...job.parts.values()].filter(({ mark }) => mark === "run").map(({ id }) => id);
   question.value = {
     title: "Stop this job?",
-    text: `${counted(working.length, "minion")} that still ${working.length === 1 ? "works is" : "work are"} told to stop at once. What has changed stays changed.`,
+    text: `${counted(working.length, "minion")} that still ${
+      working.length === 1 ? "works is" : "work are"
+    } told to stop at once. What has changed stays changed.`,
     yes: "Stop",
     isDangerous: true,
-    act: () => void callMinions({ tgt: working, tgt_type: "list", fun: "saltutil.term_job", arg: [job.jid] })
-      .then((answers) => say(`${count(Object.keys(answers).length)} told to stop`), (error) => say(messageOf(error))),
+    act: () =>
+      void callMinions({ tgt: working, tgt_type: "list", fun: "saltutil.term_job", arg: [job.jid] })
+        .then((answers) => say(`${count(Object.keys(answers).length)} told to stop`), (error) => say(messageOf(error))),
   };
 }
 
