@@ -10,7 +10,7 @@ import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib
 import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, str, type Value, type ValueMap } from "#lib/values/value.ts";
-import { VERSION } from "#lib/version.ts";
+import { SALT_VERSION, VERSION } from "#lib/version.ts";
 
 /** The target, and the time limits. */
 const PING = { tgt: p.any("*"), tgt_type: p.str("glob"), timeout: p.float(null), gather_job_timeout: p.float(null) };
@@ -207,14 +207,20 @@ const LABELS: Readonly<Record<"-1" | "0" | "1", string>> = {
 };
 
 export const versions: RunnerFunction = runner({
-  doc: runnerDoc("Ask the minions for their versions, and compare those with the master's.", "manage.versions"),
+  doc: runnerDoc(
+    "Ask the minions for their versions, and compare those with the master's: Salt's minions with the Salt that this master is\n" +
+      "compatible with, which is shown, others with its own.",
+    "manage.versions",
+  ),
   params: {},
   async run(_, context) {
     const answers = await context.local.run("*", "test.version", { timeoutS: context.opts.timeout });
-    const groups: ValueMap = new Map<Value, Value>([["Master", VERSION]]);
+    const groups: ValueMap = new Map<Value, Value>([["Master", SALT_VERSION]]);
     for (const [id, answer] of [...answers].sort(([a], [b]) => compareStrings(a, b))) {
       const isVersion = answer.retcode === 0 && typeof answer.return === "string";
-      const label = isVersion ? LABELS[compareVersions(str(answer.return), VERSION)] : "Minion offline";
+      const label = isVersion
+        ? LABELS[compareVersions(str(answer.return), ownScale(str(answer.return)))]
+        : "Minion offline";
       const group = groups.get(label);
       const minions: ValueMap = group instanceof Map ? group : new Map();
       groups.set(label, minions.set(id, isVersion ? answer.return : false));
@@ -243,6 +249,11 @@ async function ping(context: RunnerContext, options: Ping): Promise<{ up: string
   });
   const up = [...answers.keys()].sort(compareStrings);
   return { up, down: minions.filter((id) => !answers.has(id)).sort(compareStrings) };
+}
+
+/** The version of this master that a minion's is compared with. Salt's have been numbers from 3000 on, or years. */
+function ownScale(version: string): string {
+  return Number(/^\d+/.exec(version)?.[0] ?? 0) >= 1000 ? SALT_VERSION : VERSION;
 }
 
 function compareVersions(a: string, b: string): "-1" | "0" | "1" {

@@ -273,7 +273,8 @@ export class ApiServer {
     if (settings.app === null || !isReading || /^\/console(?:\/|$)/.test(path)) return undefined;
     const isApp = matchRoute([{ path: `${settings.app_path}/*rest`, target: settings.app }], path) !== undefined;
     if (!isApp && !prefers(request.headers.get("accept"), "text/html", VALUE_TYPES)) return undefined;
-    return await fileAnswer(settings.app, request, { policy, headers: { "Cache-Control": "no-cache" } });
+    // A page that a browser keeps when it is left keeps its stream of events too: six of them, and nothing else is asked.
+    return await fileAnswer(settings.app, request, { policy, headers: { "Cache-Control": "no-store" } });
   }
 }
 

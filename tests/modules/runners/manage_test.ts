@@ -1,7 +1,7 @@
 import { CommandError } from "#lib/errors.ts";
 import { lexistsOrThrow } from "#lib/os/file_kind.ts";
 import { map, toValue } from "#lib/values/value.ts";
-import { VERSION } from "#lib/version.ts";
+import { SALT_VERSION, VERSION } from "#lib/version.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { withRecordedJobs } from "#tests/support/fleet/recorded_jobs.ts";
 import { withRunnerFixture } from "#tests/support/fleet/runner_services.ts";
@@ -68,15 +68,21 @@ Deno.test("manage.status of an empty target contacts no minion", () =>
 
 Deno.test("manage.versions sorts minions by the age of their version", () =>
   withRecordedJobs(async ({ call, answers }) => {
-    for (const [id, version] of [["web1", VERSION], ["web2", "99.1"], ["db1", "0.0.1"]]) {
+    for (
+      const [id, version] of [["web1", VERSION], ["web2", "99.1"], ["db1", "0.0.1"], ["py1", SALT_VERSION], [
+        "py2",
+        "3006.9",
+      ]]
+    ) {
       answers.set(id, { return: version, retcode: 0 });
     }
     answers.set("gone", { return: "no such function", retcode: 1 });
     const expected = {
-      Master: VERSION,
-      "Minion requires update": { db1: "0.0.1" },
+      // Those who read it, SaltGUI too, know Salt's numbers alone.
+      Master: SALT_VERSION,
+      "Minion requires update": { db1: "0.0.1", py2: "3006.9" },
       "Minion offline": { gone: false },
-      "Up to date": { web1: VERSION },
+      "Up to date": { py1: SALT_VERSION, web1: VERSION },
       "Minion newer than master": { web2: "99.1" },
     };
     assertEquals(await call("manage.versions"), toValue(expected));
