@@ -4,11 +4,13 @@
  * @module
  */
 
+import { makeFirstUser } from "#lib/auth/first_user.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
 import { runner, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { requestToken } from "#lib/client/token_request.ts";
 import { checkMasterRunning } from "#lib/client/master_running.ts";
 import { p } from "#lib/plugins/module.ts";
+import { map } from "#lib/values/value.ts";
 
 export const mk_token: RunnerFunction = runner({
   doc: runnerDoc(
@@ -35,4 +37,26 @@ export const del_token: RunnerFunction = runner({
     new Tokens({ directory: opts.token_dir, hashType: opts.hash_type, log: (text) => log("error", text) }).remove(
       token,
     ),
+});
+
+export const first_user: RunnerFunction = runner({
+  doc: runnerDoc(
+    "Make a first user of `external_auth: file`, who may do everything, with a random password, and switch on the web console.\n" +
+      "Writes `master.d/first_user.conf`, which the master reads when it starts. Refused if `external_auth` has anything already.\n" +
+      "The password is shown this once, and kept nowhere.",
+    "auth.first_user",
+    "auth.first_user name=alice",
+  ),
+  secret: true,
+  params: { name: p.str("admin") },
+  run({ name }, { opts }) {
+    const { password, path } = makeFirstUser(name, opts);
+    return map({
+      user: name,
+      password,
+      eauth: "file",
+      written: path,
+      next: "Restart the master: it prints the address of the console",
+    });
+  },
 });

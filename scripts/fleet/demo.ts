@@ -1,6 +1,6 @@
 /**
  * `deno task demo`: a master and two minions on this machine, and an operator's first commands, each shown with its
- * real output.
+ * real output. With `--console`: three minions, some states, and the web console until Ctrl-C.
  * @module
  */
 
@@ -12,6 +12,7 @@ import { runScript } from "#scripts/run_script.ts";
 
 const USAGE = `Usage: deno task demo [options]
 
+  --console    The web console, a third minion and some states to try, until Ctrl-C.
   --keep       Leave the fleet running; say how to use and how to stop it.
   --dist DIR   Run the executables in DIR, as deno task build made them, instead of the sources.
   --root DIR   Where the fleet's files go. Default: .demo in the project's directory.
@@ -43,6 +44,7 @@ async function main(argv: string[]): Promise<number> {
   const { values: options } = parseOptions({
     args: argv,
     options: {
+      console: { type: "boolean", default: false },
       keep: { type: "boolean", default: false },
       dist: { type: "string" },
       root: { type: "string", default: `${ROOT}/.demo` },
@@ -56,12 +58,22 @@ async function main(argv: string[]): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) Deno.addSignalListener(signal, interrupt);
 
   const started = performance.now();
-  const fleet = await DemoFleet.make({ root: options.root, dist: options.dist, project: ROOT });
+  const fleet = await DemoFleet.make({
+    root: options.root,
+    dist: options.dist,
+    project: ROOT,
+    console: options.console,
+  });
   let keep = false;
   try {
-    say(`A master and the minions web1 and db1, on 127.0.0.1, below ${fleet.shownRoot}${fleet.note}\n`);
+    const names = options.console ? "web1, web2 and db1" : "web1 and db1";
+    say(`A master and the minions ${names}, on 127.0.0.1, below ${fleet.shownRoot}${fleet.note}\n`);
     await fleet.start(stop.signal);
     await fleet.keysPending(stop.signal);
+    if (fleet.console !== undefined) {
+      await showConsole(fleet, fleet.console, stop.signal);
+      return 0;
+    }
     for (const step of BEFORE) await show(fleet, step, stop.signal);
     await fleet.signedIn(stop.signal);
     for (const step of AFTER) await show(fleet, step, stop.signal);
@@ -76,6 +88,28 @@ async function main(argv: string[]): Promise<number> {
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   say(keep ? fleet.farewell() : `\n${bold("Done")} in ${seconds} s; everything is stopped.\n`);
   return 0;
+}
+
+/** Accepts the keys, says where the console is, and waits for Ctrl-C. */
+async function showConsole(
+  fleet: DemoFleet,
+  { address, user }: NonNullable<DemoFleet["console"]>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { code, output } = await fleet.run(["salt-key", "-A", "-y"], signal);
+  if (code !== 0) throw new DemoError(`salt-key ended with exit code ${code}: ${output}`);
+  await fleet.signedIn(signal);
+  say(`
+${bold("The web console:")} ${address}
+  user      ${user.name}
+  password  ${user.password}
+  log-in    file
+
+To try: States, plan the states of web*; Run, cmd.run on all; Jobs, the output of both.
+Ctrl-C stops all of it.
+`);
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  say("\nStopping.\n");
 }
 
 /**

@@ -1,11 +1,12 @@
 /**
- * A master and two minions on the loopback address, below one directory: their configuration, their processes, and
- * small scripts that run the operator's commands against them. The processes are the real programs, started as
+ * A master and minions on the loopback address, below one directory: their configuration, their processes, and small
+ * scripts that run the operator's commands against them; if wanted, the web console too. The processes are the real programs, started as
  * services.
  * @module
  */
 
 import process from "node:process";
+import { type FirstUser, makeFirstUser } from "#lib/auth/first_user.ts";
 import { MAX_SOCKET_PATH } from "#lib/commands/daemons/preflight.ts";
 import { DENO_RUN } from "#lib/runtime/self_command.ts";
 import { freePort } from "./free_port.ts";
@@ -27,6 +28,8 @@ export interface DemoFleetOptions {
   readonly dist: string | undefined;
   /** Directory of the sources. */
   readonly project: string;
+  /** Whether there is a third minion, some states, and a salt-api with the web console and a user. */
+  readonly console?: boolean;
 }
 
 /** The outcome of a command. */
@@ -39,7 +42,7 @@ export interface CommandResult {
 interface Service {
   /** The name of its directory below the root; for a minion, also its id. */
   readonly node: string;
-  readonly role: "master" | "minion";
+  readonly role: "master" | "minion" | "api";
 }
 
 const SERVICES: readonly Service[] = [
@@ -48,7 +51,19 @@ const SERVICES: readonly Service[] = [
   { node: "db1", role: "minion" },
 ];
 
-const MINIONS = SERVICES.filter(({ role }) => role === "minion").map(({ node }) => node);
+/** Those of a fleet with the console besides. */
+const CONSOLE_SERVICES: readonly Service[] = [{ node: "web2", role: "minion" }, { node: "master", role: "api" }];
+
+/** States to try in the console; all below the fleet's directory. */
+function sampleStates(root: string): Readonly<Record<string, string>> {
+  return {
+    "top.sls": "base:\n  '*':\n    - motd\n  'web*':\n    - web\n",
+    "motd.sls": `${root}/{{ grains.id }}/motd:\n  file.managed:\n    - contents: Welcome to {{ grains.id }}\n`,
+    "web.sls": `${root}/{{ grains.id }}/www:\n  file.directory: []\n\n` +
+      `${root}/{{ grains.id }}/www/index.html:\n  file.managed:\n    - contents: <h1>{{ grains.id }}</h1>\n` +
+      `    - require:\n      - file: ${root}/{{ grains.id }}/www\n`,
+  };
+}
 
 /** The longest path of a socket below the root. */
 const LONGEST_SOCKET = "/master/var/run/salt/minion/minion_event_0123456789_pull.ipc";
@@ -59,17 +74,30 @@ const MAX_WAIT_MS = 20_000;
 /** Time limit for the end of a service, in milliseconds. */
 const STOP_MS = 5_000;
 
-/** A master and two minions; {@linkcode DemoFleet.make} writes their files, `start` runs their services. */
+/** A master and its minions; {@linkcode DemoFleet.make} writes their files, `start` runs their services. */
 export class DemoFleet {
   readonly #root: string;
   readonly #options: DemoFleetOptions;
   readonly #isTemporary: boolean;
   readonly #started: Service[] = [];
+  readonly #services: readonly Service[];
+  readonly #ports = { publish: freePort(), request: freePort(), api: freePort() };
+  #user: FirstUser | undefined;
 
   private constructor(root: string, options: DemoFleetOptions, isTemporary: boolean) {
     this.#root = root;
     this.#options = options;
     this.#isTemporary = isTemporary;
+    this.#services = [...SERVICES, ...options.console === true ? CONSOLE_SERVICES : []];
+  }
+
+  get #minions(): string[] {
+    return this.#services.filter(({ role }) => role === "minion").map(({ node }) => node);
+  }
+
+  /** Where the console is, and who may log in; `undefined`: there is none. */
+  get console(): { readonly address: string; readonly user: FirstUser } | undefined {
+    return this.#user && { address: `http://127.0.0.1:${this.#ports.api}/console/`, user: this.#user };
   }
 
   /**
@@ -102,28 +130,38 @@ export class DemoFleet {
    * @throws {DemoError} If a service ended, with its output.
    */
   async start(signal: AbortSignal): Promise<void> {
+    await this.#startAll(this.#services.filter(({ role }) => role !== "api"), signal);
+    // It looks whether a master runs.
+    await this.#startAll(this.#services.filter(({ role }) => role === "api"), signal);
+  }
+
+  async #startAll(services: readonly Service[], signal: AbortSignal): Promise<void> {
     // Must not be interrupted: a service has written its process id only when the process that started it ends.
-    const results = await Promise.all(SERVICES.map(async (service) => {
+    const results = await Promise.all(services.map(async (service) => {
       const { node, role } = service;
       this.#started.push(service);
       const words = [...this.#command(`salt-${role}`), "-c", `${this.#root}/${node}/etc/salt`, "-d"];
-      return { node, ...await runCommand(words) };
+      return { name: role === "api" ? "salt-api" : node, ...await runCommand(words) };
     }));
     signal.throwIfAborted();
     const failed = results.find(({ code }) => code !== 0);
-    if (failed !== undefined) throw new DemoError(`${failed.node} does not start: ${failed.output.trim()}`);
+    if (failed !== undefined) throw new DemoError(`${failed.name} does not start: ${failed.output.trim()}`);
   }
 
-  /** Resolves when the keys of both minions are pending. */
+  /** Resolves when the keys of all minions are pending. */
   async keysPending(signal: AbortSignal): Promise<void> {
     const directory = `${this.#root}/master/etc/salt/pki/master/minions_pre`;
-    await until("the minions' keys to arrive", signal, () => MINIONS.every((id) => isThere(`${directory}/${id}`)));
+    await until(
+      "the minions' keys to arrive",
+      signal,
+      () => this.#minions.every((id) => isThere(`${directory}/${id}`)),
+    );
   }
 
-  /** Resolves when both minions have signed in and have sent their grains. */
+  /** Resolves when all minions have signed in and have sent their grains. */
   async signedIn(signal: AbortSignal): Promise<void> {
     const grains = `${this.#root}/master/var/cache/salt/master/grains`;
-    await until("the minions to sign in", signal, () => MINIONS.every((id) => isThere(`${grains}/${id}.p`)));
+    await until("the minions to sign in", signal, () => this.#minions.every((id) => isThere(`${grains}/${id}.p`)));
   }
 
   /** Runs a command of the operator: a name and its arguments. */
@@ -133,7 +171,7 @@ export class DemoFleet {
 
   /** The last lines of each log, shown after an error. */
   lastWords(): string {
-    return SERVICES.map(({ node, role }) => {
+    return this.#services.map(({ node, role }) => {
       const path = `${this.#root}/${node}/var/log/salt/${role}`;
       const lines = readIfThere(path)?.trimEnd().split("\n").slice(-10) ?? ["(none)"];
       return `\nThe end of ${path}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
@@ -177,7 +215,7 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
   }
 
   #clear(): void {
-    for (const service of SERVICES) {
+    for (const service of [...SERVICES, ...CONSOLE_SERVICES]) {
       const pid = this.#pid(service);
       if (pid !== undefined && isRunning(pid)) {
         throw new DemoError(`a fleet is running below ${this.shownRoot}; stop it with ${this.shownRoot}/bin/stop`);
@@ -185,37 +223,53 @@ Logs are in ${this.shownRoot}/*/var/log/salt. Stop it:
     }
     if (!isThere(this.#root)) return;
     const strangers = [...Deno.readDirSync(this.#root)].map(({ name }) => name)
-      .filter((name) => name !== "bin" && !SERVICES.some(({ node }) => node === name));
+      .filter((name) => name !== "bin" && ![...SERVICES, ...CONSOLE_SERVICES].some(({ node }) => node === name));
     if (strangers.length > 0) throw new DemoError(`${this.#root} holds ${strangers[0]}, which no demo put there`);
     Deno.removeSync(this.#root, { recursive: true });
   }
 
   async #write(): Promise<void> {
     const root = this.#root;
-    const [publishPort, requestPort] = [freePort(), freePort()];
-    for (const { node, role } of SERVICES) {
+    const { publish, request } = this.#ports;
+    for (const { node, role } of this.#services) {
+      if (role === "api") continue; // it reads the master's
       await Deno.mkdir(`${root}/${node}/etc/salt`, { recursive: true, mode: 0o755 });
       const ofRole = role === "master"
         ? {
           interface: "127.0.0.1",
-          publish_port: publishPort,
-          ret_port: requestPort,
+          publish_port: publish,
+          ret_port: request,
           timeout: 2,
           gather_job_timeout: 2,
         }
         // Keys are accepted at once here, so the minion repeats its sign-in sooner than after the default of ten
         // seconds.
-        : { id: node, master: "127.0.0.1", master_port: requestPort, acceptance_wait_time: 0.3 };
+        : { id: node, master: "127.0.0.1", master_port: request, acceptance_wait_time: 0.3 };
       const settings = { root_dir: `${root}/${node}`, log_level_logfile: "info", ...ofRole };
       // Plain scalars, which are read without the YAML parser; otherwise JSON, which is valid YAML.
       const text = (value: string | number) => /^[\w./-]+$/.test(String(value)) ? value : JSON.stringify(value);
       const lines = Object.entries(settings).map(([name, value]) => `${name}: ${text(value)}\n`);
       await Deno.writeTextFile(`${root}/${node}/etc/salt/${role}`, lines.join(""));
     }
+    if (this.#options.console === true) this.#writeConsole();
     await Deno.mkdir(`${root}/bin`);
     for (const name of ["salt", "salt-key", "salt-run"]) await this.#writeScript(name, "master");
     await this.#writeScript("salt-call", "web1");
-    await executable(`${root}/bin/stop`, stopScript(root));
+    await executable(`${root}/bin/stop`, stopScript(root, this.#services));
+  }
+
+  /** The states, the user, and what the console needs. */
+  #writeConsole(): void {
+    const config_dir = `${this.#root}/master/etc/salt`, states = `${this.#root}/master/srv/salt`;
+    const section = { port: this.#ports.api, host: "127.0.0.1" };
+    const settings = { salt_console: true, rest_cherrypy: section, file_roots: { base: [states] } };
+    for (const directory of [states, `${config_dir}/master.d`]) Deno.mkdirSync(directory, { recursive: true });
+    for (const [name, text] of Object.entries(sampleStates(this.#root))) {
+      Deno.writeTextFileSync(`${states}/${name}`, text);
+    }
+    Deno.writeTextFileSync(`${config_dir}/master.d/console.conf`, `${JSON.stringify(settings)}\n`);
+    const opts = { config_dir, pki_dir: `${config_dir}/pki/master`, external_auth: new Map(), salt_console: true };
+    this.#user = makeFirstUser("admin", opts);
   }
 
   /** A script that runs a command with the configuration of one node. */
@@ -308,9 +362,9 @@ function shellWord(word: string): string {
 }
 
 /** Ends the services and waits until they are gone. */
-function stopScript(root: string): string {
+function stopScript(root: string, services: readonly Service[]): string {
   return `#!/bin/sh
-for file in ${SERVICES.map(({ node, role }) => shellWord(`${root}/${node}/var/run/salt-${role}.pid`)).join(" ")}; do
+for file in ${services.map(({ node, role }) => shellWord(`${root}/${node}/var/run/salt-${role}.pid`)).join(" ")}; do
   pid=$(cat "$file" 2>/dev/null) || continue
   kill "$pid" 2>/dev/null
   while kill -0 "$pid" 2>/dev/null; do sleep 0.1; done

@@ -62,6 +62,47 @@ Deno.test("the demo shows a fleet's first commands; with --keep it can be used a
   });
 });
 
+Deno.test("the demo with the console says where it is and who may log in, and Ctrl-C stops all of it", async () => {
+  await withTemporaryDirectory(async (directory) => {
+    const root = `${directory}/fleet`;
+    const args = ["run", "--allow-all", "--quiet", `${ROOT}/scripts/fleet/demo.ts`, "--console", "--root", root];
+    const process = new Deno.Command(Deno.execPath(), { args, stdin: "null", stdout: "piped", stderr: "piped" })
+      .spawn();
+    const errors = new Response(process.stderr).text();
+    let out = "";
+    const reader = process.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    const readUntil = async (words: string) => {
+      while (!out.includes(words)) {
+        const { done, value } = await reader.read();
+        if (done) throw new Error(`the demo has ended: ${out} ${await errors}`);
+        out += value;
+      }
+    };
+    try {
+      await readUntil("Ctrl-C stops all of it.");
+      const address = /http:\S+/.exec(out)?.[0] ?? "";
+      const page = await fetch(address);
+      assertStringIncludes(await page.text(), "<title>");
+      const password = /password {2}(\S+)/.exec(out)?.[1];
+      const answer = await fetch(new URL("../login", address), {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ username: "admin", password, eauth: "file" }),
+      });
+      assertEquals(answer.status, 200, await answer.text());
+      const { out: states } = await run(`${root}/bin/salt`, ["--out=json", "--static", "*", "state.apply", "motd"]);
+      assertEquals(states.match(/"result": true/g)?.length, 3, states);
+    } finally {
+      process.kill("SIGINT");
+      await readUntil("Stopping.");
+      await reader.cancel();
+    }
+    const { code } = await process.status;
+    assertEquals([code, await errors], [0, ""]);
+    assertEquals(await processesOf(directory), []);
+  });
+});
+
 Deno.test("a demo that fails names the failed service, shows its log and leaves nothing running", async () => {
   await withTemporaryDirectory(async (directory) => {
     const program = (text: string) => `#!/bin/sh\n${text}\n`;

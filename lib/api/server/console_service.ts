@@ -11,7 +11,8 @@ import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { Service } from "#lib/commands/daemons/service.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
-import { isMap, map } from "#lib/values/value.ts";
+import { hasUsers } from "#lib/auth/first_user.ts";
+import { map } from "#lib/values/value.ts";
 import { withConsoleClients } from "./console_endpoint.ts";
 
 /** The port of a console that nothing else is said about. */
@@ -42,7 +43,7 @@ export function withConsole(master: Service, { opts, log, say }: ConsoleParts): 
     if (isOwn) server = ApiServer.start(withConsoleClients(opts), { settings, log: log.named("salt.api") });
     const address = consoleAddress(settings, server?.port ?? settings.port);
     tell(isOwn ? `Web console: ${address}` : `Web console: ${address} as soon as salt-api runs`);
-    if (!hasUsers(opts)) tell("Nobody may log in yet: external_auth has no users (docs/console.md)");
+    if (!hasUsers(opts)) tell("Nobody may log in yet: salt-run auth.first_user makes a user (docs/console.md)");
   } catch (error) {
     if (!(error instanceof ConfigError || error instanceof PreflightError)) throw error;
     log.error(`The web console is not served: ${messageOf(error)}`);
@@ -65,11 +66,4 @@ function consoleAddress({ host, disable_ssl, ssl_crt }: ApiSettings, port: numbe
   const name = host === "0.0.0.0" || host === "::" ? Deno.hostname() : host;
   const shown = name.includes(":") ? `[${name}]` : name;
   return `${disable_ssl || ssl_crt === null ? "http" : "https"}://${shown}:${port}/console/`;
-}
-
-/** Whether `external_auth` has rules for anybody. */
-function hasUsers({ external_auth }: MasterOpts): boolean {
-  return [...external_auth.values()].some((system) =>
-    isMap(system) && [...system.keys()].some((name) => typeof name === "string" && !name.startsWith("^"))
-  );
 }

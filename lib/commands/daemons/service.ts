@@ -87,7 +87,8 @@ export async function runService<O extends ServiceOpts>(
   try {
     const loaded = startUp(command, opening.parsed, definition);
     if (opening.parsed.options.daemon && daemon === undefined) {
-      const outcome = await daemonize({ args: argv });
+      // By its name: the executable may be another program's, and this one a link to it.
+      const outcome = await daemonize({ args: ["--as", command.prog, ...argv] });
       if (outcome.kind === "ready") return 0;
       writeError(`${outcome.message}\n`);
       return 1;

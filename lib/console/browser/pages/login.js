@@ -41,7 +41,7 @@ export default function LogIn() {
   };
   return html`<main class="login"><form class="card" onSubmit=${submit} aria-labelledby="title">
     <div class="brand"><${Icon} name="n-salt" /><h1 id="title">Log in to Salt</h1></div>
-    ${kinds.length === 0 && session.value !== undefined && html`<p class="note">Nobody may log in yet: the master's option <span class="mono">external_auth</span> has no users.</p>`}
+    ${kinds.length === 0 && session.value !== undefined && html`<p class="note">Nobody may log in yet: <span class="mono">salt-run auth.first_user</span> makes a user.</p>`}
     <label class="f">Name<input class="in" ref=${name} name="username" autocomplete="username" required value=${fields.username} onInput=${set("username")} /></label>
     <label class="f">Password<input class="in" type="password" name="password" autocomplete="current-password" required value=${fields.password} onInput=${set("password")} /></label>
     ${
