@@ -19,7 +19,7 @@ import type { JsonSchema } from "#lib/api/http/json_schema.ts";
 import type { RequestBody } from "#lib/api/http/request_body.ts";
 import type { RequestCounts } from "./request_counts.ts";
 import type { ApiSession, Sessions } from "./sessions.ts";
-import type { Tokens } from "#lib/auth/tokens.ts";
+import type { EauthToken, Tokens } from "#lib/auth/tokens.ts";
 import type { Value } from "#lib/values/value.ts";
 import type { ValueType } from "#lib/api/http/answer.ts";
 import type { ApiSettings } from "./api_settings.ts";
@@ -58,6 +58,8 @@ export interface ApiRequest {
   readonly body: RequestBody;
   /** The session; there for endpoints that need one. */
   readonly session: ApiSession | undefined;
+  /** The session's token of Salt's, or the one that the request has itself; there for endpoints that need one. */
+  readonly held: EauthToken | undefined;
   /** The form of the answer. */
   readonly type: ValueType;
   /** Aborted when the client has gone, or the API ends. */

@@ -48,11 +48,21 @@ const MAX_OF_MINION = 200;
 /** Jobs that are read before others get a turn. */
 const READ_AT_ONCE = 25;
 
+/** What an index is made of. */
+interface IndexParts {
+  readonly store: Pick<JobStore, "walk" | "getLoad" | "getReturns">;
+  readonly feed: Pick<EventFeed, "listen">;
+  readonly log: Pick<Logger, "warning">;
+  /** Jobs that are kept. Default: {@linkcode MAX_JOBS}. */
+  readonly maxJobs?: number;
+}
+
 /** The jobs of one master. */
 export class JobIndex {
-  readonly #store: JobStore;
-  readonly #feed: EventFeed;
-  readonly #log: Logger;
+  readonly #store: IndexParts["store"];
+  readonly #feed: IndexParts["feed"];
+  readonly #log: IndexParts["log"];
+  readonly #maxJobs: number;
   readonly #jobs = new Map<string, MutableJob>();
   readonly #ofMinion = new Map<string, string[]>();
   readonly #returns = new Map<ReturnOutcome, number>();
@@ -61,7 +71,8 @@ export class JobIndex {
   /** The events that were taken so far. */
   #taken: Promise<void> = Promise.resolve();
 
-  constructor(parts: { readonly store: JobStore; readonly feed: EventFeed; readonly log: Logger }) {
+  constructor(parts: IndexParts) {
+    this.#maxJobs = parts.maxJobs ?? MAX_JOBS;
     this.#store = parts.store;
     this.#feed = parts.feed;
     this.#log = parts.log;
@@ -174,7 +185,7 @@ export class JobIndex {
       outcomes: new Map(),
     });
     for (const id of minions) this.#note(id, jid);
-    if (this.#jobs.size > MAX_JOBS) this.#forgetOldest();
+    if (this.#jobs.size > this.#maxJobs) this.#forgetOldest();
   }
 
   #addReturn(jid: string, id: string, outcome: ReturnOutcome): void {
@@ -193,7 +204,13 @@ export class JobIndex {
   }
 
   #forgetOldest(): void {
-    const oldest = [...this.#jobs.keys()].sort(compareStrings).slice(0, MAX_JOBS / 10);
+    const oldest = [...this.#jobs.keys()].sort(compareStrings).slice(0, Math.ceil(this.#maxJobs / 10));
+    const forgotten = new Set(oldest);
     for (const jid of oldest) this.#jobs.delete(jid);
+    for (const [id, jids] of this.#ofMinion) {
+      const left = jids.filter((jid) => !forgotten.has(jid));
+      if (left.length > 0) this.#ofMinion.set(id, left);
+      else this.#ofMinion.delete(id);
+    }
   }
 }

@@ -13,11 +13,10 @@ import { acceptedFleet, type KnownFleet } from "#lib/fleet/resolve_target.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { idsOf } from "#lib/master/requests/rule_targets.ts";
 import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
-import type { ApiParts } from "./endpoint.ts";
-import type { ApiSession } from "./sessions.ts";
+import type { ApiParts, ApiRequest } from "./endpoint.ts";
 
 /** The parts that the rights of a user are read with. */
-type RightsParts = Pick<ApiParts, "opts" | "log" | "tokens">;
+type RightsParts = Pick<ApiParts, "opts" | "log">;
 
 /** The rights of one user, as they are now. */
 export class UserRights {
@@ -35,13 +34,12 @@ export class UserRights {
   }
 
   /**
-   * The rights of a session's user.
-   * @throws {ApiError} 401 if there is none, or its token has ended.
+   * The rights of the user of a request.
+   * @throws {ApiError} 401 if there is none.
    */
-  static of(session: ApiSession | undefined, parts: RightsParts): UserRights {
-    const token = parts.tokens.get(session?.token);
-    if (token === undefined) throw new ApiError(401, "Authentication error occurred.");
-    return new UserRights(token, parts);
+  static of({ held }: Pick<ApiRequest, "held">, parts: RightsParts): UserRights {
+    if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
+    return new UserRights(held, parts);
   }
 
   /** The accepted minions, with their stored data. */

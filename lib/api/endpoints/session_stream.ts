@@ -24,13 +24,12 @@ export interface StreamContents {
  * @throws {ApiError} 401 without a valid token, 503 if no master is running.
  */
 export async function openSessionStream(
-  { request, session }: ApiRequest,
+  { request, session, held }: ApiRequest,
   parts: ApiParts,
   { wants, since }: StreamContents,
 ): Promise<Response> {
   const { settings, tokens, ends, feed, counts } = parts;
   const text = session?.token ?? request.headers.get("x-auth-token") ?? undefined;
-  const held = tokens.get(text);
   if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
   const ended = new AbortController();
   const streamEnded = counts.openStream(`${held.eauth} ${held.name}`);

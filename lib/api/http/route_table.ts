@@ -14,6 +14,8 @@ export interface PathRoute<T> {
 /** A route that was found. */
 export interface MatchedPath<T> {
   readonly target: T;
+  /** The path of the table. */
+  readonly path: string;
   /** What `:name` and `*name` stand for, decoded. */
   readonly params: Readonly<Record<string, string>>;
 }
@@ -27,7 +29,7 @@ export function matchRoute<T>(routes: readonly PathRoute<T>[], path: string): Ma
   const segments = path.split("/").filter((segment) => segment !== "");
   for (const { path: pattern, target } of routes) {
     const params = matchSegments(pattern.split("/").filter((segment) => segment !== ""), segments);
-    if (params !== undefined) return { target, params };
+    if (params !== undefined) return { target, path: pattern, params };
   }
   return undefined;
 }

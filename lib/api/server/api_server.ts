@@ -21,17 +21,17 @@ import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { LoginAttempts } from "#lib/api/endpoints/login_attempts.ts";
-import { matchRoute, type PathRoute } from "#lib/api/http/route_table.ts";
+import { type MatchedPath, matchRoute, type PathRoute } from "#lib/api/http/route_table.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { prefers } from "#lib/api/http/accept.ts";
 import { BODY_TYPES, JSON_TYPES, NO_BODY, readRequestBody } from "#lib/api/http/request_body.ts";
 import { RequestCounts } from "#lib/api/endpoints/request_counts.ts";
 import { sessionCookie } from "#lib/api/http/cookies.ts";
-import { type ApiSession, Sessions } from "#lib/api/endpoints/sessions.ts";
+import { Sessions } from "#lib/api/endpoints/sessions.ts";
 import { fileAnswer, staticPath } from "./static_files.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
-import type { ApiEndpoint, ApiParts, BodyEndpoint, Methods } from "#lib/api/endpoints/endpoint.ts";
+import type { ApiEndpoint, ApiParts, ApiRequest, BodyEndpoint, Methods } from "#lib/api/endpoints/endpoint.ts";
 
 /** Time for a body to arrive, in milliseconds. */
 const BODY_MS = 60_000;
@@ -50,6 +50,8 @@ interface Incoming {
   /** The path as it was sent: not decoded, nothing of it resolved. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** Where it leads; `undefined`: nowhere, or to a file. */
+  readonly route: MatchedPath<Methods> | undefined;
 }
 
 /** A running API. */
@@ -156,7 +158,9 @@ export class ApiServer {
     const open = (this.#requestsOf.get(address) ?? 0) + 1;
     this.#requestsOf.set(address, open);
     let response: Response;
-    const incoming = { request, client, ...splitTarget(request.url) };
+    const target = splitTarget(request.url);
+    const route = matchRoute(this.#routes, withoutPrefix(target.path, settings.root_prefix) ?? "");
+    const incoming = { request, client, ...target, route };
     try {
       if (open > MAX_REQUESTS_OF_ADDRESS) {
         throw new ApiError(429, "Too many requests at a time", { "Retry-After": "1" });
@@ -171,19 +175,13 @@ export class ApiServer {
     }
     for (const [name, value] of Object.entries(corsHeaders(request, settings))) response.headers.set(name, value);
     const method = METHODS.includes(request.method) ? request.method : "other";
-    ended({ route: this.#routeOf(incoming.path), method, status: response.status });
+    ended({ route: route?.path ?? "", method, status: response.status });
     log.info(() => `${address} ${request.method} ${incoming.path}: ${response.status}`);
     if (request.method === "HEAD" && response.body !== null) {
       await response.body.cancel();
       return new Response(null, response);
     }
     return response;
-  }
-
-  /** The path of the table that a path matches; empty: none. */
-  #routeOf(path: string): string {
-    const route = matchRoute(this.#routes, withoutPrefix(path, this.#parts.settings.root_prefix) ?? "");
-    return this.#routes.find(({ target }) => target === route?.target)?.path ?? "";
   }
 
   #problem(error: unknown, accept: string | null): Response {
@@ -210,7 +208,7 @@ export class ApiServer {
     if (path === undefined) throw new ApiError(404, `The path '${incoming.path}' was not found.`);
     const file = await this.#file({ ...incoming, path });
     if (file !== undefined) return file;
-    const route = matchRoute(this.#routes, path);
+    const { route } = incoming;
     if (route === undefined) throw new ApiError(404, `The path '${incoming.path}' was not found.`);
     const endpoint = endpointOf(route.target, request.method);
     if (endpoint === undefined) return methodAnswer(route.target, request.method);
@@ -225,7 +223,7 @@ export class ApiServer {
     const { request, client, path, query } = incoming;
     const { settings, signal } = this.#parts;
     checkQuery(endpoint, query, path);
-    const session = this.#sessionOf(incoming, endpoint);
+    const { session, held } = this.#sessionOf(incoming, endpoint);
     const type = endpoint.isRaw ? "application/json" : valueType(request.headers.get("accept"), endpoint.onlyJson);
     const body = !("body" in endpoint) || endpoint.body === null ? NO_BODY : await readRequestBody(request, {
       maxBytes: settings.max_request_body_size,
@@ -233,27 +231,27 @@ export class ApiServer {
       types: endpoint.onlyJson ? JSON_TYPES : BODY_TYPES,
     });
     const gone = AbortSignal.any([request.signal, signal]);
-    const call = { request, client, params, query, body, session, type, signal: gone };
+    const call = { request, client, params, query, body, session, held, type, signal: gone };
     const reply = await endpoint.handle(call, this.#parts);
     return reply instanceof Response ? reply : valueAnswer(reply.value, type, reply);
   }
 
   /**
-   * The session of the request, by its header or else its cookie.
+   * The session of the request, by its header or else its cookie, and the token of Salt's if the endpoint needs one.
    * @throws {ApiError} 401 if the endpoint needs one and there is none; 403 if another site sent the request.
    */
-  #sessionOf({ request, client }: Incoming, endpoint: ApiEndpoint): ApiSession | undefined {
+  #sessionOf({ request, client }: Incoming, endpoint: ApiEndpoint): Pick<ApiRequest, "session" | "held"> {
     const { sessions, apiTokens, tokens } = this.#parts;
     const header = request.headers.get("x-auth-token") || undefined;
     const cookie = sessionCookie(request.headers.get("cookie"));
     const session = sessions.use(header ?? cookie) ?? apiTokens.use(header, client.address);
-    if (endpoint.needs === undefined) return session;
+    if (endpoint.needs === undefined) return { session, held: undefined };
     // Its token may have been removed by the master, or by a log-out everywhere.
-    if (session !== undefined && tokens.get(session.token) !== undefined) {
-      if (header === undefined) checkSameSite(request, client);
-      return session;
+    const held = tokens.get(session?.token) ?? (endpoint.needs === "token" ? tokens.get(header) : undefined);
+    if (held !== undefined) {
+      if (session !== undefined && header === undefined) checkSameSite(request, client);
+      return { session, held };
     }
-    if (endpoint.needs === "token" && tokens.get(header) !== undefined) return undefined;
     const isKnownOnce = header !== undefined || cookie !== undefined;
     throw new ApiError(401, isKnownOnce ? "Authentication error occurred." : "No authentication credentials given");
   }

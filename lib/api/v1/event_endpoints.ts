@@ -78,7 +78,7 @@ function tagFilter({ query }: ApiRequest): (tag: string) => boolean {
 async function listEvents(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
   if (parts.opts.event_log === "none") throw new ApiError(400, "The master keeps no events (event_log: none)");
   const matches = tagFilter(request), limit = limitOf(request.query);
-  const rights = UserRights.of(request.session, parts);
+  const rights = UserRights.of(request, parts);
   const sees = parts.settings.events_for_all ? () => true : eventFilter(rights);
   const isWanted = (event: BusEvent) => sees(event) && matches(event.tag);
   const source = await open(request.query.get("after") || "15m", parts);

@@ -149,7 +149,7 @@ function dataOf({ opts, log }: ApiParts): DataCache {
 
 /** @throws {ApiError} 404 for a minion that is not there, or that the user does not see. */
 function seenMinion(request: ApiRequest, parts: ApiParts): { readonly id: string; readonly rights: UserRights } {
-  const rights = UserRights.of(request.session, parts);
+  const rights = UserRights.of(request, parts);
   const { id } = request.params;
   if (!rights.minions().has(id)) throw new ApiError(404, "There is no such minion");
   return { id, rights };
@@ -167,7 +167,7 @@ function resolved(tgt: Value, tgtType: string, rights: UserRights): Resolved {
 
 async function listFleet(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
   const { query } = request;
-  const rights = UserRights.of(request.session, parts);
+  const rights = UserRights.of(request, parts);
   const [status, sort] = [choiceOf(query, "status", STATUSES), choiceOf(query, "sort", SORTS) ?? "id"];
   const seen = rights.minions();
   const presence = readPresence(parts.opts.cachedir);
@@ -236,7 +236,7 @@ function previewTarget(request: ApiRequest, parts: ApiParts): ValueReply {
   if (tgt === undefined || tgt === null) throw new ApiError(400, "tgt is needed");
   if (typeof fun !== "string") throw new ApiError(400, "fun must be a text");
   if (!isMap(kwarg)) throw new ApiError(400, "kwarg must be a map");
-  const rights = UserRights.of(request.session, parts);
+  const rights = UserRights.of(request, parts);
   const { minions, missing, byData, unknown } = resolved(tgt, str(body.get("tgt_type") ?? "glob"), rights);
   const arg = toWireArgs(asList(body.get("arg") ?? []), kwarg);
   const { ambiguity } = fromWireArgs(arg);

@@ -172,7 +172,7 @@ async function seenJob(
   request: ApiRequest,
   parts: ApiParts,
 ): Promise<{ readonly jid: string; readonly load: ValueMap }> {
-  const rights = UserRights.of(request.session, parts);
+  const rights = UserRights.of(request, parts);
   const { jid } = request.params;
   const load = isJid(jid) ? await parts.store.getLoad(jid) : undefined;
   if (load === undefined || !rights.seesJob(load)) throw new ApiError(404, "There is no such job");
@@ -184,7 +184,7 @@ type JobTest = (job: IndexedJob) => boolean;
 
 async function listJobs(request: ApiRequest, parts: ApiParts): Promise<ValueReply> {
   const { query } = request;
-  const rights = UserRights.of(request.session, parts);
+  const rights = UserRights.of(request, parts);
   const seesAll = rights.mayRun("runner", "jobs.list_job");
   const [after, output, limit] = [query.get("after"), query.get("output"), limitOf(query)];
   const tests = [(job: IndexedJob) => seesAll || job.user === rights.user, ...testsOf(query)];

@@ -55,7 +55,7 @@ export const FLEET_KEY_ACCEPT: Methods = {
 };
 
 function listKeys(request: ApiRequest, parts: ApiParts): ValueReply {
-  UserRights.of(request.session, parts).checkMayRun("wheel", "key.finger");
+  UserRights.of(request, parts).checkMayRun("wheel", "key.finger");
   const { opts: { pki_dir, hash_type } } = parts;
   const store = new KeyStore(pki_dir);
   const wanted = request.query.get("state");

@@ -116,7 +116,7 @@ function makeToken(request: ApiRequest, parts: ApiParts): ValueReply {
   if (apiTokens.list(session).length >= MAX_API_TOKENS) {
     throw new ApiError(409, `A user has at most ${MAX_API_TOKENS} API tokens`);
   }
-  const held = tokens.get(session.token);
+  const { held } = request;
   if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
   const id = ApiTokens.newId(), lifeS = days * 86_400;
   const { name: user, eauth, groups, authList } = held;
