@@ -7,9 +7,11 @@ import type { BusEvent } from "#lib/bus/event.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { NoMasterError } from "#lib/errors.ts";
 import type { ApiParts, ApiRequest } from "./endpoint.ts";
-import { eventStream } from "./event_stream.ts";
+import type { EauthToken } from "#lib/auth/tokens.ts";
+import { eventStream, type StreamReader } from "./event_stream.ts";
 import { eventFilter } from "./perms.ts";
 import { UserRights } from "./rights.ts";
+import type { ApiSession } from "./sessions.ts";
 
 /** What a stream holds. */
 export interface StreamContents {
@@ -19,36 +21,53 @@ export interface StreamContents {
   readonly since: string | undefined;
 }
 
+/** Whose stream it is. */
+export interface StreamOwner {
+  readonly session: ApiSession | undefined;
+  /** The session's token of Salt's, or one that needs no session. */
+  readonly held: EauthToken;
+}
+
 /**
- * Opens a stream.
- * @throws {ApiError} 401 without a valid token, 503 if no master is running.
+ * The reader of a stream that belongs to a session, or to a token of Salt's, and ends with it.
+ * @throws {ApiError} 429 if the user has too many.
  */
-export async function openSessionStream(
-  { request, session, held }: ApiRequest,
-  parts: ApiParts,
-  { wants, since }: StreamContents,
-): Promise<Response> {
-  const { settings, tokens, ends, feed, counts } = parts;
-  const text = session?.token ?? request.headers.get("x-auth-token") ?? undefined;
-  if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
+export function sessionReader({ session, held }: StreamOwner, parts: ApiParts): Omit<StreamReader, "since"> {
+  const { settings, tokens, ends, counts } = parts;
+  const text = held.data.get("token");
   const ended = new AbortController();
   const streamEnded = counts.openStream(`${held.eauth} ${held.name}`);
   if (streamEnded === undefined) throw new ApiError(429, "Too many open streams", { "Retry-After": "10" });
   const undo = [streamEnded];
   if (session !== undefined) undo.push(ends.watch(session.id, () => ended.abort()));
-  const closed = () => undo.forEach((step) => step());
-  const sees = settings.events_for_all ? () => true : eventFilter(new UserRights(held, parts));
+  return {
+    sees: settings.events_for_all ? () => true : eventFilter(new UserRights(held, parts)),
+    lives: lastingSecond(() => !ended.signal.aborted && tokens.get(text) !== undefined),
+    signal: AbortSignal.any([parts.signal, ended.signal]),
+    closed: () => undo.forEach((step) => step()),
+  };
+}
+
+/**
+ * Opens a stream.
+ * @throws {ApiError} 401 without a valid token, 503 if no master is running.
+ */
+export async function openSessionStream(
+  { session, held }: ApiRequest,
+  parts: ApiParts,
+  { wants, since }: StreamContents,
+): Promise<Response> {
+  if (held === undefined) throw new ApiError(401, "Authentication error occurred.");
+  const reader = sessionReader({ session, held }, parts);
   try {
-    return await eventStream(feed, {
+    return await eventStream(parts.feed, {
+      ...reader,
       // The filter of rights first: it must see every event, to know the user's jobs.
-      sees: (event) => sees(event) && wants(event),
-      lives: lastingSecond(() => !ended.signal.aborted && tokens.get(text) !== undefined),
-      signal: AbortSignal.any([parts.signal, ended.signal]),
+      sees: (event) => reader.sees(event) && wants(event),
       since,
-      closed,
     });
   } catch (error) {
-    closed();
+    reader.closed();
     if (error instanceof NoMasterError) throw new ApiError(503, "Salt Master is not available.");
     throw error;
   }

@@ -173,7 +173,10 @@ export class ApiServer {
       if (left > 0) this.#requestsOf.set(address, left);
       else this.#requestsOf.delete(address);
     }
-    for (const [name, value] of Object.entries(corsHeaders(request, settings))) response.headers.set(name, value);
+    const isSocket = response.status === 101;
+    for (const [name, value] of isSocket ? [] : Object.entries(corsHeaders(request, settings))) {
+      response.headers.set(name, value);
+    }
     const method = METHODS.includes(request.method) ? request.method : "other";
     ended({ route: route?.path ?? "", method, status: response.status });
     log.info(() => `${address} ${request.method} ${incoming.path}: ${response.status}`);

@@ -31,6 +31,21 @@ export function checkHost({ host }: ClientOrigin, settings: ApiSettings, own: st
 }
 
 /**
+ * A WebSocket that a page opens with the cookie must be of our own page: no other protection stops it.
+ * @throws {ApiError} 403 if it is not.
+ */
+export function checkOwnOrigin(request: Request, client: ClientOrigin): void {
+  const origin = request.headers.get("origin");
+  if (origin === null || origin === ownOrigin(client)) return;
+  throw new ApiError(403, "A WebSocket of another site is not opened; put the token into the path");
+}
+
+/** The origin of our own pages, as the client addresses us. */
+function ownOrigin({ isSecure, host }: ClientOrigin): string {
+  return `${isSecure ? "https" : "http"}://${host}`;
+}
+
+/**
  * A browser sends the cookie with requests of other sites as well: what changes something must come from our own pages,
  * and be JSON, which no form can send.
  * @throws {ApiError} 403 if it does not.
@@ -41,9 +56,7 @@ export function checkSameSite(request: Request, client: ClientOrigin): void {
   const origin = request.headers.get("origin");
   // No browser: these send one of both.
   if (site === null && origin === null) return;
-  const isOwn = site === null
-    ? origin === `${client.isSecure ? "https" : "http"}://${client.host}`
-    : site === "same-origin";
+  const isOwn = site === null ? origin === ownOrigin(client) : site === "same-origin";
   if (!isOwn) throw new ApiError(403, "A request of another site is not answered; send the token as X-Auth-Token");
   // A body without a type is refused anyway.
   const type = request.headers.get("content-type")?.split(";")[0].trim().toLowerCase();

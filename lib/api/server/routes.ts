@@ -19,6 +19,7 @@ import { FUNCTION_BY_NAME, FUNCTIONS } from "#lib/api/v1/function_endpoints.ts";
 import { FLEET_JOB, FLEET_JOB_LIST, FLEET_JOB_OUTPUT } from "#lib/api/v1/job_endpoints.ts";
 import { FLEET_KEY_ACCEPT, FLEET_KEYS } from "#lib/api/v1/key_endpoints.ts";
 import { SESSIONS, TOKEN_BY_ID, TOKENS } from "#lib/api/v1/token_endpoints.ts";
+import { SOCKET_OF_SESSION, SOCKET_OF_TOKEN } from "./websocket_endpoint.ts";
 import { LOGIN, LOGOUT, TOKEN } from "./session_endpoints.ts";
 
 /** The routes that are served with these settings. */
@@ -31,6 +32,8 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/keys": KEYS,
     "/keys/:id": { GET: KEYS.GET },
     "/events": EVENTS,
+    "/ws": { GET: SOCKET_OF_SESSION },
+    "/ws/:token": { GET: SOCKET_OF_TOKEN },
     "/openapi.json": openApiMethods(() => table),
     "/console/*file": CONSOLE,
     "/health/live": HEALTH_LIVE,
