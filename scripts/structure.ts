@@ -29,7 +29,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/config", "lib/keys"],
   ["lib/auth", "lib/bus", "lib/fleet", "lib/plugins"],
   ["lib/host", "lib/jobs", "lib/python_bridge", "lib/schedule"],
-  ["lib/jinja", "lib/files", "lib/stores"],
+  ["lib/jinja", "lib/files", "lib/operators", "lib/stores"],
   ["lib/render", "lib/returners"],
   ["lib/pillar", "lib/states"],
   ["lib/client", "lib/engines", "lib/reactor", "lib/ssh"],

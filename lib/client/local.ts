@@ -27,7 +27,9 @@ import { subscribedBus } from "./subscribed_bus.ts";
 import { masterAddress } from "./master_address.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "#lib/values/msgpack.ts";
+import type { Signs } from "./signed_request.ts";
 import { EAUTH_TIMEOUTS, throwRefusal } from "./token_request.ts";
+import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { NO_LOG } from "#lib/protocol/no_log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { ERROR_DETAILS, readErrorDetails } from "#lib/protocol/error_details.ts";
@@ -49,6 +51,8 @@ export interface LocalClientOptions {
   readonly log: Logger;
   /** A token, or a name and a password of `external_auth`, instead of that key. */
   readonly credentials?: ValueMap;
+  /** Signs the jobs. Default: they are not signed. */
+  readonly signer?: Signs;
 }
 
 /** A key for {@linkcode JobRequest.noLog}. The code for it is loaded on the first call. */
@@ -65,6 +69,7 @@ export class LocalClient {
   readonly #opts: MasterOpts;
   readonly #user: string;
   readonly #credentials: ValueMap | undefined;
+  readonly #signer: Signs | undefined;
   readonly #log: Logger;
   readonly #channel: RequestChannel;
   readonly #events: LoggedSubscriber;
@@ -74,12 +79,13 @@ export class LocalClient {
 
   private constructor(
     opts: MasterOpts,
-    { user, log, credentials }: LocalClientOptions,
+    { user, log, credentials, signer }: LocalClientOptions,
     parts: { channel: RequestChannel; events: LoggedSubscriber; port: number },
   ) {
     this.#opts = opts;
     this.#user = user;
     this.#credentials = credentials;
+    this.#signer = signer;
     this.#log = log.named("salt.client");
     // Users in `publisher_acl` may not read the master's files: for them this is expected and not logged.
     const storeLog: StoreLog = (text, cause) =>
@@ -117,7 +123,8 @@ export class LocalClient {
    * @throws {UsageError} If the job is larger than a request may be.
    * @throws {NoMasterError} If the master does not answer.
    */
-  async publish(job: JobRequest): Promise<PublishedJob> {
+  async publish(wanted: JobRequest): Promise<PublishedJob> {
+    const job = this.#signer === undefined ? wanted : await this.#signed(wanted, this.#signer);
     this.#log.debug(() => `Publishing ${str(job.fun)} to ${truncateValue(job.tgt)} (${job.tgtType}) as ${this.#user}`);
     let reply = await this.#ask(job);
     // A restarted master has new keys: read our key again, once.
@@ -132,6 +139,12 @@ export class LocalClient {
     this.#log.debug(() => `Job ${jid} is published to ${onlyStrings(load.get("minions")).length} minions`);
     const published = { jid, minions: onlyStrings(load.get("minions")), missing: onlyStrings(load.get("missing")) };
     return job.noLog === undefined ? published : { ...published, noLog: job.noLog };
+  }
+
+  async #signed(job: JobRequest, signer: Signs): Promise<JobRequest> {
+    const { signedRequest } = await import("./signed_request.ts");
+    const name = this.#credentials?.get("username");
+    return await signedRequest(job, { opts: this.#opts, user: typeof name === "string" ? name : this.#user, signer });
   }
 
   async #ask(job: JobRequest): Promise<Value> {
@@ -489,7 +502,11 @@ function toReturned(id: string, data: ValueMap): Returned {
     id,
     return: data.get("return") ?? null,
     retcode: data.get("retcode") ?? 0,
-    outcome: outcomeOfReturn({ retcode: data.get("retcode"), interrupted: data.get("interrupted") === true }),
+    outcome: outcomeOfReturn({
+      retcode: data.get("retcode"),
+      interrupted: data.get("interrupted") === true,
+      refused: data.get(REFUSED_JOB) === true,
+    }),
   };
   const errorDetails = readErrorDetails(data.get(ERROR_DETAILS), plain.return);
   return { ...plain, ...typeof out === "string" && { out }, ...errorDetails !== undefined && { errorDetails } };

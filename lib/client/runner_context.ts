@@ -15,6 +15,7 @@ import type { Family } from "#lib/plugins/loader.ts";
 import { type Declaration, declare, type ModuleFunction, type Parameters } from "#lib/plugins/module.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { Outcome } from "#lib/protocol/outcome.ts";
+import type { Signs } from "./signed_request.ts";
 import type { OutputListener } from "./output_follower.ts";
 import type { EventData } from "#lib/bus/event.ts";
 import type { PillarRequest } from "#lib/pillar/request.ts";
@@ -92,6 +93,8 @@ export interface LocalCommands {
    * @throws {NoMasterError} If no master is running here.
    */
   present(): Promise<Map<string, string | undefined>>;
+  /** Signs as the operator, who has asked for it (`sign` in `~/.saltrc`); `undefined`: jobs are not signed. */
+  readonly signer?: Signs;
   /** The minions that were connected and have disconnected. No minion is asked. */
   gone(): ReadonlySet<string>;
   /**

@@ -17,6 +17,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { readPresence } from "#lib/fleet/presence_file.ts";
 import { presentMinions } from "#lib/fleet/present_minions.ts";
 import type { LocalCommands, LocalReturn } from "./runner_context.ts";
+import type { Signs } from "./signed_request.ts";
 import { isMap, toNumber } from "#lib/values/value.ts";
 
 /** Time limits for `saltutil.find_job` on minions that do not acknowledge jobs. */
@@ -27,6 +28,8 @@ export interface LocalCommandsOptions {
   readonly user: string;
   /** Logs files of the master that cannot be read. */
   readonly log: Logger;
+  /** Signs the jobs. Default: they are not signed. */
+  readonly signer?: Signs;
   /** Aborts the wait for returns. */
   readonly signal?: AbortSignal;
 }
@@ -35,6 +38,7 @@ export interface LocalCommandsOptions {
 export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): LocalCommands {
   const dataCache = () => new DataCache(opts.cachedir, { log: options.log.warning });
   const commands: LocalCommands = {
+    ...options.signer !== undefined && { signer: options.signer },
     run: async (tgt, fun, options) => (await commands.job(tgt, fun, options)).returns,
     async job(tgt, fun, { arg = [], kwargs = new Map(), tgtType = "glob", timeoutS, gatherJobTimeoutS } = {}) {
       const returns = new Map<string, LocalReturn>();

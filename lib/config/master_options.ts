@@ -281,6 +281,10 @@ function makeMasterOptions() {
       "The system of `external_auth` that is asked for rules, if it is not the one that knows the user.",
     ),
     eauth_tokens: notNeeded(choiceOption("localfs", "Where tokens are kept: only in files.", ["localfs"])),
+    sign: anyOption(
+      false,
+      "In `~/.saltrc`: whether `salt` and `salt-run` sign their jobs ([security.md](security.md#jobs-signed-by-operators)); a text is the fingerprint of the key. Not in Salt.",
+    ),
     token_file: strOption(
       null,
       "The file of a user's token, which `salt -T` makes. Default: `~/salt_token`, or `~/.config/salt/salt_token` where that directory is.",

@@ -256,6 +256,19 @@ function makeMinionOptions() {
       "Minimum number of job ids that are remembered, to drop a job that comes twice. The ids of a day, and 1000, are always kept.",
       { min: 1 },
     ),
+    operators_dir: pathOption(
+      "/etc/salt/operators.d",
+      "Directory of the keys that may sign jobs: files in the form of `authorized_keys` ([security.md](security.md#jobs-signed-by-operators)). Not in Salt.",
+    ),
+    require_operator_signature: choiceOption(
+      "false",
+      "Whether a job of the master runs only with an operator's signature; `log`: one without is logged, and runs. Not in Salt.",
+      ["false", "log", "true"],
+    ),
+    job_chain: boolOption(
+      false,
+      "Whether each job and each return has a record in `jobs.chain`, with the digest of the record before, and each return says which. Not in Salt.",
+    ),
     multifunc_ordered: boolOption(false, "Whether results of several functions in one job are lists, in order."),
     cache_jobs: boolOption(
       false,

@@ -28,6 +28,10 @@ export interface JobReturn {
   readonly success?: Value;
   /** Whether the minion ended or restarted while it was running the job. */
   readonly interrupted?: true;
+  /** Whether the minion did not run the job, because of its operator's signature. */
+  readonly refused?: true;
+  /** Its record in the chain of the minion's jobs, `[n, hash]`. */
+  readonly chain?: Value;
   /** The outputter that the return asks for. */
   readonly out?: Value;
 }

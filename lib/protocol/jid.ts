@@ -75,6 +75,15 @@ export function jidToStartTime(jid: string): string {
   return `${jid.slice(0, 4)}, ${month} ${jid.slice(6, 8)} ${time}`;
 }
 
+/** The time in a jid, in milliseconds since the epoch; `NaN` if `jid` is not a jid. */
+export function jidMs(jid: string): number {
+  if (!isJid(jid)) return NaN;
+  const [year, month, day] = [jid.slice(0, 4), jid.slice(4, 6), jid.slice(6, 8)];
+  return Date.parse(
+    `${year}-${month}-${day}T${jid.slice(8, 10)}:${jid.slice(10, 12)}:${jid.slice(12, 14)}.${jid.slice(14, 17)}Z`,
+  );
+}
+
 /**
  * The job's path below the `jobs` directory of the job cache: the first two digits of the jid's digest, a slash, the
  * rest.

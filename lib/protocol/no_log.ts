@@ -5,7 +5,8 @@
  * @module
  */
 
-import { truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { OP } from "./operator_field.ts";
+import { isMap, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Replaces hidden values; the same text as Salt's. */
 export const MASK = "**********";
@@ -36,9 +37,12 @@ export function isNoLog(load: ValueMap): boolean {
   return noLogReader(load.get(NO_LOG)) !== undefined;
 }
 
-/** The load of a hidden job without its arguments. */
+/** The load of a hidden job without its arguments, which an operator's signature repeats. */
 export function hideArguments(load: ValueMap): ValueMap {
-  return new Map([...load, ["arg", [MASK]]]);
+  const hidden: ValueMap = new Map([...load, ["arg", [MASK]]]), kwargs = load.get("kwargs");
+  hidden.delete(OP);
+  if (isMap(kwargs) && kwargs.has(OP)) hidden.set("kwargs", new Map([...kwargs].filter(([name]) => name !== OP)));
+  return hidden;
 }
 
 /** The return of a hidden job without its arguments and result. */

@@ -18,6 +18,8 @@ export const OUTCOMES = [
   "received",
   /** It ended or restarted while it was running the job. */
   "interrupted",
+  /** It did not run the job, whose operator's signature is missing or does not hold. */
+  "refused",
   /** It is connected, and has not acknowledged the job. */
   "not received",
   /** It is not connected to the master. */
@@ -38,23 +40,26 @@ export function acknowledgedState(state: unknown): AcknowledgedState | undefined
 }
 
 /** The outcomes of a job that has returned. */
-export type ReturnOutcome = "returned" | "failed" | "interrupted";
+export type ReturnOutcome = "returned" | "failed" | "interrupted" | "refused";
 
 /**
  * The outcome of a return.
  * @param interrupted Whether the minion says that it ended while it was running the job.
+ * @param refused Whether it says that it did not run it.
  */
-export function outcomeOfReturn({ retcode = 0, interrupted }: {
+export function outcomeOfReturn({ retcode = 0, interrupted, refused }: {
   readonly retcode?: Value;
   readonly interrupted?: boolean;
+  readonly refused?: boolean;
 }): ReturnOutcome {
+  if (refused) return "refused";
   if (interrupted) return "interrupted";
   return plainRetcode(retcode) === 0 ? "returned" : "failed";
 }
 
 /** Whether an outcome is one of a job that has returned. */
 export function hasReturned(outcome: Outcome): outcome is ReturnOutcome {
-  return outcome === "returned" || outcome === "failed" || outcome === "interrupted";
+  return outcome === "returned" || outcome === "failed" || outcome === "interrupted" || outcome === "refused";
 }
 
 /** Salt's text for a minion that did not return, with the reason. */
@@ -79,6 +84,7 @@ const RULES: readonly (readonly [when: Partial<OutcomeFacts>, then: Outcome])[] 
   [{ returned: "returned" }, "returned"],
   [{ returned: "failed" }, "failed"],
   [{ returned: "interrupted" }, "interrupted"],
+  [{ returned: "refused" }, "refused"],
   [{ accepted: false }, "no such minion"],
   [{ present: false }, "not connected"],
   [{ acknowledged: "running" }, "running"],

@@ -6,13 +6,14 @@
  */
 
 import type { BusEvent } from "#lib/bus/event.ts";
+import { CHAIN, REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { jobNew, jobSign } from "#lib/protocol/tags.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Events that wait for the next turn; more of them are dropped. */
 const MAX_EVENTS = 20_000;
 /** Fields of a return that a top needs of each minion. */
-const RETURN_FIELDS = ["return", "retcode", "success", "fun_args", "interrupted", "error_details"];
+const RETURN_FIELDS = ["return", "retcode", "success", "fun_args", "interrupted", "error_details", REFUSED_JOB, CHAIN];
 
 /** What a syndic collects between two turns. */
 export class Forwarded {

@@ -18,6 +18,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   beacons: () => import("./beacons.ts"),
   bridge: () => import("./bridge.ts"),
   cmd: () => import("#modules/execution/cmd/mod.ts"),
+  chain: () => import("./chain.ts"),
   config: () => import("./config.ts"),
   cp: () => import("#modules/execution/cp/mod.ts"),
   cron: () => import("./cron.ts"),

@@ -9,6 +9,8 @@ import { isJid } from "#lib/protocol/jid.ts";
 import type { JobQuery, JobReturn } from "#lib/jobs/store.ts";
 import type { JobOutcome } from "#lib/jobs/outcomes.ts";
 import { formatJob, formatStartedJob, jobMinions } from "#lib/jobs/listing.ts";
+import { armoredSignature } from "#lib/operators/job_signature.ts";
+import { writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { p } from "#lib/plugins/module.ts";
 import { jobReader, LOCAL_CACHE } from "#lib/returners/master_returners.ts";
 import { LiveLines } from "#lib/output/live_lines.ts";
@@ -21,6 +23,7 @@ import { runningRunners } from "#lib/client/runner_notes.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import { compareStrings, isMap, map, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
+import { auditChains, auditedValue, headsText } from "./_chains.ts";
 import { type JobsContext, readingJobs } from "./_job_reader.ts";
 
 /** Number of jobs that list_jobs shows on a terminal without a limit. */
@@ -307,7 +310,7 @@ export const active: RunnerFunction = runner({
 export const outcomes: RunnerFunction = runner({
   doc: runnerDoc(
     `Return the outcome of a job on each of its minions, and when the master last received news of it: returned, failed,
-running, received, interrupted, not received, not connected, no such minion. Not in Salt.`,
+running, received, interrupted, refused, not received, not connected, no such minion. Not in Salt.`,
     "jobs.outcomes 20130916125524463507",
   ),
   params: { jid: p.str() },
@@ -343,6 +346,39 @@ outcome of each minion. Not in Salt.`,
     }
     if ([...outcomes.values()].some((outcome) => outcome !== "returned")) context.setRetcode(1);
     return outcomes;
+  },
+});
+
+export const audit: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Compare the chains of minions (job_chain) with the job cache, both ways: each job of a chain with the stored one, each
+record that a return named with the chain, each signed job that was returned with the records. Return what differs; the
+return code is 1 if anything does. Not in Salt.
+
+tgt, tgt_type
+    The minions.
+
+export
+    A directory, which may be a git repository elsewhere: the last record of each chain is written to it, in a file that
+    is signed by the operator (sign in ~/.saltrc). ssh-keygen -Y verify -n salt-job@1 checks it.`,
+    "jobs.audit",
+    "jobs.audit 'web*' export=/srv/heads",
+  ),
+  params: { tgt: p.any("*"), tgt_type: p.str("glob"), export: p.str(null) },
+  async run({ tgt, tgt_type, export: directory }, context) {
+    if (directory !== null && context.local.signer === undefined) {
+      throw new CommandError("export= needs an operator's key: sign in ~/.saltrc");
+    }
+    const audited = await auditChains(context, { tgt, tgtType: tgt_type });
+    if (directory !== null && context.local.signer !== undefined) {
+      const now = new Date(), path = `${directory}/heads-${now.toISOString().replace(/[:.]/g, "")}.json`;
+      const text = headsText(audited, now);
+      const signature = armoredSignature(await context.local.signer.sign(new TextEncoder().encode(text)));
+      writeFileAtomic(path, text, { mode: 0o644 });
+      writeFileAtomic(`${path}.sig`, signature, { mode: 0o644 });
+    }
+    if ([...audited.values()].some(({ problems }) => problems.length > 0)) context.setRetcode(1);
+    return auditedValue(audited);
   },
 });
 

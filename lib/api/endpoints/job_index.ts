@@ -133,8 +133,8 @@ export class JobIndex {
     }
     const newest = [...this.#jobs.keys()].sort(compareStrings).reverse().slice(0, MAX_RETURNS_READ);
     for (const [i, jid] of newest.entries()) {
-      for (const [id, { retcode, interrupted }] of await this.#store.getReturns(jid)) {
-        this.#addReturn(jid, id, outcomeOfReturn({ retcode, interrupted }));
+      for (const [id, { retcode, interrupted, refused }] of await this.#store.getReturns(jid)) {
+        this.#addReturn(jid, id, outcomeOfReturn({ retcode, interrupted, refused }));
       }
       if (i % READ_AT_ONCE === 0) await sleep(0);
     }

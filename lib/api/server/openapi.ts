@@ -35,7 +35,7 @@ const NAMED: Readonly<Record<string, JsonSchema>> = {
   MinionJob: t.object({
     jid: t.text(),
     fun: t.any("A function, or a list of them; null: not known."),
-    outcome: t.orNull(t.oneOf(["returned", "failed", "interrupted"], "null: it has not returned.")),
+    outcome: t.orNull(t.oneOf(["returned", "failed", "interrupted", "refused"], "null: it has not returned.")),
   }),
   Session: t.object({
     token: t.text("Sent as X-Auth-Token."),

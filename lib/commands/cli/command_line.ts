@@ -25,6 +25,8 @@ export interface CliOption<T = unknown> {
   readonly default: unknown;
   /** The name of its value in help; default: its name in capitals. */
   readonly metavar?: string;
+  /** Its value when it is typed without `=VALUE`; the next word is then not its value. Default: it needs one. */
+  readonly bare?: string;
   /** What a `choice` chooses from. */
   readonly choices?: readonly string[];
   /** The heading that help lists it under, out of {@linkcode CommandLine.groups}. */
@@ -78,6 +80,15 @@ export interface Details {
 /** An option without a value. */
 export function flag(flags: readonly string[], help: string, details: Details = {}): CliOption<boolean> {
   return { kind: "flag", flags, help, default: false, ...details };
+}
+
+/** An option that may have a text behind `=`, and is `bare` without one. */
+export function optionalTextFlag(
+  flags: readonly string[],
+  help: string,
+  details: Details & { readonly bare: string },
+): CliOption<string | null> {
+  return { kind: "text", flags, help, default: null, ...details };
 }
 
 /** An option with a text. */
@@ -294,7 +305,7 @@ class Parser {
       if (Object.hasOwn(this.values, name)) this.values[name] = true;
       return;
     }
-    const typed = how.attached ?? this.#rest.shift();
+    const typed = how.attached ?? option.bare ?? this.#rest.shift();
     if (typed === undefined) throw new UsageError(`${how.flag} option requires 1 argument`);
     if (option.kind === "append") {
       const before = this.values[name];

@@ -86,7 +86,7 @@ export function optionLabel(name: string, option: CliOption): string {
   const long = option.flags.filter((flag) => flag.startsWith("--"));
   return [
     ...short.map((flag) => takes ? `${flag} ${value}` : flag),
-    ...long.map((flag) => takes ? `${flag}=${value}` : flag),
+    ...long.map((flag) => takes ? (option.bare === undefined ? `${flag}=${value}` : `${flag}[=${value}]`) : flag),
   ].join(", ");
 }
 

@@ -69,8 +69,8 @@ export class BackgroundParts {
   }
 
   async #connect(): Promise<LocalClient> {
-    const { opts, user, log, credentials } = this.#session;
-    return await LocalClient.connect(opts, { user, log, credentials });
+    const { opts, user, log, credentials, signer } = this.#session;
+    return await LocalClient.connect(opts, { user, log, credentials, signer });
   }
 
   async *#follow(client: LocalClient, published: PublishedJob): AsyncGenerator<Answer> {

@@ -84,12 +84,15 @@ export async function runBatch(job: JobRequest, { session, spec }: BatchOptions)
  * Refuses what a batch cannot do, before anything is sent.
  * @throws {UsageError}
  */
-function checkOptions({ options, credentials }: Session, spec: string): void {
+function checkOptions({ options, credentials, signer }: Session, spec: string): void {
   batchSize(spec, 1);
   if (options.async && options.no_log) {
     throw new UsageError(
       "--no-log cannot go with --async and --batch: the arguments are kept until the last minion has run",
     );
+  }
+  if (options.async && signer !== undefined) {
+    throw new UsageError("--sign cannot go with --async and --batch: the key stays with this command");
   }
   if (options.async && credentials !== undefined) {
     throw new UsageError("--async with --batch cannot go with -a or -T: the password would not be stored");
@@ -275,9 +278,9 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
 /** Publishes with a separate connection, because the parts of a batch wait concurrently. */
 async function* publishedAnswers(
   job: JobRequest,
-  { opts, user, log, credentials, timeouts, io, live }: Session,
+  { opts, user, log, credentials, signer, timeouts, io, live }: Session,
 ): AsyncGenerator<Answer> {
-  using client = await LocalClient.connect(opts, { user, log, credentials });
+  using client = await LocalClient.connect(opts, { user, log, credentials, signer });
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   try {

@@ -11,6 +11,7 @@ import { toWireArgs } from "#lib/yaml/arguments.ts";
 import { type Failure, interruptedRun, type JobIo, runCli } from "#lib/commands/cli/run_command.ts";
 import type { Parsed } from "#lib/commands/cli/command_line.ts";
 import { actAsServiceUser, type ActingCommand } from "#lib/commands/cli/command_user.ts";
+import { openSigner } from "#lib/commands/cli/open_signer.ts";
 import { loadClientConfig } from "#lib/config/load.ts";
 import { SourceError, TargetError, UsageError } from "#lib/errors.ts";
 import { EX_MINIONS, EX_NO_MINIONS } from "#lib/commands/cli/exit_codes.ts";
@@ -58,6 +59,8 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
   const tgtType = targetType(options);
   const tgt = tgtType === "list" ? listTarget(target) : target;
   const loaded = startUp(SALT_CP, parsed, { role: "master", load: loadClientConfig });
+  // With the rights of the calling user, whose key it is.
+  using signer = await openSigner(loaded.opts.sign, io.ask);
   // Only the sources are read with the rights of the caller.
   return await withCommand(
     { io, options, loaded, takeRights: actAsServiceUser },
@@ -69,7 +72,7 @@ async function runParsed(parsed: Parsed<SaltCpTable>, io: JobIo): Promise<number
         checkTarget({ tgt, tgtType }, { nodegroups: opts.nodegroups, delimiter });
       }
       try {
-        using client = await LocalClient.connect(opts, { user: caller, log });
+        using client = await LocalClient.connect(opts, { user: caller, log, signer });
         const noLog = options.no_log ? await newReturnKey() : undefined;
         const copy = new Copy({ tgt, tgtType, kwargs: map({ delimiter }) }, { client, opts, io, asCaller, noLog });
         if (options.chunked) await copy.sendPieces(sources, { dest, compress: !options.no_compression });

@@ -10,6 +10,7 @@ import {
   flag,
   floatFlag,
   intFlag,
+  optionalTextFlag,
   textFlag,
 } from "#lib/commands/cli/command_line.ts";
 import {
@@ -49,6 +50,11 @@ export const SALT_OPTIONS = {
   no_log: flag(
     ["--no-log"],
     "Keep neither arguments nor results in caches, events and logs: only this command shows them.",
+  ),
+  sign: optionalTextFlag(
+    ["--sign"],
+    "Sign the job with the operator's Ed25519 key of ssh-agent, or of ~/.config/salt/operator_key; a fingerprint chooses one.",
+    { metavar: "FINGERPRINT", bare: "true" },
   ),
   verbose: flag(["-v", "--verbose"], "Show the job's id, and more in a summary."),
   hide_timeout: flag(

@@ -19,6 +19,7 @@ import { checkEauthOptions, eauthCredentials } from "./eauth.ts";
 import { MACHINE_OUTPUTTERS } from "#lib/output/outputters.ts";
 import { isColoured } from "#lib/output/printer.ts";
 import { type AnswerOptions, answers } from "#lib/commands/report/answers.ts";
+import { openSigner } from "#lib/commands/cli/open_signer.ts";
 import { jobOfCommandLine } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
 import { NO_RETURN_TEXT, type SaltIo, type Session, tellInterrupted } from "./salt_session.ts";
@@ -66,6 +67,8 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
     const { checkPublishedReturners } = await import("#lib/client/published_returners.ts");
     checkPublishedReturners(options.return ?? "", loaded.opts);
   }
+  // With the rights of the calling user, whose key it is.
+  using signer = await openSigner(loaded.opts.sign, io.ask);
   return await withCommand(
     { io, options, arg: wanted.job.arg, loaded, takeRights: becomeServiceUser },
     async ({ opts, log, print, output, rights: user }) => {
@@ -81,7 +84,8 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
       });
       const timeouts = timeoutsOf(opts);
       const credentials = await eauthCredentials(options, { opts, io, log });
-      const session = { io, options, opts, log, user, credentials, print, color, errorColor, progress, live, timeouts };
+      const shown = { print, color, errorColor, progress, live };
+      const session = { io, options, opts, log, user, credentials, signer, timeouts, ...shown };
       const noLog = options.no_log ? await newReturnKey() : undefined;
       const job = { ...wanted.job, noLog };
       if (!truthy(opts.tracing.get("enabled"))) return await dispatch(job, session);
@@ -220,7 +224,12 @@ async function preview(job: JobRequest, session: Session): Promise<number> {
 /** Publishes the job and shows its results. */
 async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   const { opts, user, log, options, io } = session;
-  using client = await LocalClient.connect(opts, { user, log, credentials: session.credentials });
+  using client = await LocalClient.connect(opts, {
+    user,
+    log,
+    credentials: session.credentials,
+    signer: session.signer,
+  });
   // Closing the client ends every wait for an event.
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);

@@ -31,6 +31,7 @@ import { runnerHost } from "#lib/master/processes/runner_host.ts";
 import { detachedWords, SALT_RUN, type SaltRunTable } from "./salt_run_options.ts";
 import { runProfiled } from "#lib/commands/cli/profiled.ts";
 import { openSharedParents } from "#lib/os/shared_parents.ts";
+import { openSigner } from "#lib/commands/cli/open_signer.ts";
 import { checkEauthOptions, credentialsBy } from "./eauth.ts";
 import { startingUser } from "#lib/runtime/starting_user.ts";
 import { requestRunner } from "#lib/client/runner_request.ts";
@@ -82,6 +83,8 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   if (!isJid(jid)) throw new UsageError(`option --jid: invalid job id: '${jid}'`);
   checkEauthOptions(options, loaded.opts);
   const start = { io, options, loaded, takeRights: becomeServiceUser, quiet: options.quiet };
+  // With the rights of the calling user, whose key it is.
+  using signer = await openSigner(loaded.opts.sign, io.ask);
   return await withCommand(start, async ({ opts, log, print: show, rights: user }) => {
     const printed = (line: string) => io.writeError(`${sanitize(line)}\n`);
     await using python = new MasterPython(opts, { log, signal: io.signal, printed });
@@ -117,7 +120,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       log,
       signal: io.signal,
       fire: (tag, event) => io.fire(tag, event, opts),
-      local: io.local(opts, { user, log, signal: io.signal }),
+      local: io.local(opts, { user, log, signer, signal: io.signal }),
       print,
       forTerminal,
       showProgress: (event) => show(new Map<Value, Value>([["suffix", "progress"], ["event", event]])),

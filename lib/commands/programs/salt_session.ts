@@ -7,6 +7,7 @@ import { interruptedRun, type JobIo } from "#lib/commands/cli/run_command.ts";
 import type { LiveLines } from "#lib/output/live_lines.ts";
 import type { CollectTimeouts } from "#lib/client/job.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import type { Signs } from "#lib/client/signed_request.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import type { PrintResult } from "#lib/output/printer.ts";
 import type { ProgressScreen } from "#lib/commands/report/progress.ts";
@@ -33,6 +34,8 @@ export interface Session {
   readonly user: string;
   /** The credentials for the master; `undefined`: the user's key file. */
   readonly credentials: ValueMap | undefined;
+  /** Signs the jobs; `undefined`: they are not signed. */
+  readonly signer: Signs | undefined;
   /** Prints a result according to `--out`. */
   readonly print: PrintResult;
   /** Whether standard output is coloured. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { hasReturned, type Outcome } from "#lib/protocol/outcome.ts";
+import type { Outcome } from "#lib/protocol/outcome.ts";
 import { colours, sanitizeLine } from "#lib/text/terminal.ts";
 import { truncateList } from "#lib/text/truncate.ts";
 
@@ -18,7 +18,7 @@ export interface MinionEnd {
 
 /** The text for a minion's outcome: its return code, or why there is none. */
 function endName({ retcode, outcome }: Pick<MinionEnd, "retcode" | "outcome">): string {
-  return hasReturned(outcome) && outcome !== "interrupted" ? String(retcode) : outcome;
+  return outcome === "returned" || outcome === "failed" ? String(retcode) : outcome;
 }
 
 /** The ends by their names: return codes first, each in ascending order, with their minions sorted. */

@@ -20,6 +20,7 @@ const OUTCOME_COLOURS: Readonly<Record<Outcome, ColourName>> = {
   running: "CYAN",
   received: "CYAN",
   interrupted: "RED",
+  refused: "RED",
   "not received": "LIGHT_RED",
   "not connected": "YELLOW",
   "no such minion": "YELLOW",

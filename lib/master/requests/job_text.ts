@@ -5,6 +5,7 @@
 
 import { readStateRun } from "#lib/output/state_return.ts";
 import { hideArguments, isNoLog } from "#lib/protocol/no_log.ts";
+import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { outcomeOfReturn } from "#lib/protocol/outcome.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { truncate, truncateList } from "#lib/text/truncate.ts";
@@ -34,13 +35,18 @@ export function claimedUser(request: ValueMap, proof: ValueMap = request): Value
 }
 
 /**
- * `succeeded`, `succeeded, 2 states`, `failed, return code 4`, `failed, 1 of 2 states: /opt/src` or `interrupted`.
+ * `succeeded`, `succeeded, 2 states`, `failed, return code 4`, `failed, 1 of 2 states: /opt/src`, `interrupted` or
+ * `refused`.
  * @param load The minion's message.
  */
 export function returnText(load: ValueMap): string {
   const retcode = load.get("retcode") ?? 0;
-  const outcome = outcomeOfReturn({ retcode, interrupted: load.get("interrupted") === true });
-  if (outcome === "interrupted") return outcome;
+  const outcome = outcomeOfReturn({
+    retcode,
+    interrupted: load.get("interrupted") === true,
+    refused: load.get(REFUSED_JOB) === true,
+  });
+  if (outcome === "interrupted" || outcome === "refused") return outcome;
   const states = statesOf(load.get("return") ?? null);
   const all = states.length === 1 ? "1 state" : `${states.length} states`;
   if (outcome === "returned") return states.length === 0 ? "succeeded" : `succeeded, ${all}`;

@@ -17,6 +17,7 @@ import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import type { Needs } from "./services.ts";
 import { withoutKnownSyndics } from "./syndics.ts";
 import { claimedUser, jobText } from "./job_text.ts";
+import { OP } from "#lib/protocol/operator_field.ts";
 import { asNoted, hideArguments, NO_LOG, noLogReader, noLogValue } from "#lib/protocol/no_log.ts";
 import { listField, stringField } from "#lib/protocol/payload.ts";
 import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "#lib/fleet/resolve_target.ts";
@@ -29,7 +30,16 @@ import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/value
 const MAX_TTL_S = 30 * 86_400;
 
 /** Fields of a publish's `kwargs` that become fields of the minions' load. */
-const PASSED_ON = ["to", "ret_config", "ret_kwargs", "metadata", "module_executors", "executor_opts", "start_event"];
+const PASSED_ON = [
+  "to",
+  "ret_config",
+  "ret_kwargs",
+  "metadata",
+  "module_executors",
+  "executor_opts",
+  "start_event",
+  OP,
+];
 
 /** What a publish needs. */
 export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire" | "trace">;

@@ -13,6 +13,7 @@ import { RETURNERS_PREFIX } from "#lib/minion/worker/catalogue.ts";
 import { type JobPool, LEFT_TO_NEXT_MINION } from "#lib/minion/worker/job_pool.ts";
 import { directoriesIn } from "#lib/os/directory_names.ts";
 import { hideResult, isNoLog } from "#lib/protocol/no_log.ts";
+import { CHAIN, REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { NO_JID, SCHEDULED } from "#lib/protocol/own_job.ts";
 import { configuredReturners, returnerNames } from "#lib/returners/names.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -21,7 +22,7 @@ import { map, str, type ValueMap } from "#lib/values/value.ts";
 import { ReturnSpool, spoolRules } from "./return_spool.ts";
 
 /** Fields of a return for the master that returners do not get. */
-const MASTERS: readonly string[] = ["cmd", "error_details", "interrupted"];
+const MASTERS: readonly string[] = ["cmd", "error_details", "interrupted", REFUSED_JOB, CHAIN];
 /** Fields of a job's load that its return has for returners. */
 const PASSED_ON = ["ret_config", "ret_kwargs"];
 /** Milliseconds of one call of a returner. */

@@ -24,6 +24,9 @@ import type { MinionOpts } from "#lib/config/options.ts";
 import type { AcknowledgedState } from "#lib/protocol/outcome.ts";
 import type { ProcFiles, ProcState } from "#lib/minion/worker/proc_files.ts";
 import type { Returns } from "./unsent_returns.ts";
+import { CHAIN, REFUSED_JOB } from "#lib/protocol/operator_field.ts";
+import type { CheckedJob } from "#lib/operators/check_job.ts";
+import type { JobChain } from "#lib/operators/job_chain.ts";
 import { NO_JID, OWN_JOB, SCHEDULED } from "#lib/protocol/own_job.ts";
 import { returnsToMaster, scheduledReturn } from "#lib/minion/schedule/scheduled_load.ts";
 import { traceStates } from "#lib/tracing/state_spans.ts";
@@ -53,7 +56,9 @@ export interface JobParts {
   readonly returners: Pick<JobReturners, "give">;
   /** Notes jobs on disk. */
   readonly proc: ProcFiles;
-  /** With `durability: machine`: syncs the proc files and the spool. */
+  /** Has a record of each job and return. Default: there is no chain. */
+  readonly chain?: Pick<JobChain, "accepted" | "refused" | "returned">;
+  /** With `durability: machine`: syncs the proc files, the spool and the chain. */
   readonly journal?: { commit(): Promise<void> };
   /**
    * Sends an event about a job to its master: `tag` and `data`. Resolves with whether the master accepted it; never
@@ -282,6 +287,23 @@ export class MinionJobs {
     }
   }
 
+  /** Records a job that a master gave, before its id is remembered. */
+  admit(load: ValueMap, signed: CheckedJob | undefined): void {
+    this.#parts.chain?.accepted(load, signed);
+    this.note(str(load.get("jid") ?? ""), load, "running");
+  }
+
+  /** Returns a job that is not run: its operator's signature is missing, or does not hold. */
+  async refuse(load: ValueMap, why: string, signed: CheckedJob): Promise<void> {
+    const text = `Refused by the minion: ${why}`;
+    const returned = this.#returnLoad(load, map({ return: text, retcode: 1, success: false, out: "nested" }));
+    returned.set(REFUSED_JOB, true);
+    const link = this.#parts.chain?.refused(load, why, signed);
+    if (link !== undefined) returned.set(CHAIN, [link.n, link.hash]);
+    const reader = noLogReader(load.get(NO_LOG));
+    this.#parts.spool.add(reader === undefined ? returned : await hideReturn(returned, reader), load);
+  }
+
   /** Records on disk that this minion has a job. */
   note(jid: string, load: ValueMap, state: ProcState): void {
     try {
@@ -295,6 +317,10 @@ export class MinionJobs {
   /** Spools the return of a job, if the master is to have it. With `cache_jobs` this minion keeps a copy. */
   #giveBack(load: ValueMap, returned: ValueMap): void {
     if (!returnsToMaster(load)) return;
+    if (!load.has(OWN_JOB)) {
+      const link = this.#parts.chain?.returned(load, returned.get("retcode") ?? null);
+      if (link !== undefined) returned.set(CHAIN, [link.n, link.hash]);
+    }
     const { opts: { cache_jobs, cachedir }, log, spool } = this.#parts;
     if (cache_jobs) cacheMinionJob(str(load.get("jid") ?? ""), returned, { cachedir, log });
     if (load.get("pub_ret") !== false) spool.add(returned, load);

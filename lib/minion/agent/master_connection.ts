@@ -16,6 +16,8 @@ import type { HostData } from "#lib/minion/worker/job_protocol.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
+import type { CheckedJob } from "#lib/operators/check_job.ts";
+import type { OperatorCheck } from "#lib/operators/operator_check.ts";
 import { isDone } from "#lib/protocol/acknowledgement.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
@@ -48,8 +50,12 @@ export interface ConnectionParts {
   readonly closing: AbortSignal;
   /** The grains, for targets. */
   grains(): ValueMap;
+  /** Checks operators' signatures, if that is asked for. */
+  readonly operators: OperatorCheck | undefined;
   /** Notes a job before its id is remembered. */
-  admit(jid: string, load: ValueMap, connection: MasterConnection): void;
+  admit(load: ValueMap, from: Admission): void;
+  /** Returns a job that is not run, and why. */
+  refuse(load: ValueMap, why: string, from: RefusedFrom): void;
   /** Runs a job. */
   take(load: ValueMap): void;
   /** A master serves in place of another one, or has restarted. */
@@ -58,6 +64,18 @@ export interface ConnectionParts {
   fireLocal(tag: string, data: ValueMap): Promise<boolean>;
   /** Called with an error that ends the connection. */
   fail(error: unknown, connection: MasterConnection): void;
+}
+
+/** Where a job came from, and who signed it. */
+export interface Admission {
+  readonly connection: MasterConnection;
+  /** What the check of its signature found; none without a check. */
+  readonly signed: CheckedJob | undefined;
+}
+
+/** Where a job came from that is not run. */
+export interface RefusedFrom extends Admission {
+  readonly signed: CheckedJob;
 }
 
 /** One master, while the connection uses it. */
@@ -169,7 +187,9 @@ export class MasterConnection {
       data: () => ({ grains: this.#parts.grains(), pillar: this.pillar ?? new Map() }),
       requireSignature: opts.sign_pub_messages,
       jids,
-      admit: (jid, load) => this.#parts.admit(jid, load, this),
+      operators: this.#parts.operators,
+      admit: (load, signed) => this.#parts.admit(load, { connection: this, signed }),
+      refuse: (load, why, signed) => this.#parts.refuse(load, why, { connection: this, signed }),
       log,
     });
     const link = new MasterLink(linkSettings(opts, {

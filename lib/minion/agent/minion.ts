@@ -57,6 +57,8 @@ import { findMasters } from "./master_list.ts";
 import { type ConnectionParts, MasterConnection } from "./master_connection.ts";
 import { connectedMasters, isMasterTrouble, Masters } from "./masters.ts";
 import { isOneOfMany } from "#lib/config/master_entries.ts";
+import { JobChain } from "#lib/operators/job_chain.ts";
+import { OperatorCheck } from "#lib/operators/operator_check.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { OWN_JOB } from "#lib/protocol/own_job.ts";
 
@@ -88,6 +90,7 @@ export class Minion {
   #keeper: KeeperProcess | undefined;
   #python: PythonZygote | undefined;
   #journal: Journal | undefined;
+  #chain: JobChain | undefined;
   #bus: BusPump | undefined;
   #events: EventSubscriber | undefined;
   readonly #questions: EventSubscriber[] = [];
@@ -162,6 +165,7 @@ export class Minion {
     await restoreMinion(opts, () => new JidMemory({ min, path: jidFile, log }), log);
     const journal = this.#journal = minionJournal(opts, log);
     const isAlone = opts.master_type === "disable";
+    const chain = this.#chain = opts.job_chain ? new JobChain(opts.cachedir, log) : undefined;
     const proc = new ProcFiles(opts.cachedir, journal);
     const jids = new JidMemory({ min, path: jidFile, log, journal });
     // The file of ids may be out of date: the process wrote it after the journal.
@@ -175,7 +179,8 @@ export class Minion {
       returners,
       spool: masters?.returns ?? unsentReturns(log),
       proc,
-      journal,
+      chain,
+      journal: journal && { commit: async () => void await Promise.all([journal.commit(), chain?.sync()]) },
       fireMaster: (event, load) => this.#fireAt(event, masters?.of(load)),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
       tracer: this.#tracer,
@@ -293,9 +298,14 @@ export class Minion {
       applicant: await applicantOf(opts, this.#known.grains),
       closing,
       grains: () => this.#known.grains,
-      admit: (jid, load, from) => {
-        this.#connected().mark(load, from);
-        this.#jobs?.note(jid, load, "running");
+      operators: OperatorCheck.of(opts, log),
+      admit: (load, { connection, signed }) => {
+        this.#connected().mark(load, connection);
+        this.#jobs?.admit(load, signed);
+      },
+      refuse: (load, why, { connection, signed }) => {
+        this.#connected().mark(load, connection);
+        void this.#jobs?.refuse(load, why, signed);
       },
       take: (load) => this.#jobs?.take(load),
       onServing: (connection, why) => void this.#greet(connection, why),
@@ -612,6 +622,7 @@ export class Minion {
     await this.#python?.close();
     await this.#keeper?.close(new TimeBudget(KEEPER_END_MS));
     await this.#journal?.close(budget.less(BUS_END_MS));
+    this.#chain?.close();
     await this.#bus?.close();
   }
 }

@@ -11,11 +11,14 @@ import { hashHex } from "#lib/crypto/hash.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import type { JidMemory } from "./jid_memory.ts";
 import type { Logger } from "#lib/runtime/log.ts";
+import { OP } from "#lib/protocol/operator_field.ts";
+import type { CheckedJob } from "#lib/operators/check_job.ts";
+import type { OperatorCheck } from "#lib/operators/operator_check.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
 import { isSigningAlgorithm } from "#lib/crypto/rsa.ts";
 import type { SignInCredentials } from "./sign_in.ts";
 import { factsOf } from "#lib/targeting/facts.ts";
-import { matchesTarget } from "#lib/targeting/target.ts";
+import { matchesTarget, type TypedTarget } from "#lib/targeting/target.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -30,8 +33,15 @@ export interface ReaderRules {
   readonly takesAll?: boolean;
   /** The job ids that this minion has accepted, of all its masters. */
   readonly jids: JidMemory;
-  /** Called with a new job before its id is remembered, so that a remembered job cannot be lost. */
-  admit?(jid: string, load: ValueMap): void;
+  /** Checks the operator's signature. Default: none is asked for. */
+  readonly operators?: Pick<OperatorCheck, "check">;
+  /**
+   * Called with a new job before its id is remembered, so that a remembered job cannot be lost.
+   * @param signed What the check of the signature found; none without a check.
+   */
+  admit?(load: ValueMap, signed?: CheckedJob): void;
+  /** Called with a job that the check refuses, and why. */
+  refuse?(load: ValueMap, why: string, signed: CheckedJob): void;
   /** Logs dropped publishes. */
   readonly log: Logger;
 }
@@ -120,7 +130,12 @@ export class PublishReader {
       log.debug(`Job ${jid} came again; it is run once`);
       return undefined;
     }
-    this.#rules.admit?.(jid, load);
+    const signed = this.#checkOperator(load, this.#credentials.masterKey.pem);
+    if (signed?.refused !== undefined) {
+      this.#rules.refuse?.(load, signed.refused, signed);
+      return undefined;
+    }
+    this.#rules.admit?.(load, signed);
     this.#rules.jids.add(jid, typeof serial === "number" ? { key: this.#keyName, serial } : undefined);
     return load;
   }
@@ -128,13 +143,24 @@ export class PublishReader {
   /** @throws {TargetError} If the target cannot be read. */
   #isMeant(load: ValueMap): boolean {
     if (this.#rules.takesAll) return true;
-    const { grains, pillar } = this.#rules.data();
     const delimiter = load.get("delimiter");
-    return matchesTarget(
-      { tgt: load.get("tgt") ?? null, tgtType: str(load.get("tgt_type") ?? "glob") },
-      { id: this.#rules.id, grains: factsOf(grains), pillar: factsOf(pillar) },
-      { delimiter: typeof delimiter === "string" ? delimiter : undefined },
-    );
+    const target = { tgt: load.get("tgt") ?? null, tgtType: str(load.get("tgt_type") ?? "glob") };
+    return this.#matches(target, typeof delimiter === "string" ? delimiter : undefined);
+  }
+
+  #matches(target: TypedTarget, delimiter: string | undefined): boolean {
+    const { grains, pillar } = this.#rules.data();
+    const subject = { id: this.#rules.id, grains: factsOf(grains), pillar: factsOf(pillar) };
+    return matchesTarget(target, subject, { delimiter });
+  }
+
+  /** Checks a signature, which is no part of the job. A syndic hands it on. */
+  #checkOperator(load: ValueMap, masterPem: string): CheckedJob | undefined {
+    if (this.#rules.takesAll) return undefined;
+    const op = load.get(OP);
+    if (op !== undefined) load.delete(OP);
+    const matches = (target: TypedTarget, delimiter: string | undefined) => this.#matches(target, delimiter);
+    return this.#rules.operators?.check(load, op, { masterPem, matches });
   }
 
   /**

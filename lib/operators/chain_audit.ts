@@ -1,0 +1,74 @@
+/**
+ * Compares the chain of a minion with what its master has stored: with the places in the chain that its returns named,
+ * and with the jobs. Reads no files.
+ * @module
+ */
+
+import { isNoLog } from "#lib/protocol/no_log.ts";
+import { OP } from "#lib/protocol/operator_field.ts";
+import { mapOrEmpty } from "#lib/values/shape.ts";
+import { isMap, str, type ValueMap } from "#lib/values/value.ts";
+import { brokenLinks, type ChainLink, type ChainRecord } from "./chain_records.ts";
+import { bodyHash } from "./job_statement.ts";
+
+/** A job that a master has stored, and what one minion said about it. */
+export interface StoredJob {
+  readonly load: ValueMap;
+  /** Whether the minion has returned it without refusing it. */
+  readonly isReturned: boolean;
+  /** The record that its return named. */
+  readonly link: ChainLink | undefined;
+}
+
+/** What is compared. */
+export interface AuditedChain {
+  readonly records: readonly ChainRecord[];
+  /** The last record, as the minion says. */
+  readonly last: ChainLink | undefined;
+  /** What the minion found wrong itself. */
+  readonly problems: readonly string[];
+  /** The stored jobs by their ids, as they were before the chain was read. */
+  readonly jobs: ReadonlyMap<string, StoredJob>;
+}
+
+/** The differences, a sentence each. */
+export function auditChain({ records, last, problems, jobs }: AuditedChain): string[] {
+  const byNumber = new Map(records.map((record) => [record.n, record]));
+  const first = records.at(0)?.n ?? Infinity, end = Math.max(last?.n ?? 0, records.at(-1)?.n ?? 0);
+  const found = [...new Set([...problems, ...brokenLinks(records)])];
+  const oldest = [...jobs.keys()].reduce((least, jid) => jid < least ? jid : least, "~");
+  const ran = new Set<string>();
+  for (const { n, fields } of records) {
+    const jid = str(fields.get("jid") ?? "");
+    if (fields.get("kind") !== "job") continue;
+    ran.add(jid);
+    const job = jobs.get(jid);
+    if (job !== undefined && isOther(job.load, fields)) {
+      found.push(`record ${n}: job ${jid} ran as ${str(fields.get("fun") ?? "")}, and is stored as another one`);
+    } else if (job === undefined && jid >= oldest) {
+      found.push(`record ${n}: job ${jid}, ${str(fields.get("fun") ?? "")}, ran and is not stored`);
+    }
+  }
+  for (const [jid, { load, isReturned, link }] of jobs) {
+    if (link === undefined) continue;
+    if (link.n > end) found.push(`the return of job ${jid} named record ${link.n}, and the chain ends with ${end}`);
+    else if (link.n >= first && byNumber.get(link.n)?.hash !== link.hash) {
+      found.push(`record ${link.n} is not the one that the return of job ${jid} named`);
+    }
+    const isSigned = mapOrEmpty(load.get("kwargs")).has(OP);
+    if (isReturned && isSigned && link.n > first && !ran.has(jid)) {
+      found.push(`the signed job ${jid} was returned, and has no record`);
+    }
+  }
+  return found;
+}
+
+/** Whether a stored job is not the one of a record. The arguments of a hidden job are not stored. */
+function isOther(load: ValueMap, fields: ValueMap): boolean {
+  const kwargs = mapOrEmpty(load.get("kwargs"));
+  if (isNoLog(load) || isNoLog(kwargs)) return false;
+  const op = kwargs.get(OP), isSigned = str(fields.get("key") ?? "") !== "";
+  const body = isMap(op) ? str(op.get("body") ?? "") : "";
+  if (isSigned && body === "") return true;
+  return bodyHash(load, isSigned ? Uint8Array.fromBase64(body) : undefined) !== fields.get("body");
+}

@@ -1,0 +1,97 @@
+/** @module */
+import { chainPath, olderChainPath, readChain } from "#lib/operators/chain_records.ts";
+import { JobChain } from "#lib/operators/job_chain.ts";
+import { frameRecord, readRecords } from "#lib/os/record_file.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { map } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { memoryLog } from "#tests/support/fleet/scripted_master.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+const FORM = { checked: true } as const;
+const HEAD_BYTES = 48;
+
+const load = (n: number) => map({ jid: `2027013112000000000${n}`, fun: "test.ping", arg: [], tgt: "*", user: "root" });
+
+function chainOf(cachedir: string, jobs: number, maxBytes?: number): void {
+  const chain = new JobChain(cachedir, SILENT_LOGGER, maxBytes);
+  for (let n = 0; n < jobs; n++) {
+    chain.accepted(load(n), undefined);
+    chain.returned(load(n), 0);
+  }
+  chain.close();
+}
+
+/** The chain's records as they are in the file, after its beginning. */
+function frames(cachedir: string): { readonly head: Uint8Array; readonly records: Uint8Array[] } {
+  const file = Deno.readFileSync(chainPath(cachedir));
+  const read = readRecords(file.subarray(HEAD_BYTES), FORM, (record) => frameRecord(record, FORM));
+  return { head: file.slice(0, HEAD_BYTES), records: read.records };
+}
+
+function write(cachedir: string, head: Uint8Array, records: readonly Uint8Array[]): void {
+  Deno.writeFileSync(chainPath(cachedir), new Uint8Array([head, ...records].flatMap((part) => [...part])));
+}
+
+const problems = (cachedir: string) => readChain(cachedir).problems.join("\n");
+
+Deno.test("a chain is whole, and goes on in the next process", () =>
+  withTemporaryDirectory((cachedir) => {
+    assertEquals(readChain(cachedir), { records: [], head: undefined, problems: [], bytes: 0 });
+    chainOf(cachedir, 2);
+    chainOf(cachedir, 1);
+    const { records, head, problems } = readChain(cachedir);
+    assertEquals([records.map(({ n }) => n), problems], [[1, 2, 3, 4, 5, 6], []]);
+    assertEquals(head?.hash, records[5].hash);
+    assertEquals(records.map(({ fields }) => fields.get("kind")), ["job", "return", "job", "return", "job", "return"]);
+  }));
+
+Deno.test("a changed byte, a missing record, a cut end and a new order are found", () =>
+  withTemporaryDirectory((cachedir) => {
+    chainOf(cachedir, 3);
+    const { head, records } = frames(cachedir);
+    assertEquals(problems(cachedir), "");
+    for (const at of [HEAD_BYTES + 20, HEAD_BYTES + records[0].length + 30, 60]) {
+      const file = Deno.readFileSync(chainPath(cachedir));
+      file[at] ^= 1;
+      const before = Deno.readFileSync(chainPath(cachedir));
+      Deno.writeFileSync(chainPath(cachedir), file);
+      assert(problems(cachedir) !== "", `byte ${at}`);
+      Deno.writeFileSync(chainPath(cachedir), before);
+    }
+    // A return with another return code and the right checksum.
+    const forged = records[3].slice(8);
+    forged[forged.length - 1] ^= 1;
+    write(cachedir, head, [...records.slice(0, 3), frameRecord(forged, FORM), ...records.slice(4)]);
+    assertStringIncludes(problems(cachedir), "record 5 does not follow record 4");
+    write(cachedir, head, records.filter((_, i) => i !== 2));
+    assertStringIncludes(problems(cachedir), "after record 2 comes record 4");
+    write(cachedir, head, records.slice(0, 5));
+    assertStringIncludes(problems(cachedir), "its last record is 5, and 6 was written");
+    write(cachedir, head, [...records.slice(0, 5), records[5].slice(0, -3)]);
+    assertStringIncludes(problems(cachedir), "no whole record");
+    write(cachedir, new Uint8Array(HEAD_BYTES), records);
+    assertStringIncludes(problems(cachedir), "does not begin as a chain");
+  }));
+
+Deno.test("after a cut the chain goes on behind what was written, so that the gap stays visible", () =>
+  withTemporaryDirectory((cachedir) => {
+    chainOf(cachedir, 3);
+    const { head, records } = frames(cachedir);
+    write(cachedir, head, [...records.slice(0, 4), records[4].slice(0, 7)]);
+    const { log, lines } = memoryLog();
+    const chain = new JobChain(cachedir, log);
+    assertStringIncludes(lines.join("\n"), "The chain of jobs has a fault");
+    assertEquals(chain.returned(load(1), 0)?.n, 7);
+    chain.close();
+    assertStringIncludes(problems(cachedir), "after record 4 comes record 7");
+  }));
+
+Deno.test("a large file becomes the older one, and the records of both are one chain", () =>
+  withTemporaryDirectory((cachedir) => {
+    chainOf(cachedir, 5, 1_000);
+    assert(Deno.statSync(olderChainPath(cachedir)).isFile);
+    const { records, problems } = readChain(cachedir);
+    assertEquals([records.at(-1)?.n, problems], [10, []]);
+    assert(records.length > 2);
+  }));
