@@ -29,10 +29,12 @@ export interface AuditedChain {
   readonly problems: readonly string[];
   /** The stored jobs by their ids, as they were before the chain was read. */
   readonly jobs: ReadonlyMap<string, StoredJob>;
+  /** The job that read the chain: neither it nor later ones are among the stored jobs. */
+  readonly until: string;
 }
 
 /** The differences, a sentence each. */
-export function auditChain({ records, last, problems, jobs }: AuditedChain): string[] {
+export function auditChain({ records, last, problems, jobs, until }: AuditedChain): string[] {
   const byNumber = new Map(records.map((record) => [record.n, record]));
   const first = records.at(0)?.n ?? Infinity, end = Math.max(last?.n ?? 0, records.at(-1)?.n ?? 0);
   const found = [...new Set([...problems, ...brokenLinks(records)])];
@@ -45,7 +47,7 @@ export function auditChain({ records, last, problems, jobs }: AuditedChain): str
     const job = jobs.get(jid);
     if (job !== undefined && isOther(job.load, fields)) {
       found.push(`record ${n}: job ${jid} ran as ${str(fields.get("fun") ?? "")}, and is stored as another one`);
-    } else if (job === undefined && jid >= oldest) {
+    } else if (job === undefined && jid >= oldest && jid < until) {
       found.push(`record ${n}: job ${jid}, ${str(fields.get("fun") ?? "")}, ran and is not stored`);
     }
   }

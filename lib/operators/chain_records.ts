@@ -42,7 +42,15 @@ export interface ReadChain {
   readonly head: ChainLink | undefined;
   /** What is wrong with them, a sentence each. */
   readonly problems: readonly string[];
-  /** Bytes of the whole records of the newer file, its beginning included. */
+}
+
+/** Where a chain goes on. */
+export interface ChainEnd {
+  /** The last record that was written; `undefined`: there is no chain. */
+  readonly head: ChainLink | undefined;
+  /** What is wrong at the end, a sentence each. */
+  readonly problems: readonly string[];
+  /** Bytes of the whole records of the newer file, its beginning included; 0: there is no such file. */
   readonly bytes: number;
 }
 
@@ -84,37 +92,50 @@ export function recordHash(record: Uint8Array): string {
  * @throws What reading them throws, except that they are missing.
  */
 export function readChain(cachedir: string): ReadChain {
-  const older = readFile(olderChainPath(cachedir)), newer = readFile(chainPath(cachedir));
+  const older = readFile(olderChainPath(cachedir));
+  const newer = readFile(chainPath(cachedir), { before: () => older?.records.at(-1) });
   const records = [...older?.records ?? [], ...newer?.records ?? []];
   const problems = [...older?.problems ?? [], ...newer?.problems ?? [], ...brokenLinks(records)];
-  return { records, head: newer?.head ?? older?.head, problems, bytes: newer?.bytes ?? 0 };
+  return { records, head: newer?.head ?? older?.head, problems };
 }
 
-interface ReadFile {
-  readonly records: ChainRecord[];
-  readonly head: ChainLink | undefined;
-  readonly problems: string[];
-  readonly bytes: number;
+/**
+ * Reads where a chain goes on: the end of the newer file, without what is before.
+ * @throws As {@linkcode readChain}.
+ */
+export function readChainEnd(cachedir: string): ChainEnd {
+  const older = () => readFile(olderChainPath(cachedir), { onlyEnd: true });
+  const newer = readFile(chainPath(cachedir), { onlyEnd: true, before: () => older()?.records.at(-1) });
+  const { head, problems } = newer ?? older() ?? { head: undefined, problems: [] };
+  return { head, problems, bytes: newer?.bytes ?? 0 };
 }
 
-function readFile(path: string): ReadFile | undefined {
+interface ReadFile extends ReadChain, ChainEnd {}
+
+/** How a file is read. */
+interface ReadOptions {
+  /** Whether only the last record is. */
+  readonly onlyEnd?: boolean;
+  /** The last record of the file before: one that has just begun has none of its own. */
+  before?(): ChainRecord | undefined;
+}
+
+function readFile(path: string, { onlyEnd = false, before }: ReadOptions = {}): ReadFile | undefined {
   const file = readFileIfExists(path);
   if (file === undefined) return undefined;
   const told = readHead(file);
-  const read = readRecords(file.subarray(HEAD_BYTES), CHAIN_FORM, toRecord);
+  const read = readRecords(file.subarray(HEAD_BYTES), CHAIN_FORM, (record) => record);
+  const records = (onlyEnd ? read.records.slice(-1) : read.records).flatMap((bytes) => toRecord(bytes) ?? []);
   const problems = told === undefined ? [`${path} does not begin as a chain of jobs does`] : [];
   const bytes = Math.min(HEAD_BYTES, file.length) + read.bytes;
-  if (bytes < file.length) {
-    problems.push(`${path}: after record ${read.records.at(-1)?.n ?? 0} there are bytes that are no whole record`);
-  }
-  const last = read.records.at(-1);
-  if (told !== undefined && told.n > (last?.n ?? 0)) {
-    problems.push(`${path} is cut: its last record is ${last?.n ?? 0}, and ${told.n} was written`);
-  } else if (told !== undefined && read.records.some(({ n, hash }) => n === told.n && hash !== told.hash)) {
+  const last = records.at(-1) ?? before?.(), n = last?.n ?? 0;
+  if (bytes < file.length) problems.push(`${path}: after record ${n} there are bytes that are no whole record`);
+  if (told !== undefined && told.n > n) {
+    problems.push(`${path} is cut: its last record is ${n}, and ${told.n} was written`);
+  } else if (told !== undefined && records.some((record) => record.n === told.n && record.hash !== told.hash)) {
     problems.push(`${path}: record ${told.n} is not the one that was written`);
   }
-  const head = told !== undefined && told.n > (last?.n ?? 0) ? told : last;
-  return { records: read.records, head, problems, bytes };
+  return { records, head: told !== undefined && told.n > n ? told : last, problems, bytes };
 }
 
 function readHead(file: Uint8Array): ChainLink | undefined {

@@ -20,13 +20,13 @@ import {
   chainPath,
   NO_RECORD,
   olderChainPath,
-  readChain,
+  readChainEnd,
   recordFields,
   recordHash,
 } from "./chain_records.ts";
 
-/** Bytes at which a file becomes the older one: some forty thousand jobs. */
-const MAX_BYTES = 16 << 20;
+/** Bytes at which a file becomes the older one: some twenty thousand jobs. */
+const MAX_BYTES = 8 << 20;
 
 /** The chain of one running minion. */
 export class JobChain {
@@ -41,17 +41,17 @@ export class JobChain {
 
   /**
    * Goes on with the chain of the process before.
-   * @param maxBytes Default: those of some forty thousand jobs.
+   * @param maxBytes Default: those of some twenty thousand jobs.
    * @throws What reading and opening throws.
    */
   constructor(cachedir: string, log: Logger, maxBytes = MAX_BYTES) {
     this.#cachedir = cachedir;
     this.#log = log;
     this.#maxBytes = maxBytes;
-    const { head, problems, bytes } = readChain(cachedir), path = chainPath(cachedir);
+    const { head, problems, bytes } = readChainEnd(cachedir), path = chainPath(cachedir);
     this.#last = head ?? { n: 0, hash: NO_RECORD };
     for (const problem of problems) log.error(`The chain of jobs has a fault: ${problem}`);
-    if (bytes === 0) writeFileAtomic(path, chainHead(this.#last), { mode: 0o600 });
+    if (bytes < chainHead(this.#last).length) writeFileAtomic(path, chainHead(this.#last), { mode: 0o600 });
     // What is behind the last whole record would hide all that follow.
     else Deno.truncateSync(path, bytes);
     this.#bytes = Math.max(bytes, chainHead(this.#last).length);

@@ -34,7 +34,9 @@ export async function auditChains(context: RunnerContext, target: AuditTarget): 
   const { tgt, tgtType } = target;
   const job = await context.local.job(tgt, "chain.records", { tgtType, arg: [0, PAGE] });
   const audited = new Map<string, Audited>();
-  for (const [id, { return: answer }] of job.returns) audited.set(id, await audit(id, answer, { context, stored }));
+  for (const [id, { return: answer }] of job.returns) {
+    audited.set(id, await audit(id, answer, { context, stored, until: job.jid ?? "" }));
+  }
   for (const id of job.silent) audited.set(id, { records: 0, last: undefined, problems: ["it does not answer"] });
   return audited;
 }
@@ -45,7 +47,7 @@ type Stored = ReadonlyMap<string, ReadonlyMap<string, StoredJob>>;
 async function audit(
   id: string,
   answer: Value,
-  { context, stored }: { readonly context: RunnerContext; readonly stored: Stored },
+  { context, stored, until }: { readonly context: RunnerContext; readonly stored: Stored; readonly until: string },
 ): Promise<Audited> {
   const first = isMap(answer) ? answer : undefined, last = readLink(first?.get("last"));
   if (first === undefined || last === undefined) {
@@ -63,7 +65,7 @@ async function audit(
     at = reached;
   }
   const jobs = stored.get(id) ?? new Map<string, StoredJob>();
-  return { records: records.length, last, problems: auditChain({ records, last, problems, jobs }) };
+  return { records: records.length, last, problems: auditChain({ records, last, problems, jobs, until }) };
 }
 
 function recordsOf(page: ValueMap): ChainRecord[] {

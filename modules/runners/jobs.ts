@@ -437,7 +437,8 @@ async function describeJob(context: JobsContext, jid: string): Promise<ValueMap>
   return job;
 }
 
-function asMap(stored: JobReturn): ValueMap {
+/** As Salt has it: the place in the minion's chain is for jobs.audit. */
+function asMap({ chain: _, ...stored }: JobReturn): ValueMap {
   return map({ ...stored });
 }
 

@@ -37,7 +37,7 @@ const problems = (cachedir: string) => readChain(cachedir).problems.join("\n");
 
 Deno.test("a chain is whole, and goes on in the next process", () =>
   withTemporaryDirectory((cachedir) => {
-    assertEquals(readChain(cachedir), { records: [], head: undefined, problems: [], bytes: 0 });
+    assertEquals(readChain(cachedir), { records: [], head: undefined, problems: [] });
     chainOf(cachedir, 2);
     chainOf(cachedir, 1);
     const { records, head, problems } = readChain(cachedir);
@@ -94,4 +94,10 @@ Deno.test("a large file becomes the older one, and the records of both are one c
     const { records, problems } = readChain(cachedir);
     assertEquals([records.at(-1)?.n, problems], [10, []]);
     assert(records.length > 2);
+    // A crash between two files.
+    Deno.renameSync(chainPath(cachedir), olderChainPath(cachedir));
+    new JobChain(cachedir, SILENT_LOGGER).close();
+    assertEquals([readChain(cachedir).head?.n, readChain(cachedir).problems], [10, []]);
+    chainOf(cachedir, 1);
+    assertEquals(readChain(cachedir).problems, []);
   }));

@@ -12,7 +12,7 @@ import type { Value } from "#lib/values/value.ts";
  * @throws As `JobSigner.open`.
  */
 export async function openSigner(sign: Value, ask: JobIo["ask"]): Promise<JobSigner | undefined> {
-  if (sign === false || sign === null) return undefined;
+  if (sign === false || sign === null || sign === "false") return undefined;
   const { JobSigner, wantedKey } = await import("#lib/operators/job_signer.ts");
   return await JobSigner.open(wantedKey(sign), ask && ((question) => ask(question, { hidden: true })));
 }
