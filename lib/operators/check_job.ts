@@ -10,6 +10,7 @@ import { matchesTarget, type TypedTarget } from "#lib/targeting/target.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { compareStrings, isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import type { AuthorizedOperator, AuthorizedOperators } from "./authorized_operators.ts";
+import { unplannedRun } from "./planned_states.ts";
 import { holdsFor } from "./job_signature.ts";
 import {
   ALGORITHM,
@@ -49,6 +50,8 @@ export interface CheckedJob {
 
 const NO_BYTES = new Uint8Array();
 const NO_FACTS = factsOf(new Map());
+/** The question whether a job runs, which `salt` asks about its own jobs; it says nothing that a return does not. */
+const FIND_JOB = "saltutil.find_job";
 /** Targets of ids alone, which any minion can match for another one. */
 const BY_ID: readonly string[] = ["glob", "pcre", "list"];
 
@@ -86,8 +89,14 @@ function overdue({ expiresMs, fingerprint }: AuthorizedOperator, { nowMs }: JobP
 
 function notAllowed(load: ValueMap, operator: AuthorizedOperator, { id }: JobPlace): string | undefined {
   const fun = load.get("fun") ?? null;
-  const forbidden = (Array.isArray(fun) ? fun : [fun]).map(str).find((name) => !operator.mayRun(name));
+  const forbidden = (Array.isArray(fun) ? fun : [fun]).map(str).find((name) =>
+    name !== FIND_JOB && !operator.mayRun(name)
+  );
   if (forbidden !== undefined) return `the key ${operator.fingerprint} may not sign ${forbidden}`;
+  const unplanned = unplannedRun(load);
+  if (unplanned !== undefined) {
+    return `${unplanned} runs what the master's files say: sign state.apply plan=HASH, with the hash of state.plan`;
+  }
   return operator.mayReach(id) ? undefined : `the key ${operator.fingerprint} may not sign for ${id}`;
 }
 

@@ -134,6 +134,26 @@ Deno.test({
     }),
 });
 
+Deno.test({
+  name: "a run of the master's files is signed with the hash of its plan",
+  ignore,
+  fn: () =>
+    withSigner(async (sign, line) => {
+      const why = async (fun: unknown, ...arg: unknown[]) => {
+        const load = map({ fun, arg });
+        const op = await sign(statement({ fun: load.get("fun") ?? null, arg: load.get("arg") ?? null }));
+        return refusal(line, { ...LOAD, fun, arg }, op);
+      };
+      assertStringIncludes(await why("state.apply", "web") ?? "", "state.apply runs what the master's files say");
+      assertStringIncludes(await why("state.highstate") ?? "", "state.highstate runs");
+      assertStringIncludes(await why(["test.ping", "state.sls"], [], ["web"]) ?? "", "state.sls runs");
+      assertEquals(await why("state.apply", "web", { __kwarg__: true, plan: "4f1c" }), undefined);
+      assertEquals(await why("state.apply", "web", { __kwarg__: true, test: true }), undefined);
+      assertEquals(await why("state.plan", "web"), undefined);
+      assertEquals(await why("state.single", "pkg.installed", "nginx"), undefined);
+    }),
+});
+
 Deno.test("a statement has one form, and tells numbers and texts apart", () => {
   const bytes = (value: unknown) => canonicalBytes(map({ value }).get("value") ?? null).toHex();
   assertEquals(bytes({ b: 1, a: [1, 2] }), bytes({ a: [1, 2], b: 1 }));
