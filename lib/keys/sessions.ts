@@ -50,14 +50,18 @@ export class SessionKeys {
   /** The key string for a sign-in of `id`: the current one, or a new one. */
   forSignIn(id: string): string {
     const session = this.#read(id);
-    if (session !== undefined && Date.now() - session.mtimeMs < this.#lifetimeMs) {
-      return session.crypticle.keyString;
-    }
+    if (session !== undefined && !this.isOld(id)) return session.crypticle.keyString;
     writeFileAtomic(this.#path(id), generateKeyString(), { mode: 0o600, makeDirectory: true });
     // Not from memory: if the directory was removed, the new file may have the inode and the time of the old one.
     const made = this.#read(id, { fromMemory: false });
     if (made === undefined) throw new Error(`The session of ${id} vanished while it was made`);
     return made.crypticle.keyString;
+  }
+
+  /** Whether a sign-in of `id` would make a new key. */
+  isOld(id: string): boolean {
+    const session = isValidId(id) ? this.#read(id) : undefined;
+    return session === undefined || Date.now() - session.mtimeMs >= this.#lifetimeMs;
   }
 
   /** The crypticle for requests of `id`; `undefined` if it has never signed in. */

@@ -46,6 +46,12 @@ export class SharedKey {
     return this.#text;
   }
 
+  /** Number of keys that were made, with the current one. */
+  get generation(): number {
+    this.#refresh();
+    return this.#seen / 2;
+  }
+
   /** The current key. */
   crypticle(): Crypticle {
     this.#refresh();

@@ -12,7 +12,17 @@ import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 /** The commands, by name. */
 export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" | "warn" | "fire"> = {
   revoke_auth: revokeAuth,
+  _rekey: rekey,
 };
+
+/**
+ * `_rekey`: the shared key for a minion whose publishes have become unreadable, without RSA. Not in Salt.
+ * @returns `{aes, generation, renew}`; `renew`: the session key is old, and a sign-in would make a new one.
+ */
+function rekey(_load: ValueMap, id: string, { auth: { sharedKey, sessions } }: Needs<"auth">): Promise<Value> {
+  const { text, generation } = sharedKey;
+  return Promise.resolve(map({ aes: text, generation, renew: sessions.isOld(id) }));
+}
 
 async function revokeAuth(
   _load: ValueMap,

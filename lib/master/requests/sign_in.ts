@@ -18,6 +18,7 @@ import { isValidId } from "#lib/protocol/minion_id.ts";
 import type { AuthServices, Needs } from "./services.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { opensslEncrypt } from "#lib/crypto/openssl_rsa.ts";
+import { REKEY } from "#lib/protocol/rekey.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import {
   type EncryptionAlgorithm,
@@ -224,7 +225,7 @@ function keysFor(
   reply.set("session", session);
   reply.set("sig", sharedKeySignature(masterKey, shared));
   // Not in Salt, whose minions ignore unknown fields.
-  if (signed) reply.set("max_request_bytes", opts.max_request_bytes);
+  if (signed) reply.set("max_request_bytes", opts.max_request_bytes).set(REKEY, true);
   return reply;
 }
 

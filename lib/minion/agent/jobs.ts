@@ -288,9 +288,9 @@ export class MinionJobs {
   }
 
   /** Records a job that a master gave, before its id is remembered. */
-  admit(load: ValueMap, signed: CheckedJob | undefined): void {
+  admit(jid: string, load: ValueMap, signed: CheckedJob | undefined): void {
     this.#parts.chain?.accepted(load, signed);
-    this.note(str(load.get("jid") ?? ""), load, "running");
+    this.note(jid, load, "running");
   }
 
   /** Returns a job that is not run: its operator's signature is missing, or does not hold. */

@@ -11,6 +11,8 @@ import type { Backoff } from "./backoff.ts";
 import { Crypticle } from "#lib/crypto/crypticle.ts";
 import {
   AuthenticationError,
+  KeyError,
+  messageOf,
   MsgpackError,
   RequestTimeoutError,
   RequestTooLargeError,
@@ -20,6 +22,7 @@ import {
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterAddresses } from "./master_addresses.ts";
 import { type Reach, reachOf } from "./master_diagnosis.ts";
+import { REKEY_COMMAND } from "#lib/protocol/rekey.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, encryptedRequest, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
 import { RequestChannel, type RequestOptions, type RequestTimeouts } from "#lib/sockets/request_channel.ts";
@@ -98,6 +101,9 @@ const EXIT_REJECTED = 77;
 const QUICK_TRIES = 2;
 const QUICK_MS = 1_000;
 
+/** Within this time an old session key is replaced, in milliseconds. */
+const RENEW_MS = 600_000;
+
 /** Maximum time for a running master to answer a PING, in milliseconds; it may be busy. */
 const PING_MS = 10_000;
 
@@ -111,6 +117,8 @@ export class MasterLink {
   readonly #token: Uint8Array;
   readonly #closing = new AbortController();
   #signingIn: Promise<SignInCredentials> | undefined;
+  #rekeying: Promise<SignInCredentials> | undefined;
+  #renewing: Promise<void> | undefined;
   #credentials: SignInCredentials | undefined;
   #session: Crypticle | undefined;
   /** Number of look-ups that found no address for the master's name. */
@@ -230,6 +238,54 @@ export class MasterLink {
       await sleep(waitMs, signal);
       waitMs = Math.min(waitMs * 2, Math.max(timeouts.acceptanceWaitMaxMs, timeouts.acceptanceWaitMs));
     }
+  }
+
+  /**
+   * Gets the shared key again, when a publish cannot be read: without RSA, if the master knows the request, else by a
+   * sign-in. Concurrent calls share one.
+   * @throws {SignInError} If waiting cannot help.
+   */
+  rekey(signal: AbortSignal): Promise<SignInCredentials> {
+    this.#rekeying ??= this.#rekeyOnce(signal).finally(() => this.#rekeying = undefined);
+    return this.#rekeying;
+  }
+
+  async #rekeyOnce(signal: AbortSignal): Promise<SignInCredentials> {
+    const before = this.#credentials;
+    if (before?.canRekey !== true || this.#signingIn !== undefined) return await this.signIn(signal);
+    try {
+      const answer = await this.request(map({ cmd: REKEY_COMMAND }), signal);
+      // The request may have been repeated after a sign-in, which gave the key as well.
+      if (this.#credentials !== before && this.#credentials !== undefined) return this.#credentials;
+      const sharedKey = isMap(answer) ? answer.get("aes") : undefined;
+      if (!isMap(answer) || typeof sharedKey !== "string") throw new WireError("the master gave no key");
+      new Crypticle(sharedKey); // throws if it is not a key
+      if (answer.get("renew") === true) this.#renewLater(signal);
+      this.#settings.log.info(`Got the new shared key of the master at ${this.address}`);
+      this.#credentials = { ...before, sharedKey };
+      this.#settings.onSignedIn?.(this.#credentials);
+      return this.#credentials;
+    } catch (error) {
+      signal.throwIfAborted();
+      const isExpected = [AuthenticationError, WireError, KeyError, RequestTimeoutError].some((kind) =>
+        error instanceof kind
+      );
+      if (!isExpected) throw error;
+      this.#settings.log.debug(`${messageOf(error)}; signing in instead`);
+      return await this.signIn(signal);
+    }
+  }
+
+  /** An old session key is replaced at a sign-in: at a random moment, as the whole fleet's may be old. */
+  #renewLater(signal: AbortSignal): void {
+    this.#renewing ??= sleep(Math.random() * RENEW_MS, AbortSignal.any([signal, this.#closing.signal]))
+      .then(() => this.signIn(signal))
+      .then(() => {}, (error) => {
+        if (!signal.aborted && !this.#closing.signal.aborted) {
+          this.#settings.log.error(`The session key stays as it is: ${messageOf(error)}`);
+        }
+      })
+      .finally(() => this.#renewing = undefined);
   }
 
   /** Sends one sign-in request; `undefined` if there is no authentic answer. */

@@ -50,12 +50,12 @@ export interface ConnectionParts {
   readonly closing: AbortSignal;
   /** The grains, for targets. */
   grains(): ValueMap;
-  /** Checks operators' signatures, if that is asked for. */
-  readonly operators: OperatorCheck | undefined;
+  /** Checks operators' signatures. Default: none is asked for. */
+  readonly operators?: OperatorCheck;
   /** Notes a job before its id is remembered. */
-  admit(load: ValueMap, from: Admission): void;
+  admit(jid: string, load: ValueMap, from: Admission): void;
   /** Returns a job that is not run, and why. */
-  refuse(load: ValueMap, why: string, from: RefusedFrom): void;
+  refuse?(load: ValueMap, why: string, from: RefusedFrom): void;
   /** Runs a job. */
   take(load: ValueMap): void;
   /** A master serves in place of another one, or has restarted. */
@@ -188,8 +188,8 @@ export class MasterConnection {
       requireSignature: opts.sign_pub_messages,
       jids,
       operators: this.#parts.operators,
-      admit: (load, signed) => this.#parts.admit(load, { connection: this, signed }),
-      refuse: (load, why, signed) => this.#parts.refuse(load, why, { connection: this, signed }),
+      admit: (jid, load, signed) => this.#parts.admit(jid, load, { connection: this, signed }),
+      refuse: (load, why, signed) => this.#parts.refuse?.(load, why, { connection: this, signed }),
       log,
     });
     const link = new MasterLink(linkSettings(opts, {

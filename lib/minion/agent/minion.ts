@@ -299,9 +299,9 @@ export class Minion {
       closing,
       grains: () => this.#known.grains,
       operators: OperatorCheck.of(opts, log),
-      admit: (load, { connection, signed }) => {
+      admit: (jid, load, { connection, signed }) => {
         this.#connected().mark(load, connection);
-        this.#jobs?.admit(load, signed);
+        this.#jobs?.admit(jid, load, signed);
       },
       refuse: (load, why, { connection, signed }) => {
         this.#connected().mark(load, connection);

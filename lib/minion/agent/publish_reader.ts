@@ -39,7 +39,7 @@ export interface ReaderRules {
    * Called with a new job before its id is remembered, so that a remembered job cannot be lost.
    * @param signed What the check of the signature found; none without a check.
    */
-  admit?(load: ValueMap, signed?: CheckedJob): void;
+  admit?(jid: string, load: ValueMap, signed?: CheckedJob): void;
   /** Called with a job that the check refuses, and why. */
   refuse?(load: ValueMap, why: string, signed: CheckedJob): void;
   /** Logs dropped publishes. */
@@ -135,7 +135,7 @@ export class PublishReader {
       this.#rules.refuse?.(load, signed.refused, signed);
       return undefined;
     }
-    this.#rules.admit?.(load, signed);
+    this.#rules.admit?.(jid, load, signed);
     this.#rules.jids.add(jid, typeof serial === "number" ? { key: this.#keyName, serial } : undefined);
     return load;
   }

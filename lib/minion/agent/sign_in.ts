@@ -9,6 +9,7 @@
 import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 import { AuthenticationError, KeyError, MsgpackError, SignInError, WireError } from "#lib/errors.ts";
+import { REKEY } from "#lib/protocol/rekey.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import { asBytes, clearRequest, stringField, UNAUTHENTICATED_BOUNDS } from "#lib/protocol/payload.ts";
@@ -31,6 +32,8 @@ export interface SignInCredentials {
   readonly masterKey: PublicKey;
   /** Bytes of the largest request that the master accepts. Absent if it does not tell, as Python's. */
   readonly maxRequestBytes?: number;
+  /** Whether the master gives a new shared key without a sign-in. Absent if it does not tell, as Python's. */
+  readonly canRekey?: boolean;
 }
 
 /** The master's reply to a sign-in, except a final refusal. */
@@ -169,7 +172,14 @@ export class SignIn {
     }
     const sessionKey = open("session");
     for (const keyString of [sharedKey, sessionKey]) new Crypticle(keyString); // throws if it is not a key
-    return { sharedKey, sessionKey, publishPort, masterKey, maxRequestBytes: requestLimit(inner) };
+    return {
+      sharedKey,
+      sessionKey,
+      publishPort,
+      masterKey,
+      maxRequestBytes: requestLimit(inner),
+      canRekey: inner.get(REKEY) === true,
+    };
   }
 
   #storedKey(): string | undefined {

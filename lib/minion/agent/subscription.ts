@@ -191,7 +191,7 @@ export class Subscription {
       } catch (error) {
         if (!(error instanceof AuthenticationError)) throw error;
         this.#parts.log.info(`A publish cannot be decrypted (${error.message}); asking the master for its key`);
-        await this.#parts.link.signIn(this.#parts.closing);
+        await this.#parts.link.rekey(this.#parts.closing);
         return this.#parts.reader.read(frame);
       }
     } catch (error) {

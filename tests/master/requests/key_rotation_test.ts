@@ -5,7 +5,7 @@
 
 import { lexists } from "#lib/os/file_kind.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
-import { assert, assertEquals, assertNotEquals } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertNotEquals, assertRejects } from "#tests/support/assert.ts";
 import { eventually, fleetTest, startFleet } from "#tests/support/fleet/fleet.ts";
 import { BOUND_MS, openChannel, scripted } from "#tests/support/fleet/master_requests.ts";
 import { Publishes, publishRequest } from "#tests/support/fleet/publishes.ts";
@@ -72,6 +72,40 @@ fleetTest("no job is lost while the shared key and the sessions are replaced by 
     const rotated = fleet.logs.filter((line) => line.includes("Rotating the AES key")).length;
     shared.add(String(rotated));
   }
+});
+
+fleetTest("after a rotation no minion signs in: each asks for the key under its session, and no job is lost", {
+  minions: ["web1", "db1"],
+  master: { loop_interval: 0.2, auth_events: true },
+}, async (fleet) => {
+  using signIns = await fleet.listen("salt/auth");
+  using rotations = await fleet.listen("key");
+  for (let round = 0; round < 3; round++) {
+    Deno.writeTextFileSync(`${fleet.masterOpts.cachedir}/.dfn`, "", { mode: 0o400 });
+    assertEquals((await rotations.next(BOUND_MS))?.data.get("rotate_aes_key"), true);
+    const run = await fleet.salt("--out=json", "--static", "*", "test.echo", `round ${round}`);
+    assertEquals(JSON.parse(run.out), { web1: `round ${round}`, db1: `round ${round}` }, run.err);
+  }
+  assertEquals(fleet.logs.filter((line) => line.includes("Got the new shared key")).length, 6);
+  assertEquals(await signIns.next(0), undefined, "a minion signed in");
+  assert(fleet.logs.some((line) => line.includes("Got the new shared key")));
+});
+
+fleetTest("a session that is old is replaced by a sign-in, and a deleted key gets no shared key", {
+  master: { publish_session: 60 },
+}, async (fleet) => {
+  const minion = scripted(fleet, "web1", await testKey("web1"));
+  const { inner } = await minion.signIn();
+  assertEquals(inner.get("rekey"), true);
+  const ask = async () => asMap(await minion.request({ cmd: "_rekey" }));
+  const young = await ask();
+  assertEquals([young.get("aes"), young.get("renew")], [minion.shared?.keyString, false]);
+  assert(typeof young.get("generation") === "number");
+  const session = `${fleet.masterOpts.cachedir}/sessions/web1`, old = (Date.now() - 61_000) / 1000;
+  Deno.utimeSync(session, old, old);
+  assertEquals((await ask()).get("renew"), true);
+  fleet.keys.remove("web1");
+  await assertRejects(ask);
 });
 
 fleetTest("ping_on_rotate has every minion fetch the new key", {

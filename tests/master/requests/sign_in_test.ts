@@ -108,7 +108,7 @@ Deno.test("the reply to an accepted minion has Salt's fields in Salt's order, an
     const token = masterKey.publicKey.encrypt(enc_algo, ownToken);
     const { outer, inner } = await minion.signIn({ enc_algo, sig_algo, token });
     const salts = ["enc", "pub_key", "publish_port", "token", "aes", "session", "sig"];
-    assertEquals([...inner.keys()], [...salts, "max_request_bytes", "nonce"]);
+    assertEquals([...inner.keys()], [...salts, "max_request_bytes", "rekey", "nonce"]);
     assertEquals(inner.get("max_request_bytes"), 104_857_600);
     assertEquals(inner.get("pub_key"), masterKey.publicKey.pem);
     assertEquals(inner.get("publish_port"), 4505);
