@@ -66,6 +66,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   match: () => import("./match.ts"),
   mine: () => import("./mine.ts"),
   mount: () => import("#modules/execution/mount/mod.ts"),
+  mysql: () => import("#modules/execution/mysql/mod.ts"),
   network: () => import("#modules/execution/network/mod.ts"),
   nftables: () => import("./nftables.ts"),
   npm: () => import("./npm.ts"),

@@ -39,8 +39,8 @@ export const clean_old_jobs: ReturnerFunction = functions.clean_old_jobs;
 
 async function connect(context: ReturnerContext, ret?: ValueMap): Promise<SqlClient> {
   const options = new ReturnerOptions(["mysql"], context, ret);
-  const library: typeof import("./_mysql_library.ts") = await import(
-    new URL("./_mysql_library.ts", import.meta.url).href
+  const library: typeof import("#lib/host/mysql/mysql_library.ts") = await import(
+    new URL("../../lib/host/mysql/mysql_library.ts", import.meta.url).href
   );
   const file = (name: string) => {
     const path = options.text(name);

@@ -99,6 +99,10 @@ export const CORPORA: readonly Corpus[] = [
   written("ldap_searches"),
   written("match"),
   printed("modules"),
+  {
+    ...written("mysql", { needs: ["mariadbd", "the Python packages mysqlclient and sqlparse beside Salt"] }),
+    runs: [{ salt: "3006.28", to: "file" }],
+  },
   written("network_texts"),
   printed("os_release"),
   written("outputters"),

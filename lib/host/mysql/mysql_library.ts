@@ -1,6 +1,6 @@
 /**
  * The client of MySQL and MariaDB, a script of its own in executables: the threads of jobs have all their other
- * code in one file, and only a call of the returner loads this.
+ * code in one file, and only a call that connects loads this.
  * @module
  */
 
