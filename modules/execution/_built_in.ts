@@ -103,6 +103,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   timezone: () => import("./timezone.ts"),
   udev: () => import("./udev.ts"),
   useradd: () => import("./useradd.ts"),
+  vault: () => import("./vault.ts"),
   virtualenv_mod: () => import("./virtualenv_mod.ts"),
   webutil: () => import("./webutil.ts"),
   x509: () => import("#modules/execution/x509/mod.ts"),

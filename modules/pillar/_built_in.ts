@@ -18,6 +18,7 @@ export const PILLAR_SOURCES: ModuleTable = {
   http_yaml: () => import("./http_yaml.ts"),
   nodegroups: () => import("./nodegroups.ts"),
   stack: () => import("./stack.ts"),
+  vault: () => import("./vault.ts"),
 };
 
 /** Salt's sources that are not here, those of 3007 and 3006 included. */
@@ -37,5 +38,5 @@ export const PILLARS_NOT_BUILT: ReadonlySet<string> = new Set([
     "puppet",
   ],
   ...["reclass", "redismod", "rethinkdb_pillar", "s3", "saltclass", "sql", "sqlcipher", "sqlite3", "svn", "varstack"],
-  ...["vault", "venafi", "virtkey", "vmware"],
+  ...["venafi", "virtkey", "vmware"],
 ]);

@@ -10,5 +10,6 @@ export const SDB_DRIVERS: SdbDrivers = {
   consul: () => import("./consul.ts"),
   env: () => import("./env.ts"),
   sqlite3: () => import("./sqlite3.ts"),
+  vault: () => import("./vault.ts"),
   yaml: () => import("./yaml.ts"),
 };

@@ -85,6 +85,7 @@ export const STATE_MODULES: ModuleTable = {
   test: () => import("./test.ts"),
   timezone: () => import("./timezone.ts"),
   user: () => import("./user.ts"),
+  vault: () => import("./vault.ts"),
   virtualenv: () => import("./virtualenv.ts"),
   webutil: () => import("./webutil.ts"),
   x509: () => import("#modules/states/x509/mod.ts"),

@@ -1,0 +1,182 @@
+/**
+ * The module `vault`, its state, its driver of sdb and its source of pillar, against a server with the part of Vault's
+ * interface that they use; none of a real Vault.
+ * @module
+ */
+
+import { map, type Value } from "#lib/values/value.ts";
+import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { resultOrError, testContext, testOpts } from "#tests/support/calls/job_context.ts";
+import { callState } from "#tests/support/calls/state_call.ts";
+import { withPillar } from "#tests/support/files/pillar_scope.ts";
+import { ROLE_ID, SECRET_ID, startVault, VAULT_TOKEN, type VaultServer } from "#tests/support/servers/vault_server.ts";
+
+const TOKEN = { method: "token", token: VAULT_TOKEN };
+
+/** A job of a minion with this option. */
+function job({ url }: Pick<VaultServer, "url">, auth: Readonly<Record<string, unknown>> = TOKEN) {
+  return testContext({ opts: testOpts({ vault: map({ server: { url }, auth }), store: map({ driver: "vault" }) }) });
+}
+
+/** Calls functions in one job. */
+function caller(context: ReturnType<typeof job>) {
+  return (fun: string, args: Value[] = [], kwargs: Readonly<Record<string, unknown>> = {}) =>
+    resultOrError(context, fun, args, kwargs);
+}
+
+for (const mount of ["kv", "secret"]) {
+  Deno.test(`vault: secrets of ${mount === "kv" ? "version 1" : "version 2"} are written, read, changed, listed and removed`, async () => {
+    await using server = startVault();
+    const call = caller(job(server));
+    const path = `${mount}/app/db`, isSecond = mount === "secret";
+    const version = (number: number): Value => isSecond ? map({ version: number, destroyed: false }) : true;
+    assertEquals(await call("vault.write_secret", [path], { user: "foo", password: "ä'\"" }), version(1));
+    assertEquals(await call("vault.read_secret", [path]), map({ user: "foo", password: "ä'\"" }));
+    assertEquals(await call("vault.read_secret", [path, "user"]), "foo");
+    assertEquals(
+      await call("vault.read_secret", [path], { metadata: true }),
+      isSecond
+        ? map({ data: { user: "foo", password: "ä'\"" }, metadata: { version: 1, destroyed: false } })
+        : map({ user: "foo", password: "ä'\"" }),
+    );
+    assertEquals(await call("vault.patch_secret", [path], { password: "new", user: null }), version(2));
+    assertEquals(await call("vault.read_secret", [path]), map({ password: "new" }));
+    assertEquals(await call("vault.write_raw", [path, map({ a: 1, b: [true] })]), version(3));
+    assertEquals(await call("vault.read_secret", [path]), map({ a: 1, b: [true] }));
+    assertEquals(await call("vault.list_secrets", [`${mount}/`]), map({ keys: ["app/"] }));
+    assertEquals(await call("vault.list_secrets", [`${mount}/app/`], { keys_only: true }), ["db"]);
+    assertEquals(await call("vault.destroy_secret", [path, 1]), isSecond);
+    assertEquals(await call("vault.delete_secret", [path, "1"]), isSecond);
+    assertEquals(await call("vault.delete_secret", [path, "x"]), false);
+    assertEquals(await call("vault.delete_secret", [path]), true);
+    assertEquals(await call("vault.read_secret", [path]), "Failed to read secret! VaultNotFoundError: ");
+    assertEquals(await call("vault.read_secret", [path], { default: 7 }), 7);
+    assertEquals(await call("vault.read_secret", [path], { default: null }), null);
+    assertEquals(await call("vault.list_secrets", [`${mount}/none/`]), "Failed to list secrets! VaultNotFoundError: ");
+    assertEquals(await call("vault.destroy_secret", [path]), "Need at least one version to destroy.");
+  });
+}
+
+Deno.test("vault: a path stays below its mount, and is one path", async () => {
+  await using server = startVault();
+  const call = caller(job(server));
+  assertStringIncludes(String(await call("vault.read_secret", ["kv/../sys/policy/x"])), "Invalid path");
+  assertStringIncludes(String(await call("vault.policy_delete", ["a/b"])), "Invalid policy");
+  await call("vault.write_secret", ["kv/a b?c#d%2e"], { x: "1" });
+  assertEquals(server.requests.at(-1), `POST kv/a b?c#d%2e ${VAULT_TOKEN}`);
+});
+
+Deno.test("vault: a sign-in by AppRole is one for a job, and another one if its token is no longer valid", async () => {
+  await using server = startVault();
+  const auth = { method: "approle", role_id: ROLE_ID, secret_id: SECRET_ID };
+  const call = caller(job(server, auth));
+  assertEquals(await call("vault.write_secret", ["kv/x"], { a: "1" }), true);
+  assertEquals(await call("vault.read_secret", ["kv/x", "a"]), "1");
+  const signIns = () => server.requests.filter((one) => one.includes("auth/approle/login")).length;
+  assertEquals(signIns(), 1);
+  server.revoke();
+  assertEquals(await call("vault.read_secret", ["kv/x", "a"]), "1");
+  assertEquals(signIns(), 2);
+  assertEquals(await call("vault.clear_token_cache"), true);
+  assertEquals(await call("vault.read_secret", ["kv/x", "a"]), "1");
+  assertEquals(signIns(), 3);
+  const wrong = caller(job(server, { ...auth, secret_id: "wrong" }));
+  const refused = "Failed to read secret! VaultInvocationError: invalid role or secret ID";
+  assertEquals(await wrong("vault.read_secret", ["kv/x"]), refused);
+});
+
+Deno.test("vault: what the option lacks is said, and both of its forms are read", async () => {
+  await using server = startVault();
+  const of = (vault: Readonly<Record<string, unknown>>) =>
+    caller(testContext({ opts: testOpts({ vault: map(vault) }) }));
+  const { url } = server;
+  assertEquals(
+    await of({ url: `${url}/`, auth: TOKEN, namespace: "team" })("vault.get_server_config"),
+    map({ url, namespace: "team", verify: null }),
+  );
+  for (
+    const [vault, text] of [
+      [{}, "`vault:server:url` has no address"],
+      [{ url, auth: {} }, "`vault:auth:token` is missing"],
+      [{ url, auth: { method: "approle" } }, "`vault:auth:role_id` is missing"],
+      [{ url, auth: { method: "wrapped_token", token: "x" } }, "'wrapped_token' to sign in is not supported"],
+      [{ url, auth: { token: { wrap_info: {} } } }, "a wrapped token is not supported"],
+      [{ url, auth: TOKEN, config_location: "master" }, "must be local"],
+    ] as const
+  ) assertStringIncludes(String(await of(vault)("vault.policies_list")), text);
+  const closed = of({ url: "http://127.0.0.1:1", auth: TOKEN });
+  assertStringIncludes(String(await closed("vault.read_secret", ["kv/x"])), "Failed to read secret! ConnectionError:");
+});
+
+Deno.test("vault.policy_present and policy_absent are reached once, and say in test mode what they would change", async () => {
+  await using server = startVault();
+  const context = job(server);
+  const call = caller(context);
+  const rules = 'path "a" {\n  capabilities = ["read"]\n}\n';
+  const diff = '--- \n+++ \n@@ -0,0 +1,3 @@\n+path "a" {\n+  capabilities = ["read"]\n+}\n';
+  const steps: readonly (readonly [string, boolean, Value, string, Value])[] = [
+    ["policy_present", true, null, "Policy would be created", map({ web: diff })],
+    ["policy_present", false, true, "Policy has been created", map({ web: diff })],
+    ["policy_present", false, true, "Policy exists, and has the correct content", new Map()],
+    ["policy_absent", true, null, "Policy would be deleted", map({ deleted: "web" })],
+    ["policy_absent", false, true, "Policy has been deleted", map({ deleted: "web" })],
+    ["policy_absent", false, true, "Policy is already absent", new Map()],
+  ];
+  for (const [fun, test, result, comment, changes] of steps) {
+    const args = fun === "policy_present" ? { name: "web", rules } : { name: "web" };
+    const given = await callState(`vault.${fun}`, args, { job: context, test });
+    assertEquals([given.get("result"), given.get("comment"), given.get("changes")], [result, comment, changes]);
+  }
+  assertEquals(await call("vault.policy_fetch", ["web"]), null);
+  assertEquals(await call("vault.policy_delete", ["web"]), false);
+  assertEquals(await call("vault.policy_write", ["web", rules]), true);
+  assertEquals(await call("vault.policy_fetch", ["web"]), rules);
+  assertEquals(await call("vault.policies_list"), ["default", "web"]);
+  assertEquals(await call("vault.query", ["get", "sys/policy/web"]), map({ name: "web", rules }));
+  assertEquals(
+    await call("vault.query", ["GET", "sys/policy/none"]),
+    "VaultNotFoundError: No policy named: none",
+  );
+  const failed = await callState("vault.policy_present", { name: "web", rules }, {
+    job: job(server, { ...TOKEN, token: "wrong" }),
+  });
+  assertEquals(failed.get("comment"), "Failed to read policy: VaultPermissionDeniedError: permission denied");
+});
+
+Deno.test("vault as driver of sdb reads and writes fields", async () => {
+  await using server = startVault();
+  const context = job(server);
+  const call = caller(context);
+  assertEquals(await call("sdb.set", ["sdb://store/secret/app?user", "foo"]), true);
+  assertEquals(await call("sdb.get", ["sdb://store/secret/app?user"]), "foo");
+  assertEquals(await call("sdb.get", ["sdb://store/secret/app/user"]), "foo");
+  assertEquals(await call("sdb.get", ["sdb://store/secret/app"]), map({ user: "foo" }));
+  assertEquals(await call("sdb.get", ["sdb://store/secret/app?none"]), null);
+  assertEquals(await call("sdb.get", ["sdb://store/kv/nothing/x"]), null);
+  assert(context.logged.every((line) => !line.includes("foo")));
+});
+
+Deno.test("ext_pillar vault gives a minion the secrets of its id and of its pillar's values", async () => {
+  await using server = startVault();
+  const call = caller(job(server));
+  await call("vault.write_secret", ["secret/minions/web1"], { pass: "s1", nested: map({ a: 1 }) });
+  await call("vault.write_secret", ["kv/roles/app"], { role: "app", nested: map({ b: 2 }) });
+  await call("vault.write_secret", ["kv/roles/db"], { db: "yes" });
+  const options = `
+vault: {url: '${server.url}', auth: {method: token, token: ${VAULT_TOKEN}}}
+ext_pillar:
+  - vault: path=secret/minions/{minion}
+  - vault: {conf: 'path=kv/roles/{pillar[roles]}', nesting_key: roles_of}
+  - vault: path=secret/none/{pillar[nothing][x]}
+  - vault: path=secret/minions/nobody
+  - vault: nothing
+`;
+  const files = { "pillar/top.sls": "base: {'*': [roles]}\n", "pillar/roles.sls": "roles: [app, db]\n" };
+  await withPillar(files, options, async ({ pillar, errors }) => {
+    assertEquals(
+      await pillar("web1"),
+      "{'roles': ['app', 'db'], 'pass': 's1', 'nested': {'a': 1}, 'roles_of': {'role': 'app', 'nested': {'b': 2}, 'db': 'yes'}}",
+    );
+    assertStringIncludes(errors.join("\n"), '"nothing" is not a valid Vault ext_pillar config');
+  });
+});
