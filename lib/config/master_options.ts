@@ -83,6 +83,8 @@ function makeMasterOptions() {
     ),
     pki_dir: pathOption("/etc/salt/pki/master", "Directory of the master's keys and the minions' keys."),
     cachedir: pathOption("/var/cache/salt/master", "Directory of jobs, minion data, tokens and session keys."),
+    sqlite_queue_dir: pathOption("/var/cache/salt/master/queues", "Directory of the queues of the runner `queue`."),
+    runner_queue: dictOption(new Map(), "The `queue` and `backend` of queue.insert_runner and queue.process_runner."),
     pidfile: pathOption("/var/run/salt-master.pid", "File that holds the process id."),
     log_file: pathOption("/var/log/salt/master", "Log file."),
     key_logfile: pathOption("/var/log/salt/key", "Log file of `salt-key`."),

@@ -97,6 +97,7 @@ function makeMinionOptions() {
     key_logfile: notNeeded(
       pathOption("/var/log/salt/key", "Accepted for compatibility with Salt; a minion writes none."),
     ),
+    minion_restart_command: strsOption([], "The command with which minion.restart starts the minion again."),
     append_minionid_config_dirs: strsOption(
       [],
       "Which of `cachedir`, `pki_dir`, `extension_modules` and `pidfile` get the id appended.",

@@ -6,6 +6,7 @@
 import { optsValues } from "#lib/config/opts_map.ts";
 import { ownRenderer } from "./own_renderer.ts";
 import { bind } from "#lib/plugins/call.ts";
+import { callFunction } from "#lib/plugins/execution.ts";
 import type { JobContext } from "#lib/plugins/job_context.ts";
 import type { ModuleFunction } from "#lib/plugins/module.ts";
 import type { RenderHost, SaltFunction, SaltFunctions, TemplateFiles } from "#lib/plugins/renderer.ts";
@@ -42,17 +43,27 @@ function saltFunctionsOf(context: JobContext): SaltFunctions {
   };
 }
 
+/** Salt masks pillar for operators, not for templates, nor for the functions that those call call. */
+function showingPillar(context: JobContext): JobContext {
+  const own: JobContext = {
+    ...context,
+    showsPillar: true,
+    call: (name, args, kwargs) => callFunction(name, { args, kwargs, context: own }),
+  };
+  return own;
+}
+
 /** The rendering host for the job of `context`. */
 export function jobRenderHost(context: JobContext, files: TemplateFiles): RenderHost {
+  const own = showingPillar(context);
   return {
     opts: optsValues(context.opts),
     grains: context.grains,
     pillar: context.pillar,
-    // Salt masks pillar for operators, not for templates.
-    salt: saltFunctionsOf({ ...context, showsPillar: true }),
+    salt: saltFunctionsOf(own),
     files,
     builtInRenderers: context.catalogue.builtInRenderers,
-    renderer: (name) => ownRenderer(name, { ...context, showsPillar: true }),
+    renderer: (name) => ownRenderer(name, own),
     signal: context.signal,
     log: (level, message) => context.log(level, message),
   };

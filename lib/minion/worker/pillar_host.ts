@@ -161,8 +161,9 @@ function jobContext(parts: PillarHostParts, scope: PillarScope): JobContext {
     signal,
     log,
     child: () => {},
+    showsPillar: true,
   });
-  return { ...context, showsPillar: true };
+  return context;
 }
 
 /** The functions and renderers with those in Python: a call has a process of its own, and knows the pillar's minion. */

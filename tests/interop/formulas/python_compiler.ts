@@ -4,13 +4,19 @@
  */
 
 import type { Salt } from "#tests/interop/salts.ts";
-import type { Typed } from "#tests/support/typed_values.ts";
+import { isMap, type ValueMap } from "#lib/values/value.ts";
+import { fromTyped, type Typed } from "#tests/support/typed_values.ts";
 
 /** A request to compile. */
 export interface CompileRequest {
   readonly sls: string;
   /** The pillar as YAML. */
   readonly pillar: string;
+  /**
+   * The function that compiles.
+   * @default "show_low_sls"
+   */
+  readonly function?: "show_low_sls" | "show_sls";
   /**
    * Whether the states are applied, in test mode or really.
    * @default they are only compiled
@@ -47,16 +53,31 @@ export class PythonCompiler implements AsyncDisposable {
     return JSON.parse(await this.#ask(request));
   }
 
+  /** Requests the pillar that the files of these directories give to this host. */
+  async pillar(pillar_roots: readonly string[]): Promise<ValueMap> {
+    const answer = JSON.parse(await this.#ask({ pillar_roots }));
+    const pillar = fromTyped(answer.pillar);
+    if (!isMap(pillar)) throw new Error(`no pillar: ${JSON.stringify(answer)}`);
+    return pillar;
+  }
+
+  /** Requests the names of the renderers that load; Salt takes a file of another one for an empty file. */
+  async renderers(): Promise<readonly string[]> {
+    return JSON.parse(await this.#ask({ renderers: true })).renderers;
+  }
+
   /** Requests the results of states. */
   async apply(request: CompileRequest): Promise<ApplyAnswer> {
     return JSON.parse(await this.#ask({ apply: "test", ...request }));
   }
 
-  async #ask(request: CompileRequest): Promise<string> {
+  async #ask(
+    request: CompileRequest | { readonly renderers: true } | { readonly pillar_roots: readonly string[] },
+  ): Promise<string> {
     this.#write(JSON.stringify(request));
     while (!this.#read.includes("\n")) {
       const { value, done } = await this.#reader.read();
-      if (done) throw new Error(`Python Salt's compiler ended at ${request.sls}`);
+      if (done) throw new Error(`Python Salt's compiler ended at ${JSON.stringify(request)}`);
       this.#read += value;
     }
     const end = this.#read.indexOf("\n");
