@@ -53,6 +53,7 @@ export const STATE_MODULES: ModuleTable = {
   pip: () => import("./pip.ts"),
   pkg: () => import("#modules/states/pkg/mod.ts"),
   pkgrepo: () => import("./pkgrepo.ts"),
+  postgres_cluster: () => import("./postgres_cluster.ts"),
   postgres_database: () => import("./postgres_database.ts"),
   postgres_extension: () => import("./postgres_extension.ts"),
   postgres_group: () => import("./postgres_group.ts"),

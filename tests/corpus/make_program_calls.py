@@ -62,6 +62,8 @@ def without(value, root):
         return value.replace(root, "{root}").replace(sys.executable, "{python}")
     if isinstance(value, (list, tuple)):
         return [without(one, root) for one in value]
+    if isinstance(value, type({}.keys())):
+        return without(list(value), root)
     if isinstance(value, (set, frozenset)):
         return sorted(without(one, root) for one in value)
     if hasattr(value, "items"):
