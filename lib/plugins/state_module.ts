@@ -27,6 +27,8 @@ export interface StateResult {
   warnings?: string[];
   /** Whether `mod_watch` must not be called, although a watched state has changed something. */
   skip_watch?: boolean;
+  /** Whether the version that the state is about is the default one: `pyenv`. */
+  default?: boolean;
   /** Data of a state that only reads: `disk.status`, `http.query`. */
   data?: Value;
   /** The job that the state has started on other hosts. */

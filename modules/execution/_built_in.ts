@@ -78,6 +78,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   postgres: () => import("#modules/execution/postgres/mod.ts"),
   ps: () => import("./ps.ts"),
   publish: () => import("./publish.ts"),
+  pyenv: () => import("./pyenv.ts"),
   quota: () => import("./quota.ts"),
   rabbitmq: () => import("#modules/execution/rabbitmq/mod.ts"),
   random: () => import("./random.ts"),

@@ -64,6 +64,7 @@ export const STATE_MODULES: ModuleTable = {
   postgres_tablespace: () => import("./postgres_tablespace.ts"),
   postgres_user: () => import("./postgres_user.ts"),
   process: () => import("./process.ts"),
+  pyenv: () => import("./pyenv.ts"),
   quota: () => import("./quota.ts"),
   rabbitmq_cluster: () => import("./rabbitmq_cluster.ts"),
   rabbitmq_plugin: () => import("./rabbitmq_plugin.ts"),

@@ -210,6 +210,7 @@ function functionsOf(high: ValueMap): Set<string> {
   const found = new Set<string>();
   for (const state of high.values()) {
     for (const [module, items] of isMap(state) ? state : []) {
+      if (str(module).startsWith("__")) continue;
       const fun = Array.isArray(items) ? items.find((item) => typeof item === "string") : undefined;
       if (typeof fun === "string") found.add(`${str(module)}.${fun}`);
     }
