@@ -96,7 +96,7 @@ function pythonEngines(opts: MasterOpts | MinionOpts, log: Logger): PythonPlugin
     modules: directories("modules"),
   }, {
     allowed: allowedPlugins(opts.python_plugins),
-    disabled: [],
+    isLoaded: () => true,
     others: (family) => new Set(directories(family).flatMap((directory) => [...userFiles(directory).keys()])),
     warn: log.warning,
   });

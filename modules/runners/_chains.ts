@@ -30,7 +30,7 @@ export interface Audited {
 /** Compares the chains of minions with the job cache; minions that do not answer have a problem. */
 export async function auditChains(context: RunnerContext, target: AuditTarget): Promise<Map<string, Audited>> {
   // Before the chains are read: what is stored meanwhile is not in them.
-  const stored = storedJobs(context);
+  const stored = await storedJobs(context);
   const { tgt, tgtType } = target;
   const job = await context.local.job(tgt, "chain.records", { tgtType, arg: [0, PAGE] });
   const audited = new Map<string, Audited>();
@@ -75,11 +75,11 @@ function recordsOf(page: ValueMap): ChainRecord[] {
   });
 }
 
-function storedJobs({ jobs }: RunnerContext): Stored {
+async function storedJobs({ jobs }: RunnerContext): Promise<Stored> {
   const byMinion = new Map<string, Map<string, StoredJob>>();
-  for (const { jid, load } of jobs.walk()) {
-    const returns = jobs.getReturns(jid);
-    for (const id of new Set([...returns.keys(), ...jobMinions(jobs.getLoad(jid))])) {
+  for await (const { jid, load } of jobs.list()) {
+    const returns = await jobs.getReturns(jid);
+    for (const id of new Set([...returns.keys(), ...jobMinions(await jobs.getLoad(jid))])) {
       const returned = returns.get(id), own = byMinion.get(id) ?? new Map<string, StoredJob>();
       const isReturned = returned !== undefined && returned.refused !== true;
       own.set(jid, { load, isReturned, link: readLink(returned?.chain) });

@@ -50,7 +50,7 @@ const READ_AT_ONCE = 25;
 
 /** What an index is made of. */
 interface IndexParts {
-  readonly store: Pick<JobStore, "walk" | "getLoad" | "getReturns">;
+  readonly store: Pick<JobStore, "list" | "getLoad" | "getReturns">;
   readonly feed: Pick<EventFeed, "listen">;
   readonly log: Pick<Logger, "warning">;
   /** Jobs that are kept. Default: {@linkcode MAX_JOBS}. */

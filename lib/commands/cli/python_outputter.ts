@@ -25,7 +25,7 @@ export async function pythonOutputter(name: string | null, opts: object): Promis
   const { extension_modules: extensionModules, module_dirs: moduleDirs, outputter_dirs } = opts;
   const { files, names } = findPythonPlugins({
     output: [...moduleDirectories({ extensionModules, moduleDirs }, "output"), ...outputter_dirs],
-  }, { allowed: allowedPlugins(opts.python_plugins), disabled: [], others: () => new Set(), warn: () => {} });
+  }, { allowed: allowedPlugins(opts.python_plugins), isLoaded: () => true, others: () => new Set(), warn: () => {} });
   if (!names.output?.includes(name)) return undefined;
   const program = pythonProgram(opts.python);
   const helper = await writeHelper(opts.cachedir);

@@ -16,7 +16,11 @@ Deno.test("a job that is forgotten is forgotten at its minions too, and a minion
       return Promise.resolve(() => {});
     },
   };
-  const store = { walk: () => [], getLoad: () => undefined, getReturns: () => new Map() };
+  const store = {
+    async *list() {},
+    getLoad: () => Promise.resolve(undefined),
+    getReturns: () => Promise.resolve(new Map()),
+  };
   const index = new JobIndex({ store, feed, log: { warning: () => {} }, maxJobs: 20 });
   await index.load();
   const begin = (i: number, minions: readonly string[]) => {
