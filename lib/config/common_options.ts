@@ -16,7 +16,6 @@ import {
   notNeeded,
   type Option,
   pathOption,
-  planOption,
   strOption,
   strsOption,
 } from "./option_types.ts";

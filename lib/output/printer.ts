@@ -184,6 +184,9 @@ export function resultPrinter(
   return Object.assign(print, { [Symbol.dispose]: () => put[Symbol.dispose]() });
 }
 
+/** A code of colours, behind a control character. */
+const SGR = /(\p{Cc}\[[\d;]*m)/u;
+
 /** The text of an own outputter; `undefined` if it fails, which is said: then `nested` is used, as in Salt. */
 function formatOwn(
   own: OwnOutputter,
@@ -192,8 +195,10 @@ function formatOwn(
 ): string | undefined {
   try {
     // Colours are its own; what else controls a terminal may come from a minion.
-    const parts = own(value, options.color).split(/(\x1b\[[\d;]*m)/);
-    return parts.map((part, i) => i % 2 === 1 && options.color ? part : sanitize(part)).join("").trimEnd();
+    const parts = own(value, options.color).split(SGR);
+    return parts.map((part, i) => i % 2 === 1 && options.color && part.startsWith("\x1b") ? part : sanitize(part)).join(
+      "",
+    ).trimEnd();
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     options.warn(`The outputter ${options.out} failed, fall back to nested: ${sanitize(error.message)}`);

@@ -7,7 +7,6 @@
 import type { EngineBus, EventStream } from "#lib/engines/engine_bus.ts";
 import { type EngineInit, unpackEngineMap } from "#lib/engines/messages.ts";
 import type { PythonEngineParts } from "#lib/engines/python_engine_parts.ts";
-import type { MinionOpts } from "#lib/config/options.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
 import { loadGrains } from "#lib/minion/agent/grains.ts";
 import { callDirectly } from "./job.ts";

@@ -67,6 +67,8 @@ export type PythonRequest =
   /** Runs an SLS file in Python. */
   | {
     readonly kind: "render";
+    /** `py`, or `pyobjects`. */
+    readonly renderer: string;
     readonly text: string;
     readonly path: string;
     readonly name: string;

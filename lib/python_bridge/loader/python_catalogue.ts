@@ -114,7 +114,7 @@ class PythonModules {
   }
 }
 
-/** The function that describes the plugins of a family, or says which do not load, as a job of its own, if `name` is its name. */
+/** The function of this name that describes plugins, or says which do not load, as a job of its own. */
 function describing(name: string, { job }: PythonAccess): ModuleFunction<JobContext> | undefined {
   if (name !== OWN_PROBLEMS && !name.startsWith(DESCRIBE)) return undefined;
   const family = name === `${DESCRIBE}states` ? "states" : "modules";

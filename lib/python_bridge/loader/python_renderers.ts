@@ -1,5 +1,6 @@
 /**
- * Renderers in Python: `#!py`, whose files have a function `run`, and a fleet's own.
+ * Renderers in Python: `#!py`, whose files have a function `run`, `#!pyobjects`, whose files make states, and a fleet's
+ * own.
  * @module
  */
 
@@ -15,7 +16,10 @@ import type { PythonPlugins } from "./python_files.ts";
 /** The functions of renderers, `upper.render`. */
 export type RendererFunctions = Pick<Functions<JobContext>, "get">;
 
-/** The renderers of `builtin`, `py`, and those of the plugins in Python. */
+/** The renderers whose files are Python. */
+const SLS_RENDERERS: readonly string[] = ["py", "pyobjects"];
+
+/** The renderers of `builtin`, `py` and `pyobjects`, and those of the plugins in Python. */
 export function withPythonRenderers(
   builtin: RendererFunctions | undefined,
   { plugins, job, compilesPillar = false }: {
@@ -28,10 +32,12 @@ export function withPythonRenderers(
   return {
     async get(name) {
       const module = name.split(".", 1)[0];
-      if (!names.has(module) && module !== "py") return await builtin?.get(name);
+      const isOurs = SLS_RENDERERS.includes(module);
+      if (!names.has(module) && !isOurs) return await builtin?.get(name);
       if (job === undefined) return rendererOf(() => Promise.reject(new CommandError(`${module} needs Python`)));
-      if (module === "py" && !names.has("py")) {
-        return rendererOf((given, context) => renderPython(given, context, { job, pillar: !compilesPillar }));
+      if (isOurs && !names.has(module)) {
+        const how = { renderer: module, job, pillar: !compilesPillar };
+        return rendererOf((given, context) => renderPython(given, context, how));
       }
       if (await job.find("renderers", name) instanceof MissingPlugin) return await builtin?.get(name);
       return rendererOf(async (given, context) => {
@@ -54,17 +60,18 @@ function rendererOf(run: (given: ValueMap, context: JobContext) => Promise<unkno
   };
 }
 
-/** Runs an SLS file in Python. As in Salt, it is the file itself, whatever renderers come before. */
+/** Runs an SLS file in Python. As in Salt, `py` runs the file itself, whatever renderers come before. */
 async function renderPython(
   given: ValueMap,
   context: JobContext,
-  { job, pillar }: { readonly job: MinionPython; readonly pillar: boolean },
+  { renderer, job, pillar }: { readonly renderer: string; readonly job: MinionPython; readonly pillar: boolean },
 ): Promise<unknown> {
   const text = (name: string) => str(given.get(name) ?? "");
   const path = text("tmplpath");
   const name = path.slice(path.lastIndexOf("/") + 1).split(".", 1)[0];
   const { value } = await job.request({
     kind: "render",
+    renderer,
     text: text("data"),
     path,
     name: name === "" ? "sls" : name,

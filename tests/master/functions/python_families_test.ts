@@ -1,5 +1,6 @@
 /**
- * Plugins in Python of the smaller families: outputters, systems of external_auth, rosters, drivers of sdb, serializers.
+ * Plugins in Python of the smaller families: outputters, systems of external_auth, rosters, drivers of sdb,
+ * serializers.
  * @module
  */
 

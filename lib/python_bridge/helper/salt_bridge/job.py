@@ -206,10 +206,13 @@ class Job:
         return {"value": {"grains": parts, "problems": problems}}
 
     def _do_render(self, message):
-        """Runs the function `run` of an SLS file in Python."""
-        from . import sls
+        """Runs an SLS file in Python: its function `run`, or the states that it makes."""
+        if message["renderer"] == "pyobjects":
+            from . import pyobjects as renderer
+        else:
+            from . import sls as renderer
 
-        return {"value": plain(sls.run(self, message))}
+        return {"value": plain(renderer.run(self, message))}
 
     def _function(self, family, full):
         module, _, fun = full.partition(".")

@@ -1,0 +1,38 @@
+/**
+ * SLS files of the renderer `pyobjects`, against what Salt 3008.3 made of them (recorded_pyobjects.json).
+ * @module
+ */
+
+import { map, str, toValue } from "#lib/values/value.ts";
+import { assertEquals, assertMatch } from "#tests/support/assert.ts";
+import recorded from "./recorded_pyobjects.json" with { type: "json" };
+import { PythonPool } from "./python_pool.ts";
+
+/** A pool of a minion with the recorded files. */
+function poolWithFiles(): PythonPool {
+  return new PythonPool({}, {
+    grains: map({ id: "m1", kernel: "Linux", os_family: "Debian" }),
+    configure: (root) => {
+      for (const [path, text] of Object.entries(recorded.files)) {
+        const to = `${root}/srv/${path}`;
+        Deno.mkdirSync(to.slice(0, to.lastIndexOf("/")), { recursive: true });
+        Deno.writeTextFileSync(to, text);
+      }
+      return { id: "m1", file_client: "local", file_roots: map({ base: [`${root}/srv`] }), "samba:x": 1 };
+    },
+  });
+}
+
+Deno.test("files of pyobjects make the states that Salt makes of them", async () => {
+  await using pool = poolWithFiles();
+  const kwargs = (name: string) => map({ __kwarg__: true, path: `salt://${name}.sls`, default_renderer: "pyobjects" });
+  for (const [name, states] of Object.entries(recorded.rendered)) {
+    assertEquals([name, await pool.run("slsutil.renderer", kwargs(name))], [name, toValue(states)]);
+  }
+  const refused = async (name: string) => str(await pool.run("slsutil.renderer", kwargs(name)));
+  assertMatch(await refused("duplicate"), /DuplicateState: A state with id ''\/a'', type ''file\.managed'' exists/);
+  assertMatch(
+    await refused("invalid"),
+    /line 3, in <module>[^]*The function 'no_such_function' does not exist in the StateFactory for 'file'/,
+  );
+});
