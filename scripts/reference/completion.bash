@@ -46,7 +46,7 @@ _salt_own_functions() {
   done < <(sed -nE '@SED@' "$config/minion" "$config"/minion.d/*.conf 2>/dev/null)
   case $cache in "$root"/*) ;; *) cache=$root/${cache#/} ;; esac
   while read -r directory; do
-    for value in "$directory"/*.ts "$directory"/*.js; do [[ -f $value ]] && files+=("$value"); done
+    for value in "$directory"/*.ts "$directory"/*.js "$directory"/*.py; do [[ -f $value ]] && files+=("$value"); done
   done < <(
     echo "${extmods:-$cache/extmods}/modules"
     sed -nE '@ROOTS@' "$config/master" "$config"/master.d/*.conf 2>/dev/null
@@ -55,7 +55,7 @@ _salt_own_functions() {
   [[ ${#files[@]} -gt 0 ]] || return
   while IFS= read -r line; do
     value=${line##* } directory=${line%%:*}
-    directory=${directory##*/} directory=${directory%.?s}
+    directory=${directory##*/} directory=${directory%.??}
     case $value in virtual | _*) ;; *) REPLY+=" $directory.${value%_}" ;; esac
   done < <(grep -HoE '@EXPORTS@' -- "${files[@]}" 2>/dev/null)
 }

@@ -114,11 +114,11 @@ function __salt_own_functions
     set -l directories $extmods/modules (sed -nE '@ROOTS@' $config/master $options 2>/dev/null)
     test -n "$root"; or set directories $directories /srv/salt/_modules
     for directory in $directories
-        set -l files $directory/*.ts $directory/*.js
+        set -l files $directory/*.ts $directory/*.js $directory/*.py
         test (count $files) -gt 0; or continue
         for line in (grep -HoE '@EXPORTS@' -- $files 2>/dev/null)
             set -l name (string replace -r '.* ' '' -- $line)
-            set -l module (string replace -r '\.[tj]s:.*' '' -- $line | string replace -r '.*/' '')
+            set -l module (string replace -r '\.(?:[tj]s|py):.*' '' -- $line | string replace -r '.*/' '')
             string match -qr '^(virtual$|_)' -- $name; or echo $module.(string replace -r '_$' '' -- $name)\t'a function of an own module'
         end
     end

@@ -103,8 +103,8 @@ const SED =
 const ROOTS =
   `/^file_roots:/,/^[^[:blank:]#]/s/^[[:blank:]]+-[[:blank:]]+["']?(\\/[^"'#]*[^"'#[:blank:]\\/])\\/?["']?([[:blank:]].*)?$/\\1\\/_modules/p`;
 
-/** The beginning of an export statement, up to its name. */
-const EXPORTS = "^export (async )?(function\\*?|const) [A-Za-z_][A-Za-z0-9_]*";
+/** The beginning of an export statement, or of a function in Python, up to its name. */
+const EXPORTS = "^(export (async )?(function\\*?|const)|def) [A-Za-z_][A-Za-z0-9_]*";
 
 type Families = ReadonlyMap<string, readonly Described[]>;
 

@@ -68,7 +68,7 @@ _salt_own_functions() {
   directories=(${extmods:-$cache/extmods}/modules)
   (( $#master )) && directories+=(${(f)"$(sed -nE '@ROOTS@' $master 2>/dev/null)"})
   [[ -n $root ]] || directories+=(/srv/salt/_modules)
-  for value in $directories; do files+=($value/*.(ts|js)(N.)); done
+  for value in $directories; do files+=($value/*.(ts|js|py)(N.)); done
   (( $#files )) || return
   for line in ${(f)"$(grep -HoE '@EXPORTS@' -- $files 2>/dev/null)"}; do
     name=${line##* } module=${${line%%:*}:t:r}

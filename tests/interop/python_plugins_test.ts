@@ -1,5 +1,6 @@
 /**
- * A master's plugins in Python give with our `salt-run` what they give with Python's, on the same directories.
+ * A master's plugins in Python give with our `salt-run` what they give with Python's: runners, outputters, drivers of
+ * sdb, sources of pillar, on the same directories.
  * @module
  */
 
@@ -34,6 +35,11 @@ def ext_pillar(minion_id, pillar, *args, **kwargs):
 
 const FILES: Readonly<Record<string, string>> = {
   "runners/own.py": RUNNER,
+  "output/shown.py":
+    "def output(data, **kwargs):\n    return 'own %s %s %s %s\\n' % (data, sorted(kwargs), __opts__['id'], __name__)\n",
+  "output/fails.py": "def output(data): raise KeyError(data)\n",
+  "sdb/kept.py":
+    "def get(key, profile=None): return [key, profile['prefix'], __opts__['id'], __salt__['test.echo']('x'), __name__]\n",
   "runners/refused.py": "def __virtual__(): return (False, 'needs the moon')\ndef f(): pass\n",
   "pillar/own.py": PILLAR,
   "pillar/keys.py": "def ext_pillar(minion_id, pillar, a, b=1): return {'keys': [a, b, sorted(pillar)]}\n",
@@ -53,7 +59,7 @@ async function shown(salt: Salt, configDir: string, ...words: string[]): Promise
 
 await testWithPython(
   PYTHON_SALTS[2],
-  "runners and sources of pillar in Python give what they give {}",
+  "runners, outputters, drivers of sdb and sources of pillar in Python give what they give {}",
   async (python) => {
     const root = Deno.makeTempDirSync({ prefix: "plugins_" });
     try {
@@ -73,11 +79,24 @@ await testWithPython(
         sock_dir: "run",
         log_file: `${root}/log`,
         pillar_roots: { base: [`${root}/no_pillar`] },
+        stored: { driver: "kept", prefix: "p_" },
         ext_pillar: [{ own: ["a", 2] }, { keys: { a: 5 } }, { fails: 1 }, { refused: 1 }],
       };
       Deno.writeTextFileSync(`${root}/master`, JSON.stringify(options));
-      for (const words of [["own.together"], ["own.fn"], ["refused.f"], ["pillar.show_pillar", "m1"]]) {
+      for (
+        const words of [["own.together"], ["own.fn"], ["refused.f"], ["pillar.show_pillar", "m1"], [
+          "sdb.get",
+          "sdb://stored/k",
+        ]]
+      ) {
         assertEquals(await shown(OURS, root, ...words), await shown(python, root, ...words), words.join(" "));
+      }
+      for (const out of ["shown", "fails"]) {
+        const texts = [OURS, python].map(async (salt) =>
+          (await run([...salt.command("salt-run"), "-c", root, `--out=${out}`, "own.absent"])).out
+        );
+        const [ours, theirs] = await Promise.all(texts);
+        assertEquals(ours, theirs, out);
       }
       for (const salt of [OURS, python]) {
         const failed = String(await shown(salt, root, "own.fails"));

@@ -38,6 +38,7 @@ const CASES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ["salt -c /nonexistent we", []],
   ["salt-call disks.", ["disks.label", "disks.true", "disks.usage"]],
   ["salt web1 racks.", ["racks.where"]],
+  ["salt web1 shelves.", ["shelves.list", "shelves.where"]],
   ["salt web1 test.ping,racks.wh", ["test.ping,racks.where"]],
   ["salt-run racks.", []],
   ["salt web1 state.apply mo", ["mods=", "motd", "motds."]],
@@ -67,6 +68,15 @@ export function usage() {}
 export function true_() {}
 export function _mine() {}
   export function notAtTheTop() {}
+`;
+
+const SHELVES = `
+def __virtual__(): return True
+def list_(): return []
+def where(name): return name
+def _mine(): pass
+class Other:
+    def inside(self): pass
 `;
 
 /** The directories of a master, and the completion scripts. */
@@ -101,6 +111,7 @@ class Place implements AsyncDisposable {
     const own: readonly (readonly [path: string, text: string])[] = [
       ["var/cache/salt/minion/extmods/modules/disks.ts", OWN],
       ["srv/salt/_modules/racks.js", "export async function where() {}\n"],
+      ["srv/salt/_modules/shelves.py", SHELVES],
       ["srv/salt/_modules/notes.txt", "export function nothing() {}\n"],
       ...["top", "motd", "motds/one", "apache/init", "apache/mod", "apache/vhosts/main", EVIL, "ev;il/x"]
         .map((name) => [`srv/salt/${name}.sls`, ""] as const),
