@@ -7,6 +7,7 @@ import type { ModuleTable, VirtualNames } from "#lib/plugins/loader.ts";
 
 /** The table of built-in execution modules. */
 export const EXECUTION_MODULES: ModuleTable = {
+  acme: () => import("./acme.ts"),
   aliases: () => import("./aliases.ts"),
   alternatives: () => import("./alternatives.ts"),
   apache: () => import("./apache.ts"),

@@ -175,7 +175,9 @@ export const rehash: ModuleFunction<JobContext> = fn({
 async function runWithShims(words: readonly string[], runas: string | null, context: JobContext) {
   const path = quoteShellWord(await pyenvPath(runas, context));
   const line = `env PATH=${path}/shims:$PATH  ${words.map(quoteShellWord).join(" ")}`;
-  const result = mapOrEmpty(await context.call("cmd.run_all", [line], map({ runas, python_shell: true, shell: "/bin/sh" })));
+  const result = mapOrEmpty(
+    await context.call("cmd.run_all", [line], map({ runas, python_shell: true, shell: "/bin/sh" })),
+  );
   if (result.get("retcode") !== 0) return false;
   await makeShims(runas, context);
   return result.get("stdout") ?? "";

@@ -6,7 +6,7 @@
 
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
-import { deleteItems, insertItems, listItems, listQueues, popItems } from "#lib/fleet/sqlite_queue.ts";
+import { deleteItems, insertItems, listItems, listQueues, popItems } from "./_sqlite_queue.ts";
 import { invoke } from "#lib/plugins/call.ts";
 import { p } from "#lib/plugins/module.ts";
 import { parseJson } from "#lib/values/json_read.ts";

@@ -8,6 +8,7 @@ import type { ModuleTable } from "#lib/plugins/loader.ts";
 /** The table of built-in state modules. */
 export const STATE_MODULES: ModuleTable = {
   acl: () => import("./acl.ts"),
+  acme: () => import("./acme.ts"),
   alias: () => import("./alias.ts"),
   alternatives: () => import("./alternatives.ts"),
   apache: () => import("./apache.ts"),

@@ -1,6 +1,6 @@
 /**
  * State module `rabbitmq_upstream`: the upstreams of federated exchanges and queues of RabbitMQ.
- * Source: Salt 3008.3 `salt/states/rabbitmq_upstream.py`, `salt/utils/dictdiffer.py` deep_diff.
+ * Source: Salt 3008.3 `salt/states/rabbitmq_upstream.py`.
  * @module
  */
 
@@ -11,22 +11,12 @@ import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
+import { deepDiff } from "./_deep_diff.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { mapOrEmpty } from "#lib/values/shape.ts";
-import { equals, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 export const virtual: Virtual = NEEDS_RABBITMQ;
-
-/** The fields of two flat maps that differ: `{old: …, new: …}`, each only if it has one. */
-function difference(old: ValueMap, wanted: ValueMap): ValueMap {
-  const only = (from: ValueMap, other: ValueMap): ValueMap =>
-    new Map([...from].filter(([key, value]) => {
-      const there = other.get(key);
-      return there === undefined || !equals(there, value);
-    }));
-  const sides: [string, ValueMap][] = [["old", only(old, wanted)], ["new", only(wanted, old)]];
-  return new Map<Value, Value>(sides.filter(([, side]) => side.size > 0));
-}
 
 /** The definition that the server has. */
 function currentDefinition(text: Value): ValueMap {
@@ -66,7 +56,7 @@ export const present: ModuleFunction<StateContext> = stateFn({
       const isNew = !upstreams.has(name);
       const changes = isNew
         ? map({ old: null, new: wanted })
-        : difference(currentDefinition(upstreams.get(name) ?? ""), wanted);
+        : deepDiff(currentDefinition(upstreams.get(name) ?? ""), wanted);
       if (changes.size === 0) {
         return { ...startResult(name), comment: `Upstream "${name}" already present as specified.` };
       }

@@ -313,13 +313,18 @@ function difference(ours: string, theirs: string): string {
   return `\n    ours:   …${around(ours)}\n    Python: …${around(theirs)}`;
 }
 
+/** Writes a line. */
+function say(to: { writeSync(bytes: Uint8Array): number }, line: string): void {
+  to.writeSync(new TextEncoder().encode(`${line}\n`));
+}
+
 if (import.meta.main) {
   const [directory, ...names] = Deno.args;
-  console.log("| fleet | SLS files | both | of these equal | only ours | only Python | neither |");
+  say(Deno.stdout, "| fleet | SLS files | both | of these equal | only ours | only Python | neither |");
   for (const [name, fleet] of Object.entries(FLEETS)) {
     if (names.length > 0 && !names.some((part) => name.includes(part))) continue;
     const { files, both, equal, onlyOurs, onlyPython, neither, notes } = await count(name, fleet, directory);
-    console.log(`| ${[name, files, both, equal, onlyOurs, onlyPython, neither].join(" | ")} |`);
-    for (const note of notes) console.error(`${name} ${note}`);
+    say(Deno.stdout, `| ${[name, files, both, equal, onlyOurs, onlyPython, neither].join(" | ")} |`);
+    for (const note of notes) say(Deno.stderr, `${name} ${note}`);
   }
 }

@@ -1,5 +1,6 @@
 /**
- * Queues of texts on the master: an SQLite database each, `NAME.db` in `sqlite_queue_dir`, in the form of Salt's driver.
+ * Queues of texts on the master: an SQLite database each, `NAME.db` in `sqlite_queue_dir`, in the form of Salt's
+ * driver.
  * Source: Salt 3006.28 `salt/queues/sqlite_queue.py`, which Salt 3008 has no longer.
  * @module
  */
