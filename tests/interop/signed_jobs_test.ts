@@ -1,0 +1,37 @@
+/**
+ * Jobs that an operator has signed, on Python's minions and on ours.
+ * @module
+ */
+
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { TestOperator } from "#tests/support/fleet/operator.ts";
+import { run } from "#tests/support/processes.ts";
+import { PYTHON_SALTS } from "./python_salt.ts";
+import { OURS, testWithPython } from "./salts.ts";
+import { jsonDocuments, Site } from "./site.ts";
+
+for (const version of PYTHON_SALTS) {
+  await testWithPython(version, "a minion of {} runs a signed job as ours does", async (python) => {
+    await using operator = await TestOperator.withAgent("alice");
+    await using site = new Site();
+    await site.explain(async () => {
+      await site.startMaster(OURS);
+      site.startMinion(python, "python1");
+      const operators = `${site.minionRoot("ours1")}/etc/salt/operators.d`;
+      Deno.mkdirSync(operators, { recursive: true });
+      Deno.writeTextFileSync(`${operators}/alice`, `${operator.lines.get("alice")}\n`);
+      site.startMinion(OURS, "ours1", [], "require_operator_signature: true\n");
+      for (const id of ["python1", "ours1"]) await site.keyComes(id, "minions_pre");
+      await site.acceptAll();
+      await site.answers("python1");
+      const agent = `SSH_AUTH_SOCK=${operator.directory}/agent`;
+      const words = ["env", agent, ...OURS.command("salt"), "-c", `${site.root}/etc/salt`, "--out=json", "-t", "30"];
+      const signed = await run([...words, "--sign", "*", "test.arg", "ü", "1.0", "deep={a: [null]}"]);
+      const answer = { args: ["ü", 1], kwargs: { deep: { a: [null] } } };
+      assertEquals(jsonDocuments(signed.out), { python1: answer, ours1: answer }, signed.err);
+      const unsigned = await run([...words, "*", "test.ping"]);
+      assertEquals(jsonDocuments(unsigned.out).python1, true);
+      assertStringIncludes(String(jsonDocuments(unsigned.out).ours1), "not signed by an operator");
+    });
+  });
+}
