@@ -3,12 +3,42 @@
  * @module
  */
 
+import { assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { TestOperator } from "#tests/support/fleet/operator.ts";
+import { run } from "#tests/support/processes.ts";
 import { proveFleet } from "./fleet_proof.ts";
 import { PYTHON_SALTS } from "./python_salt.ts";
 import { OURS, testWithPython } from "./salts.ts";
+import { jsonDocuments, Site } from "./site.ts";
 
 for (const version of PYTHON_SALTS) {
   await testWithPython(version, "a minion of {} serves our master", (python, t) => {
     return proveFleet(t, { master: OURS, minion: python });
+  });
+
+  await testWithPython(version, "a minion of {} runs a signed job as ours does", async (python) => {
+    await using operator = await TestOperator.withAgent("alice");
+    await using site = new Site();
+    await site.explain(async () => {
+      await site.startMaster(OURS);
+      site.startMinion(python, "python1");
+      const operators = `${site.minionRoot("ours1")}/etc/salt/operators.d`;
+      Deno.mkdirSync(operators, { recursive: true });
+      Deno.writeTextFileSync(`${operators}/alice`, `${operator.lines.get("alice")}\n`);
+      site.startMinion(OURS, "ours1", [], "require_operator_signature: true\n");
+      for (const id of ["python1", "ours1"]) await site.keyComes(id, "minions_pre");
+      await site.acceptAll();
+      await site.answers("python1");
+      const agent = `SSH_AUTH_SOCK=${operator.directory}/agent`;
+      const words = ["env", agent, ...OURS.command("salt"), "-c", `${site.root}/etc/salt`, "--out=json", "-t", "30"];
+      const signed = await run([...words, "--sign", "*", "test.arg", "ü", "1.0", "deep={a: [null]}"]);
+      for (const id of ["python1", "ours1"]) {
+        const [answer] = [jsonDocuments(signed.out)[id]] as { args: unknown; kwargs: { deep: unknown } }[];
+        assertEquals([answer.args, answer.kwargs.deep], [["ü", 1], { a: [null] }], signed.err);
+      }
+      const unsigned = await run([...words, "*", "test.ping"]);
+      assertEquals(jsonDocuments(unsigned.out).python1, true);
+      assertStringIncludes(String(jsonDocuments(unsigned.out).ours1), "not signed by an operator");
+    });
   });
 }
