@@ -206,3 +206,44 @@ export async function startRedis(): Promise<DatabaseServer> {
     sql: () => Promise.resolve(),
   });
 }
+
+/**
+ * The tables of the returners `postgres` and `pgjsonb`, as Salt's documentation has them.
+ * @param json The type of values.
+ */
+export const POSTGRES_TABLES = (json: string): string => `
+CREATE TABLE jids (jid varchar(255) NOT NULL PRIMARY KEY, load ${json} NOT NULL);
+CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, return ${json} NOT NULL,
+  id varchar(255) NOT NULL, success varchar(10) NOT NULL, full_ret ${json} NOT NULL, alter_time timestamptz DEFAULT now());
+CREATE SEQUENCE seq_salt_events_id;
+CREATE TABLE salt_events (id bigint NOT NULL UNIQUE DEFAULT nextval('seq_salt_events_id'), tag varchar(255) NOT NULL,
+  data ${json} NOT NULL, alter_time timestamptz DEFAULT now(), master_id varchar(255) NOT NULL);
+`;
+
+/** The tables of the returner `mysql`, as Salt's documentation has them. */
+export const MYSQL_TABLES = `
+CREATE TABLE jids (jid varchar(255) NOT NULL, \`load\` mediumtext NOT NULL, UNIQUE KEY jid (jid)) DEFAULT CHARSET=utf8mb4;
+CREATE TABLE salt_returns (fun varchar(50) NOT NULL, jid varchar(255) NOT NULL, \`return\` mediumtext NOT NULL,
+  id varchar(255) NOT NULL, success varchar(10) NOT NULL, full_ret mediumtext NOT NULL,
+  alter_time timestamp(6) DEFAULT CURRENT_TIMESTAMP(6)) DEFAULT CHARSET=utf8mb4;
+CREATE TABLE salt_events (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, tag varchar(255) NOT NULL,
+  data mediumtext NOT NULL, alter_time timestamp DEFAULT CURRENT_TIMESTAMP, master_id varchar(255) NOT NULL) DEFAULT CHARSET=utf8mb4;
+`;
+
+/** A test with a server; skipped by name where the host does not have its program. */
+export function withServer(
+  what: string,
+  program: string,
+  start: () => Promise<DatabaseServer>,
+  test: (server: DatabaseServer) => Promise<void>,
+): void {
+  const missing = serverProgram(program) === undefined;
+  Deno.test({
+    name: missing ? `${what} (skipped: there is no ${program})` : what,
+    ignore: missing,
+    async fn() {
+      await using server = await start();
+      await test(server);
+    },
+  });
+}
