@@ -154,24 +154,21 @@ export const list_secrets: ModuleFunction<JobContext> = fn({
 
 export const clear_cache: ModuleFunction<JobContext> = fn({
   doc: describe(
-    "Forget the token that this job has signed in with. Return True.",
+    "Forget the token that this job has signed in with. Return whether there was one.",
     "vault.clear_cache",
     "vault.clear_cache session=True",
   ),
   params: { connection: p.bool(true), session: p.bool(false) },
-  run(_, { signal }) {
-    forgetTokens(signal);
-    return true;
-  },
+  run: (_, { signal }) => forgetTokens(signal),
 });
 
 export const clear_token_cache: ModuleFunction<JobContext> = fn({
-  doc: describe("Forget the token that this job has signed in with. Return True.", "vault.clear_token_cache"),
+  doc: describe(
+    "Forget the token that this job has signed in with. Return whether there was one.",
+    "vault.clear_token_cache",
+  ),
   params: {},
-  run(_, { signal }) {
-    forgetTokens(signal);
-    return true;
-  },
+  run: (_, { signal }) => forgetTokens(signal),
 });
 
 /** Asks; what the server refuses is an error with Salt's name for it. */

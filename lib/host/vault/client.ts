@@ -43,9 +43,12 @@ const KINDS: Readonly<Record<number, string>> = {
 /** The tokens of sign-ins, by the signal that each job has of its own. */
 const TOKENS = new WeakMap<AbortSignal, Map<string, string>>();
 
-/** Forgets the tokens of a job. */
-export function forgetTokens(signal: AbortSignal): void {
-  TOKENS.delete(signal);
+/**
+ * Forgets the tokens of a job.
+ * @returns Whether there were any.
+ */
+export function forgetTokens(signal: AbortSignal): boolean {
+  return TOKENS.delete(signal);
 }
 
 /** A request to a path below `/v1/`. */
@@ -73,20 +76,18 @@ export class VaultClient {
    */
   async query(request: VaultRequest): Promise<ValueMap | true> {
     const { login } = this.#settings;
-    const isKept = login.method === "approle" && this.#tokens().has(this.#key());
+    const isKept = login.method === "approle" && this.#kept() !== undefined;
     try {
       return await this.#send(request, await this.#token());
     } catch (error) {
       if (!isKept || !(error instanceof VaultError) || error.kind !== KINDS[403]) throw error;
-      this.#tokens().delete(this.#key());
+      TOKENS.get(this.#signal)?.delete(this.#key());
       return await this.#send(request, await this.#token());
     }
   }
 
-  #tokens(): Map<string, string> {
-    const known = TOKENS.get(this.#signal) ?? new Map<string, string>();
-    TOKENS.set(this.#signal, known);
-    return known;
+  #kept(): string | undefined {
+    return TOKENS.get(this.#signal)?.get(this.#key());
   }
 
   #key(): string {
@@ -97,14 +98,15 @@ export class VaultClient {
   async #token(): Promise<string> {
     const { login } = this.#settings;
     if (login.method === "token") return login.token;
-    const known = this.#tokens().get(this.#key());
+    const known = this.#kept();
     if (known !== undefined) return known;
     const { mount, roleId, secretId } = login;
     const payload = map({ role_id: roleId, ...secretId !== undefined && { secret_id: secretId } });
     const answer = await this.#send({ method: "POST", endpoint: `auth/${mount}/login`, payload });
     const token = mapOrEmpty(answer === true ? null : answer.get("auth")).get("client_token");
     if (typeof token !== "string") throw new VaultError("VaultAuthError", "The sign-in gave no token");
-    this.#tokens().set(this.#key(), token);
+    const tokens = TOKENS.get(this.#signal) ?? new Map<string, string>();
+    TOKENS.set(this.#signal, tokens.set(this.#key(), token));
     return token;
   }
 

@@ -33,6 +33,7 @@ for (const mount of ["kv", "secret"]) {
     assertEquals(await call("vault.write_secret", [path], { user: "foo", password: "ä'\"" }), version(1));
     assertEquals(await call("vault.read_secret", [path]), map({ user: "foo", password: "ä'\"" }));
     assertEquals(await call("vault.read_secret", [path, "user"]), "foo");
+    assertEquals(await call("vault.read_secret", [path, "no"]), "Failed to read secret! KeyError: 'no'");
     assertEquals(
       await call("vault.read_secret", [path], { metadata: true }),
       isSecond
@@ -78,6 +79,7 @@ Deno.test("vault: a sign-in by AppRole is one for a job, and another one if its 
   assertEquals(await call("vault.read_secret", ["kv/x", "a"]), "1");
   assertEquals(signIns(), 2);
   assertEquals(await call("vault.clear_token_cache"), true);
+  assertEquals(await call("vault.clear_cache"), false);
   assertEquals(await call("vault.read_secret", ["kv/x", "a"]), "1");
   assertEquals(signIns(), 3);
   const wrong = caller(job(server, { ...auth, secret_id: "wrong" }));

@@ -131,6 +131,11 @@ export function startVault(): VaultServer {
       return [200, { auth: { client_token: `approle-${signIns}`, lease_duration: 2764800 } }];
     }
     if (token !== VAULT_TOKEN && !tokens.has(token ?? "")) return [403, { errors: ["permission denied"] }];
+    if (path === "auth/token/lookup-self") {
+      return [200, {
+        data: { id: token, accessor: "a", creation_time: 1700000000, expire_time: null, num_uses: 0, ttl: 0 },
+      }];
+    }
     const mount = path.match(/^sys\/internal\/ui\/mounts\/(kv|secret)(?:\/|$)/)?.[1];
     if (mount === "kv") return [200, { data: { type: "kv", path: "kv/", options: null } }];
     if (mount === "secret") return [200, { data: { type: "kv", path: "secret/", options: { version: "2" } } }];
