@@ -27,6 +27,7 @@ import { encryptedRequest } from "#lib/protocol/payload.ts";
 import { openFileServices } from "#lib/master/requests/master_files.ts";
 import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { MinionFlow } from "#lib/master/requests/minion_flow.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
@@ -140,6 +141,7 @@ export async function openMaster(): Promise<FixtureMaster> {
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),
       mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
+      flow: new MinionFlow(1),
       publishPort: 4505,
     },
     functions: {

@@ -36,6 +36,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import type { Delivery } from "#lib/jobs/redelivery.ts";
+import { MinionFlow } from "#lib/master/requests/minion_flow.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
 import type { AuthServices, JobServices, MasterServices } from "#lib/master/requests/services.ts";
@@ -150,6 +151,7 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
       minions: {
         data: new DataCache(opts.cachedir, { log: log.error }),
         mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
+        flow: new MinionFlow(opts.worker_threads),
         publishPort: init.publishPort,
       },
       files: openFileServices(opts, { log, backends: parts.plugins.backends }),

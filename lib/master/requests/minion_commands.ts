@@ -59,6 +59,8 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
     return { value: new Map() };
   }
   try {
+    const instead = await services.minions.flow.admit(load, id, services);
+    if (instead !== undefined) return { value: instead.answer };
     return { value: await HANDLERS[cmd](load, id, services) };
   } catch (error) {
     services.log.error(`The command ${cmd} of minion ${id} failed: ${describeError(error)}`);

@@ -8,6 +8,7 @@ import type { RequestTrace } from "./trace.ts";
 import type { Callers } from "#lib/auth/callers.ts";
 import type { Autosign } from "#lib/keys/autosign.ts";
 import type { DataCache } from "#lib/fleet/data_cache.ts";
+import type { MinionFlow } from "./minion_flow.ts";
 import type { Mine } from "#lib/fleet/mine.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import type { FunctionServices } from "#lib/master/functions/messages.ts";
@@ -67,6 +68,8 @@ export interface MinionServices {
   readonly data: DataCache;
   /** What they say for other minions. */
   readonly mine: Mine;
+  /** How much each may send. */
+  readonly flow: Pick<MinionFlow, "admit">;
   /** The port that they subscribe to. */
   readonly publishPort: number;
 }

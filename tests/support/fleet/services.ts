@@ -24,6 +24,7 @@ import type { MasterOpts } from "#lib/config/options.ts";
 import { FiredReturns } from "#lib/jobs/fired_returns.ts";
 import { VerifiedTokens } from "#lib/keys/verified_tokens.ts";
 import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { MinionFlow } from "#lib/master/requests/minion_flow.ts";
 import { RateLimit } from "#lib/master/requests/rate_limit.ts";
 import { SessionKeys } from "#lib/keys/sessions.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
@@ -114,6 +115,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),
       mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
+      flow: new MinionFlow(1),
       publishPort: 4505,
     },
     files: openFileServices(opts, { log, backends: BACKENDS }),
