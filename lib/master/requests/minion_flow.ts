@@ -69,10 +69,7 @@ export class MinionFlow {
     this.#sleep = clock.sleep;
   }
 
-  /**
-   * Counts a command of a minion, and waits if it sends too much.
-   * @returns `undefined` if the command is to be done, else the answer in its place.
-   */
+  /** See `flow` of services.ts. */
   async admit(load: ValueMap, id: string, services: FlowNeeds): Promise<{ readonly answer: Value } | undefined> {
     const cmd = load.get("cmd");
     if (cmd !== "_return" && cmd !== "_minion_event") return undefined;

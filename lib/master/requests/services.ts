@@ -8,7 +8,6 @@ import type { RequestTrace } from "./trace.ts";
 import type { Callers } from "#lib/auth/callers.ts";
 import type { Autosign } from "#lib/keys/autosign.ts";
 import type { DataCache } from "#lib/fleet/data_cache.ts";
-import type { MinionFlow } from "./minion_flow.ts";
 import type { Mine } from "#lib/fleet/mine.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import type { FunctionServices } from "#lib/master/functions/messages.ts";
@@ -68,8 +67,18 @@ export interface MinionServices {
   readonly data: DataCache;
   /** What they say for other minions. */
   readonly mine: Mine;
-  /** How much each may send. */
-  readonly flow: Pick<MinionFlow, "admit">;
+  /** How much each may send (minion_flow.ts). */
+  readonly flow: {
+    /**
+     * Counts a command of a minion, and waits if it sends too much.
+     * @returns `undefined` if the command is to be done, else the answer in its place.
+     */
+    admit(
+      load: ValueMap,
+      id: string,
+      services: Needs<"opts" | "jobs" | "warn" | "park">,
+    ): Promise<{ readonly answer: Value } | undefined>;
+  };
   /** The port that they subscribe to. */
   readonly publishPort: number;
 }

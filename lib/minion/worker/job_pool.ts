@@ -211,7 +211,7 @@ export class JobPool {
     return job.done.promise;
   }
 
-  /** Gives a job to a worker with exactly these permissions: one that waits, one that may soon end its job, a new one. */
+  /** Gives a job to a worker with exactly these permissions: an idle one, one that may soon be idle, or a new one. */
   #give(job: Job, permissions: Permissions): void {
     const key = permissionKey(permissions);
     const idle = this.#idle.take(key);
