@@ -81,25 +81,6 @@ Deno.test("an event with a tag that is too long is not fired: tags are remembere
   assertEquals((await events.next(WITHIN_MS))?.tag.length, 5_000);
 });
 
-Deno.test("a minion that floods a master with returns and events is refused and dropped; others are answered", async () => {
-  await using fleet = await startFleet({ minions: ["web1"], master: { worker_threads: 1 } });
-  using events = await fleet.listen("own/");
-  const minion = await acceptedMinion(fleet);
-  const lie = { cmd: "_return", fun: "test.ping", fun_args: [], retcode: 0, success: true, return: 1 };
-  let sent = 0;
-  for (let refused = false; !refused; sent += 50) {
-    assert(sent < 20_000, "none was refused");
-    const flood = Array.from({ length: 50 }, () => minion.request({ ...lie, jid: makeJid() }));
-    refused = (await Promise.all(flood)).some((answer) => isMap(answer) && answer.has("error"));
-  }
-  assert(sent > 1_000, `refused after ${sent}`);
-  assertEquals((await fleet.salt("web1", "test.ping")).code, 0);
-  const many = Array.from({ length: 30_000 }, () => ({ tag: "flood", data: {} }));
-  assertEquals(await minion.request({ cmd: "_minion_event", events: many, pretag: "own" }), null);
-  assertEquals(await minion.request({ cmd: "_minion_event", tag: "own/last", data: {}, pretag: null }), null);
-  assertEquals((await events.next(WITHIN_MS))?.tag, "own/last");
-});
-
 Deno.test("a user whose rules do not let them run commands gives a returner no options", () =>
   withTemporaryDirectory(async (directory) => {
     await using fleet = await startFleet({
