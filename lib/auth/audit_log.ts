@@ -6,7 +6,7 @@
  */
 
 import { hashHex } from "#lib/crypto/hash.ts";
-import { isMap, type Value } from "#lib/values/value.ts";
+import { isMap, type Value, type ValueMap } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
 import { JsonError } from "#lib/errors.ts";
 
@@ -149,6 +149,36 @@ export async function verifyAudit(path: string): Promise<AuditCheck> {
     hash = parsed.hash;
   }
   return { lines, last: hash };
+}
+
+/** Which entries are read. */
+export interface AuditQuery {
+  /** Only entries with a smaller number; `undefined`: from the newest on. */
+  readonly before: number | undefined;
+  readonly limit: number;
+  wants(entry: ValueMap): boolean;
+}
+
+/**
+ * Entries, the newest first. A line that is no entry is left out: {@linkcode verifyAudit} names it.
+ * @returns Besides, the number before which the next ones are; `undefined`: there are no more.
+ */
+export async function readAudit(
+  path: string,
+  { before = Infinity, limit, wants }: AuditQuery,
+): Promise<{ readonly entries: ValueMap[]; readonly next: number | undefined }> {
+  const found: { readonly number: number; readonly entry: ValueMap }[] = [];
+  for await (const line of linesOf(path)) {
+    const number = parseLine(line)?.number;
+    if (number === undefined) continue;
+    if (number >= before) break;
+    const entry = parseJson(line);
+    if (!isMap(entry) || !wants(entry)) continue;
+    found.push({ number, entry });
+    if (found.length > limit + 1) found.shift();
+  }
+  const page = found.slice(-limit).reverse();
+  return { entries: page.map(({ entry }) => entry), next: found.length > limit ? page.at(-1)?.number : undefined };
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {

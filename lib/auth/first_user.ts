@@ -5,6 +5,7 @@
  */
 
 import { lstatIfExists, statIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { holdTarget } from "#lib/os/held_path.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { CommandError } from "#lib/errors.ts";
@@ -69,5 +70,6 @@ export function makeFirstUser(
 function giveToOwnerOf(directory: string, file: string): void {
   const owner = statIfExists(directory);
   if (Deno.uid() !== 0 || owner === undefined || owner.uid === null || owner.uid === 0) return;
-  Deno.chownSync(file, owner.uid, owner.gid);
+  using held = holdTarget(file, { follow: false });
+  Deno.chownSync(held.path, owner.uid, owner.gid);
 }

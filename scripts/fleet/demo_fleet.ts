@@ -1,7 +1,7 @@
 /**
  * A master and minions on the loopback address, below one directory: their configuration, their processes, and small
- * scripts that run the operator's commands against them; if wanted, the web console too. The processes are the real programs, started as
- * services.
+ * scripts that run the operator's commands against them; if wanted, the web console too. The processes are the real
+ * programs, started as services.
  * @module
  */
 

@@ -167,6 +167,33 @@ Deno.test({
       await untilText(page, "test/paused");
     });
 
+    await step("the audit log names what was refused, and what was done", async () => {
+      await page.keyboard.press("a");
+      await page.waitForSelector(".r.audit");
+      await untilText(page, "wheel key.accept");
+      await page.click(".keyl .chip");
+      await checkViews(page, "audit");
+    });
+
+    await step("an API token is made, shown once, works, and is ended", async () => {
+      await page.keyboard.press("u");
+      await untilText(page, "No API token");
+      await page.type("input[name=name]", "deploy");
+      await page.click("#make");
+      await page.waitForSelector("#secret");
+      const secret = String(await page.evaluate("document.getElementById('secret').textContent"));
+      const ask = () => fetch(desk.site.url("/api/v1/minions"), { headers: { "X-Auth-Token": secret } });
+      const answer = await ask();
+      assertEquals([answer.status, (await answer.json()).total], [200, 4]);
+      await checkViews(page, "account");
+      await clickText(page, "End");
+      await clickText(page, "End it");
+      await untilText(page, "No API token");
+      const refused = await ask();
+      await refused.body?.cancel();
+      assertEquals(refused.status, 401);
+    });
+
     await step("a master that stops is said on the open page, and one that is back is followed again", async () => {
       await desk.goTo(page, "#/fleet", ".vl .r");
       await fleet.stopMaster();

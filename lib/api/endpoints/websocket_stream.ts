@@ -1,6 +1,6 @@
 /**
- * `/ws`: the master's events over a WebSocket. They come when the client has said that it is ready; each of its messages
- * is answered.
+ * `/ws`: the master's events over a WebSocket. They come when the client has said that it is ready; each of its
+ * messages is answered.
  * Source: Salt 3008.3 `salt/netapi/rest_cherrypy/app.py` (WebsocketEndpoint), `tools/websockets.py`.
  * @module
  */

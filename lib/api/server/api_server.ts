@@ -25,6 +25,7 @@ import { type MatchedPath, matchRoute, type PathRoute } from "#lib/api/http/rout
 import type { MasterOpts } from "#lib/config/options.ts";
 import { prefers } from "#lib/api/http/accept.ts";
 import { BODY_TYPES, JSON_TYPES, NO_BODY, readRequestBody } from "#lib/api/http/request_body.ts";
+import { Plans } from "#lib/api/endpoints/plans.ts";
 import { RequestCounts } from "#lib/api/endpoints/request_counts.ts";
 import { sessionCookie } from "#lib/api/http/cookies.ts";
 import { Sessions } from "#lib/api/endpoints/sessions.ts";
@@ -100,6 +101,7 @@ export class ApiServer {
       store,
       jobs: new JobIndex({ store, feed, log }),
       idempotency: new IdempotencyKeys({ directory: `${opts.cachedir}/api_idempotency`, log }),
+      plans: new Plans(),
       attempts: new LoginAttempts(),
       counts: new RequestCounts({ byRoute: settings.collect_stats }),
       functions: new FunctionCatalogue(opts, log),
@@ -274,7 +276,7 @@ export class ApiServer {
     if (settings.app === null || !isReading || /^\/console(?:\/|$)/.test(path)) return undefined;
     const isApp = matchRoute([{ path: `${settings.app_path}/*rest`, target: settings.app }], path) !== undefined;
     if (!isApp && !prefers(request.headers.get("accept"), "text/html", VALUE_TYPES)) return undefined;
-    // A page that a browser keeps when it is left keeps its stream of events too: six of them, and nothing else is asked.
+    // A page that a browser keeps when it is left keeps its stream of events too: with six, it asks nothing more.
     return await fileAnswer(settings.app, request, { policy, headers: { "Cache-Control": "no-store" } });
   }
 }

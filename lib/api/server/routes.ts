@@ -13,6 +13,9 @@ import { JOB, JOBS, MINIONS, ROOT, RUN_ONCE } from "./job_endpoints.ts";
 import { KEYS } from "./key_endpoints.ts";
 import { METRICS } from "./metrics_endpoint.ts";
 import { openApiMethods } from "./openapi_endpoint.ts";
+import { AUDIT } from "#lib/api/v1/audit_endpoints.ts";
+import { FLEET_BEACONS, FLEET_PILLAR, FLEET_SCHEDULES, MASTER_FILES } from "#lib/api/v1/fleet_data_endpoints.ts";
+import { PLAN_APPLY, PLAN_BY_HASH, PLANS } from "#lib/api/v1/plan_endpoints.ts";
 import { EVENT_PAGES, EVENT_STREAM } from "#lib/api/v1/event_endpoints.ts";
 import { FLEET, FLEET_GRAINS, FLEET_JOBS, FLEET_MINION, TARGET_PREVIEW } from "#lib/api/v1/fleet_endpoints.ts";
 import { FUNCTION_BY_NAME, FUNCTIONS } from "#lib/api/v1/function_endpoints.ts";
@@ -61,6 +64,14 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/api/v1/jobs/:jid/output": FLEET_JOB_OUTPUT,
     "/api/v1/keys": FLEET_KEYS,
     "/api/v1/keys/:id/accept": FLEET_KEY_ACCEPT,
+    "/api/v1/plans": PLANS,
+    "/api/v1/plans/:hash": PLAN_BY_HASH,
+    "/api/v1/plans/:hash/apply": PLAN_APPLY,
+    "/api/v1/schedule": FLEET_SCHEDULES,
+    "/api/v1/beacons": FLEET_BEACONS,
+    "/api/v1/pillar": FLEET_PILLAR,
+    "/api/v1/files": MASTER_FILES,
+    "/api/v1/audit": AUDIT,
     "/api/v1/events": EVENT_PAGES,
     "/api/v1/events/stream": EVENT_STREAM,
     "/api/v1/sessions": SESSIONS,

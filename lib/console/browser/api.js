@@ -258,6 +258,50 @@ export async function deleteKey({ id }) {
   await callWheel("key.delete", { match: id });
 }
 
+/**
+ * @typedef {object} AuditRow
+ * @property {number} n
+ * @property {string} at
+ * @property {string} user
+ * @property {string} from
+ * @property {string} what
+ * @property {string} target
+ * @property {number | null} count minions; null: not of minions
+ * @property {"done" | "refused" | "failed"} outcome
+ */
+
+/**
+ * A page of the audit log, the newest first.
+ * @param {{ after?: string, outcome?: string }} [options]
+ * @returns {Promise<{ entries: AuditRow[], next: string | null }>}
+ */
+export async function listAudit({ after, outcome } = {}) {
+  const query = new URLSearchParams({ limit: "200", ...after ? { after } : {}, ...outcome ? { outcome } : {} });
+  return await send(`api/v1/audit?${query}`);
+}
+
+/** @typedef {{ id: string, name: string, rights: unknown[] | null, made: number, expires: number, used: number | null, address: string | null }} TokenRow */
+
+/** The user's API tokens. @returns {Promise<TokenRow[]>} */
+export async function listTokens() {
+  return (await send("api/v1/tokens")).tokens;
+}
+
+/** Makes an API token. @param {{ name: string, days: number }} token @returns {Promise<string>} the secret, which is shown this once */
+export async function makeToken(token) {
+  return (await send("api/v1/tokens", { method: "POST", body: token })).secret;
+}
+
+/** @param {string} id */
+export async function deleteToken(id) {
+  await send(`api/v1/tokens/${encodeURIComponent(id)}`, { method: "DELETE" });
+}
+
+/** Logs the user out everywhere. */
+export async function endSessions() {
+  await send("api/v1/sessions", { method: "DELETE" });
+}
+
 /** An answer about the master's health that takes longer is none, in milliseconds. */
 const HEALTH_MS = 5000;
 

@@ -28,6 +28,8 @@ const PAGES = [
   { name: "states", title: "States", key: "s", icon: "n-states", load: () => import("./pages/states.js") },
   { name: "keys", title: "Keys", key: "k", icon: "n-keys", load: () => import("./pages/keys.js") },
   { name: "events", title: "Events", key: "e", icon: "n-events", isMore: true, load: () => import("./pages/events.js") },
+  { name: "audit", title: "Audit", key: "a", icon: "n-audit", isMore: true, load: () => import("./pages/audit.js") },
+  { name: "account", title: "Account", key: "u", icon: "n-account", isMore: true, load: () => import("./pages/account.js") },
   { name: "job", title: "Job", load: () => import("./pages/job.js") },
   { name: "minion", title: "Minion", load: () => import("./pages/minion.js") },
   { name: "login", title: "Log in", load: () => import("./pages/login.js") },
@@ -130,7 +132,7 @@ function Toast() {
   return html`<div class=${`toast ${said.value === "" ? "" : "on"}`} role="status">${said.value}</div>`;
 }
 
-const KEYS = [["/", "find"], ["f r j s k e", "Fleet, Run, Jobs, States, Keys, Events"], ["↑ ↓ Home End", "move in a list"], [
+const KEYS = [["/", "find"], ["f r j s k e a u", "Fleet, Run, Jobs, States, Keys, Events, Audit, Account"], ["↑ ↓ Home End", "move in a list"], [
   "Shift and letters",
   "go to a name in a list",
 ], ["Enter", "open"], ["x", "select"], ["Esc", "close"], ["?", "this list"]];
