@@ -38,7 +38,7 @@ export default function Account() {
   };
   return html`<div class="head"><div><h1>Account</h1><p>Signed in as <b>${user}</b> until <time>${new Date(expires * 1000).toLocaleString()}</time>.</p></div>
     <div class="act"><button type="button" class="btn danger" onClick=${askEndAll}>Log out everywhere</button></div></div>
-  <div class="grid"><div class="card clip"><div class="row pad under"><h2 class="small">API tokens</h2></div>${
+  <div class="grid two"><div class="card clip"><div class="row pad under"><h2 class="small">API tokens</h2></div>${
     tokens === undefined
       ? html`<${Placeholder} loading=${problem === ""} error=${problem} again=${read} />`
       : tokens.length === 0
@@ -62,7 +62,7 @@ function Token({ token: { id, name, rights, expires, used, address }, again }) {
       act: () => void deleteToken(id).then(() => say(`${name} has ended`), (error) => say(messageOf(error))).then(again),
     };
   };
-  return html`<li class="pad row under"><div class="grow"><b>${name}</b><div class="dim t1">${rights === null ? "all rights of yours" : `${count(rights.length)} rules of its own`}, ends <time>${new Date(expires * 1000).toLocaleDateString()}</time>, ${used === null ? "not used yet" : html`used <${Ago} ms=${used * 1000} /> from <span class="mono">${address}</span>`}</div></div><button type="button" class="btn sm danger" aria-label=${`End ${name}`} onClick=${ask}>End</button></li>`;
+  return html`<li class="pad row under"><div><b>${name}</b><div class="dim t1">${rights === null ? "all rights of yours" : `${count(rights.length)} rules of its own`}, ends <time>${new Date(expires * 1000).toLocaleDateString()}</time>, ${used === null ? "not used yet" : html`used <${Ago} ms=${used * 1000} /> from <span class="mono">${address}</span>`}</div></div><button type="button" class="btn sm danger grow" aria-label=${`End ${name}`} onClick=${ask}>End</button></li>`;
 }
 
 function askEndAll() {

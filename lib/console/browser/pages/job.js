@@ -208,7 +208,7 @@ export default function JobPage() {
             setQuery({ id: only === id ? "" : id })}
             row=${partRow} />
         `}</div>
-      <${Output} job=${job} only=${only} turn=${turn} />
+      <${Output} job=${job} only=${only} turn=${`${turn} ${job.number}`} />
     </div>
   `;
 }
@@ -235,7 +235,7 @@ function Elapsed({ job }) {
   return html`<span class="num">${duration((isOver ? job.endMs : Date.now()) - start)}</span>`;
 }
 
-/** `turn` tells that the job has changed: a component whose properties stay the same is not drawn again. @param {{ job: JobView, only: string, turn: number }} props */
+/** `turn` tells that the job has changed: a component whose properties stay the same is not drawn again. @param {{ job: JobView, only: string, turn: string }} props */
 function Output({ job, only }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const [isFollowing, setFollowing] = useState(true);
