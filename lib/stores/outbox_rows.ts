@@ -47,6 +47,8 @@ export interface OutboxParts {
 const LOOK_MS = 500;
 /** Records that are stored at once. */
 const AT_ONCE = 500;
+/** How often the outbox is emptied while it is being filled; after that others wait. */
+const MAX_TURNS = 5;
 /** Jobs of which is remembered whether they are hidden. */
 const MAX_MARKS = 20_000;
 /** Bytes of returns that are remembered while the database is away. */
@@ -67,6 +69,8 @@ export class OutboxRows implements JobRows {
   #away: string | undefined;
   #closing = false;
   #looking: Promise<void> | undefined;
+  /** Until it is resolved, the last records of the outbox are being stored. */
+  #held: Promise<void> | undefined;
 
   constructor(parts: OutboxParts) {
     this.#parts = parts;
@@ -93,12 +97,7 @@ export class OutboxRows implements JobRows {
     while (!this.#closing && this.#away !== undefined) {
       try {
         await this.#parts.probe();
-        const count = this.#parts.outbox.count;
-        await this.#replay();
-        this.#away = undefined;
-        this.#jobs.clear();
-        this.#returns.clear();
-        this.#bodyBytes = 0;
+        const count = await this.#bringBack();
         this.#parts.log.warning(`The database of jobs is back; it got ${count} records of the outbox`);
         this.#parts.onChange("back", count);
         return;
@@ -111,7 +110,33 @@ export class OutboxRows implements JobRows {
     }
   }
 
-  async #replay(): Promise<void> {
+  /**
+   * Stores what the outbox has. For the last of it others wait: they could fill it as fast as it is emptied.
+   * @returns The number of records.
+   */
+  async #bringBack(): Promise<number> {
+    const { outbox } = this.#parts;
+    let stored = 0;
+    for (let turn = 0; turn < MAX_TURNS && outbox.count > AT_ONCE; turn++) stored += await this.#replay();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#held = promise;
+    try {
+      await outbox.idle();
+      stored += await this.#replay();
+      this.#away = undefined;
+      this.#jobs.clear();
+      this.#returns.clear();
+      this.#bodyBytes = 0;
+      return stored;
+    } finally {
+      this.#held = undefined;
+      resolve();
+    }
+  }
+
+  /** @returns The number of records that were stored. */
+  async #replay(): Promise<number> {
+    let count = 0;
     const store = rowJobStore(this.#parts.rows, {
       uniqueJid: false,
       maxOutputBytes: 0,
@@ -120,15 +145,18 @@ export class OutboxRows implements JobRows {
     await this.#parts.outbox.empty(async (records) => {
       // Jobs before their returns: then each return finds the mark of its job.
       const [returns, others] = [true, false].map((wanted) => records.filter((record) => isReturn(record) === wanted));
+      count += records.length;
       for (const record of others) await store.restore(record);
       for (let i = 0; i < returns.length; i += AT_ONCE) {
         await Promise.all(returns.slice(i, i + AT_ONCE).map((record) => store.restore(record)));
       }
     });
+    return count;
   }
 
   /** With the database, or without it when it is away. */
   async #either<T>(withIt: () => Promise<T>, without: (reason: string) => Promise<T> | T): Promise<T> {
+    while (this.#held !== undefined) await this.#held;
     if (this.#away === undefined) {
       try {
         return await withIt();

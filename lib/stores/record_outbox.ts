@@ -33,6 +33,10 @@ export class RecordOutbox {
   readonly #maxBytes: number;
   readonly #log: (text: string) => void;
   #file: Deno.FsFile | undefined;
+  /** The name of the file that is being written; empty: none. */
+  #name = "";
+  /** Whether somebody waits for that file. */
+  #isWanted = false;
   #fileBytes = 0;
   #bytes = 0;
   #count = 0;
@@ -92,44 +96,48 @@ export class RecordOutbox {
     this.#count += records.length;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#waiting.push({ framed, resolve, reject });
-    this.#writing ??= this.#write().finally(() => this.#writing = undefined);
+    this.#writing ??= this.#write();
     await promise;
   }
 
-  /** Never rejects: each caller gets the error. */
+  /** Writes what waits; never rejects: each caller gets the error. */
   async #write(): Promise<void> {
     await Promise.resolve(); // what comes in this turn is one write
-    while (this.#waiting.length > 0) {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      try {
-        const file = this.#file ?? this.#open();
-        const bytes = joinBytes(waiting.map(({ framed }) => framed));
-        appendFrame(file, bytes);
-        await file.syncData();
-        this.#fileBytes += bytes.length;
-        if (this.#fileBytes >= FILE_BYTES) this.#close();
-        for (const { resolve } of waiting) resolve();
-      } catch (error) {
-        // The last record may be incomplete, so nothing may follow it.
-        this.#close();
-        const failure = new StoreError(
-          `The outbox ${this.#directory} cannot be written: ${messageOf(error)}`,
-          this.#directory,
-          {
-            cause: error,
-          },
-        );
-        for (const { reject } of waiting) reject(failure);
-      }
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    try {
+      const file = this.#file ?? this.#open();
+      const bytes = joinBytes(waiting.map(({ framed }) => framed));
+      appendFrame(file, bytes);
+      await file.syncData();
+      this.#fileBytes += bytes.length;
+      if (this.#fileBytes >= FILE_BYTES || this.#isWanted) this.#close();
+      for (const { resolve } of waiting) resolve();
+    } catch (error) {
+      // The last record may be incomplete, so nothing may follow it.
+      this.#close();
+      const failure = new StoreError(
+        `The outbox ${this.#directory} cannot be written: ${messageOf(error)}`,
+        this.#directory,
+        {
+          cause: error,
+        },
+      );
+      for (const { reject } of waiting) reject(failure);
     }
+    this.#writing = this.#waiting.length > 0 ? this.#write() : undefined;
   }
 
   #open(): Deno.FsFile {
     makeDirectorySynced(this.#directory);
     this.#last = Math.max(this.#last + 1, Date.now());
-    const path = `${this.#directory}/${String(this.#last).padStart(20, "0")}.log`;
-    const file = this.#file = Deno.openSync(path, { append: true, createNew: true, mode: 0o600 });
+    this.#isWanted = false;
+    const name = this.#name = `${String(this.#last).padStart(20, "0")}.log`;
+    const file = this.#file = Deno.openSync(`${this.#directory}/${name}`, {
+      append: true,
+      createNew: true,
+      mode: 0o600,
+    });
     syncDirectory(this.#directory);
     return file;
   }
@@ -137,27 +145,25 @@ export class RecordOutbox {
   #close(): void {
     this.#file?.close();
     this.#file = undefined;
+    this.#name = "";
     this.#fileBytes = 0;
   }
 
   /**
-   * Gives all records, the oldest first, also those that come meanwhile, and removes them when they are stored.
+   * Gives the records that are in it, the oldest first, and removes them when they are stored. Those that come
+   * meanwhile may stay.
    * @param store Stores some; what it throws ends this, and they stay.
    */
   async empty(store: (records: readonly Value[]) => Promise<void>): Promise<void> {
-    for (;;) {
-      await this.#writing;
-      this.#close();
-      const [name] = this.#names();
-      if (name === undefined) break;
+    if (this.#writing === undefined) this.#close();
+    else this.#isWanted = true;
+    for (const name of this.#names().filter((name) => name !== this.#name)) {
       const { records, bytes } = this.#read(name);
       await store(records.flatMap((record) => this.#decoded(record, name) ?? []));
       removeIfExists(`${this.#directory}/${name}`);
       this.#bytes = Math.max(0, this.#bytes - bytes);
       this.#count -= records.length;
     }
-    this.#count = 0;
-    this.#bytes = 0;
   }
 
   #decoded(record: Uint8Array, name: string): Value | undefined {
@@ -170,9 +176,14 @@ export class RecordOutbox {
     }
   }
 
+  /** Resolves when nothing is being written. */
+  async idle(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
   /** Writes what waits, and closes the file. */
   async close(): Promise<void> {
-    await this.#writing;
+    await this.idle();
     this.#close();
   }
 }
