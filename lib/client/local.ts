@@ -8,7 +8,15 @@
 
 import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import { NoMasterError, RequestTimeoutError, TargetError, UsageError, WireError } from "#lib/errors.ts";
+import {
+  messageOf,
+  NoMasterError,
+  RequestTimeoutError,
+  StoreError,
+  TargetError,
+  UsageError,
+  WireError,
+} from "#lib/errors.ts";
 import { jobNew, jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
 import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
@@ -358,6 +366,7 @@ export class LocalClient {
   }
 
   close(): void {
+    void this.#jobs.close().catch((error) => this.#log.debug(`The job store: ${messageOf(error)}`));
     this.#channel.close();
     this.#events.close();
   }
@@ -474,7 +483,8 @@ async function ifReadable<T>(read: () => T | Promise<T>): Promise<T | undefined>
   try {
     return await read();
   } catch (error) {
-    if (error instanceof Deno.errors.PermissionDenied) return undefined;
+    // The database of jobs may be away: the events have what is shown.
+    if (error instanceof Deno.errors.PermissionDenied || error instanceof StoreError) return undefined;
     throw error;
   }
 }

@@ -81,7 +81,8 @@ export function localCommands(opts: MasterOpts, options: LocalCommandsOptions): 
     async outcomes(jid, ids, returns) {
       const publishPort = publishPortOf(opts);
       const jobs = openJobStore(opts, { log: options.log.warning });
-      const outcomes = await jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache(), returns });
+      const outcomes = await jobOutcomes(jid, ids, { opts, publishPort, jobs, data: dataCache(), returns })
+        .finally(() => jobs.close());
       for (const id of await runningAmong(unsureIn(outcomes), jid, commands)) {
         const known = outcomes.get(id);
         if (known !== undefined) outcomes.set(id, { ...known, outcome: "running" });

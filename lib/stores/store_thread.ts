@@ -60,12 +60,14 @@ serveThread<StoreInit>(async (init, host) => {
   noteSockets(init.sockets);
   const opts = unpackOpts("master", init.opts);
   const bus = new EventSender(init.events);
-  const rows = await openMasterRows(opts, {
-    log: host.log,
-    onChange(change, outbox) {
-      const data = stamp(map({ store: jobStoreKind(opts), outbox }));
-      void bus.fireOrLog(change === "away" ? STORE_AWAY : STORE_BACK, data, host.log);
-    },
-  });
-  return new StoreService(host, { rows, bus });
+  const onChange = (change: "away" | "back", outbox: number) => {
+    const data = stamp(map({ store: jobStoreKind(opts), outbox }));
+    void bus.fireOrLog(change === "away" ? STORE_AWAY : STORE_BACK, data, host.log);
+  };
+  try {
+    return new StoreService(host, { rows: await openMasterRows(opts, { log: host.log, onChange }), bus });
+  } catch (error) {
+    bus.close();
+    throw error;
+  }
 });

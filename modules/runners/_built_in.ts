@@ -14,6 +14,7 @@ export const RUNNERS: ModuleTable = {
   bus: () => import("./bus.ts"),
   cache: () => import("./cache.ts"),
   config: () => import("./config.ts"),
+  database: () => import("./database.ts"),
   doc: () => import("./doc.ts"),
   engines: () => import("./engines.ts"),
   error: () => import("./error.ts"),

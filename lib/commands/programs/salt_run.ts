@@ -129,7 +129,8 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
     const place = { cachedir: opts.cachedir, prog: SALT_RUN.prog, io };
     const call = { kind: "runner", fun, ...functionArguments(words, options) } as const;
-    const outcome = await runProfiled(options, place, () => runRunner(call, host));
+    const outcome = await runProfiled(options, place, () => runRunner(call, host))
+      .finally(() => host.jobs.close());
     if (io.signal.aborted) {
       io.writeError(`\nStopped. The job was ${jid}.\n`);
       return EX_INTERRUPTED;

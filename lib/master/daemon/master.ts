@@ -593,7 +593,7 @@ export class Master {
     await this.#requests?.close({ abandoned });
     await bus?.stop(budget);
     await this.#memoryLooks?.close();
-    if (!abandoned && !bus?.hasSockets) this.#busContext.terminate();
+    if (!abandoned && !bus?.hasSockets && !this.#store?.hasSockets) this.#busContext.terminate();
     const [busPaths, python] = [masterBus(this.#opts.sock_dir), pythonBus(this.#opts.sock_dir)];
     for (const path of [busPaths.pull, busPaths.pub, busStatePath(busPaths), logSocket(busPaths)]) {
       removeSocketFile(path);

@@ -49,7 +49,7 @@ export async function runMasterFunction(): Promise<number> {
       print: (line) => (log.info(line), true),
       showProgress: () => {},
     });
-    const outcome = await runRunner(job, host);
+    const outcome = await runRunner(job, host).finally(() => host.jobs.close());
     const success = outcome.end === "done" && outcome.retcode === 0;
     await writeAllAsync(Deno.stdout, frame(1, packFunctionOutcome({ return: outcome.return, success })));
     return 0;
