@@ -4,8 +4,8 @@
  *
  * A store answers by promises: it may be a database behind a thread. Storing is idempotent: an existing return stays,
  * and storing it again gives `duplicate`. Any number of threads and processes may use one store at a time.
- * `openJobStore` (lib/stores/open_store.ts) gives the store that the options ask for. The files' own code is synchronous
- * ({@linkcode SyncJobStore}), and async_store.ts makes a store of it.
+ * `openJobStore` (lib/stores/open_store.ts) gives the store that the options ask for. The files' own code is
+ * synchronous ({@linkcode SyncJobStore}), and async_store.ts makes a store of it.
  * @module
  */
 

@@ -8,7 +8,7 @@ import { onlyStrings } from "#lib/values/shape.ts";
 import { map, type Value } from "#lib/values/value.ts";
 
 /** What was moved; what the other store had already is not counted. */
-export interface Moved {
+export interface MovedJobs {
   readonly jobs: number;
   readonly returns: number;
 }
@@ -18,7 +18,7 @@ export interface Moved {
  * overwritten.
  * @throws {StoreError} If something cannot be read or stored.
  */
-export async function copyJobs(from: JobStore, to: JobStore): Promise<Moved> {
+export async function copyJobs(from: JobStore, to: JobStore): Promise<MovedJobs> {
   let jobs = 0, returns = 0;
   for await (const { jid } of from.list()) {
     const load = await from.getLoad(jid);

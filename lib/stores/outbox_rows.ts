@@ -33,7 +33,7 @@ import type {
 } from "./rows.ts";
 
 /** The parts of {@linkcode OutboxRows}. */
-export interface OutboxParts {
+export interface OutboxRowsParts {
   readonly rows: JobRows;
   /** Whether the database can be used; throws why not. */
   readonly probe: () => Promise<void>;
@@ -59,7 +59,7 @@ type Mark = Pick<JobRow, "hidden" | "nocache">;
 
 /** See {@linkcode JobRows} for its methods. */
 export class OutboxRows implements JobRows {
-  readonly #parts: OutboxParts;
+  readonly #parts: OutboxRowsParts;
   readonly #marks = new BoundedMap<string, Mark>(MAX_MARKS);
   /** Jobs since the database went away. */
   readonly #jobs = new Map<string, JobRow>();
@@ -72,7 +72,7 @@ export class OutboxRows implements JobRows {
   /** Until it is resolved, the last records of the outbox are being stored. */
   #held: Promise<void> | undefined;
 
-  constructor(parts: OutboxParts) {
+  constructor(parts: OutboxRowsParts) {
     this.#parts = parts;
   }
 
@@ -169,6 +169,7 @@ export class OutboxRows implements JobRows {
     return await without(this.#away);
   }
 
+  /** As {@linkcode JobRows} says. */
   saveJob(write: JobWrite): Promise<boolean> {
     this.#mark(write);
     return this.#either(() => this.#parts.rows.saveJob(write), () => this.#keepJob(write));
@@ -202,6 +203,7 @@ export class OutboxRows implements JobRows {
     return known === undefined;
   }
 
+  /** As {@linkcode JobRows} says. */
   saveReturn(write: ReturnWrite): Promise<"stored" | "duplicate"> {
     return this.#either(() => this.#parts.rows.saveReturn(write), () => this.#keepReturn(write));
   }
@@ -218,19 +220,23 @@ export class OutboxRows implements JobRows {
     return "stored";
   }
 
+  /** As {@linkcode JobRows} says. */
   saveAck(write: AckWrite): Promise<void> {
     return this.#either(() => this.#parts.rows.saveAck(write), () => {});
   }
 
+  /** As {@linkcode JobRows} says. */
   saveOutput(write: OutputWrite): Promise<Appended> {
     // It is shown to whoever watches.
     return this.#either(() => this.#parts.rows.saveOutput(write), () => "stored");
   }
 
+  /** As {@linkcode JobRows} says. */
   saveBatch(write: BatchWrite): Promise<void> {
     return this.#either(() => this.#parts.rows.saveBatch(write), refuse);
   }
 
+  /** As {@linkcode JobRows} says. */
   job(jid: string): Promise<JobRow | undefined> {
     return this.#either(async () => {
       const row = await this.#parts.rows.job(jid);
@@ -243,6 +249,7 @@ export class OutboxRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
     return this.#either(() => this.#parts.rows.returns(jid, id), (reason) => {
       const found = id === null ? undefined : this.#returns.get(`${jid} ${id}`);
@@ -250,18 +257,22 @@ export class OutboxRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   acks(jid: string): ReturnType<JobRows["acks"]> {
     return this.#either(() => this.#parts.rows.acks(jid), refuse);
   }
 
+  /** As {@linkcode JobRows} says. */
   outputs(jid: string, id: string): Promise<Uint8Array[]> {
     return this.#either(() => this.#parts.rows.outputs(jid, id), refuse);
   }
 
+  /** As {@linkcode JobRows} says. */
   outputIds(jid: string): Promise<string[]> {
     return this.#either(() => this.#parts.rows.outputIds(jid), refuse);
   }
 
+  /** As {@linkcode JobRows} says. */
   batch(jid: string): Promise<Uint8Array | undefined> {
     return this.#either(() => this.#parts.rows.batch(jid), refuse);
   }
@@ -270,10 +281,12 @@ export class OutboxRows implements JobRows {
     return this.#either(() => this.#parts.rows.activeBatches(), refuse);
   }
 
+  /** As {@linkcode JobRows} says. */
   page(query: PageQuery): Promise<PageRow[]> {
     return this.#either(() => this.#parts.rows.page(query), refuse);
   }
 
+  /** As {@linkcode JobRows} says. */
   clean(limits: CleaningLimits): Promise<number> {
     return this.#either(() => this.#parts.rows.clean(limits), () => 0);
   }

@@ -7,7 +7,7 @@
 import type { Client } from "pg";
 import { messageOf, StoreError } from "#lib/errors.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import type { PostgresOptions, SslMode } from "./postgres_options.ts";
+import type { PostgresPlace, SslMode } from "./postgres_options.ts";
 
 /** The database does not answer: what was asked for may be asked again. */
 export class DatabaseAwayError extends StoreError {
@@ -36,7 +36,7 @@ export function postgresLibrary(): Promise<typeof import("./postgres_library.ts"
 }
 
 /** Where the database is, for texts. */
-export function placeOf({ hosts, port, db }: PostgresOptions): string {
+export function databasePlace({ hosts, port, db }: PostgresPlace): string {
   return `${hosts.join(",")}:${port}/${db}`;
 }
 
@@ -48,7 +48,7 @@ export function placeOf({ hosts, port, db }: PostgresOptions): string {
  * @throws {DatabaseRefusalError} If one refuses the user, or its certificate is refused.
  */
 export async function connectDatabase(
-  options: PostgresOptions,
+  options: PostgresPlace,
   { statementMs, onEnd }: { readonly statementMs: number; readonly onEnd: () => void },
 ): Promise<Client> {
   let away: DatabaseAwayError | undefined;
@@ -60,12 +60,12 @@ export async function connectDatabase(
       away = error;
     }
   }
-  throw away ?? new DatabaseAwayError("postgresql.host names no host", placeOf(options));
+  throw away ?? new DatabaseAwayError("postgresql.host names no host", databasePlace(options));
 }
 
 type HowToConnect = Parameters<typeof connectDatabase>[1];
 
-async function connectHost(host: string, options: PostgresOptions, how: HowToConnect): Promise<Client> {
+async function connectHost(host: string, options: PostgresPlace, how: HowToConnect): Promise<Client> {
   const tls = tlsSettings({
     sslmode: options.sslmode,
     ca: fileText("sslrootcert", options.sslrootcert),
@@ -83,7 +83,7 @@ async function connectHost(host: string, options: PostgresOptions, how: HowToCon
 
 async function connectOnce(
   host: string,
-  options: PostgresOptions,
+  options: PostgresPlace,
   { statementMs, onEnd, tls }: HowToConnect & { readonly tls: TlsSettings | false },
 ): Promise<Client> {
   const { Client } = await postgresLibrary();
@@ -105,7 +105,7 @@ async function connectOnce(
     const { rows } = await client.query<{ readonly readonly: string }>(
       `select current_setting('transaction_read_only') as readonly`,
     );
-    if (rows[0]?.readonly !== "off") throw new DatabaseAwayError(`${host} takes no writes`, placeOf(options));
+    if (rows[0]?.readonly !== "off") throw new DatabaseAwayError(`${host} takes no writes`, databasePlace(options));
     return client;
   } catch (error) {
     void client.end().catch(() => {}); // it has failed already
@@ -113,7 +113,7 @@ async function connectOnce(
   }
 }
 
-function passwordOf({ pass, passFile }: PostgresOptions): string {
+function passwordOf({ pass, passFile }: PostgresPlace): string {
   return passFile === undefined ? pass : (fileText("pass_file", passFile) ?? "").replace(/\r?\n$/, "");
 }
 
@@ -161,11 +161,11 @@ const CERTIFICATE = /certificate|CERT_|SELF_SIGNED|UNABLE_TO_VERIFY|UnknownIssue
 const PASSING = ["08", "53", "57", "58", "25006", "40001", "40P01", "55P03"];
 
 /** What an error of the client means. Errors that are a store's own stay. */
-export function databaseError(error: unknown, options: PostgresOptions): StoreError {
+export function databaseError(error: unknown, options: PostgresPlace): StoreError {
   if (error instanceof StoreError) return error;
   // A mistake of this program is no state of the database.
   if (error instanceof TypeError || error instanceof RangeError) throw error;
-  const place = placeOf(options), text = messageOf(error);
+  const place = databasePlace(options), text = messageOf(error);
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
   const advice = ADVICE[code];
   if (advice !== undefined) {

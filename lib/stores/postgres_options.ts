@@ -8,7 +8,7 @@ import { isMap, str, toNumber, type Value } from "#lib/values/value.ts";
 import { checkFields, type StoreOpts } from "./store_options.ts";
 
 /** How to reach PostgreSQL. */
-export interface PostgresOptions {
+export interface PostgresPlace {
   /** The first that takes writes is used. */
   readonly hosts: readonly string[];
   readonly port: number;
@@ -53,7 +53,7 @@ const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,62}$/;
  * The options of `postgresql`.
  * @throws {PreflightError} If one cannot be used.
  */
-export function postgresOptions({ postgresql }: Pick<StoreOpts, "postgresql">): PostgresOptions {
+export function postgresOptions({ postgresql }: Pick<StoreOpts, "postgresql">): PostgresPlace {
   checkFields("postgresql", postgresql, NAMES);
   const text = (name: string) => {
     const value = postgresql.get(name) ?? null;

@@ -10,8 +10,8 @@ import { StoreError } from "#lib/errors.ts";
 import { acknowledgedState } from "#lib/protocol/outcome.ts";
 import type { Appended, CleaningLimits } from "#lib/jobs/store.ts";
 import { sleep } from "#lib/os/sleep.ts";
-import { connectDatabase, DatabaseAwayError, databaseError, placeOf } from "./postgres_connection.ts";
-import type { PostgresOptions } from "./postgres_options.ts";
+import { connectDatabase, DatabaseAwayError, databaseError, databasePlace } from "./postgres_connection.ts";
+import type { PostgresPlace } from "./postgres_options.ts";
 import { makePartitions, makeSchema, partitionsOf, removeOld, schemaNumber } from "./postgres_schema.ts";
 import { ackParameters, ACKS_SQL, jobParameters, JOBS_SQL, returnParameters, RETURNS_SQL } from "./postgres_writes.ts";
 import type {
@@ -30,7 +30,7 @@ import type {
 
 /** How {@linkcode PostgresRows} works. */
 export interface PostgresRowsOptions {
-  readonly connection: PostgresOptions;
+  readonly connection: PostgresPlace;
   /** How long a write or a read waits for the database, in milliseconds. */
   readonly waitMs: number;
   /** The option `keep_jobs_seconds`: the length of partitions. */
@@ -131,13 +131,13 @@ class Collector<Write> {
 
 /** One connection, which is made again when it is broken. */
 class Attempts {
-  readonly #options: PostgresOptions;
+  readonly #options: PostgresPlace;
   readonly #prepare: (client: Client) => Promise<void>;
   readonly #statementMs: number;
   #client: Promise<Client> | undefined;
 
   constructor(
-    options: PostgresOptions,
+    options: PostgresPlace,
     { statementMs, prepare }: { statementMs: number; prepare: (client: Client) => Promise<void> },
   ) {
     this.#options = options;
@@ -251,18 +251,22 @@ export class PostgresRows implements JobRows {
   }
 
   // The results are those that the statements of each kind give.
+  /** As {@linkcode JobRows} says. */
   async saveJob(write: JobWrite): Promise<boolean> {
     return await this.#jobs.add(write) === true;
   }
 
+  /** As {@linkcode JobRows} says. */
   async saveReturn(write: ReturnWrite): Promise<"stored" | "duplicate"> {
     return await this.#returns.add(write) === "stored" ? "stored" : "duplicate";
   }
 
+  /** As {@linkcode JobRows} says. */
   async saveAck(write: AckWrite): Promise<void> {
     await this.#acks.add(write);
   }
 
+  /** As {@linkcode JobRows} says. */
   saveOutput({ jid, id, seq, body, maxBytes }: OutputWrite): Promise<Appended> {
     const s = this.#schema;
     return this.#attempt(this.#reader, async (client) => {
@@ -284,6 +288,7 @@ export class PostgresRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   saveBatch({ jid, active, state }: BatchWrite): Promise<void> {
     return this.#attempt(this.#writer, async (client) => {
       await client.query(
@@ -294,6 +299,7 @@ export class PostgresRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   async job(jid: string): Promise<JobRow | undefined> {
     interface Found {
       readonly load: Uint8Array;
@@ -310,6 +316,7 @@ export class PostgresRows implements JobRows {
     return row && { ...row, load: plain(row.load), minions: row.minions ?? [] };
   }
 
+  /** As {@linkcode JobRows} says. */
   async returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
     const rows = await this.#rows<{ readonly minion: string; readonly body: Uint8Array; readonly stored: string }>(
       `select minion, body, extract(epoch from stored) * 1000 as stored from ${this.#schema}.returns
@@ -323,6 +330,7 @@ export class PostgresRows implements JobRows {
     }));
   }
 
+  /** As {@linkcode JobRows} says. */
   async acks(jid: string): Promise<Omit<AckWrite, "jid">[]> {
     const rows = await this.#rows<{ readonly minion: string; readonly state: string; readonly at: string }>(
       `select minion, state, round(extract(epoch from at) * 1000) as at from ${this.#schema}.acks where jid = $1`,
@@ -334,6 +342,7 @@ export class PostgresRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   async outputs(jid: string, id: string): Promise<Uint8Array[]> {
     const rows = await this.#rows<{ readonly body: Uint8Array }>(
       `select body from ${this.#schema}.outputs where jid = $1 and minion = $2 order by n`,
@@ -342,6 +351,7 @@ export class PostgresRows implements JobRows {
     return rows.map(({ body }) => plain(body));
   }
 
+  /** As {@linkcode JobRows} says. */
   async outputIds(jid: string): Promise<string[]> {
     const rows = await this.#rows<{ readonly minion: string }>(
       `select distinct minion from ${this.#schema}.outputs where jid = $1 order by minion`,
@@ -350,6 +360,7 @@ export class PostgresRows implements JobRows {
     return rows.map(({ minion }) => minion);
   }
 
+  /** As {@linkcode JobRows} says. */
   async batch(jid: string): Promise<Uint8Array | undefined> {
     const [row] = await this.#rows<{ readonly state: Uint8Array }>(
       `select state from ${this.#schema}.batches where jid = $1`,
@@ -366,6 +377,7 @@ export class PostgresRows implements JobRows {
     return rows.map(({ jid, state }) => ({ jid, state: plain(state) }));
   }
 
+  /** As {@linkcode JobRows} says. */
   async page({ before, from, to, fun, target, count }: PageQuery): Promise<PageRow[]> {
     // A target that is no text is looked at by the caller.
     const rows = await this.#rows<{ readonly jid: string; readonly load: Uint8Array }>(
@@ -379,6 +391,7 @@ export class PostgresRows implements JobRows {
     return rows.map(({ jid, load }) => ({ jid, load: plain(load) }));
   }
 
+  /** As {@linkcode JobRows} says. */
   clean({ nowMs, keepSeconds }: CleaningLimits): Promise<number> {
     return this.#attempt(this.#reader, async (client) => {
       const retention = { nowMs, keepSeconds };
@@ -398,7 +411,7 @@ export class PostgresRows implements JobRows {
         [s],
       );
       return {
-        server: placeOf(connection),
+        server: databasePlace(connection),
         schema: number?.schema ?? 0,
         outbox: 0,
         waiting: this.#jobs.size + this.#returns.size + this.#acks.size,

@@ -9,7 +9,7 @@ import { DatabaseRefusalError } from "./postgres_connection.ts";
 import { SCHEMA } from "./rows.ts";
 
 /** The tables that are partitioned by the jid. */
-export const PARTITIONED = ["jobs", "returns", "acks", "outputs"] as const;
+const PARTITIONED = ["jobs", "returns", "acks", "outputs"] as const;
 
 const HOUR_MS = 3_600_000, DAY_MS = 24 * HOUR_MS;
 /** Up to this time jobs are kept in partitions of an hour, in seconds. */

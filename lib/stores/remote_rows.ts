@@ -28,7 +28,7 @@ export interface RowCall {
   readonly argument: unknown;
 }
 
-/** Its answer. */
+/** What came of a call: its value, or the message of its error. */
 export interface RowAnswer {
   readonly n: number;
   readonly value?: unknown;
@@ -99,46 +99,57 @@ export class RemoteRows implements JobRows {
     if (calls.length > 0) this.#port.postMessage(calls);
   }
 
+  /** As {@linkcode JobRows} says. */
   saveJob(write: JobWrite): Promise<boolean> {
     return this.#call("saveJob", write);
   }
 
+  /** As {@linkcode JobRows} says. */
   saveReturn(write: ReturnWrite): Promise<"stored" | "duplicate"> {
     return this.#call("saveReturn", write);
   }
 
+  /** As {@linkcode JobRows} says. */
   saveAck(write: AckWrite): Promise<void> {
     return this.#call("saveAck", write);
   }
 
+  /** As {@linkcode JobRows} says. */
   saveOutput(write: OutputWrite): ReturnType<JobRows["saveOutput"]> {
     return this.#call("saveOutput", write);
   }
 
+  /** As {@linkcode JobRows} says. */
   saveBatch(write: BatchWrite): Promise<void> {
     return this.#call("saveBatch", write);
   }
 
+  /** As {@linkcode JobRows} says. */
   job(jid: string): Promise<JobRow | undefined> {
     return this.#call("job", jid);
   }
 
+  /** As {@linkcode JobRows} says. */
   returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
     return this.#call("returns", [jid, id]);
   }
 
+  /** As {@linkcode JobRows} says. */
   acks(jid: string): ReturnType<JobRows["acks"]> {
     return this.#call("acks", jid);
   }
 
+  /** As {@linkcode JobRows} says. */
   outputs(jid: string, id: string): Promise<Uint8Array[]> {
     return this.#call("outputs", [jid, id]);
   }
 
+  /** As {@linkcode JobRows} says. */
   outputIds(jid: string): Promise<string[]> {
     return this.#call("outputIds", jid);
   }
 
+  /** As {@linkcode JobRows} says. */
   batch(jid: string): Promise<Uint8Array | undefined> {
     return this.#call("batch", jid);
   }
@@ -147,10 +158,12 @@ export class RemoteRows implements JobRows {
     return this.#call("activeBatches");
   }
 
+  /** As {@linkcode JobRows} says. */
   page(query: PageQuery): Promise<PageRow[]> {
     return this.#call("page", query);
   }
 
+  /** As {@linkcode JobRows} says. */
   clean(limits: CleaningLimits): Promise<number> {
     return this.#call("clean", limits);
   }

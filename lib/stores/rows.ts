@@ -31,7 +31,7 @@ export interface JobWrite {
   readonly live?: boolean;
 }
 
-/** A return. */
+/** What one minion gave back. It is written once: the first stands. */
 export interface ReturnWrite {
   readonly jid: string;
   readonly id: string;
@@ -66,7 +66,7 @@ export interface BatchWrite {
   readonly state: Uint8Array;
 }
 
-/** A job's row. */
+/** What is stored of one job, without what came from its minions. */
 export interface JobRow {
   /** Empty: the job has no load. */
   readonly load: Uint8Array;
@@ -77,7 +77,7 @@ export interface JobRow {
   readonly nocache: boolean;
 }
 
-/** A return's row. */
+/** What one minion gave back, and when that was stored. */
 export interface JobReturnRow {
   readonly id: string;
   readonly body: Uint8Array;

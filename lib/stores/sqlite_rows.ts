@@ -192,7 +192,10 @@ export class SqliteRows implements JobRows {
     }
   }
 
-  /** One write: a value that SQLite refuses is refused alone. @throws If the transaction is over: the disk is full. */
+  /**
+   * One write: a value that SQLite refuses is refused alone.
+   * @throws If the transaction is over: the disk is full.
+   */
   #attempt(run: () => unknown): { readonly value?: unknown; readonly error?: StoreError } {
     try {
       return { value: run() };
@@ -202,6 +205,7 @@ export class SqliteRows implements JobRows {
     }
   }
 
+  /** As {@linkcode JobRows} says. */
   saveJob(write: JobWrite): Promise<boolean> {
     const { jid, load, fun, tgt, tgtType, user, keepsLoad, minions, hidden, ended, nocache, live } = write;
     return this.#write(() => {
@@ -225,6 +229,7 @@ export class SqliteRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   saveReturn({ jid, id, retcode, success, body }: ReturnWrite): Promise<"stored" | "duplicate"> {
     return this.#write(() => {
       // Cleaning may have removed it.
@@ -239,6 +244,7 @@ export class SqliteRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   saveAck({ jid, id, state, atMs }: AckWrite): Promise<void> {
     return this.#write(() => {
       this.#statement(
@@ -248,6 +254,7 @@ export class SqliteRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   saveOutput({ jid, id, seq, body, maxBytes }: OutputWrite): Promise<Appended> {
     return this.#write(() => {
       if (this.#statement("select 1 from jobs where jid = ? and live = 1").get(jid) === undefined) return "refused";
@@ -261,6 +268,7 @@ export class SqliteRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   saveBatch({ jid, active, state }: BatchWrite): Promise<void> {
     return this.#write(() => {
       this.#statement("insert or replace into batches (jid, active, state) values (?, ?, ?)")
@@ -268,6 +276,7 @@ export class SqliteRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   job(jid: string): Promise<JobRow | undefined> {
     return this.#read(() => {
       const row = this.#statement("select load, minions, hidden, ended, nocache from jobs where jid = ?").get(jid);
@@ -282,6 +291,7 @@ export class SqliteRows implements JobRows {
     });
   }
 
+  /** As {@linkcode JobRows} says. */
   returns(jid: string, id: string | null): Promise<JobReturnRow[]> {
     return this.#read(() =>
       this.#statement("select minion, body, stored from returns where jid = ?1 and (?2 is null or minion = ?2)")
@@ -289,6 +299,7 @@ export class SqliteRows implements JobRows {
     );
   }
 
+  /** As {@linkcode JobRows} says. */
   acks(jid: string): Promise<Omit<AckWrite, "jid">[]> {
     return this.#read(() =>
       this.#statement("select minion, state, at from acks where jid = ?").all(jid).flatMap((row) => {
@@ -298,6 +309,7 @@ export class SqliteRows implements JobRows {
     );
   }
 
+  /** As {@linkcode JobRows} says. */
   outputs(jid: string, id: string): Promise<Uint8Array[]> {
     return this.#read(() =>
       this.#statement("select body from outputs where jid = ? and minion = ? order by n").all(jid, id)
@@ -305,6 +317,7 @@ export class SqliteRows implements JobRows {
     );
   }
 
+  /** As {@linkcode JobRows} says. */
   outputIds(jid: string): Promise<string[]> {
     return this.#read(() =>
       this.#statement("select distinct minion from outputs where jid = ? order by minion").all(jid)
@@ -312,6 +325,7 @@ export class SqliteRows implements JobRows {
     );
   }
 
+  /** As {@linkcode JobRows} says. */
   batch(jid: string): Promise<Uint8Array | undefined> {
     return this.#read(() => {
       const row = this.#statement("select state from batches where jid = ?").get(jid);
@@ -326,6 +340,7 @@ export class SqliteRows implements JobRows {
     );
   }
 
+  /** As {@linkcode JobRows} says. */
   page({ before, from, to, fun, target, count }: PageQuery): Promise<PageRow[]> {
     // A job of several functions, or of a target that is no text, is looked at by the caller.
     const conditions = [

@@ -36,7 +36,7 @@ export class StorePorts {
     return this.open();
   }
 
-  /** A port. */
+  /** A way to the database, for a thread that will not be told of a successor. */
   open(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     this.#store({ storePort: port1 }, [port1]);
