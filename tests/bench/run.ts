@@ -27,6 +27,7 @@ import { OURS } from "#tests/bench/harness/sides.ts";
 import { SCHEDULE_ROWS } from "#tests/bench/rows/schedule.ts";
 import { START_ROWS } from "#tests/bench/rows/start.ts";
 import { DURABILITY_ROWS } from "#tests/bench/rows/durability.ts";
+import { STORES_ROWS } from "#tests/bench/rows/stores.ts";
 import { APPLY_FLEET_ROWS } from "#tests/bench/rows/apply_fleet.ts";
 import { APPLY_ROWS } from "#tests/bench/rows/apply.ts";
 import { STATE_ROWS } from "#tests/bench/rows/state.ts";
@@ -42,6 +43,7 @@ const ROWS: readonly Row[] = [
   ...FLEET_OF_ONE_ROWS,
   ...START_ROWS,
   ...DURABILITY_ROWS,
+  ...STORES_ROWS,
   ...STORE_ROWS,
   ...MINE_ROWS,
   ...TEMPLATE_ROWS,

@@ -125,12 +125,12 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
       forTerminal,
       showProgress: (event) => show(new Map<Value, Value>([["suffix", "progress"], ["event", event]])),
     });
+    await using _jobs = { [Symbol.asyncDispose]: () => host.jobs.close() };
     checkReadable(opts.cachedir);
     if (opts.show_jid && !options.quiet) io.write(`jid: ${jid}\n`);
     const place = { cachedir: opts.cachedir, prog: SALT_RUN.prog, io };
     const call = { kind: "runner", fun, ...functionArguments(words, options) } as const;
-    const outcome = await runProfiled(options, place, () => runRunner(call, host))
-      .finally(() => host.jobs.close());
+    const outcome = await runProfiled(options, place, () => runRunner(call, host));
     if (io.signal.aborted) {
       io.writeError(`\nStopped. The job was ${jid}.\n`);
       return EX_INTERRUPTED;
