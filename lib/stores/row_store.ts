@@ -38,6 +38,8 @@ export interface RowStoreOptions {
 const ATTEMPTS = 5;
 /** Number of jobs of which it is known that they are there, and whether they are hidden. */
 const MAX_KNOWN = 1_000;
+/** Number of jobs that are remembered as just made. */
+const MAX_PREPARED = 100;
 /** Jobs that are read at once. */
 const PAGE = 500;
 
@@ -58,6 +60,8 @@ class RowJobStore implements JobStore {
   readonly #rows: JobRows;
   readonly #options: RowStoreOptions;
   readonly #known = new BoundedMap<string, Known>(MAX_KNOWN);
+  /** Jobs that this store has just made. */
+  readonly #prepared = new BoundedMap<string, true>(MAX_PREPARED);
   readonly acks: JobStore["acks"];
   readonly noLog: JobStore["noLog"];
   readonly outputs: JobStore["outputs"];
@@ -89,7 +93,10 @@ class RowJobStore implements JobStore {
       const made = makeJid(undefined, { unique: this.#options.uniqueJid });
       if (await this.#saveJob({ jid: made, nocache }) || attempt === ATTEMPTS) return made;
     }
+    // A publish prepares its job twice, and each write costs a commit.
+    if (!nocache && this.#prepared.get(jid) !== undefined) return jid;
     await this.#saveJob({ jid, nocache });
+    this.#prepared.set(jid, true);
     return jid;
   }
 
