@@ -14,7 +14,7 @@ import { serverProgram, startPostgres } from "#tests/support/database_servers.ts
 import { overRows, runStoreTest, STORE_TESTS } from "./store_conformance.ts";
 
 const missing = serverProgram("postgres") === undefined;
-const name = (what: string) => missing ? `${what} (skipped: there is no postgres)` : what;
+const named = (what: string) => missing ? `${what} (skipped: there is no postgres)` : what;
 
 function rowsAt(port: number, more: Readonly<Record<string, string>> = {}, waitMs = 10_000): PostgresRows {
   const postgresql = map({ host: "127.0.0.1", port, ...more });
@@ -22,7 +22,7 @@ function rowsAt(port: number, more: Readonly<Record<string, string>> = {}, waitM
 }
 
 Deno.test({
-  name: name("postgresql does what every job store does"),
+  name: named("postgresql does what every job store does"),
   ignore: missing,
   async fn(context) {
     await using server = await startPostgres();
@@ -36,7 +36,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: name("what cannot work is refused with what to do: password, database, certificate, TLS, a newer schema"),
+  name: named("what cannot work is refused with what to do: password, database, certificate, TLS, a newer schema"),
   ignore: missing,
   async fn() {
     await using server = await startPostgres({ auth: "scram-sha-256" });
@@ -59,6 +59,25 @@ Deno.test({
     const older = rowsAt(server.port, { pass: "salt" });
     assertEquals((await older.status()).schema, 9);
     await older.close();
+  },
+});
+
+Deno.test({
+  name: named("a certificate is refused unless it is trusted and names the host"),
+  ignore: missing,
+  async fn() {
+    await using server = await startPostgres({ tls: true });
+    const open = async (more: Readonly<Record<string, string>>) => {
+      const rows = rowsAt(server.port, more);
+      await rows.open().finally(() => rows.close());
+    };
+    const words = "set postgresql.sslrootcert to the authority";
+    await open({ sslmode: "require" });
+    await assertRejects(() => open({ sslmode: "verify-ca" }), DatabaseRefusalError, words);
+    // The server reads its key as another user: this file may be read by all.
+    const sslrootcert = server.certificate;
+    await assertRejects(() => open({ sslmode: "verify-full", sslrootcert }), DatabaseRefusalError, words);
+    await open({ sslmode: "verify-full", sslrootcert, host: "localhost" });
   },
 });
 

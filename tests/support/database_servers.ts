@@ -82,6 +82,8 @@ interface Server {
 
 /** PostgreSQL, which can be ended as by a crash. */
 export interface PostgresServer extends DatabaseServer {
+  /** The file of its certificate, if it has TLS. */
+  readonly certificate: string;
   /** Ends it without its last writes: its next start recovers. */
   crash(): Promise<void>;
   /** Starts it again after a crash. */
@@ -130,19 +132,26 @@ async function serve({ program, args, directory, port, sql }: Server): Promise<S
 /**
  * Starts PostgreSQL with the user `salt`, who may do everything and has the password `salt`, and the database `salt`.
  * @param options.auth How connections are admitted.
+ * @param options.tls Whether it has TLS, with a certificate of `localhost` that it signed itself.
  */
 export async function startPostgres(
-  { auth = "trust" }: { readonly auth?: "trust" | "scram-sha-256" } = {},
+  { auth = "trust", tls = false }: { readonly auth?: "trust" | "scram-sha-256"; readonly tls?: boolean } = {},
 ): Promise<PostgresServer> {
   const [initdb, postgres, psql] = ["initdb", "postgres", "psql"].map((name) => serverProgram(name) ?? name);
   const directory = ownDirectory(), port = freePort(), data = `${directory}/data`;
   await run(initdb, ["-D", data, "-U", "salt", "--auth-local=trust", `--auth-host=${auth}`, "-E", "UTF8", "--no-sync"]);
+  const certificate = `${data}/server.crt`;
+  if (tls) {
+    const made = ["-keyout", `${data}/server.key`, "-out", certificate, "-subj", "/CN=localhost"];
+    const names = ["-addext", "subjectAltName=DNS:localhost"];
+    await run("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...made, ...names]);
+  }
   const connect = ["-h", directory, "-p", String(port), "-U", "salt", "-v", "ON_ERROR_STOP=1", "-q"];
   const sql = (database: string) => (script: string) => run(psql, [...connect, "-d", database], script);
   const start = () =>
     serve({
       program: postgres,
-      args: ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-F"],
+      args: ["-D", data, "-p", String(port), "-h", "127.0.0.1", "-k", directory, "-F", ...tls ? ["-c", "ssl=on"] : []],
       directory,
       port,
       sql: sql("postgres"),
@@ -151,6 +160,7 @@ export async function startPostgres(
   await server.sql("ALTER USER salt PASSWORD 'salt';\nCREATE DATABASE salt;");
   return {
     port,
+    certificate,
     sql: sql("salt"),
     async crash() {
       await server?.end("SIGQUIT");
