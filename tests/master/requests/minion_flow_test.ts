@@ -41,7 +41,7 @@ Deno.test("returns that make jobs: a thousand at once and ten a second pass; the
 
 Deno.test("returns for jobs of the master pass five thousand at once, and never wait longer than four seconds", async () => {
   using services = await testServices();
-  const jid = services.jobs.store.prepare();
+  const jid = await services.jobs.store.prepare();
   const { waits, flow } = flowOf();
   for (let i = 0; i < 5_000; i++) await flow.admit(returned(jid), "busy", services);
   assertEquals(waits.length, 0);
