@@ -267,8 +267,9 @@ function makeMinionOptions() {
       ["false", "log", "true"],
     ),
     job_chain: boolOption(
-      true,
-      "Whether each job and each return has a record in `jobs.chain`, with the digest of the record before, and each return says which. Not in Salt.",
+      null,
+      "Whether each job and each return has a record in `jobs.chain`, with the digest of the record before, and each return says which. " +
+        "Unset: with `require_operator_signature` only. Not in Salt.",
     ),
     multifunc_ordered: boolOption(false, "Whether results of several functions in one job are lists, in order."),
     cache_jobs: boolOption(

@@ -84,6 +84,7 @@ export class JobIndex {
    */
   async newest(): Promise<IndexedJob[]> {
     await this.load();
+    await this.#taken;
     return [...this.#jobs.values()].sort((a, b) => compareStrings(b.jid, a.jid));
   }
 
@@ -93,6 +94,7 @@ export class JobIndex {
    */
   async ofMinion(id: string): Promise<MinionJob[]> {
     await this.load();
+    await this.#taken;
     return [...this.#ofMinion.get(id) ?? []].sort(compareStrings).reverse()
       .map((jid) => ({ jid, outcome: this.#jobs.get(jid)?.outcomes.get(id) }));
   }

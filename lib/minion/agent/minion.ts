@@ -165,7 +165,9 @@ export class Minion {
     await restoreMinion(opts, () => new JidMemory({ min, path: jidFile, log }), log);
     const journal = this.#journal = minionJournal(opts, log);
     const isAlone = opts.master_type === "disable";
-    const chain = this.#chain = opts.job_chain ? new JobChain(opts.cachedir, log) : undefined;
+    const chain = this.#chain = opts.job_chain ?? opts.require_operator_signature !== "false"
+      ? new JobChain(opts.cachedir, log)
+      : undefined;
     const proc = new ProcFiles(opts.cachedir, journal);
     const jids = new JidMemory({ min, path: jidFile, log, journal });
     // The file of ids may be out of date: the process wrote it after the journal.

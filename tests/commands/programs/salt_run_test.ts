@@ -410,7 +410,7 @@ Deno.test("salt-run salt.wheel runs wheel functions, and names the nearest one f
 
 Deno.test("a runner of Salt that is not built is reported as such, not as a typing error", () =>
   withFixture(async ({ run }) => {
-    const { code, out } = await run("queue.insert", "--out=txt");
+    const { code, out } = await run("winrepo.genrepo", "--out=txt");
     assertEquals(code, 64);
     assert(!out.includes("Did you mean"), out);
     assertStringIncludes(out, "not built");
