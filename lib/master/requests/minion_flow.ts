@@ -52,6 +52,11 @@ interface Counts {
 /** What a thread uses to find out whether a minion sends too much. */
 type FlowNeeds = Needs<"opts" | "jobs" | "warn" | "park">;
 
+/** Whether a minion's commands of this name have bounds. */
+export function isBounded(cmd: Value | undefined): boolean {
+  return cmd === "_return" || cmd === "_minion_event";
+}
+
 /** What a thread has let each minion send. */
 export class MinionFlow {
   readonly #threads: number;
@@ -72,7 +77,7 @@ export class MinionFlow {
   /** See `flow` of services.ts. */
   async admit(load: ValueMap, id: string, services: FlowNeeds): Promise<{ readonly answer: Value } | undefined> {
     const cmd = load.get("cmd");
-    if (cmd !== "_return" && cmd !== "_minion_event") return undefined;
+    if (!isBounded(cmd)) return undefined;
     if (maySpeakForOthers(id, services)) return undefined;
     const counts = this.#of(id);
     if (cmd === "_minion_event") return this.#admitEvents(load, id, { counts, services });
