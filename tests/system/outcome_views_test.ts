@@ -140,7 +140,8 @@ fleetTest("a job with every outcome has the same outcomes in jobs.* and in the o
     assertEquals(await outcomes(fleet, jid), EXPECTED);
     return true;
   }, { what: "every outcome" });
-  assertEquals(Object.values(EXPECTED).sort(), [...OUTCOMES].sort());
+  // tests/operators has jobs that a minion refuses.
+  assertEquals(Object.values(EXPECTED).sort(), OUTCOMES.filter((outcome) => outcome !== "refused").sort());
 
   // The functions that show the whole job.
   const returned = ["bad", "dead", "good"];

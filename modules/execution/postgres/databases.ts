@@ -27,7 +27,10 @@ import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Virtual } from "#lib/plugins/virtual.ts";
 import { str, truthy } from "#lib/values/value.ts";
 
-export const virtual: Virtual = { serves: [{ programs: ["psql"], otherwise: "psql was not found" }] };
+export const virtual: Virtual = {
+  name: "postgres",
+  serves: [{ programs: ["psql"], otherwise: "psql was not found" }],
+};
 
 export const version: ModuleFunction<JobContext> = fn({
   doc: describe("Return the version of the server.", "postgres.version"),
