@@ -14,7 +14,7 @@ import type { StoreLog } from "#lib/os/store_files.ts";
 import type { JobRows } from "./rows.ts";
 import { rowJobStore } from "./row_store.ts";
 import { jobStoreKind, type StoreOpts } from "./store_options.ts";
-import { openRows } from "./open_rows.ts";
+import { LateRows } from "./late_rows.ts";
 
 /** The options that say where jobs are kept, and how. */
 export type JobStoreOpts = StoreOpts;
@@ -43,7 +43,7 @@ export function openJobStore(opts: JobStoreOpts, { log, journal, rows, onWait }:
       ...journal !== undefined && { journal },
     }));
   }
-  return rowJobStore(rows ?? openRows(opts), {
+  return rowJobStore(rows ?? new LateRows(opts), {
     uniqueJid: opts.unique_jid,
     maxOutputBytes: opts.live_output_max,
     log,

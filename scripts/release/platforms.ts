@@ -95,9 +95,14 @@ export async function run(
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const command = new Deno.Command(program, { args: [...args], cwd, env: { ...env, LC_ALL: "C" }, stdin: "null" });
-  const { success, stdout, stderr } = await command.output().catch((error) => {
+  let result: Deno.CommandOutput;
+  try {
+    // A program that is missing is thrown by the call itself.
+    result = await command.output();
+  } catch (error) {
     throw error instanceof Deno.errors.NotFound ? new ReleaseError(`${program} is not installed`) : error;
-  });
+  }
+  const { success, stdout, stderr } = result;
   if (!success) {
     throw new ReleaseError(`${program} ${args.join(" ")} failed:\n${new TextDecoder().decode(stderr).trim()}`);
   }

@@ -48,8 +48,9 @@ import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { loadCoreGrains } from "#lib/minion/worker/catalogue.ts";
 import { sanitize } from "#lib/text/terminal.ts";
+import { tracerOf } from "#lib/tracing/late_tracer.ts";
 import type { TraceContext } from "#lib/tracing/trace_context.ts";
-import { map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /**
  * Runs `salt-call` with the words of its command line.
@@ -192,18 +193,15 @@ async function perform(
     print(new Map([[LOCAL, grains]]), { out: "grains" });
     return 0;
   }
-  const running = { ...setting, grains, modules };
-  if (!truthy(opts.tracing.get("enabled"))) return await runFunction(parsed, running);
-  return await runTraced(parsed, running);
+  return await runTraced(parsed, { ...setting, grains, modules });
 }
 
-/** Runs the function in a span, below the one that the caller's environment names. */
+/** Runs the function, with tracing in a span below the one that the caller's environment names. */
 async function runTraced(parsed: Parsed<SaltCallTable>, running: Running): Promise<number> {
-  const { openTracer } = await import("#lib/tracing/tracer.ts");
-  const { readTrace } = await import("#lib/tracing/trace_context.ts");
   const { opts, log } = running;
-  const tracer = openTracer(opts.tracing, `salt-minion-${opts.id}`, log);
+  const tracer = await tracerOf(opts.tracing, `salt-minion-${opts.id}`, log);
   if (tracer === undefined) return await runFunction(parsed, running);
+  const { readTrace } = await import("#lib/tracing/trace_context.ts");
   const caller = map({
     traceparent: Deno.env.get("TRACEPARENT") ?? null,
     tracestate: Deno.env.get("TRACESTATE") ?? null,

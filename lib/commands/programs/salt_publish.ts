@@ -29,7 +29,8 @@ import { startUp } from "#lib/commands/cli/start_up.ts";
 import { withCommand } from "#lib/commands/cli/with_command.ts";
 import { sanitizeLine, useColours } from "#lib/text/terminal.ts";
 import { truncateList } from "#lib/text/truncate.ts";
-import { str, toValue, truthy, type Value } from "#lib/values/value.ts";
+import { tracerOf } from "#lib/tracing/late_tracer.ts";
+import { str, toValue, type Value } from "#lib/values/value.ts";
 import { dumpYaml } from "#lib/yaml/dump.ts";
 
 const UNCONTACTED = "The salt master could not be contacted. Is master running?";
@@ -87,9 +88,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
       const shown = { print, color, errorColor, progress, live };
       const session = { io, options, opts, log, user, credentials, signer, timeouts, ...shown };
       const noLog = options.no_log ? await newReturnKey() : undefined;
-      const job = { ...wanted.job, noLog };
-      if (!truthy(opts.tracing.get("enabled"))) return await dispatch(job, session);
-      return await dispatchTraced(job, session);
+      return await dispatchTraced({ ...wanted.job, noLog }, session);
     },
   );
 }
@@ -107,10 +106,9 @@ function dumpConfig(parsed: Parsed<SaltTable>, io: SaltIo): number {
   return 0;
 }
 
-/** The job in a span, the root of all that it causes. */
+/** The job, with tracing in a span, the root of all that it causes. */
 async function dispatchTraced(job: JobRequest, session: Session): Promise<number> {
-  const { openTracer } = await import("#lib/tracing/tracer.ts");
-  const tracer = openTracer(session.opts.tracing, "salt", session.log);
+  const tracer = await tracerOf(session.opts.tracing, "salt", session.log);
   if (tracer === undefined) return await dispatch(job, session);
   const attributes = { "salt.cli.tgt": str(job.tgt), "salt.cli.fun": str(job.fun) };
   try {

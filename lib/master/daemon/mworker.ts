@@ -18,7 +18,8 @@ import { NO_ANSWER, RequestHandler } from "#lib/master/requests/request_handler.
 import { sleep } from "#lib/os/sleep.ts";
 import { Duplex, type SharedPlace } from "#lib/sockets/endpoint.ts";
 import type { Frames } from "#lib/sockets/libzmq.ts";
-import { openTracer, type Tracer } from "#lib/tracing/tracer.ts";
+import { tracerOf } from "#lib/tracing/late_tracer.ts";
+import type { Tracer } from "#lib/tracing/tracer.ts";
 import { withLease } from "#lib/runtime/thread_lease.ts";
 import type { ThreadHost, ThreadService } from "#lib/runtime/thread.ts";
 import type { TimeBudget } from "#lib/os/time_budget.ts";
@@ -73,7 +74,11 @@ export class MWorker implements ThreadService {
   #stopping = false;
   readonly #host: ThreadHost;
 
-  private constructor(opts: MasterOpts, parts: MWorkerParts, { host, plugins }: MWorkerRun) {
+  private constructor(
+    opts: MasterOpts,
+    parts: MWorkerParts,
+    { host, plugins, tracer }: MWorkerRun & { readonly tracer: Tracer | undefined },
+  ) {
     this.#host = host;
     this.#open = openServices(opts, parts, {
       log: host.log,
@@ -81,7 +86,7 @@ export class MWorker implements ThreadService {
       onWait: () => this.#park(),
       post: host.post,
     });
-    this.#tracer = openTracer(opts.tracing, "salt-master", host.log);
+    this.#tracer = tracer;
     this.#handler = new RequestHandler(this.#open.services, this.#tracer);
     this.#socket = Duplex.inherited(parts.requests, {
       highWaterMark: 0,
@@ -93,7 +98,8 @@ export class MWorker implements ThreadService {
 
   /** Answers for the requests that the thread before it died of, and takes requests from then on. */
   static async start(opts: MasterOpts, parts: MWorkerParts, run: MWorkerRun): Promise<MWorker> {
-    const worker = new MWorker(opts, parts, run);
+    const tracer = await tracerOf(opts.tracing, "salt-master", run.host.log);
+    const worker = new MWorker(opts, parts, { ...run, tracer });
     await worker.#answerOrphans();
     worker.#running = worker.#serve().catch((error) => worker.#fail(error));
     return worker;

@@ -47,7 +47,8 @@ import { sleep } from "#lib/os/sleep.ts";
 import { startupJob } from "./startup_states.ts";
 import { CLOSE_MS, TimeBudget } from "#lib/os/time_budget.ts";
 import { unsentReturns } from "./unsent_returns.ts";
-import { openTracer, type Tracer } from "#lib/tracing/tracer.ts";
+import { tracerOf } from "#lib/tracing/late_tracer.ts";
+import type { Tracer } from "#lib/tracing/tracer.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import { applicantOf } from "./link_settings.ts";
@@ -83,7 +84,7 @@ export class Minion {
   #ending: Promise<void> | undefined;
   #masters: Masters | undefined;
   #jobs: MinionJobs | undefined;
-  readonly #tracer: Tracer | undefined;
+  #tracer: Tracer | undefined;
   #returners: JobReturners | undefined;
   #kept: KeptReturns | undefined;
   #pool: JobPool | undefined;
@@ -109,7 +110,6 @@ export class Minion {
   private constructor(opts: MinionOpts, log: Logger) {
     this.#opts = opts;
     this.#log = log;
-    this.#tracer = openTracer(opts.tracing, `salt-minion-${opts.id}`, log);
     this.#known = new GrainsAndPillar({
       opts,
       log,
@@ -174,6 +174,7 @@ export class Minion {
     for (const { load } of proc.left) jids.add(str(load.get("jid") ?? ""));
     const masters = this.#masters = isAlone ? undefined : await this.#openMasters(pool, { jids, journal, kept });
     const returners = this.#returners = new JobReturners({ opts, pool, log });
+    const tracer = this.#tracer = await tracerOf(opts.tracing, `salt-minion-${opts.id}`, log);
     const jobs = this.#jobs = new MinionJobs({
       opts,
       log,
@@ -185,7 +186,7 @@ export class Minion {
       journal: journal && { commit: async () => void await Promise.all([journal.commit(), chain?.sync()]) },
       fireMaster: (event, load) => this.#fireAt(event, masters?.of(load)),
       fireLocal: (tag, data) => this.#fireLocal(tag, data),
-      tracer: this.#tracer,
+      tracer,
       maxRequestBytes: (load) => masters?.of(load).maxRequestBytes,
       onStateRun: (running) => {
         if (this.#beacons !== undefined) this.#beacons.stateRun = running;
