@@ -17,16 +17,12 @@ export class OperatorCheck {
   readonly #operators: AuthorizedOperators;
   readonly #log: Logger;
 
-  private constructor({ id, operators_dir, require_operator_signature }: MinionOpts, log: Logger) {
+  /** @param opts Those of the minion, with `require_operator_signature: log` or `true`. */
+  constructor({ id, operators_dir, require_operator_signature }: MinionOpts, log: Logger) {
     this.#id = id;
     this.#isRequired = require_operator_signature === "true";
     this.#operators = new AuthorizedOperators(operators_dir, log.error);
     this.#log = log;
-  }
-
-  /** The check that the options ask for; `undefined`: none. */
-  static of(opts: MinionOpts, log: Logger): OperatorCheck | undefined {
-    return opts.require_operator_signature === "false" ? undefined : new OperatorCheck(opts, log);
   }
 
   /** Checks a job; with `log` it is never refused. */

@@ -58,8 +58,8 @@ import { findMasters } from "./master_list.ts";
 import { type ConnectionParts, MasterConnection } from "./master_connection.ts";
 import { connectedMasters, isMasterTrouble, Masters } from "./masters.ts";
 import { isOneOfMany } from "#lib/config/master_entries.ts";
-import { JobChain } from "#lib/operators/job_chain.ts";
-import { OperatorCheck } from "#lib/operators/operator_check.ts";
+import type { JobChain } from "#lib/operators/job_chain.ts";
+import type { OperatorCheck } from "#lib/operators/operator_check.ts";
 import { makeJid } from "#lib/protocol/jid.ts";
 import { OWN_JOB } from "#lib/protocol/own_job.ts";
 
@@ -166,7 +166,7 @@ export class Minion {
     const journal = this.#journal = minionJournal(opts, log);
     const isAlone = opts.master_type === "disable";
     const chain = this.#chain = opts.job_chain ?? opts.require_operator_signature !== "false"
-      ? new JobChain(opts.cachedir, log)
+      ? await openChain(opts, log)
       : undefined;
     const proc = new ProcFiles(opts.cachedir, journal);
     const jids = new JidMemory({ min, path: jidFile, log, journal });
@@ -301,7 +301,7 @@ export class Minion {
       applicant: await applicantOf(opts, this.#known.grains),
       closing,
       grains: () => this.#known.grains,
-      operators: OperatorCheck.of(opts, log),
+      operators: await operatorCheck(opts, log),
       admit: (jid, load, { connection, signed }) => {
         this.#connected().mark(load, connection);
         this.#jobs?.admit(jid, load, signed);
@@ -628,4 +628,17 @@ export class Minion {
     this.#chain?.close();
     await this.#bus?.close();
   }
+}
+
+/** The chain of the minion's jobs; its code is loaded for those who want one. */
+async function openChain({ cachedir }: MinionOpts, log: Logger): Promise<JobChain> {
+  const { JobChain } = await import("#lib/operators/job_chain.ts");
+  return new JobChain(cachedir, log);
+}
+
+/** The check of operators' signatures; its code is loaded for those who want one. */
+async function operatorCheck(opts: MinionOpts, log: Logger): Promise<OperatorCheck | undefined> {
+  if (opts.require_operator_signature === "false") return undefined;
+  const { OperatorCheck } = await import("#lib/operators/operator_check.ts");
+  return new OperatorCheck(opts, log);
 }

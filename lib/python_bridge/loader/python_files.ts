@@ -23,6 +23,11 @@ export interface PythonPlugins {
 /** What a process has that loads none. */
 export const NO_PYTHON_PLUGINS: PythonPlugins = { files: {}, names: {} };
 
+/** The names of the beacons in Python, as far as their files show them. */
+export function pythonBeacons({ names }: PythonPlugins): readonly string[] {
+  return names.beacons ?? [];
+}
+
 /** The options that choose plugins. */
 export interface PluginChoice {
   /** The option `python_plugins`: whether there are any, or their names. */

@@ -9,14 +9,9 @@ import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import type { PythonFamily } from "#lib/python_bridge/link/messages.ts";
 import { MissingPlugin } from "#lib/python_bridge/link/session.ts";
 import { calledInPython, elsewhere, type PythonAccess } from "./python_calls.ts";
-import type { PythonPlugins } from "./python_files.ts";
+import { pythonBeacons } from "./python_files.ts";
 
 const PREFIXED: readonly PythonFamily[] = ["returners", "sdb", "serializers", "beacons"];
-
-/** The names of the beacons in Python, as far as their files show them. */
-export function pythonBeacons({ names }: PythonPlugins): readonly string[] {
-  return names.beacons ?? [];
-}
 
 /** The catalogue with the plugins of these families. */
 export function withPrefixedPlugins(builtin: Catalogue, access: PythonAccess): Catalogue {
