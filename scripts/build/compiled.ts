@@ -23,16 +23,22 @@ const DIRECTORY = "cache";
 export async function compiledScripts(stage: string): Promise<TarFile[]> {
   const stems = [...new Set([...Object.values(COMMAND_ENTRIES), VERSION_SOURCE])].map(stemOf);
   const place = stemOf(PLACE_SOURCE);
-  const directory = `${stage}/${DIRECTORY}`;
-  await Deno.remove(directory, { recursive: true }).catch((error) => {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-  });
-  // The commands come first: Deno maps the first 6 MB of a database into memory, and reads the rest page by page.
-  await compile(stage, COMMAND_V8_FLAGS, ["only", ...stems]);
-  await compile(stage, V8_FLAGS, ["except", ...stems, place]);
+  const directory = `${stage}/${DIRECTORY}`, again = `${directory}.again`;
   const { pathToFileURL } = await import("node:url");
   const { DatabaseSync } = await import("node:sqlite");
-  await moveCompiled(directory, pathToFileURL(`${homeOf(stage)}/`).href, BUILT_AT);
+  const compileAll = async () => {
+    await removeTree(directory);
+    // The commands come first: Deno maps the first 6 MB of a database into memory, and reads the rest page by page.
+    await compile(stage, COMMAND_V8_FLAGS, ["only", ...stems]);
+    await compile(stage, V8_FLAGS, ["except", ...stems, place]);
+    await moveCompiled(directory, pathToFileURL(`${homeOf(stage)}/`).href, BUILT_AT);
+  };
+  await removeTree(again);
+  await compileAll();
+  await Deno.rename(directory, again);
+  await compileAll();
+  for (const name of databasesIn(directory)) clearUnset(DatabaseSync, `${directory}/${name}`, `${again}/${name}`);
+  await removeTree(again);
   return databasesIn(directory).map((name) => {
     const path = `${directory}/${name}.sorted`;
     writeSorted(DatabaseSync, { from: `${directory}/${name}`, to: path, stems });
@@ -73,6 +79,31 @@ function writeSorted(
     database.prepare(`INSERT INTO main.${name} SELECT * FROM source.${name} ORDER BY ${order}`).run(...first);
   }
   database.exec("COMMIT");
+}
+
+async function removeTree(path: string): Promise<void> {
+  await Deno.remove(path, { recursive: true }).catch((error) => {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  });
+}
+
+/**
+ * Makes those bytes of compiled code 0 that another compilation of the same scripts has otherwise: V8 leaves them
+ * unset, and they would differ in each build (Deno 2.9.6).
+ */
+function clearUnset(Database: typeof DatabaseSync, path: string, again: string): void {
+  using database = new Database(path);
+  using other = new Database(again);
+  const table = "SELECT name FROM sqlite_master WHERE name = 'codecache'";
+  if (database.prepare(table).get() === undefined || other.prepare(table).get() === undefined) return;
+  const read = other.prepare("SELECT data FROM codecache WHERE specifier = ? AND type = ?");
+  const write = database.prepare("UPDATE codecache SET data = ? WHERE specifier = ? AND type = ?");
+  for (const { specifier, type, data } of database.prepare("SELECT specifier, type, data FROM codecache").all()) {
+    const twin = read.get(String(specifier), Number(type))?.data;
+    if (!(data instanceof Uint8Array) || !(twin instanceof Uint8Array) || data.length !== twin.length) continue;
+    if (data.every((byte, i) => byte === twin[i])) continue;
+    write.run(data.map((byte, i) => byte === twin[i] ? byte : 0), String(specifier), Number(type));
+  }
 }
 
 /** Runs `warm.ts` with these arguments and with the flags that the scripts will run with. */

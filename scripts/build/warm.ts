@@ -16,7 +16,8 @@ await compileScripts((name) => stems.some((stem) => name.startsWith(`${stem}.`))
 async function compileScripts(isSelected: (name: string) => boolean): Promise<void> {
   // The script of a thread sends messages to the thread that started it; here there is no such thread.
   Object.assign(globalThis, { postMessage: () => {} });
-  for (const { name } of Deno.readDirSync(new URL("./", Deno.mainModule))) {
+  // In one order on every file system: what V8 compiles of a file depends on those that ran before.
+  for (const name of [...Deno.readDirSync(new URL("./", Deno.mainModule))].map(({ name }) => name).sort()) {
     const script = new URL(`./${name}`, Deno.mainModule).href;
     // The worker of an engine is beside the engines, and a thread as those of `lib`.
     const isSingle = /(?:^|\.)modules-(?!engines-_worker\.)/.test(name);
