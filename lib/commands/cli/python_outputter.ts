@@ -7,7 +7,6 @@
 import { optsValues } from "#lib/config/opts_map.ts";
 import type { MasterOpts, MinionOpts } from "#lib/config/options.ts";
 import { CommandError, messageOf } from "#lib/errors.ts";
-import { OUTPUTTERS } from "#lib/output/outputters.ts";
 import type { OwnOutputter } from "#lib/output/printer.ts";
 import { moduleDirectories } from "#lib/plugins/module_directories.ts";
 import { allowedPlugins, findPythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
@@ -17,11 +16,11 @@ import { encode } from "#lib/values/msgpack.ts";
 import { isMap, map } from "#lib/values/value.ts";
 
 /**
- * The outputter in Python of this name; `undefined` if there is none, or a built-in one is called so.
+ * The outputter in Python of this name; `undefined` if there is none.
  * @param opts The options of the command; those without directories of plugins have no outputters.
  */
-export async function pythonOutputter(name: string | null, opts: object): Promise<OwnOutputter | undefined> {
-  if (name === null || OUTPUTTERS.has(name) || !hasDirectories(opts)) return undefined;
+export async function pythonOutputter(name: string, opts: object): Promise<OwnOutputter | undefined> {
+  if (!hasDirectories(opts)) return undefined;
   const { extension_modules: extensionModules, module_dirs: moduleDirs, outputter_dirs } = opts;
   const { files, names } = findPythonPlugins({
     output: [...moduleDirectories({ extensionModules, moduleDirs }, "output"), ...outputter_dirs],

@@ -9,11 +9,13 @@
 
 import type { CommandIo } from "./run_command.ts";
 import type { LoadedConfig } from "#lib/config/load.ts";
+import { OUTPUTTERS } from "#lib/output/outputters.ts";
 import {
   type OutputOpts,
   outputPlace,
   type OutputSettings,
   outputSettings,
+  type OwnOutputter,
   type PrintOptions,
   type PrintResult,
   type ResultPrinter,
@@ -22,7 +24,6 @@ import {
 import { HeldMistakes } from "#lib/runtime/held_mistakes.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { type LogOpts, openLog } from "#lib/runtime/log_sinks.ts";
-import { pythonOutputter } from "./python_outputter.ts";
 import { useColours } from "#lib/text/terminal.ts";
 import type { Value } from "#lib/values/value.ts";
 
@@ -75,7 +76,7 @@ export async function withCommand<O extends CommandOpts, R>(
     { write, isTerminal: io.isTerminal, columns: io.columns, noColor: io.noColor },
     (text) => log.error(text),
   );
-  const own = quiet ? undefined : await pythonOutputter(output.out, opts);
+  const own = quiet ? undefined : await ownOutputter(output.out, opts);
   using print = quiet ? silentPrinter() : resultPrinter(output, place, { query, own });
   const rights = await takeRights(opts);
   const { log, close } = openLog(opts, {
@@ -96,6 +97,12 @@ export async function withCommand<O extends CommandOpts, R>(
   } finally {
     close();
   }
+}
+
+/** The outputter in Python of this name. Built-in ones win, and need no code of it. */
+async function ownOutputter(name: string | null, opts: object): Promise<OwnOutputter | undefined> {
+  if (name === null || OUTPUTTERS.has(name)) return undefined;
+  return await (await import("./python_outputter.ts")).pythonOutputter(name, opts);
 }
 
 function silentPrinter(): ResultPrinter {

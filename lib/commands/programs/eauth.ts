@@ -15,7 +15,6 @@ import { readTextFileIfExists, statIfExists, writeFileAtomic } from "#lib/os/ato
 import type { Logger } from "#lib/runtime/log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { accessKeyPath } from "#lib/config/master_paths.ts";
-import { masterPlugins } from "#lib/master/functions/python_plugins.ts";
 import { sanitizeLine } from "#lib/text/terminal.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { map, str, type ValueMap } from "#lib/values/value.ts";
@@ -39,10 +38,10 @@ export interface EauthRun {
  * Checks the options before any prompt.
  * @throws {UsageError}
  */
-export function checkEauthOptions({ eauth, mktoken }: EauthOptions, opts: MasterOpts): void {
+export async function checkEauthOptions({ eauth, mktoken }: EauthOptions, opts: MasterOpts): Promise<void> {
   if (eauth === null || eauth === "") {
     if (mktoken) throw new UsageError("--make-token needs --auth: the system that knows the user");
-  } else if (!isEauthName(eauth) && !isInPython(eauth, opts)) {
+  } else if (!isEauthName(eauth) && !await isInPython(eauth, opts)) {
     throw new UsageError(
       `The specified external authentication system "${eauth}" is not available${
         didYouMean(eauth, EAUTH_NAMES) || "."
@@ -52,7 +51,8 @@ export function checkEauthOptions({ eauth, mktoken }: EauthOptions, opts: Master
   }
 }
 
-function isInPython(eauth: string, opts: MasterOpts): boolean {
+async function isInPython(eauth: string, opts: MasterOpts): Promise<boolean> {
+  const { masterPlugins } = await import("#lib/master/functions/python_plugins.ts");
   return masterPlugins(opts, () => {}).names.auth?.includes(eauth) ?? false;
 }
 

@@ -62,7 +62,7 @@ async function runParsed(parsed: Parsed<SaltKeyTable>, io: SaltKeyIo): Promise<n
   const { opts, ...rest } = startUp(SALT_KEY, parsed, { role: "master", load: loadClientConfig });
   const { options } = parsed; // after the Saltfile has been applied
   const action = chooseAction(options);
-  if (options.eauth || options.mktoken) (await import("./eauth.ts")).checkEauthOptions(options, opts);
+  if (options.eauth || options.mktoken) await (await import("./eauth.ts")).checkEauthOptions(options, opts);
   const log_file = options.log_file === null ? opts.key_logfile : opts.log_file;
   const loaded = { opts: { ...opts, log_file }, ...rest };
   return await withCommand({ io, options, loaded, takeRights: becomeServiceUser }, ({ opts, log, print }) => {

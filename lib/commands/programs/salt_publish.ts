@@ -56,7 +56,7 @@ export async function operateSalt(parsed: Parsed<SaltTable>, terminal: SaltIo): 
   // As in Salt, 0 means the default.
   if (timeout !== null && timeout <= 0) parsed.given.delete("timeout");
   const loaded = startUp(SALT, parsed, { role: "master", load: loadClientConfig });
-  checkEauthOptions(parsed.options, loaded.opts);
+  await checkEauthOptions(parsed.options, loaded.opts);
   // A compound expression is matched against all minions together, not one by one.
   if (parsed.options.query !== null) parsed.options = { ...parsed.options, static: true };
   const { options } = parsed;

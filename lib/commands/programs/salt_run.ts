@@ -81,7 +81,7 @@ async function runParsed(parsed: Parsed<SaltRunTable>, io: SaltRunIo): Promise<n
   const { options, args: [fun, ...words] } = parsed;
   const jid = options.jid ?? makeJid(undefined, { unique: loaded.opts.unique_jid });
   if (!isJid(jid)) throw new UsageError(`option --jid: invalid job id: '${jid}'`);
-  checkEauthOptions(options, loaded.opts);
+  await checkEauthOptions(options, loaded.opts);
   const start = { io, options, loaded, takeRights: becomeServiceUser, quiet: options.quiet };
   // With the rights of the calling user, whose key it is.
   using signer = await openSigner(loaded.opts.sign, io.ask);
