@@ -237,6 +237,7 @@ export class Minion {
     const inPython = this.#pythonBeacons = new PythonBeacons({
       opts,
       log: this.#log,
+      plugins: () => pool.pythonPlugins,
       socket: () => this.#pythonSocket(),
       grains: () => this.#known.grains,
       pillar: () => this.#known.pillar,

@@ -20,6 +20,8 @@ import type { Value } from "#lib/values/value.ts";
 export interface PythonBeaconsParts extends Omit<CallingHost, "opts"> {
   readonly opts: MinionOpts;
   readonly log: Logger;
+  /** The minion's plugins in Python, as they were found last. */
+  plugins(): PythonPlugins;
   /** The socket of the process that starts processes of plugins. */
   socket(): Promise<string>;
 }

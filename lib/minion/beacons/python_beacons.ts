@@ -4,7 +4,6 @@
  * @module
  */
 
-import { pythonPlugins } from "#lib/minion/worker/python_plugins.ts";
 import { moduleOfFunction } from "#lib/plugins/docs.ts";
 import { OWN_BEACONS_PREFIX } from "#lib/plugins/own_beacon.ts";
 import { pythonBeacons, type PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
@@ -19,16 +18,12 @@ export class PythonBeacons {
 
   constructor(parts: PythonBeaconsParts) {
     this.#parts = parts;
-    this.#plugins = this.#find();
+    this.#plugins = parts.plugins();
   }
 
   /** Their names. */
   get names(): readonly string[] {
     return pythonBeacons(this.#plugins);
-  }
-
-  #find(): PythonPlugins {
-    return pythonPlugins(this.#parts.opts, this.#parts.log.warning);
   }
 
   /** Whether `fun`, `beacons/NAME.beacon`, is of a beacon in Python. */
@@ -52,7 +47,7 @@ export class PythonBeacons {
 
   /** Loads them again from their files. */
   async refresh(): Promise<void> {
-    this.#plugins = this.#find();
+    this.#plugins = this.#parts.plugins();
     await this.close();
   }
 

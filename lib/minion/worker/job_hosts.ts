@@ -71,6 +71,11 @@ export class JobHosts {
     return this.#custom;
   }
 
+  /** The plugins in Python, as they were found last. */
+  get python(): PythonPlugins {
+    return this.#python;
+  }
+
   /** Reads the list of custom modules again. */
   findCustom(): void {
     this.#custom = this.#found();

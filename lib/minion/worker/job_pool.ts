@@ -15,6 +15,7 @@ import { type HostData, type MinionRequest, pack, type ToJob } from "./job_proto
 import { JobRelay } from "./job_relay.ts";
 import { messageOf } from "#lib/errors.ts";
 import { sendSignal } from "#lib/libc/libc.ts";
+import type { PythonPlugins } from "#lib/python_bridge/loader/python_files.ts";
 import type { WrittenOutput } from "./live_output.ts";
 import { interruptedReturn } from "./interrupted.ts";
 import { IdleWorkers } from "./idle_workers.ts";
@@ -163,6 +164,11 @@ export class JobPool {
   /** The names of the operator's own modules: an execution module's as it is, a returner's `returners/NAME`. */
   get customModules(): readonly string[] {
     return this.#hosts.custom.names;
+  }
+
+  /** The plugins in Python, as they were found last. */
+  get pythonPlugins(): PythonPlugins {
+    return this.#hosts.python;
   }
 
   /** Number of running jobs. */
