@@ -172,7 +172,8 @@ class RowJobStore implements JobStore {
   }
 
   async exists(jid: string): Promise<boolean> {
-    return await this.#job(jid) !== undefined;
+    // Of each return it is asked whether there is its job.
+    return this.#known.get(jid) !== undefined || await this.#job(jid) !== undefined;
   }
 
   async getLoad(jid: string): Promise<ValueMap | undefined> {
