@@ -13,7 +13,6 @@ import { AUTH_COMMANDS } from "./auth_commands.ts";
 import { describeError, WireError } from "#lib/errors.ts";
 import { FILE_COMMANDS } from "./file_commands.ts";
 import { JOB_COMMANDS } from "./job_commands.ts";
-import { isBounded } from "./minion_flow.ts";
 import type { MasterServices, MinionCommands } from "./services.ts";
 import { MINION_COMMANDS, servePillar } from "./minion_data.ts";
 import { PEER_COMMANDS } from "./peer_commands.ts";
@@ -60,8 +59,9 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
     return { value: new Map() };
   }
   try {
-    // Other commands begin in this turn: what they read is queued in the order in which they came.
-    const instead = isBounded(cmd) ? await services.minions.flow.admit(load, id, services) : undefined;
+    // Commands without a bound begin in this turn: what they read is queued in the order in which they came.
+    const admission = services.minions.flow.admit(load, id, services);
+    const instead = admission === undefined ? undefined : await admission;
     if (instead !== undefined) return { value: instead.answer };
     return { value: await HANDLERS[cmd](load, id, services) };
   } catch (error) {

@@ -9,8 +9,8 @@
 import { notDone } from "#lib/protocol/acknowledgement.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
-import type { Value, ValueMap } from "#lib/values/value.ts";
-import type { Needs } from "./services.ts";
+import type { ValueMap } from "#lib/values/value.ts";
+import type { FlowAnswer, Needs } from "./services.ts";
 import { maySpeakForOthers } from "./syndics.ts";
 
 /** A bound of a whole master for one minion: how many at once, and then each second. */
@@ -52,9 +52,10 @@ interface Counts {
 /** What a thread uses to find out whether a minion sends too much. */
 type FlowNeeds = Needs<"opts" | "jobs" | "warn" | "park">;
 
-/** Whether a minion's commands of this name have bounds. */
-export function isBounded(cmd: Value | undefined): boolean {
-  return cmd === "_return" || cmd === "_minion_event";
+/** What a minion has sent, and whom it is sent to. */
+interface Counting {
+  readonly counts: Counts;
+  readonly services: FlowNeeds;
 }
 
 /** What a thread has let each minion send. */
@@ -75,12 +76,15 @@ export class MinionFlow {
   }
 
   /** See `flow` of services.ts. */
-  async admit(load: ValueMap, id: string, services: FlowNeeds): Promise<{ readonly answer: Value } | undefined> {
+  admit(load: ValueMap, id: string, services: FlowNeeds): FlowAnswer | Promise<FlowAnswer> {
     const cmd = load.get("cmd");
-    if (!isBounded(cmd)) return undefined;
-    if (maySpeakForOthers(id, services)) return undefined;
+    if ((cmd !== "_return" && cmd !== "_minion_event") || maySpeakForOthers(id, services)) return undefined;
     const counts = this.#of(id);
-    if (cmd === "_minion_event") return this.#admitEvents(load, id, { counts, services });
+    const parts = { counts, services };
+    return cmd === "_return" ? this.#admitReturn(load, id, parts) : this.#admitEvents(load, id, parts);
+  }
+
+  async #admitReturn(load: ValueMap, id: string, { counts, services }: Counting): Promise<FlowAnswer> {
     let waitMs = this.#take(counts, RETURNS);
     if (await makesJob(load, services)) waitMs = Math.max(waitMs, this.#take(counts, NEW_JOBS));
     if (waitMs === 0) return undefined;
@@ -97,11 +101,7 @@ export class MinionFlow {
     return undefined;
   }
 
-  #admitEvents(
-    load: ValueMap,
-    id: string,
-    { counts, services }: { readonly counts: Counts; readonly services: FlowNeeds },
-  ): { readonly answer: Value } | undefined {
+  #admitEvents(load: ValueMap, id: string, { counts, services }: Counting): FlowAnswer {
     const events = load.get("events");
     const count = Array.isArray(events) ? Math.max(1, events.length) : 1;
     if (this.#left(counts, EVENTS) >= count) {

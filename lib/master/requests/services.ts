@@ -61,6 +61,9 @@ export interface JobServices {
   publish(load: ValueMap, how: DeliveryOptions): Promise<void>;
 }
 
+/** `undefined` if a command is to be done, else the answer in its place. */
+export type FlowAnswer = { readonly answer: Value } | undefined;
+
 /** What is known of the minions. */
 export interface MinionServices {
   /** Their grains, and the pillar that they got. */
@@ -69,15 +72,12 @@ export interface MinionServices {
   readonly mine: Mine;
   /** How much each may send (minion_flow.ts). */
   readonly flow: {
-    /**
-     * Counts a command of a minion, and waits if it sends too much.
-     * @returns `undefined` if the command is to be done, else the answer in its place.
-     */
+    /** Counts a command of a minion, and waits if it sends too much. Without a bound it answers at once. */
     admit(
       load: ValueMap,
       id: string,
       services: Needs<"opts" | "jobs" | "warn" | "park">,
-    ): Promise<{ readonly answer: Value } | undefined>;
+    ): FlowAnswer | Promise<FlowAnswer>;
   };
   /** The port that they subscribe to. */
   readonly publishPort: number;
