@@ -9,7 +9,8 @@ import { CONNECTION_KEYWORDS } from "#lib/host/mysql/connection_keywords.ts";
 import { keepMysqlError } from "#lib/host/mysql/last_error.ts";
 import { readOptionFile } from "#lib/host/mysql/option_file.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
-import type { JobContext } from "#lib/plugins/job_context.ts";
+import { fn, type JobContext } from "#lib/plugins/job_context.ts";
+import type { ModuleFunction } from "#lib/plugins/module.ts";
 import { onlyStrings } from "#lib/values/shape.ts";
 import { str, toNumber, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
@@ -99,6 +100,24 @@ export async function withMysql<T>(
     keepMysqlError(context, error.message);
     return isOpen ? statement : connection;
   }
+}
+
+/**
+ * A function that returns the rows of a statement, a list of maps.
+ * @param failures Its values if it fails. Default: an empty list.
+ */
+export function rowsFunction(
+  doc: string,
+  statement: string,
+  failures: Failures<Value> = { connection: [] },
+): ModuleFunction<JobContext> {
+  return fn({
+    doc,
+    ...CONNECTED,
+    params: {},
+    run: (_, context, { kwargs }) =>
+      withMysql<Value>(kwargs, context, failures, (client) => client.maps(() => statement)),
+  });
 }
 
 /** The version as the server shows it: `10.11.6-MariaDB`. */

@@ -9,7 +9,7 @@ import { describe } from "#lib/plugins/docs.ts";
 import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import type { Value } from "#lib/values/value.ts";
-import { CONNECTED, serverVersion, withMysql } from "./connection.ts";
+import { CONNECTED, rowsFunction, serverVersion, withMysql } from "./connection.ts";
 
 export const status: ModuleFunction<JobContext> = fn({
   doc: describe("Return the status of the server.", "mysql.status"),
@@ -29,28 +29,15 @@ export const version: ModuleFunction<JobContext> = fn({
   run: (_, context, { kwargs }) => withMysql(kwargs, context, { connection: "" }, serverVersion),
 });
 
-export const processlist: ModuleFunction<JobContext> = fn({
-  doc: describe("Return what the server's connections do, a list of maps.", "mysql.processlist"),
-  ...CONNECTED,
-  params: {},
-  run: (_, context, { kwargs }) =>
-    withMysql<Value>(
-      kwargs,
-      context,
-      { connection: [] },
-      (client) => client.maps(() => "SHOW FULL PROCESSLIST"),
-    ),
-});
+export const processlist: ModuleFunction<JobContext> = rowsFunction(
+  describe("Return what the server's connections do, a list of maps.", "mysql.processlist"),
+  "SHOW FULL PROCESSLIST",
+);
 
 /** A function that lists variables: a map for each, of its name and its value. */
 function variables(name: string, statement: string): ModuleFunction<JobContext> {
-  return fn({
-    doc: describe(`Return the variables of ${statement}, a list of maps.`, name),
-    ...CONNECTED,
-    params: {},
-    run: (_, context, { kwargs }) =>
-      withMysql<Value>(kwargs, context, { connection: [], statement: [[]] }, (client) => client.maps(() => statement)),
-  });
+  const doc = describe(`Return the variables of ${statement}, a list of maps.`, name);
+  return rowsFunction(doc, statement, { connection: [], statement: [[]] });
 }
 
 export const showvariables: ModuleFunction<JobContext> = variables("mysql.showvariables", "SHOW VARIABLES");

@@ -11,7 +11,7 @@ import { fn, type JobContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { isTrue } from "#lib/values/is_true.ts";
 import type { Value, ValueMap } from "#lib/values/value.ts";
-import { CONNECTED, withMysql } from "./connection.ts";
+import { CONNECTED, rowsFunction, withMysql } from "./connection.ts";
 import { isUser, kindOfServer, nameOnly, shownGrants, userPlugin } from "./known_users.ts";
 import { pluginStatus } from "./lookups.ts";
 import {
@@ -24,18 +24,10 @@ import {
   type UserName,
 } from "./user_statements.ts";
 
-export const user_list: ModuleFunction<JobContext> = fn({
-  doc: describe("Return the users, a list of maps with User and Host.", "mysql.user_list"),
-  ...CONNECTED,
-  params: {},
-  run: (_, context, { kwargs }) =>
-    withMysql<Value>(
-      kwargs,
-      context,
-      { connection: [] },
-      (client) => client.maps(() => "SELECT User,Host FROM mysql.user"),
-    ),
-});
+export const user_list: ModuleFunction<JobContext> = rowsFunction(
+  describe("Return the users, a list of maps with User and Host.", "mysql.user_list"),
+  "SELECT User,Host FROM mysql.user",
+);
 
 /** The parameters of a user's login. */
 const LOGIN = {
