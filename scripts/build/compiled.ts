@@ -26,17 +26,13 @@ export async function compiledScripts(stage: string): Promise<TarFile[]> {
   const directory = `${stage}/${DIRECTORY}`, again = `${directory}.again`;
   const { pathToFileURL } = await import("node:url");
   const { DatabaseSync } = await import("node:sqlite");
-  const compileAll = async () => {
-    await removeTree(directory);
+  for (const cache of [directory, again]) {
+    await removeTree(cache);
     // The commands come first: Deno maps the first 6 MB of a database into memory, and reads the rest page by page.
-    await compile(stage, COMMAND_V8_FLAGS, ["only", ...stems]);
-    await compile(stage, V8_FLAGS, ["except", ...stems, place]);
-    await moveCompiled(directory, pathToFileURL(`${homeOf(stage)}/`).href, BUILT_AT);
-  };
-  await removeTree(again);
-  await compileAll();
-  await Deno.rename(directory, again);
-  await compileAll();
+    await compile(stage, cache, [COMMAND_V8_FLAGS, "only", ...stems]);
+    await compile(stage, cache, [V8_FLAGS, "except", ...stems, place]);
+    await moveCompiled(cache, pathToFileURL(`${homeOf(stage)}/`).href, BUILT_AT);
+  }
   for (const name of databasesIn(directory)) clearUnset(DatabaseSync, `${directory}/${name}`, `${again}/${name}`);
   await removeTree(again);
   return databasesIn(directory).map((name) => {
@@ -106,13 +102,16 @@ function clearUnset(Database: typeof DatabaseSync, path: string, again: string):
   }
 }
 
-/** Runs `warm.ts` with these arguments and with the flags that the scripts will run with. */
-async function compile(stage: string, flags: string, words: readonly string[]): Promise<void> {
+/**
+ * Runs `warm.ts` with the flags that the scripts will run with, and with these arguments.
+ * @param cache The directory of Deno's databases.
+ */
+async function compile(stage: string, cache: string, [flags, ...words]: readonly string[]): Promise<void> {
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "--allow-all", "--quiet", "--no-prompt", "--cached-only", "--no-lock", `--v8-flags=${flags}`]
       .concat(["--config", `${stage}/deno.json`, `${homeOf(stage)}/${scriptOf(WARM_SOURCE)}`, ...words]),
     cwd: stage,
-    env: { DENO_DIR: `${stage}/${DIRECTORY}`, DENO_NO_UPDATE_CHECK: "1" },
+    env: { DENO_DIR: cache, DENO_NO_UPDATE_CHECK: "1" },
     stdin: "null",
   }).output();
   if (!success) throw new Error(`the scripts cannot be compiled: ${new TextDecoder().decode(stderr)}`);
