@@ -104,6 +104,14 @@ export class RefusedError extends Error {
   }
 }
 
+/** The master refused a job until the user's turn comes. `rule`: its place in the option `flow`, from 1. */
+export class ThrottledError extends RefusedError {
+  override name = "ThrottledError";
+  constructor(message: string, readonly rule: number, readonly retryAfterMs: number) {
+    super("SaltThrottled", message);
+  }
+}
+
 /**
  * A sign-in failed, and waiting would not help. The minion exits with `exitCode` (77 rejected, 42 wrong fingerprint,
  * else 1).

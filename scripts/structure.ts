@@ -27,7 +27,7 @@ export const FLOORS: readonly (readonly string[])[] = [
   ["lib/sockets", "lib/protocol", "lib/tracing"],
   ["lib/event_log", "lib/output", "lib/programs"],
   ["lib/config", "lib/keys"],
-  ["lib/auth", "lib/bus", "lib/fleet", "lib/plugins"],
+  ["lib/auth", "lib/bus", "lib/fleet", "lib/flow", "lib/plugins"],
   ["lib/host", "lib/jobs", "lib/python_bridge", "lib/schedule"],
   ["lib/jinja", "lib/files", "lib/operators", "lib/stores"],
   ["lib/render", "lib/returners"],

@@ -31,6 +31,15 @@ export interface JobRequest {
   readonly trace?: TraceContext;
 }
 
+/** How long a job waits for its turn, if the master's option `flow` bounds the jobs of its user. */
+export interface TurnWait {
+  /** By `performance.now()`. */
+  readonly untilMs: number;
+  readonly signal: AbortSignal;
+  /** Called before each wait, with a text for the user. */
+  onWait(text: string): void;
+}
+
 /** A job that has been published. */
 export interface PublishedJob {
   readonly jid: string;

@@ -6,7 +6,16 @@
  * @module
  */
 
-import type { CollectOptions, CollectTimeouts, JobRequest, PublishedJob, Returned, Silent, StateDone } from "./job.ts";
+import type {
+  CollectOptions,
+  CollectTimeouts,
+  JobRequest,
+  PublishedJob,
+  Returned,
+  Silent,
+  StateDone,
+  TurnWait,
+} from "./job.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
 import {
   messageOf,
@@ -14,9 +23,11 @@ import {
   RequestTimeoutError,
   StoreError,
   TargetError,
+  ThrottledError,
   UsageError,
   WireError,
 } from "#lib/errors.ts";
+import { sleep } from "#lib/os/sleep.ts";
 import { jobNew, jobPrefix, jobSign, PRESENCE_CHANGE_EVENT, stateProgressSign } from "#lib/protocol/tags.ts";
 import type { BusEvent } from "#lib/bus/event.ts";
 import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
@@ -36,7 +47,7 @@ import { masterAddress } from "./master_address.ts";
 import { checkMasterRunning, isMasterRunning } from "./master_running.ts";
 import { decode } from "#lib/values/msgpack.ts";
 import type { Signs } from "./signed_request.ts";
-import { EAUTH_TIMEOUTS, throwRefusal } from "./token_request.ts";
+import { EAUTH_TIMEOUTS, isThrottled, throwRefusal } from "./token_request.ts";
 import { REFUSED_JOB } from "#lib/protocol/operator_field.ts";
 import { NO_LOG } from "#lib/protocol/no_log.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -126,17 +137,35 @@ export class LocalClient {
 
   /**
    * Publishes a job.
+   * @param turn How long it may wait for its turn. Default: it does not wait.
+   * @throws {ThrottledError} If its turn has not come.
    * @throws {RefusedError} If this user may not.
    * @throws {TargetError} If no minion matches.
    * @throws {UsageError} If the job is larger than a request may be.
    * @throws {NoMasterError} If the master does not answer.
    */
-  async publish(wanted: JobRequest): Promise<PublishedJob> {
+  async publish(wanted: JobRequest, turn?: TurnWait): Promise<PublishedJob> {
     const job = this.#signer === undefined ? wanted : await this.#signed(wanted, this.#signer);
+    for (;;) {
+      try {
+        return await this.#publish(job);
+      } catch (error) {
+        if (!(error instanceof ThrottledError) || turn === undefined) throw error;
+        const { rule, retryAfterMs } = error;
+        if (turn.signal.aborted || performance.now() + retryAfterMs > turn.untilMs) throw error;
+        turn.onWait(`waits for its turn (rule ${rule}), ${(retryAfterMs / 1000).toFixed(1)} s`);
+        await sleep(retryAfterMs, turn.signal);
+      }
+    }
+  }
+
+  async #publish(job: JobRequest): Promise<PublishedJob> {
     this.#log.debug(() => `Publishing ${str(job.fun)} to ${truncateValue(job.tgt)} (${job.tgtType}) as ${this.#user}`);
     let reply = await this.#ask(job);
     // A restarted master has new keys: read our key again, once.
-    if (isMap(reply) && reply.has("error") && this.#credentials === undefined) reply = await this.#ask(job);
+    if (isMap(reply) && reply.has("error") && this.#credentials === undefined && !isThrottled(reply)) {
+      reply = await this.#ask(job);
+    }
     throwRefusal(reply);
     if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a publish`);
     const load = reply.get("load");

@@ -4,12 +4,12 @@
  * @module
  */
 
-import { NoMasterError, RefusedError, RequestTimeoutError } from "#lib/errors.ts";
+import { NoMasterError, RefusedError, RequestTimeoutError, ThrottledError } from "#lib/errors.ts";
 import { masterAddress, type MasterPlace } from "./master_address.ts";
 import { checkMasterIfAllowed } from "./master_running.ts";
 import { clearRequest } from "#lib/protocol/payload.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
-import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { isMap, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 import { decode } from "#lib/values/msgpack.ts";
 
 /** Time limit for requests that make the master ask PAM, a directory or a web service, in milliseconds. */
@@ -32,13 +32,26 @@ export async function askMaster(opts: MasterPlace, load: ValueMap): Promise<Valu
   }
 }
 
+/** Whether the master answers that the user must wait for his turn. */
+export function isThrottled(reply: ValueMap): boolean {
+  const error = reply.get("error");
+  return isMap(error) && error.get("name") === "SaltThrottled";
+}
+
 /**
  * Throws what the master answers to a request that it refuses: `{error: {name, message}}`.
  * @throws {RefusedError}
  */
 export function throwRefusal(reply: Value): void {
-  const error = isMap(reply) ? reply.get("error") : undefined;
-  if (isMap(error)) throw new RefusedError(str(error.get("name") ?? ""), str(error.get("message") ?? ""));
+  if (!isMap(reply)) return;
+  const error = reply.get("error");
+  if (!isMap(error)) return;
+  const message = str(error.get("message") ?? "");
+  if (isThrottled(reply)) {
+    const [rule = 0, retryAfter = 1] = ["rule", "retry_after"].map((name) => toNumber(error.get(name)));
+    throw new ThrottledError(message, rule, retryAfter * 1000);
+  }
+  throw new RefusedError(str(error.get("name") ?? ""), message);
 }
 
 /**

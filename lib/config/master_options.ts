@@ -76,6 +76,10 @@ function makeMasterOptions() {
     auth_mode: notNeeded(
       intOption(1, "Form of the AES key in sign-in replies; 1 is the only safe one.", { min: 1, max: 1 }),
     ),
+    flow: anyOption(
+      null,
+      "How many jobs users may publish and how much minions may send, as a list of rules; the first that matches counts. Not in Salt.",
+    ),
     worker_threads: intOption(5, "MWorkers, which serve requests and returns.", { min: 1, max: 1024 }),
     sock_dir: pathOption(
       "/var/run/salt/master",

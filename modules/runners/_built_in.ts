@@ -20,6 +20,7 @@ export const RUNNERS: ModuleTable = {
   error: () => import("./error.ts"),
   event: () => import("./event.ts"),
   fileserver: () => import("./fileserver.ts"),
+  flow: () => import("./flow.ts"),
   git_pillar: () => import("./git_pillar.ts"),
   http: () => import("./http.ts"),
   jobs: () => import("./jobs.ts"),

@@ -6,7 +6,7 @@
  */
 
 import { ApiError } from "#lib/api/http/api_error.ts";
-import { NoMasterError, RefusedError, TargetError, UsageError } from "#lib/errors.ts";
+import { NoMasterError, RefusedError, TargetError, ThrottledError, UsageError } from "#lib/errors.ts";
 import { parseCliArgs } from "#lib/yaml/arguments.ts";
 import { asList } from "#lib/values/shape.ts";
 import { isMap, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -119,6 +119,9 @@ function countIn(client: string, entries: readonly Value[]): number | null {
 /** The error that the client gets for an error of a call; others stay as they are. */
 export function asApiError(error: unknown): unknown {
   if (error instanceof NoMasterError) return new ApiError(503, "Salt Master is not available.");
+  if (error instanceof ThrottledError) {
+    return new ApiError(429, error.message, { "Retry-After": String(Math.ceil(error.retryAfterMs / 1000)) });
+  }
   if (error instanceof RefusedError) return new ApiError(401, refusalText(error));
   if (error instanceof UsageError || error instanceof TargetError) return new ApiError(400, error.message);
   return error;

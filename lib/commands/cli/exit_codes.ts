@@ -19,6 +19,8 @@ export const EX_USAGE = 64;
 export const EX_UNAVAILABLE = 69;
 /** A fault in the program itself (sysexits EX_SOFTWARE). */
 export const EX_SOFTWARE = 70;
+/** What may be tried again later (sysexits EX_TEMPFAIL). */
+export const EX_TEMPFAIL = 75;
 /** A refusal, or a file that may not be read or written (sysexits EX_NOPERM). */
 export const EX_NOPERM = 77;
 /** Ctrl-C, as in shells. */

@@ -10,7 +10,7 @@ import { LocalClient } from "#lib/client/local.ts";
 import { isMasterRunning } from "#lib/client/master_running.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { type Answer, answers } from "#lib/commands/report/answers.ts";
-import type { Session } from "./salt_session.ts";
+import { type Session, turnOf } from "./salt_session.ts";
 
 /** Time that a batch waits for its master, in milliseconds. */
 const AWAY_MS = 10 * 60_000;
@@ -53,7 +53,10 @@ export class BackgroundParts {
       try {
         using client = await this.#connect();
         // A minion that has the job already recognises its id and does not run it twice.
-        published ??= await client.publish({ ...job, tgt: [...left], tgtType: "list" });
+        published ??= await client.publish(
+          { ...job, tgt: [...left], tgtType: "list" },
+          turnOf(this.#session, Infinity),
+        );
         const waited = { ...published, minions: published.minions.filter((id) => left.has(id)) };
         for await (const answer of this.#follow(client, waited)) {
           left.delete(answer.id);

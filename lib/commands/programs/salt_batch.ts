@@ -26,7 +26,7 @@ import { BackgroundParts } from "./batch_parts.ts";
 import { BatchRecord } from "./batch_record.ts";
 import { MASK } from "#lib/protocol/no_log.ts";
 import { BatchRun } from "./batch_run.ts";
-import { NO_RETURN_TEXT, type Session, tellInterrupted } from "./salt_session.ts";
+import { NO_RETURN_TEXT, type Session, tellInterrupted, turnOf } from "./salt_session.ts";
 import { showDrift } from "./salt_show.ts";
 import { sanitizeLine } from "#lib/text/terminal.ts";
 import { compareStrings, repr, str, type Value } from "#lib/values/value.ts";
@@ -278,13 +278,19 @@ async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ u
 /** Publishes with a separate connection, because the parts of a batch wait concurrently. */
 async function* publishedAnswers(
   job: JobRequest,
-  { opts, user, log, credentials, signer, timeouts, io, live }: Session,
+  session: Session,
 ): AsyncGenerator<Answer> {
+  const { opts, user, log, credentials, signer, timeouts, io, live } = session;
   using client = await LocalClient.connect(opts, { user, log, credentials, signer });
   const interrupt = () => client.close();
   io.signal.addEventListener("abort", interrupt);
   try {
-    yield* answers(client, await client.publish(job), { timeouts, signal: io.signal, live, opts });
+    yield* answers(client, await client.publish(job, turnOf(session, Infinity)), {
+      timeouts,
+      signal: io.signal,
+      live,
+      opts,
+    });
   } catch (error) {
     if (!io.signal.aborted) throw error;
   } finally {

@@ -9,8 +9,8 @@ import { briefHelp } from "#lib/commands/cli/help.ts";
 import { addStdinArgs, type Parsed } from "#lib/commands/cli/command_line.ts";
 import { becomeServiceUser } from "#lib/commands/cli/command_user.ts";
 import { loadClientConfig, loadMasterConfig } from "#lib/config/load.ts";
-import { NoMasterError, RefusedError, TargetError } from "#lib/errors.ts";
-import { EX_INCOMPLETE, EX_NO_MINIONS, EX_NOPERM, EX_UNAVAILABLE } from "#lib/commands/cli/exit_codes.ts";
+import { NoMasterError, RefusedError, TargetError, ThrottledError } from "#lib/errors.ts";
+import { EX_INCOMPLETE, EX_NO_MINIONS, EX_NOPERM, EX_TEMPFAIL, EX_UNAVAILABLE } from "#lib/commands/cli/exit_codes.ts";
 import { KeyStore } from "#lib/keys/store.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { type JobRequest, type PublishedJob, timeoutsOf } from "#lib/client/job.ts";
@@ -22,7 +22,7 @@ import { type AnswerOptions, answers } from "#lib/commands/report/answers.ts";
 import { openSigner } from "#lib/commands/cli/open_signer.ts";
 import { jobOfCommandLine } from "./salt_job.ts";
 import { SALT, type SaltTable } from "./salt_options.ts";
-import { NO_RETURN_TEXT, type SaltIo, type Session, tellInterrupted } from "./salt_session.ts";
+import { NO_RETURN_TEXT, type SaltIo, type Session, tellInterrupted, turnOf } from "./salt_session.ts";
 import { QUIET_MS, showAnswers } from "./salt_show.ts";
 import { sampleIds } from "#lib/targeting/sample_ids.ts";
 import { startUp } from "#lib/commands/cli/start_up.ts";
@@ -158,6 +158,10 @@ async function reportMaster(error: unknown, job: JobRequest, session: Session): 
     io.writeError(`${await nobodyHint(job, session)}${NO_RETURN_TEXT}`);
     return EX_NO_MINIONS;
   }
+  if (error instanceof ThrottledError) {
+    io.writeError(`${error.message}\n`);
+    return EX_TEMPFAIL;
+  }
   if (error instanceof RefusedError) {
     print(error.message, { retcode: 1 });
     return EX_NOPERM;
@@ -235,7 +239,7 @@ async function runJob(wanted: JobRequest, session: Session): Promise<number> {
   try {
     const job = options.subset > 0 ? await randomSubset(client, wanted, session) : wanted;
     const publishedMs = performance.now();
-    published = await client.publish(job);
+    published = await client.publish(job, turnOf(session));
     if (options.async) {
       io.write(`Executed command with job ID: ${published.jid}\n`);
       return 0;

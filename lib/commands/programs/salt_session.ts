@@ -5,7 +5,7 @@
 
 import { interruptedRun, type JobIo } from "#lib/commands/cli/run_command.ts";
 import type { LiveLines } from "#lib/output/live_lines.ts";
-import type { CollectTimeouts } from "#lib/client/job.ts";
+import type { CollectTimeouts, TurnWait } from "#lib/client/job.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { Signs } from "#lib/client/signed_request.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
@@ -63,3 +63,18 @@ export function tellInterrupted({ io, opts }: Session, jid?: string): number {
 
 /** Printed to standard error if no minion returned. */
 export const NO_RETURN_TEXT = "ERROR: No return received\n";
+
+/**
+ * How long a job waits for its turn. Default: as long as the command waits for minions.
+ * @param timeoutMs Of a part of a batch: without end.
+ */
+export function turnOf(
+  { timeouts, io }: Pick<Session, "timeouts" | "io">,
+  timeoutMs = timeouts.timeoutMs,
+): TurnWait {
+  return {
+    untilMs: performance.now() + timeoutMs,
+    signal: io.signal,
+    onWait: (text) => io.writeError(`${text}\n`),
+  };
+}

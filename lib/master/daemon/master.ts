@@ -24,6 +24,9 @@ import { type AclUser, findAclUsers, openKeysToAclUsers, openToAclUsers } from "
 import { MasterSchedule } from "#lib/master/functions/master_schedule.ts";
 import type { EventReturnInit } from "#lib/master/event_return/event_return_thread.ts";
 import { hasMasterReturners } from "#lib/master/event_return/has_returners.ts";
+import { FlowReport } from "./flow_report.ts";
+import { flowMemory } from "#lib/flow/open_flow.ts";
+import { parseFlow } from "#lib/flow/flow_rules.ts";
 import { FunctionProcesses } from "#lib/master/functions/processes.ts";
 import { type FunctionMessage, parseFunctionRequest } from "#lib/master/functions/messages.ts";
 import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
@@ -144,6 +147,7 @@ export class Master {
   #engines: EngineSupervisor | undefined;
   #fileUpdates: FileUpdates | undefined;
   #schedule: MasterSchedule | undefined;
+  #flowReport: FlowReport | undefined;
   #keyMadeMs = Date.now();
   #rotating: Promise<void> = Promise.resolve();
   #serving = false;
@@ -168,6 +172,7 @@ export class Master {
     checkBackends(opts);
     reactorOpts(opts); // throws if it cannot be started
     hasMasterReturners(opts); // the same
+    parseFlow(opts.flow); // the same
     checkPillarRepositories(optsValues(opts));
     // Checked first: binding an ipc address would take it from a running master.
     if (await answers(publishPullPath(opts.sock_dir))) {
@@ -207,8 +212,10 @@ export class Master {
     await this.#startStore({ opts: shared.opts, events });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     const { requests, requestPort } = await this.#startRequests();
+    const flow = flowMemory(opts.flow);
     const services = {
       ...shared,
+      ...flow !== undefined && { flow },
       verified: new VerifiedTokens().memory,
       fired: new FiredReturns().memory,
       jids: jidMemory(),
@@ -234,6 +241,7 @@ export class Master {
       command: masterProcess(ENGINE_PROCESS),
     });
     await this.#startEventReturn({ opts: shared.opts, startedMs });
+    if (flow !== undefined) this.#flowReport = new FlowReport(opts, flow, this.#log);
     this.#startUpkeep(publishPort);
     const ports = JSON.stringify({ publish_port: publishPort, ret_port: requestPort });
     writeFileAtomic(portsPath(opts.sock_dir), ports, { mode: 0o600 });
@@ -577,6 +585,7 @@ export class Master {
     if (this.#closing) return await this.closed;
     this.#closing = true;
     this.#schedule?.close();
+    this.#flowReport?.close();
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);
     await this.#rotating;
     await this.#engines?.close(budget.less(BUS_END_MS));

@@ -25,6 +25,7 @@ import { KeyStore } from "#lib/keys/store.ts";
 import type { BackendTable } from "#lib/plugins/file_backend.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import { Mine } from "#lib/fleet/mine.ts";
+import { type FlowMemory, type OpenFlow, openFlow } from "#lib/flow/open_flow.ts";
 import { masterJournal } from "./journal.ts";
 import { openFileServices } from "#lib/master/requests/master_files.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
@@ -75,6 +76,8 @@ export interface ServicesInit {
   readonly owner: string;
   /** The way to the database of jobs, if they are in one. */
   readonly storePort?: MessagePort;
+  /** What all threads share for the rules of `flow`. */
+  readonly flow?: FlowMemory;
 }
 
 /** The plugins that the services use. */
@@ -129,7 +132,8 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
   const bus = new EventSender(init.events);
   const journal = masterJournal(opts, log);
   const rows = init.storePort && new RemoteRows(init.storePort);
-  const jobs = openJobs(opts, init, { ...parts, journal, rows });
+  const flow = init.flow && openFlow(opts.flow, init.flow);
+  const jobs = openJobs(opts, init, { ...parts, journal, rows, flow });
   const functions = new FunctionRequests(parts.post, parts.onWait);
   // The process gets its time, and others before it theirs.
   const pillars = new PillarRequests(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
@@ -151,7 +155,7 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
       minions: {
         data: new DataCache(opts.cachedir, { log: log.error }),
         mine: new Mine(opts.cachedir, { log: log.error, maxBytes: opts.mine_max_bytes }),
-        flow: new MinionFlow(opts.worker_threads),
+        flow: new MinionFlow(opts.worker_threads, flow && { rules: flow.minions, counts: flow.counts }),
         publishPort: init.publishPort,
       },
       files: openFileServices(opts, { log, backends: parts.plugins.backends }),
@@ -201,10 +205,11 @@ function openAuth(
 function openJobs(
   opts: MasterOpts,
   { masterPem, fired }: ServicesInit,
-  { log, journal, rows, onWait }: {
+  { log, journal, rows, flow, onWait }: {
     readonly log: Logger;
     readonly journal: Journal | undefined;
     readonly rows: JobRows | undefined;
+    readonly flow: OpenFlow | undefined;
     onWait(): void;
   },
 ): { readonly services: JobServices; close(): Promise<void> } {
@@ -231,6 +236,7 @@ function openJobs(
         onWait();
         await committed;
       },
+      admit: (user, funs) => flow?.jobs.admit(user, funs, Date.now()),
       async publish(load, { minions, ttlMs, live }) {
         await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
         // The job has been sent already, and writing takes as long; the client is answered afterwards.

@@ -42,9 +42,15 @@ const HANDLERS: MinionCommands<keyof MasterServices> = {
  * @returns Salt's answer; `{}` for an unknown command. For a failed command `""`, as in Salt; or, if the minion waits
  * for an acknowledgement, an answer that acknowledges nothing, so that the minion sends the data again. Python minions
  * ignore both.
+ * @param size Bytes of the request.
  * @throws {WireError} If there is no command.
  */
-export async function minionCommand(load: ValueMap, id: string, services: MasterServices): Promise<MinionReply> {
+export async function minionCommand(
+  load: ValueMap,
+  id: string,
+  services: MasterServices,
+  size: { readonly bytes: number } = { bytes: 0 },
+): Promise<MinionReply> {
   const cmd = load.get("cmd");
   if (cmd === undefined) throw new WireError(`a request of ${id} without a command`, "cmd");
   if (cmd === "_pillar") return { value: null, sealed: await servePillar(load, id, services) };
@@ -60,7 +66,7 @@ export async function minionCommand(load: ValueMap, id: string, services: Master
   }
   try {
     // Commands without a bound begin in this turn: what they read is queued in the order in which they came.
-    const admission = services.minions.flow.admit(load, id, services);
+    const admission = services.minions.flow.admit(load, id, services, size);
     const instead = admission === undefined ? undefined : await admission;
     if (instead !== undefined) return { value: instead.answer };
     return { value: await HANDLERS[cmd](load, id, services) };

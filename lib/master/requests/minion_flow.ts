@@ -1,11 +1,13 @@
 /**
- * Bounds what one accepted minion can make a master store and fire, for masters without rules of their own. Honest
- * minions, Python's too, stay far below. A return beyond is answered late, so that the minion sends the next one later,
- * and none is lost; events beyond are dropped, counted and logged. Each thread counts for itself, with its share of the
- * bounds. Syndics speak for many minions, and have none.
+ * Limits what one accepted minion can make a master store and fire: by the rules of `flow`, or without one for it by
+ * limits that honest minions, Python's too, stay far below. A return beyond is answered late, so that the minion sends
+ * the next one later, and none is lost; events beyond are dropped, counted and logged. Each thread counts for itself,
+ * with its share. Syndics speak for many minions, and have none.
  * @module
  */
 
+import type { Counted, FlowCounts } from "#lib/flow/flow_counts.ts";
+import type { MinionRule, Rate } from "#lib/flow/flow_rules.ts";
 import { notDone } from "#lib/protocol/acknowledgement.ts";
 import { sleep } from "#lib/os/sleep.ts";
 import { BoundedMap } from "#lib/values/bounded_map.ts";
@@ -13,18 +15,13 @@ import type { ValueMap } from "#lib/values/value.ts";
 import type { FlowAnswer, Needs } from "./services.ts";
 import { maySpeakForOthers } from "./syndics.ts";
 
-/** A bound of a whole master for one minion: how many at once, and then each second. */
-interface Bound {
-  readonly burst: number;
-  readonly perSecond: number;
-}
-
+// The bounds of a whole master for one minion without a rule.
 /** Events: a run of 3,000 states with `state_events` fires as many in some seconds. */
-const EVENTS: Bound = { burst: 20_000, perSecond: 500 };
+const EVENTS: Rate = { burst: 20_000, perSecond: 500 };
 /** Returns: a minion that was away for days sends its spool. */
-const RETURNS: Bound = { burst: 5_000, perSecond: 500 };
+const RETURNS: Rate = { burst: 5_000, perSecond: 500 };
 /** Returns for jobs that the master does not have, each of which makes a job: of `salt-call` and of schedules. */
-const NEW_JOBS: Bound = { burst: 1_000, perSecond: 10 };
+const NEW_JOBS: Rate = { burst: 1_000, perSecond: 10 };
 /** A return is not answered later than this, in milliseconds: minions send it again after five seconds or more. */
 const LONGEST_WAIT_MS = 4_000;
 /** Returns of one minion that wait in a thread. More are refused: each takes a place among the thread's requests. */
@@ -41,7 +38,9 @@ interface Left {
 }
 
 interface Counts {
-  readonly left: Map<Bound, Left>;
+  /** The rule for the minion. */
+  readonly rule: MinionRule | undefined;
+  readonly left: Map<Rate, Left>;
   waiting: number;
   /** Events that were dropped, and returns that were late, since the last line of the log. */
   dropped: number;
@@ -58,37 +57,70 @@ interface Counting {
   readonly services: FlowNeeds;
 }
 
+/** How a {@linkcode MinionFlow} counts. */
+export interface MinionFlowOptions {
+  /** The rules of `flow`, and the counts of all. Default: none. */
+  readonly rules?: readonly MinionRule[];
+  readonly counts?: FlowCounts;
+  /** Default: the system's. */
+  readonly clock?: { now(): number; sleep(ms: number): Promise<void> };
+}
+
 /** What a thread has let each minion send. */
 export class MinionFlow {
   readonly #threads: number;
+  readonly #rules: readonly MinionRule[];
+  readonly #totals: FlowCounts | undefined;
   readonly #now: () => number;
   readonly #sleep: (ms: number) => Promise<void>;
   readonly #minions = new BoundedMap<string, Counts>(MAX_MINIONS);
 
-  /**
-   * @param threads How many threads take the requests of minions.
-   * @param clock Default: the system's.
-   */
-  constructor(threads: number, clock: { now(): number; sleep(ms: number): Promise<void> } = { now: Date.now, sleep }) {
+  /** @param threads How many threads take the requests of minions. */
+  constructor(threads: number, { rules = [], counts, clock = { now: Date.now, sleep } }: MinionFlowOptions = {}) {
     this.#threads = threads;
+    this.#rules = rules;
+    this.#totals = counts;
     this.#now = clock.now;
     this.#sleep = clock.sleep;
   }
 
   /** See `flow` of services.ts. */
-  admit(load: ValueMap, id: string, services: FlowNeeds): FlowAnswer | Promise<FlowAnswer> {
+  admit(
+    load: ValueMap,
+    id: string,
+    services: FlowNeeds,
+    { bytes }: { readonly bytes: number } = { bytes: 0 },
+  ): FlowAnswer | Promise<FlowAnswer> {
     const cmd = load.get("cmd");
-    if ((cmd !== "_return" && cmd !== "_minion_event") || maySpeakForOthers(id, services)) return undefined;
+    const isCounted = cmd === "_return" || cmd === "_minion_event";
+    // What no rule bounds costs no look at the minion.
+    if ((!isCounted && this.#rules.length === 0) || maySpeakForOthers(id, services)) return undefined;
     const counts = this.#of(id);
     const parts = { counts, services };
-    return cmd === "_return" ? this.#admitReturn(load, id, parts) : this.#admitEvents(load, id, parts);
+    const { bytes: bound } = counts.rule ?? {};
+    const waitMs = bound === undefined ? 0 : this.#take(counts, bound, bytes);
+    if (cmd === "_return") return this.#admitReturn(load, id, { ...parts, waitMs });
+    const answer = cmd === "_minion_event" ? this.#admitEvents(load, id, parts) : undefined;
+    return waitMs === 0 || answer !== undefined ? answer : this.#late(id, waitMs, parts);
   }
 
-  async #admitReturn(load: ValueMap, id: string, { counts, services }: Counting): Promise<FlowAnswer> {
-    let waitMs = this.#take(counts, RETURNS);
-    if (await makesJob(load, services)) waitMs = Math.max(waitMs, this.#take(counts, NEW_JOBS));
-    if (waitMs === 0) return undefined;
+  async #admitReturn(
+    load: ValueMap,
+    id: string,
+    { waitMs, ...parts }: Counting & { readonly waitMs: number },
+  ): Promise<FlowAnswer> {
+    const { counts, services } = parts;
+    let longestMs = Math.max(waitMs, this.#take(counts, counts.rule?.returns ?? RETURNS));
+    if (await makesJob(load, services)) longestMs = Math.max(longestMs, this.#take(counts, NEW_JOBS));
+    if (longestMs > 0) return await this.#late(id, longestMs, parts);
+    this.#total(counts, "passed");
+    return undefined;
+  }
+
+  /** Answers later, or refuses what would wait beside others. */
+  async #late(id: string, waitMs: number, { counts, services }: Counting): Promise<FlowAnswer> {
     counts.late++;
+    this.#total(counts, "late");
     this.#log(id, counts, services);
     if (counts.waiting >= MAX_WAITING) return { answer: notDone("This minion returns too much at once") };
     counts.waiting++;
@@ -104,11 +136,14 @@ export class MinionFlow {
   #admitEvents(load: ValueMap, id: string, { counts, services }: Counting): FlowAnswer {
     const events = load.get("events");
     const count = Array.isArray(events) ? Math.max(1, events.length) : 1;
-    if (this.#left(counts, EVENTS) >= count) {
-      this.#take(counts, EVENTS, count);
+    const bound = counts.rule?.events ?? EVENTS;
+    if (this.#left(counts, bound) >= count) {
+      this.#take(counts, bound, count);
+      this.#total(counts, "passed", count);
       return undefined;
     }
     counts.dropped += count;
+    this.#total(counts, "dropped", count);
     this.#log(id, counts, services);
     return { answer: null };
   }
@@ -116,13 +151,19 @@ export class MinionFlow {
   #of(id: string): Counts {
     const known = this.#minions.get(id);
     if (known !== undefined) return known;
-    const counts: Counts = { left: new Map(), waiting: 0, dropped: 0, late: 0, loggedMs: -Infinity };
+    const rule = this.#rules.find((rule) => rule.matches(id));
+    const counts: Counts = { rule, left: new Map(), waiting: 0, dropped: 0, late: 0, loggedMs: -Infinity };
     this.#minions.set(id, counts);
     return counts;
   }
 
-  #left({ left }: Counts, bound: Bound): number {
-    const share = bound.burst / this.#threads;
+  #total({ rule }: Counts, name: Counted, count = 1): void {
+    if (rule !== undefined) this.#totals?.add(rule.rule, name, count);
+  }
+
+  #left({ left }: Counts, bound: Rate): number {
+    // A thread's share of a small burst is still one.
+    const share = Math.max(1, bound.burst / this.#threads);
     const { count, atMs } = left.get(bound) ?? { count: share, atMs: this.#now() };
     // A clock that was set back gives nothing and takes nothing.
     const gained = Math.max(0, this.#now() - atMs) / 1000 * bound.perSecond / this.#threads;
@@ -130,7 +171,7 @@ export class MinionFlow {
   }
 
   /** @returns How long it must wait, in milliseconds. */
-  #take(counts: Counts, bound: Bound, count = 1): number {
+  #take(counts: Counts, bound: Rate, count = 1): number {
     const perMs = bound.perSecond / this.#threads / 1000;
     // What waits longest need not wait for what came before it in full.
     const left = Math.max(this.#left(counts, bound) - count, -perMs * LONGEST_WAIT_MS);

@@ -13,6 +13,7 @@ import { idsOf } from "./rule_targets.ts";
 import { truncateList, truncateValue } from "#lib/text/truncate.ts";
 import { RefusedError, StoreError, TargetError, WireError } from "#lib/errors.ts";
 import { jobNew, jobPublish } from "#lib/protocol/tags.ts";
+import type { Throttled } from "#lib/flow/job_flow.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import type { Needs } from "./services.ts";
 import { withoutKnownSyndics } from "./syndics.ts";
@@ -75,6 +76,8 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     // They name files and servers on the minions, which a returner opens with the rights of the minion.
     if (kwargs.has("ret_kwargs")) callers.authorizeJob(caller, publishCalls("cmd.run", []), target);
     await checkOwnJid(str(wantedJid), caller, services);
+    const throttled = services.jobs.admit(caller.user, [fun].flat().map(str));
+    if (throttled !== undefined) return throttledReply(throttled, caller.user);
   } catch (error) {
     if (error instanceof TargetError) return noMinions(`${error.message}`);
     if (!(error instanceof RefusedError)) throw error;
@@ -106,6 +109,12 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
   // A syndic does not answer for itself, and nobody waits for it.
   const minions = await withoutKnownSyndics(resolved.minions, services);
   return await issueJob(clean, { ...resolved, minions, named }, services);
+}
+
+/** The reply to a job that must wait for its turn. Not in Salt, whose clients show the message. */
+function throttledReply({ rule, retryAfter }: Throttled, user: string): ValueMap {
+  const message = `${user} publishes too many jobs (flow, rule ${rule}); try again in ${retryAfter} s`;
+  return map({ error: { name: "SaltThrottled", message, retry_after: retryAfter, rule } });
 }
 
 /**

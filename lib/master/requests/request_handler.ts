@@ -91,7 +91,10 @@ export class RequestHandler {
     this.#services.log.debug(() =>
       `AES payload received with command ${truncateValue(load.get("cmd") ?? null)} from ${id}`
     );
-    const { value, sealed } = await this.#traced(load, (services) => minionCommand(load, id, services));
+    const { value, sealed } = await this.#traced(
+      load,
+      (services) => minionCommand(load, id, services, { bytes: frame.length }),
+    );
     if (sealed !== undefined) return this.#sealFor(id, sealed, request, nonce);
     // Encrypted with the key of the request: revoke_auth has removed the session, a rotation has changed the shared
     // key.

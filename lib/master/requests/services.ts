@@ -9,6 +9,7 @@ import type { Callers } from "#lib/auth/callers.ts";
 import type { Autosign } from "#lib/keys/autosign.ts";
 import type { DataCache } from "#lib/fleet/data_cache.ts";
 import type { Mine } from "#lib/fleet/mine.ts";
+import type { Throttled } from "#lib/flow/job_flow.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
 import type { FunctionServices } from "#lib/master/functions/messages.ts";
 import type { KeyStore } from "#lib/keys/store.ts";
@@ -57,6 +58,8 @@ export interface JobServices {
    * @throws {StoreError} If that fails.
    */
   durable(): Promise<void>;
+  /** Whether a user may publish a job of these functions now, by the rules of `flow`; `undefined`: yes. */
+  admit(user: string, funs: readonly string[]): Throttled | undefined;
   /** Sends a load to the publisher. */
   publish(load: ValueMap, how: DeliveryOptions): Promise<void>;
 }
@@ -77,6 +80,7 @@ export interface MinionServices {
       load: ValueMap,
       id: string,
       services: Needs<"opts" | "jobs" | "warn" | "park">,
+      size?: { readonly bytes: number },
     ): FlowAnswer | Promise<FlowAnswer>;
   };
   /** The port that they subscribe to. */

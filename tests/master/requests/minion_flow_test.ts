@@ -14,7 +14,7 @@ function flowOf(threads = 1) {
   const clock = { nowMs: 1_000_000 };
   const waits: { readonly ms: number; readonly done: () => void }[] = [];
   const sleep = (ms: number) => new Promise<void>((done) => waits.push({ ms, done }));
-  return { clock, waits, flow: new MinionFlow(threads, { now: () => clock.nowMs, sleep }) };
+  return { clock, waits, flow: new MinionFlow(threads, { clock: { now: () => clock.nowMs, sleep } }) };
 }
 
 const returned = (jid: string) => map({ cmd: "_return", jid, return: 1 });

@@ -107,6 +107,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
       store: asyncJobStore(stored),
       fired: new FiredReturns(),
       durable: () => Promise.resolve(),
+      admit: () => undefined,
       publish: (load) => {
         published.push(load);
         return Promise.resolve();

@@ -1,0 +1,68 @@
+/**
+ * What the rules of `flow` have let pass and held back, in memory that all threads of a master share, and the file that
+ * `salt-run flow.status` shows.
+ * @module
+ */
+
+import { readTextFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { dumpJson } from "#lib/values/json.ts";
+import { map, toValue, type Value } from "#lib/values/value.ts";
+
+/** What is counted of each rule. */
+export const COUNTED = ["passed", "throttled", "late", "dropped"] as const;
+/** The name of a count. */
+export type Counted = typeof COUNTED[number];
+
+/** The counts of all rules. */
+export class FlowCounts {
+  /** Other threads make their own view of it. */
+  readonly memory: SharedArrayBuffer;
+  readonly #counts: BigInt64Array;
+
+  /**
+   * @param rules Number of rules.
+   * @param memory The memory of another thread's view.
+   */
+  constructor(rules: number, memory?: SharedArrayBuffer) {
+    this.memory = memory ?? new SharedArrayBuffer(rules * COUNTED.length * BigInt64Array.BYTES_PER_ELEMENT);
+    this.#counts = new BigInt64Array(this.memory);
+  }
+
+  /** @param rule From 1. */
+  add(rule: number, name: Counted, count = 1): void {
+    Atomics.add(this.#counts, (rule - 1) * COUNTED.length + COUNTED.indexOf(name), BigInt(count));
+  }
+
+  /** All counts in one text, which is another one after each change. */
+  get version(): string {
+    return this.#counts.join();
+  }
+
+  /** The counts of each rule. */
+  rows(option: readonly Value[]): Value {
+    return option.map((rule, i) =>
+      map({
+        rule,
+        ...Object.fromEntries(
+          COUNTED.map((name, j) => [name, Number(Atomics.load(this.#counts, i * COUNTED.length + j))]),
+        ),
+      })
+    );
+  }
+}
+
+/** The path of the file. */
+function flowStatusPath(sockDir: string): string {
+  return `${sockDir}/flow.json`;
+}
+
+/** Writes the file. */
+export function writeFlowStatus(sockDir: string, rows: Value): void {
+  writeFileAtomic(flowStatusPath(sockDir), dumpJson(rows), { mode: 0o600 });
+}
+
+/** The counts of each rule; empty if there is no file. */
+export function readFlowStatus(sockDir: string): Value {
+  const text = readTextFileIfExists(flowStatusPath(sockDir));
+  return text === undefined || text === "" ? [] : toValue(JSON.parse(text)); // empty after a power failure
+}

@@ -1,0 +1,45 @@
+/**
+ * Whether a user may publish a job now, by the rules of `flow`.
+ * @module
+ */
+
+import type { FlowCounts } from "./flow_counts.ts";
+import type { JobRule } from "./flow_rules.ts";
+import type { SharedBuckets } from "./shared_buckets.ts";
+
+/** Questions of commands about their jobs, which belong to a job that has passed. */
+const QUESTIONS = ["saltutil.find_job"];
+
+/** A job that must wait for its turn. */
+export interface Throttled {
+  /** The place of the rule in the option, from 1. */
+  readonly rule: number;
+  /** Seconds until the job may be published. */
+  readonly retryAfter: number;
+}
+
+/** The rules for jobs, as one thread sees them. */
+export class JobFlow {
+  readonly #rules: readonly JobRule[];
+  readonly #buckets: SharedBuckets;
+  readonly #counts: FlowCounts;
+
+  constructor(
+    rules: readonly JobRule[],
+    { buckets, counts }: { readonly buckets: SharedBuckets; readonly counts: FlowCounts },
+  ) {
+    this.#rules = rules;
+    this.#buckets = buckets;
+    this.#counts = counts;
+  }
+
+  /** Counts a job; `undefined` if it may be published. */
+  admit(user: string, funs: readonly string[], nowMs: number): Throttled | undefined {
+    if (funs.every((fun) => QUESTIONS.includes(fun))) return undefined;
+    const found = this.#rules.find((rule) => rule.matches(user, funs));
+    if (found === undefined) return undefined;
+    const waitMs = this.#buckets.take(`${found.rule}:${user}`, found.jobs, nowMs);
+    this.#counts.add(found.rule, waitMs === 0 ? "passed" : "throttled");
+    return waitMs === 0 ? undefined : { rule: found.rule, retryAfter: Math.ceil(waitMs / 100) / 10 };
+  }
+}
