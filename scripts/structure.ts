@@ -85,7 +85,7 @@ export const FLOORS: readonly (readonly string[])[] = [
  */
 export const WINGS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "lib/host": [
-    ["etc_files", "mysql", "postgres"],
+    ["etc_files", "mysql", "postgres", "texts"],
     ["archives", "filesystem", "x509"],
     [
       "accounts",

@@ -112,6 +112,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   webutil: () => import("./webutil.ts"),
   x509: () => import("#modules/execution/x509/mod.ts"),
   xfs: () => import("./xfs.ts"),
+  xml: () => import("./xml.ts"),
   yumpkg: () => import("#modules/execution/yumpkg/mod.ts"),
   zypperpkg: () => import("#modules/execution/zypperpkg/mod.ts"),
 };

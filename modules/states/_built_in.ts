@@ -92,4 +92,5 @@ export const STATE_MODULES: ModuleTable = {
   virtualenv: () => import("./virtualenv.ts"),
   webutil: () => import("./webutil.ts"),
   x509: () => import("#modules/states/x509/mod.ts"),
+  xml: () => import("./xml.ts"),
 };

@@ -1,0 +1,56 @@
+import { assertEquals } from "#tests/support/assert.ts";
+import { resultOrError, testContext } from "#tests/support/calls/job_context.ts";
+import { testRecordedCases } from "#tests/support/calls/module_cases.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+
+testRecordedCases("execution", "xml");
+
+Deno.test("a file keeps its declared encoding, its mode, comments and namespaces", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/f.xml`;
+    const bytes = (text: string) => Uint8Array.from(text, (one) => one.charCodeAt(0));
+    const text =
+      `<?xml version='1.0' encoding='iso-8859-1'?>\r\n<!-- \xe9 -->\r\n<a xmlns:x="urn:x"><b>\xe4</b></a>\r\n`;
+    await Deno.writeFile(file, bytes(text));
+    await Deno.chmod(file, 0o640);
+    const context = testContext();
+    assertEquals(await resultOrError(context, "xml.get_value", [file, "b"]), "ä");
+    assertEquals(await resultOrError(context, "xml.set_value", [file, "b", "ü€"]), true);
+    assertEquals(await resultOrError(context, "xml.set_attribute", [file, "b", "{urn:x}k", "1"]), true);
+    assertEquals(await Deno.readFile(file), bytes(text.replace("<b>\xe4", '<b x:k="1">\xfc&#8364;')));
+    assertEquals((await Deno.stat(file)).mode! & 0o777, 0o640);
+    for (
+      const [key, error] of [["a b", '"a b" is not the name of an attribute'], [
+        "y:z",
+        '"y:z" is not the name of an attribute',
+      ]]
+    ) {
+      assertEquals(await resultOrError(context, "xml.set_attribute", [file, "b", key, "1"]), error);
+    }
+    assertEquals(
+      await resultOrError(context, "xml.set_attribute", [file, "b", "{urn:y}k", "1"]),
+      '"{urn:y}k" is of a namespace that has no prefix there',
+    );
+    assertEquals(
+      await resultOrError(context, "xml.set_value", [file, "b", "\0"]),
+      "The character U+0000 cannot be in XML",
+    );
+  }));
+
+Deno.test("elements as deep as a file can have them are read, entities of a document are not", () =>
+  withTemporaryDirectory(async (root) => {
+    const file = `${root}/f.xml`;
+    const context = testContext();
+    const call = async (text: string, path: string) => {
+      await Deno.writeTextFile(file, text);
+      return await resultOrError(context, "xml.get_value", [file, path]);
+    };
+    assertEquals(await call(`${"<a>".repeat(50_000)}<b>x</b>${"</a>".repeat(50_000)}`, ".//b"), "x");
+    assertEquals(await call(`${"<a>".repeat(50_000)}x${"</a>".repeat(50_000)}`, ".[.='x']"), null);
+    assertEquals(await call("<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>", "."), "undefined entity: line 1, column 33");
+    assertEquals(await call("<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a>x</a>", "."), "x");
+    await Deno.writeFile(file, Uint8Array.of(0x3c, 0x61, 0x3e, 0xff));
+    assertEquals(await resultOrError(context, "xml.get_value", [file, "."]), `${file} is not UTF-8`);
+    await Deno.writeTextFile(file, "<?xml version='1.0' encoding='none-such'?><a/>");
+    assertEquals(await resultOrError(context, "xml.get_value", [file, "."]), "unknown encoding: none-such");
+  }));
