@@ -46,6 +46,14 @@ const MAX_FILE_STEPS = 100_000_000;
 /** Up to this size the visited steps in a file are kept as bits: 32 MB. */
 const MAX_FILE_BITS = 2 ** 28;
 
+/** The groups, from the places that a run has saved. */
+function spansOf(saved: readonly (number | undefined)[], groups: number): (Span | undefined)[] {
+  return Array.from({ length: groups }, (_, i): Span | undefined => {
+    const [from, to] = [saved[2 * i + 2], saved[2 * i + 3]];
+    return from === undefined || to === undefined ? undefined : { start: from, end: to };
+  });
+}
+
 /** A compiled expression. */
 export class RegexProgram {
   readonly #steps: Step[] = [];
@@ -100,15 +108,22 @@ export class RegexProgram {
         start++;
         continue;
       }
-      const spans = Array.from({ length: groups }, (_, i): Span | undefined => {
-        const [from, to] = [captures.saved[2 * i + 2], captures.saved[2 * i + 3]];
-        return from === undefined || to === undefined ? undefined : { start: from, end: to };
-      });
-      yield { start, end: captures.place, groups: spans };
+      yield { start, end: captures.place, groups: spansOf(captures.saved, groups) };
       // Python tries the place of an empty match again; a match must then advance.
       emptyAt = captures.place === start ? start : -1;
       start = captures.place;
     }
+  }
+
+  /**
+   * Python's match at the start of `codes`, with its groups.
+   * @param groups Number of the expression's groups.
+   * @throws {RangeError} If it takes more than {@linkcode MAX_FILE_STEPS}.
+   */
+  capture(codes: readonly number[], groups: number): Capture | undefined {
+    const run = new Run(this.#steps, codes, { references: this.#references, captures: true });
+    const found = run.capture(0, -1);
+    return found && { start: 0, end: found.place, groups: spansOf(found.saved, groups) };
   }
 
   #add(step: Step): number {

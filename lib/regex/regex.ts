@@ -79,6 +79,14 @@ export class PythonRegex {
     }
   }
 
+  /**
+   * Python's `match` at the start of `codes`, with its groups.
+   * @throws {RegexError} If it takes too many steps.
+   */
+  capture(codes: readonly number[]): Capture | undefined {
+    return this.#bounded(() => this.#program.capture(codes, this.groups));
+  }
+
   /** Number of steps that the last {@linkcode test} or {@linkcode match} took, for callers that limit many of them. */
   get spent(): number {
     return this.#program.spent;

@@ -104,6 +104,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   systemd_service: () => import("./systemd_service.ts"),
   temp: () => import("./temp.ts"),
   test: () => import("./test.ts"),
+  textfsm: () => import("./textfsm.ts"),
   timezone: () => import("./timezone.ts"),
   udev: () => import("./udev.ts"),
   useradd: () => import("./useradd.ts"),

@@ -143,6 +143,7 @@ export const CORPORA: readonly Corpus[] = [
   printed("states"),
   written("targets"),
   written("templates"),
+  written("textfsm", { needs: ["the Python package textfsm 2.1.0 beside Salt"] }),
   printed("texts"),
   printed("tops"),
   written("unusual_trees"),
