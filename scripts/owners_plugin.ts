@@ -1,7 +1,8 @@
 /**
- * Rejects changes of owner and mode by name in the product: a plugin of `deno lint`, named in deno.json. Another user
- * may exchange what a name leads to between two calls, and root would give away or open up any file. `Held.path` of
- * lib/os/held_path.ts leads to one object whatever happens.
+ * Rejects changes of owner and mode by name in the product, and files that modules write and trees that they remove by
+ * name: a plugin of `deno lint`, named in deno.json. Another user may exchange what a name leads to between two calls,
+ * and root would give away, open up, overwrite or remove any file. `Held.path` of lib/os/held_path.ts leads to one
+ * object whatever happens.
  * @module
  */
 
@@ -41,7 +42,41 @@ const ALLOWED: ReadonlyMap<string, string> = new Map([
   ["modules/wheel/key.ts", "a directory of the master's for keys"],
 ]);
 
-/** The rule `owners/held`. */
+const WRITES = new Set(["writeFile", "writeFileSync", "writeTextFile", "writeTextFileSync"]);
+const REMOVES = new Set(["remove", "removeSync"]);
+const WRITTEN = "goes through links that another user makes: writeWithUmask (lib/os/new_files.ts) does not";
+const REMOVED = "removes what the name leads to by now: removeAny (lib/host/filesystem/trees.ts) does not";
+
+/** Modules that may write, or remove a tree, by name. */
+const ALLOWED_WRITES: ReadonlyMap<string, string> = new Map([
+  ["modules/states/_cron_file.ts", "a file of root's in a temporary directory"],
+  ["modules/execution/_templates.ts", "a file of root's in a temporary directory"],
+  ["modules/execution/cmd/scripts.ts", "a file of root's in a temporary directory"],
+  ["modules/execution/debconfmod.ts", "a file of root's in a temporary directory"],
+  ["modules/execution/postgres/databases.ts", "a file of root's in a temporary directory"],
+  ["modules/execution/postgres/psql.ts", "a file of root's in a temporary directory"],
+  ["modules/execution/rsync.ts", "a temporary directory of root's"],
+  ["modules/execution/saltutil/minion.ts", "cachedir"],
+  ["modules/execution/selinux.ts", "/sys"],
+  ["modules/execution/ssh/known_hosts.ts", "cachedir"],
+]);
+
+/** Whether a call of `Deno.remove` removes a tree. */
+function isRecursive(options: Deno.lint.Node | undefined): boolean {
+  return options?.type === "ObjectExpression" &&
+    options.properties.some((one) =>
+      one.type === "Property" && one.key.type === "Identifier" && one.key.name === "recursive"
+    );
+}
+
+/** Whether a node is `x.path`, or `x.at(…)` of a held directory. */
+function isHeldPath(node: Deno.lint.Node | undefined): boolean {
+  const member = node?.type === "CallExpression" ? node.callee : node;
+  return member?.type === "MemberExpression" && member.property.type === "Identifier" &&
+    ["path", "at"].includes(member.property.name);
+}
+
+/** The rules `owners/held` and `owners/written`. */
 const plugin: Deno.lint.Plugin = {
   name: "owners",
   rules: {
@@ -70,6 +105,22 @@ const plugin: Deno.lint.Plugin = {
             const isHeld = path?.type === "MemberExpression" && path.object.type === "Identifier" &&
               path.property.type === "Identifier" && path.property.name === "path" && held.has(path.object.name);
             if (!isHeld) context.report({ node, message: `${property.name} ${MESSAGE}` });
+          },
+        };
+      },
+    },
+    written: {
+      create(context) {
+        const file = /(?:^|\/)(modules\/(?:execution|states)\/.*)$/.exec(context.filename)?.[1];
+        if (file === undefined || /(?:^|\/)tests\//.test(context.filename) || ALLOWED_WRITES.has(file)) return {};
+        return {
+          CallExpression(node) {
+            const { callee, arguments: given } = node;
+            if (callee.type !== "MemberExpression" || callee.property.type !== "Identifier") return;
+            if (callee.object.type !== "Identifier" || callee.object.name !== "Deno" || isHeldPath(given[0])) return;
+            const { name } = callee.property;
+            if (WRITES.has(name)) context.report({ node, message: `${name} ${WRITTEN}` });
+            if (REMOVES.has(name) && isRecursive(given[1])) context.report({ node, message: `${name} ${REMOVED}` });
           },
         };
       },

@@ -34,14 +34,24 @@ export interface SshSession {
   kill(): void;
 }
 
-/** Answers ssh's questions: the passphrase of a key and the password once each, and `no` to all others. */
+/**
+ * Answers ssh's questions: the passphrase for the question of ssh itself about this key, the password for those about a
+ * password, and `no` for all others. A host words questions of its own, before which ssh writes `(user@host) `: so it
+ * gets no passphrase. The ssh to a host before the host (`ProxyJump`) has the same variables, and gets nothing.
+ */
 const ASK_PASS = `#!/bin/sh
+[ "$PPID" = "$SALT_SSH_PID" ] || exit 1
 case $1 in
-  *assphrase*) printf '%s\\n' "$SALT_SSH_PASSPHRASE" ;;
-  *assword* | *PIN*) printf '%s\\n' "$SALT_SSH_PASSWORD" ;;
+  "Enter passphrase for key '$SALT_SSH_KEY"*) printf '%s\\n' "$SALT_SSH_PASSPHRASE" ;;
+  *assword* | "Enter PIN for "*) printf '%s\\n' "$SALT_SSH_PASSWORD" ;;
   *) echo no ;;
 esac
 `;
+
+/** Runs a command whose process is known to its children. */
+const WITH_PID = 'SALT_SSH_PID=$$; export SALT_SSH_PID; exec "$0" "$@"';
+/** Bytes of a key's path that ssh's question has. */
+const ASKED_PATH = 100;
 
 /**
  * Makes the directory for the sockets of a run.
@@ -91,8 +101,9 @@ export class SshConnection implements Disposable {
   static async open(host: RosterHost, place: SshPlace): Promise<SshConnection> {
     place.signal.throwIfAborted();
     const socket = `${place.directory}/${++opened}`;
-    const master = new Deno.Command("ssh", {
-      args: [...connectionWords(host, place), "-M", "-N", "-S", socket, ...READY, "--", host.host],
+    const master = new Deno.Command("/bin/sh", {
+      args: ["-c", WITH_PID, "ssh"].concat(connectionWords(host, place), ["-M", "-N", "-S", socket])
+        .concat(READY, ["--", host.host]),
       env: environment(host, place),
       clearEnv: true,
       stdin: "null",
@@ -224,16 +235,24 @@ function ownEnvironment(): Record<string, string> {
 }
 
 /** With the secrets: every user of this host can see a command's words, and only this one its variables. */
-function environment({ passwd, privPasswd }: RosterHost, { directory }: SshPlace): Record<string, string> {
+function environment({ passwd, priv, privPasswd }: RosterHost, { directory }: SshPlace): Record<string, string> {
   if (passwd === "" && privPasswd === "") return ownEnvironment();
   return {
     ...ownEnvironment(),
     SSH_ASKPASS: `${directory}/askpass`,
     SSH_ASKPASS_REQUIRE: "force",
     DISPLAY: ":",
+    SALT_SSH_KEY: askedPath(priv ?? ""),
     SALT_SSH_PASSPHRASE: privPasswd,
     SALT_SSH_PASSWORD: passwd,
   };
+}
+
+/** A key's path as ssh's question has it; empty if ssh puts something else into it. */
+function askedPath(path: string): string {
+  if (/[%$]|^~[^/]/.test(path)) return "";
+  const whole = path.replace(/^~(?=\/)/, () => Deno.env.get("HOME") ?? "");
+  return new TextDecoder().decode(new TextEncoder().encode(whole).subarray(0, ASKED_PATH), { stream: true });
 }
 
 /** What ssh says, and what it means; the first that matches. */

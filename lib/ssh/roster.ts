@@ -72,9 +72,9 @@ export function readRosterHost(
   const keepalive = entry.bool("keepalive", opts.ssh_keepalive);
   return {
     id,
-    host: entry.word("host", id),
+    host: entry.plain("host", id),
     port: entry.number("port", opts.ssh_port, { min: 1, max: 65_535 }),
-    user: entry.word("user", opts.ssh_user),
+    user: entry.plain("user", opts.ssh_user),
     passwd: entry.text("passwd", opts.ssh_passwd),
     priv: keyOf(entry, opts),
     privPasswd: entry.text("priv_passwd", opts.ssh_priv_passwd),
@@ -120,6 +120,12 @@ function splitWords(text: string): string[] {
 /** Control characters would end a line of what is written for ssh, or move a terminal's cursor. */
 const CONTROLS = /[\p{Cc}]/u;
 
+/**
+ * What a shell reads: ssh puts names of hosts and users into commands of its configuration (`ProxyCommand`, `Match
+ * exec`), and the roster `cache` has them from minions.
+ */
+const OF_SHELLS = /['"`$\\;&<>|(){}\s]/;
+
 /** Reads the values of one entry. */
 class EntryReader {
   readonly #id: string;
@@ -150,6 +156,13 @@ class EntryReader {
       );
     }
     return text;
+  }
+
+  /** As {@linkcode word}, of a name that a shell reads as it is. */
+  plain(key: string, fallback: string): string {
+    const text = this.word(key, fallback);
+    if (!OF_SHELLS.test(text)) return text;
+    throw new RosterError(`${this.#id}: ${key}: ${JSON.stringify(text)} has characters that a shell reads`);
   }
 
   words(key: string, fallback: readonly string[]): string[] {

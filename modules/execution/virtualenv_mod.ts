@@ -10,6 +10,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { globAny } from "#lib/os/disk_paths.ts";
 import { baseName, joinPath } from "#lib/os/paths.ts";
 import { which } from "#lib/programs/which.ts";
+import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { splitWords } from "#lib/host/language_packages/pip_command.ts";
 import { isDirectory, lexists } from "#lib/os/file_kind.ts";
 import { findUser } from "#lib/os/users.ts";
@@ -170,13 +171,13 @@ export const create: ModuleFunction<JobContext> = fn({
     const more = new Map<Value, Value>([["runas", user], ...ownKeywords(kwargs)]);
     const result = await callRunAll(context, [...words, path], { more });
     if (result.get("retcode") !== 0) {
-      if (!wasThere && isDirectory(path)) Deno.removeSync(path, { recursive: true });
+      if (!wasThere && isDirectory(path)) removeAny(path);
       return result;
     }
     const place = { path, user, saltenv: bound.saltenv, context };
     if ((bound.pip || bound.distribute) && !isVenv && !lexists(joinPath(path, "bin/easy_install"))) {
       await runScript("https://bootstrap.pypa.io/ez_setup.py", place);
-      for (const left of globAny(joinPath(path, "distribute-*.tar.gz*"))) Deno.removeSync(left);
+      for (const left of globAny(joinPath(path, "distribute-*.tar.gz*"))) removeAny(left);
     }
     if (!bound.pip || lexists(joinPath(path, "bin/pip"))) return result;
     const output = await runScript("https://bootstrap.pypa.io/get-pip.py", place);

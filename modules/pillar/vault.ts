@@ -13,6 +13,12 @@ import { type PillarContext, type PillarSource, pillarSource } from "#lib/plugin
 import { mergeMaps } from "#lib/values/dict_merge.ts";
 import { isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
+/**
+ * Steps that a server takes for the kind of a path: a minion with such an id would get another one's secrets. Where
+ * they are meant, the pattern has them.
+ */
+const KINDS: readonly string[] = ["data", "metadata"];
+
 /** A field of a path: `{minion}`, `{pillar[roles]}`, `{pillar[app][name]}`. */
 const FIELD = /\{(minion|pillar((?:\[[^\][{}]+\])+))\}/;
 
@@ -28,7 +34,7 @@ function pathsOf(
   if (field === null) return /[{}]/.test(pattern) ? undefined : [pattern];
   const [whole, , names] = field;
   const value = names === undefined ? minionId : valueAt(pillar, names.slice(1, -1).split("]["));
-  if (value === undefined) return undefined;
+  if (value === undefined || [value].flat().some((one) => KINDS.includes(str(one)))) return undefined;
   const [before, after] = [pattern.slice(0, field.index), pattern.slice(field.index + whole.length)];
   const paths: string[] = [];
   for (const one of Array.isArray(value) ? value : [value]) {

@@ -6,6 +6,7 @@
 
 import { keywords } from "./_execution.ts";
 import { CommandError } from "#lib/errors.ts";
+import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { isDirectory } from "#lib/os/file_kind.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
@@ -95,7 +96,7 @@ export const latest: ModuleFunction<StateContext> = stateFn({
       if (context.test) {
         return { ...startResult(name, null), comment: `Repository ${name} is about to be cloned to ${target}` };
       }
-      if (isThere) Deno.removeSync(target, { recursive: true });
+      if (isThere) removeAny(target);
       return await clone(wanted, context);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;

@@ -7,6 +7,7 @@
 import { CONNECTION_DOC, connectionArgs, lastFailure, MYSQL_KEYWORDS, mysqlSucceeds, needsMysql } from "./_mysql.ts";
 import { saltenvOf } from "./_saltenv.ts";
 import { exists, isFile } from "#lib/os/file_kind.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
 import { type ModuleFunction, p } from "#lib/plugins/module.ts";
 import { failState, startResult, stateFn, type StateResult } from "#lib/plugins/state_module.ts";
@@ -104,7 +105,7 @@ async function store(
     return done(`. Output into grain: ${key === null ? grain : `${grain}:${key}`}`);
   }
   if (output === null) return done("");
-  Deno.writeTextFileSync(output, outputLines(result));
+  writeWithUmask(output, outputLines(result));
   return done(`. Output into ${output}`);
 }
 

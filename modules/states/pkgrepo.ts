@@ -9,6 +9,7 @@ import { isConfigured, repoFamily } from "./_pkgrepo_comparison.ts";
 import { CommandError, InvocationError, messageOf } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
 import { readTextFileIfExists } from "#lib/os/atomic_file.ts";
+import { writeWithUmask } from "#lib/os/new_files.ts";
 import { definedRepository } from "#lib/host/debian_packages/apt_definition.ts";
 import { parseSourceLine } from "#lib/host/debian_packages/apt_sources.ts";
 import type { StateContext } from "#lib/plugins/job_context.ts";
@@ -225,7 +226,7 @@ async function configure(
   { aptkey, context }: { readonly aptkey: boolean; readonly context: StateContext },
 ): Promise<StateResult> {
   const { name, repo, kwargs } = wanted;
-  if (truthy(kwargs.get("clean_file"))) await Deno.writeTextFile(str(kwargs.get("file") ?? null), "");
+  if (truthy(kwargs.get("clean_file"))) writeWithUmask(str(kwargs.get("file") ?? null), "");
   try {
     const own: ValueMap = repoFamily(context.grains.get("os_family")) === "Debian"
       ? map({ saltenv: saltenvOf(context), aptkey })

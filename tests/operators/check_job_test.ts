@@ -149,8 +149,36 @@ Deno.test({
       assertStringIncludes(await why(["test.ping", "state.sls"], [], ["web"]) ?? "", "state.sls runs");
       assertEquals(await why("state.apply", "web", { __kwarg__: true, plan: "4f1c" }), undefined);
       assertEquals(await why("state.apply", "web", { __kwarg__: true, test: true }), undefined);
+      assertEquals(await why("state.apply", "web", "test=True"), undefined);
       assertEquals(await why("state.plan", "web"), undefined);
       assertEquals(await why("state.single", "pkg.installed", "nginx"), undefined);
+    }),
+});
+
+Deno.test({
+  name: "a run of the master's files counts as planned by the arguments that the minion will run it with",
+  ignore,
+  fn: () =>
+    withSigner(async (sign, line) => {
+      const isRefused = async (fun: string, ...arg: unknown[]) => {
+        const op = await sign(statement({ fun, arg: map({ arg }).get("arg") ?? null }));
+        const why = refusal(line, { ...LOAD, fun, arg }, op);
+        assertStringIncludes(why ?? "it runs", `${fun} runs what the master's files say`);
+      };
+      const named = (more: Readonly<Record<string, unknown>>) => ({ __kwarg__: true, ...more });
+      // A map without the mark is a value in a place: SLS names by environment.
+      await isRefused("state.apply", { plan: "web" });
+      await isRefused("state.apply", { test: true });
+      await isRefused("state.apply", { __kwarg__: false, plan: "web" });
+      // What the minion takes as no plan.
+      for (const plan of [null, false, 4]) await isRefused("state.apply", "web", named({ plan }));
+      await isRefused("state.apply", "web", "plan=None");
+      // The last of two counts there.
+      await isRefused("state.apply", "web", named({ test: true }), "test=False");
+      await isRefused("state.apply", "web", named({ plan: "4f1c" }), "plan=None");
+      // Others take no plan, and one never runs in test mode.
+      await isRefused("state.highstate", named({ plan: "4f1c" }));
+      await isRefused("state.run_request", named({ test: true }));
     }),
 });
 

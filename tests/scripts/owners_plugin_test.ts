@@ -20,11 +20,19 @@ const CASES: readonly (readonly [file: string, source: string, reported: readonl
   ["lib/os/atomic_file.ts", "Deno.chmodSync(temporary, 0o600);", []],
   ["lib/other/atomic_file.ts", "Deno.chmodSync(temporary, 0o600);", ["Deno.chmodSync"]],
   ["scripts/build/build.ts", "Deno.chmodSync(path, 0o755);", []],
+  ["modules/states/hg.ts", "Deno.writeTextFileSync(output, text);", ["Deno.writeTextFileSync(output, text)"]],
+  ["modules/execution/x.ts", "await Deno.writeFile(name, bytes);", ["Deno.writeFile(name, bytes)"]],
+  ["modules/execution/x.ts", `${HELD}Deno.writeFileSync(held.path, bytes);`, []],
+  ["modules/execution/x.ts", "Deno.removeSync(path, { recursive });", ["Deno.removeSync(path, { recursive })"]],
+  ["modules/execution/x.ts", "Deno.removeSync(held.at(name), { recursive: true });", []],
+  ["modules/execution/x.ts", "Deno.removeSync(path);", []],
+  ["modules/execution/selinux.ts", "Deno.writeTextFileSync(path, number);", []],
+  ["modules/runners/x.ts", "Deno.writeTextFileSync(path, text);", []],
   ["tests/modules/execution/file_test.ts", "Deno.chmodSync(path, 0o755);", []],
 ];
 
 for (const [file, source, reported] of CASES) {
-  Deno.test(`owners and modes in ${file}: ${source.replaceAll("\n", " ")}`, () => {
+  Deno.test(`owners, modes and writes in ${file}: ${source.replaceAll("\n", " ")}`, () => {
     const diagnostics = Deno.lint.runPlugin(plugin, `/project/${file}`, source);
     assertEquals(diagnostics.map(({ range: [from, to] }) => source.slice(from, to)), reported);
   });

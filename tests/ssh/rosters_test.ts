@@ -38,6 +38,10 @@ Deno.test("an entry with a value that ssh, a shell or rm would take for somethin
   const cases: [entry: Value, text: RegExp][] = [
     [map({ host: "-oProxyCommand=x" }), /host: .* may not begin with -/],
     [map({ user: "a\nb" }), /user: .*control characters/],
+    [map({ host: "web1`id`" }), /host: .*a shell reads/],
+    [map({ host: "web1 -w" }), /host: .*a shell reads/],
+    [map({ user: "op;id" }), /user: .*a shell reads/],
+    [map({ user: "$(id)" }), /user: .*a shell reads/],
     [map({ port: 0 }), /port must be a number from 1 to 65535/],
     [map({ port: "ssh" }), /port must be a number/],
     [map({ thin_dir: "/tmp" }), /thin_dir: .*at least two names/],

@@ -30,9 +30,10 @@ async function mountOfVersion2(client: VaultClient, path: string): Promise<strin
 function pathOfPart(path: string, mount: string, part: Part): string {
   const [whole, at] = [path.replace(/^\/+|\/+$/g, ""), mount.replace(/^\/+|\/+$/g, "")];
   const other = `${at}/${part === "data" ? "metadata" : "data"}`;
-  const rest = whole.slice(at.length);
-  if (whole.startsWith(other)) return `${at}/${part}${whole.slice(other.length)}`;
-  return whole.startsWith(`${at}/${part}`) ? whole : `${at}/${part}${rest}`;
+  // A whole step: `secret/database1` has none of these parts.
+  const isBelow = (above: string) => `${whole}/`.startsWith(`${above}/`);
+  if (isBelow(other)) return `${at}/${part}${whole.slice(other.length)}`;
+  return isBelow(`${at}/${part}`) ? whole : `${at}/${part}${whole.slice(at.length)}`;
 }
 
 /** The fields of a secret; of version 2 with `withMetadata`, its version beside them. */

@@ -257,7 +257,7 @@ export const copy: ModuleFunction<JobContext> = fn({
     try {
       if (!trees) copyContents(from, to);
       else if (remove_existing) {
-        if (existsOrThrow(to)) Deno.removeSync(to, { recursive: true });
+        if (existsOrThrow(to)) removeAny(to);
         copyTree(from, to);
       } else {
         copyOver(from, to);

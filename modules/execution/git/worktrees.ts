@@ -9,6 +9,7 @@ import { CommandError, InvocationError } from "#lib/errors.ts";
 import { baseName } from "#lib/os/paths.ts";
 import { gitOptionWords, revisionWord, revisionWords } from "#lib/host/git/options.ts";
 import { gitOutput, runGit, userPath } from "#lib/host/git/run_git.ts";
+import { removeAny } from "#lib/host/filesystem/trees.ts";
 import { isAtLeast, isWorktree, listWorktrees, requireWorktrees } from "#lib/host/git/worktrees.ts";
 import { lexists } from "#lib/os/file_kind.ts";
 import { describe as document } from "#lib/plugins/docs.ts";
@@ -132,7 +133,7 @@ export const worktree_rm: ModuleFunction<JobContext> = fn({
     if (!await isWorktree({ cwd: path, output_encoding }, context)) {
       throw new CommandError(`${path} is not a git worktree`);
     }
-    Deno.removeSync(path, { recursive: true });
+    removeAny(path);
     return true;
   },
 });

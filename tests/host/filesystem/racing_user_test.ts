@@ -184,6 +184,17 @@ const SPINS: Readonly<Record<string, Spin & Act>> = {
         mode: round % 3 === 0 ? "0755" : "0711",
       }, { job: context }),
   },
+  "file.copy with remove_existing": {
+    name: "made",
+    kind: "exchange",
+    directory: true,
+    act: (place) => {
+      const tree = `${place.home}.tree`;
+      Deno.mkdirSync(tree, { recursive: true });
+      Deno.writeTextFileSync(`${tree}/file`, "text");
+      return call("file.copy", [tree, `${place.home}/made/member`], place, { recurse: true, remove_existing: true });
+    },
+  },
   "ssh.set_auth_key": {
     name: "keys",
     kind: "exchange",

@@ -4,11 +4,12 @@
  * @module
  */
 
+import { CommandError } from "#lib/errors.ts";
 import { listOrEmpty, mapOrEmpty } from "#lib/values/shape.ts";
 import { Tuple } from "#lib/values/tuple.ts";
 import { int, isMap, map, type Value } from "#lib/values/value.ts";
 import { parseJson } from "#lib/values/json_read.ts";
-import { assert, assertEquals, assertStringIncludes } from "#tests/support/assert.ts";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
 import { testContext, testOpts } from "#tests/support/calls/job_context.ts";
 import { callState } from "#tests/support/calls/state_call.ts";
 import { type DatabaseServer, serverProgram, startMariadb } from "#tests/support/database_servers.ts";
@@ -159,4 +160,14 @@ withServer("mysql_query puts results into a file, and runs the statements of a f
   assertEquals(await Deno.readTextFile(`${root}/out.txt`), "id:1\nword:c\nid:2\nword:c\n");
   const kept = await call("mysql_query.run", [], { ...out, overwrite: false });
   assertEquals(isMap(kept) && kept.get("comment"), `No execution needed. File ${root}/out.txt already set`);
+  if (Deno.uid() !== 0) return;
+  // In a directory of another user, a link of theirs to root's file.
+  Deno.chmodSync(root, 0o755);
+  Deno.mkdirSync(`${root}/theirs`);
+  Deno.writeTextFileSync(`${root}/roots`, "as it was");
+  Deno.symlinkSync(`${root}/roots`, `${root}/theirs/out.txt`);
+  Deno.chownSync(`${root}/theirs`, 65534, 65534);
+  const linked = call("mysql_query.run", [], { ...out, output: `${root}/theirs/out.txt` });
+  await assertRejects(() => linked, CommandError, "not followed as root");
+  assertEquals(await Deno.readTextFile(`${root}/roots`), "as it was");
 });

@@ -182,3 +182,21 @@ ext_pillar:
     assertStringIncludes(errors.join("\n"), '"nothing" is not a valid Vault ext_pillar config');
   });
 });
+
+Deno.test("ext_pillar vault gives no minion the secret of another path, whatever its id is", async () => {
+  await using server = startVault();
+  const call = caller(job(server));
+  await call("vault.write_secret", ["secret/pass"], { pass: "of nobody" });
+  for (const id of ["database1", "metadata-1"]) await call("vault.write_secret", [`secret/${id}/pass`], { pass: id });
+  const options = `
+vault: {url: '${server.url}', auth: {method: token, token: ${VAULT_TOKEN}}}
+ext_pillar: [{vault: 'path=secret/{minion}/pass'}]
+`;
+  await withPillar({}, options, async ({ pillar }) => {
+    // Ids that begin as the kinds of paths do are names.
+    for (const id of ["database1", "metadata-1"]) assertEquals(await pillar(id), `{'pass': '${id}'}`);
+    // With these, the server would be asked for secret/data/pass.
+    for (const id of ["data", "metadata"]) assertEquals(await pillar(id), "{}", id);
+    for (const id of ["..", "."]) assertStringIncludes(await pillar(id), "Invalid path: ");
+  });
+});
