@@ -15,6 +15,7 @@
  * @module
  */
 
+import { isFile } from "#lib/os/file_kind.ts";
 import { EX_USAGE } from "#lib/commands/cli/exit_codes.ts";
 import { FLAKY_LIST, judgeFlaky, type KnownFlaky, readFlakyList } from "./flaky.ts";
 import { OptionError, parseOptions } from "./options.ts";
@@ -179,7 +180,7 @@ async function main(): Promise<number> {
     write(text);
     return 0;
   }
-  const gone = list.find(({ file }) => file.endsWith(TEST_SUFFIX) && !exists(file));
+  const gone = list.find(({ file }) => file.endsWith(TEST_SUFFIX) && !isFile(file));
   if (gone !== undefined) return refuse(`${FLAKY_LIST} lists ${gone.file}, which is not there`, 1);
   const jobs = navigator.hardwareConcurrency + 1;
   const args = filter === undefined ? [] : [`--filter=${filter}`];
@@ -210,15 +211,6 @@ function slowest(outcomes: readonly Outcome[]): string {
   const slow = outcomes.toSorted((a, b) => b.seconds - a.seconds).slice(0, SLOWEST);
   const rows = slow.map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}\n`);
   return `The slowest of ${outcomes.length} files, with others at the same time:\n${rows.join("")}`;
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 if (import.meta.main) Deno.exit(await main());

@@ -3,6 +3,7 @@
  * @module
  */
 
+import { isFile } from "#lib/os/file_kind.ts";
 import { messageOf } from "#lib/errors.ts";
 import { which } from "#lib/programs/which.ts";
 import { PYTHON_SALTS, pythonSalt, usablePython } from "#tests/interop/python_salt.ts";
@@ -59,7 +60,7 @@ export async function makeAgain(corpus: Corpus, root: string, only?: string): Pr
     for (const path of [...filesBelow(`${root}tests/corpus`), ...files.map((file) => `${root}${file}`)]) {
       const target = `${copy}/${path.slice(root.length)}`;
       Deno.mkdirSync(target.replace(/\/[^/]+$/, ""), { recursive: true });
-      if (exists(path)) Deno.copyFileSync(path, target);
+      if (isFile(path)) Deno.copyFileSync(path, target);
     }
     const each = corpus.files.some((file) => file.endsWith("/"));
     // One file that cannot be made does not stop the others of its folder.
@@ -69,7 +70,7 @@ export async function makeAgain(corpus: Corpus, root: string, only?: string): Pr
       if (failed !== undefined) { for (const path of each ? [file] : files) failures.set(path, failed); }
     }
     return files.map((path) => {
-      const before = exists(`${root}${path}`) ? { before: Deno.readTextFileSync(`${root}${path}`) } : {};
+      const before = isFile(`${root}${path}`) ? { before: Deno.readTextFileSync(`${root}${path}`) } : {};
       const failed = failures.get(path);
       return {
         path,
@@ -79,15 +80,6 @@ export async function makeAgain(corpus: Corpus, root: string, only?: string): Pr
     });
   } finally {
     Deno.removeSync(copy, { recursive: true });
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
   }
 }
 
