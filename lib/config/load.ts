@@ -20,6 +20,7 @@ import { isGlob } from "#lib/text/glob.ts";
 import { cacheMinionId, findMinionId, isIpv4Address } from "./node_id.ts";
 import { didYouMean } from "#lib/text/nearest_name.ts";
 import { checkOption, type Option } from "./option_types.ts";
+import { UNNEEDED_CLUSTER_OPTIONS } from "./cluster_options.ts";
 import { isComplete, type MasterOpts, type MinionOpts, OPTION_TABLES, type OptsOf, type Role } from "./options.ts";
 import { absolutePathIn, isUri, underRoot } from "#lib/os/root_path.ts";
 import { refusedOptionNames, saltOptionNames } from "./unbuilt_options.ts";
@@ -97,13 +98,31 @@ export function loadClientConfig(request: ConfigRequest = {}): LoadedConfig<Mast
 
 function finishMaster(draft: Draft): LoadedConfig<MasterOpts> {
   check(draft);
-  deriveId(draft, "_master");
+  const isClustered = deriveCluster(draft);
+  deriveId(draft, isClustered ? "" : "_master");
   derivePaths(draft);
   if (draft.written.has("keep_jobs") && !draft.written.has("keep_jobs_seconds")) {
     draft.values.keep_jobs_seconds = Number(draft.values.keep_jobs) * 3600;
   }
   draft.values.token_dir = `${draft.values.cachedir}/tokens`;
   return finish(draft, "master");
+}
+
+/**
+ * Sets what is otherwise by default in a cluster.
+ * @returns Whether the master belongs to one.
+ */
+function deriveCluster({ values, written, warnings }: Draft): boolean {
+  const unneeded = [...written].filter(([name, { file, value }]) =>
+    file !== undefined && value !== null && UNNEEDED_CLUSTER_OPTIONS.includes(name)
+  );
+  for (const [file, set] of Map.groupBy(unneeded, ([, { file }]) => file)) {
+    const names = set.map(([name]) => name).join(", ");
+    warnings.push(`${file}: not needed, and without effect: ${names}: masters of a cluster meet in the database`);
+  }
+  if (values.cluster_id === null || values.cluster_id === "") return false;
+  for (const name of ["master_job_cache", "event_log"]) if (!written.has(name)) values[name] = "postgresql";
+  return true;
 }
 
 /** Options of {@linkcode loadMinionConfig}. */

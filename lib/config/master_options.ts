@@ -3,7 +3,8 @@
  * @module
  */
 
-import { COMMON_OPTIONS, ENCRYPTION_ALGORITHMS, SIGNING_ALGORITHMS } from "./common_options.ts";
+import { CLUSTER_OPTIONS } from "./cluster_options.ts";
+import { COMMON_OPTIONS, SIGNING_ALGORITHMS } from "./common_options.ts";
 import { MASTER_FILE_SERVER_OPTIONS } from "./file_server_options.ts";
 import {
   anyOption,
@@ -46,13 +47,7 @@ function makeMasterOptions() {
     publish_port: portOption(4505, "Port on which jobs are published."),
     ret_port: portOption(4506, "Port on which requests and returns arrive."),
     publish_signing_algorithm: choiceOption("PKCS1v15-SHA1", "How publishes are signed.", SIGNING_ALGORITHMS),
-    cluster_encryption_algorithm: planOption(choiceOption(
-      "OAEP-SHA1",
-      "How the masters of a cluster encrypt for each other.",
-      ENCRYPTION_ALGORITHMS,
-    )),
-    cluster_id: planOption(strOption(null, "Name of the cluster of masters.")),
-    cluster_pool_port: planOption(portOption(4520, "Port on which the masters of a cluster meet.")),
+    ...CLUSTER_OPTIONS,
     event_publisher_pub_hwm: intOption(
       20_000,
       "Events, or pieces of 4 KB of larger ones, that are kept for a subscriber of the event bus that does not read; it misses later ones.",
@@ -60,8 +55,8 @@ function makeMasterOptions() {
     ),
     event_log: choiceOption(
       "files",
-      "Where the master keeps the events of its bus: `files` below `cachedir`, or `none`. The reactor and returners of the master read them there. Not in Salt.",
-      ["files", "none"],
+      "Where the master keeps the events of its bus: `files` below `cachedir`, or `none`. The reactor and returners of the master read them there. `postgresql`, the default in a cluster: in files, and in the database for the other masters. Not in Salt.",
+      ["files", "none", "postgresql"],
     ),
     event_log_keep: intOption(86_400, "Seconds that events are kept. Not in Salt.", { min: 60 }),
     event_log_max_bytes: intOption(

@@ -77,6 +77,15 @@ export async function loadOrCreateMasterKey(
   return key;
 }
 
+/**
+ * The master's own key if there is one; as {@linkcode loadOrCreateMasterKey}, but nothing is made.
+ * @throws {KeyError} As {@linkcode loadPrivateKeyFile}.
+ */
+export function masterPrivateKey(pkiDir: string, id: string, access: KeyAccess = {}): PrivateKey | undefined {
+  const moved = `${pkiDir}/${movedMasterKey(id)}.pem`;
+  return loadPrivateKeyFile(exists(moved) ? moved : `${pkiDir}/master.pem`, access);
+}
+
 /** The public half of {@linkcode loadOrCreateMasterKey}'s key, as its file has it; `undefined` if there is none. */
 export function masterPublicKey(pkiDir: string, id: string): string | undefined {
   const moved = movedMasterKey(id);

@@ -22,20 +22,33 @@ export class SharedKey {
   readonly #key: Uint8Array;
   #seen = -1;
   #text = "";
+  #former = "";
   #crypticle: Crypticle | undefined;
 
   /** @param memory The memory of another thread's view; without it a new key is made. */
   constructor(memory?: SharedArrayBuffer) {
-    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + KEY_LENGTH);
+    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + 2 * KEY_LENGTH);
     this.#header = new Int32Array(this.memory, 0, 2);
-    this.#key = new Uint8Array(this.memory, HEADER_BYTES, KEY_LENGTH);
+    this.#key = new Uint8Array(this.memory, HEADER_BYTES, 2 * KEY_LENGTH);
     if (memory === undefined) this.rotate();
   }
 
-  /** Makes a new key and restarts the serials. Only the master's main thread may call it. */
+  /** Makes a new key and restarts the serials. Only one thread may change the key: the master's main thread. */
   rotate(): void {
+    this.#write(generateKeyString(), "");
+  }
+
+  /**
+   * Takes a key that another master of the cluster has made; the one before it still counts for requests. Only one
+   * thread may change the key: in a cluster the Cluster thread.
+   */
+  set(text: string): void {
+    this.#write(text, this.text);
+  }
+
+  #write(text: string, former: string): void {
     Atomics.add(this.#header, GENERATION, 1);
-    this.#key.set(new TextEncoder().encode(generateKeyString()));
+    this.#key.set(new TextEncoder().encode(text.padEnd(KEY_LENGTH, "\0") + former.padEnd(KEY_LENGTH, "\0")));
     Atomics.store(this.#header, SERIAL, 0);
     Atomics.add(this.#header, GENERATION, 1);
   }
@@ -59,6 +72,12 @@ export class SharedKey {
     return this.#crypticle;
   }
 
+  /** The keys that a request may be encrypted with: the current one, and in a cluster the one before it. */
+  crypticles(): Crypticle[] {
+    const now = this.crypticle();
+    return this.#former === "" ? [now] : [now, new Crypticle(this.#former)];
+  }
+
   /** The key for the next publish, and its serial under that key: 1, 2, …. */
   forPublish(): { crypticle: Crypticle; serial: number } {
     for (;;) {
@@ -74,7 +93,11 @@ export class SharedKey {
       const before = Atomics.load(this.#header, GENERATION);
       if (before % 2 === 1) continue; // another thread is writing, for a few microseconds
       // If another thread writes meanwhile, the loop repeats.
-      this.#text = new TextDecoder().decode(this.#key.slice());
+      const [text, former] = [0, KEY_LENGTH].map((at) =>
+        new TextDecoder().decode(this.#key.slice(at, at + KEY_LENGTH)).replace(/\0+$/, "")
+      );
+      this.#text = text;
+      this.#former = former;
       this.#crypticle = undefined;
       this.#seen = before;
     }

@@ -9,8 +9,8 @@ import type { Client } from "pg";
 import { StoreError } from "#lib/errors.ts";
 import { acknowledgedState } from "#lib/protocol/outcome.ts";
 import type { Appended, CleaningLimits } from "#lib/jobs/store.ts";
-import { sleep } from "#lib/os/sleep.ts";
-import { connectDatabase, DatabaseAwayError, databaseError, databasePlace } from "./postgres_connection.ts";
+import { PostgresAttempts } from "./postgres_attempts.ts";
+import { DatabaseAwayError, databasePlace } from "./postgres_connection.ts";
 import type { PostgresPlace } from "./postgres_options.ts";
 import { makePartitions, makeSchema, partitionsOf, removeOld, schemaNumber } from "./postgres_schema.ts";
 import { ackParameters, ACKS_SQL, jobParameters, JOBS_SQL, returnParameters, RETURNS_SQL } from "./postgres_writes.ts";
@@ -39,8 +39,6 @@ export interface PostgresRowsOptions {
 
 /** Rows of one statement. */
 const MAX_ROWS = 500;
-/** Time between two attempts, in milliseconds. */
-const RETRY_MS = 100;
 /** How long a read may take, in milliseconds. */
 const READ_MS = 60_000;
 
@@ -57,7 +55,7 @@ type Statement<Write> = (client: Client, writes: readonly Write[]) => Promise<re
 
 /** Writes of one kind, each statement with all that have come. */
 class Collector<Write> {
-  readonly #rows: Attempts;
+  readonly #rows: PostgresAttempts;
   readonly #key: (write: Write) => string;
   readonly #store: Statement<Write>;
   readonly #waitMs: number;
@@ -65,7 +63,7 @@ class Collector<Write> {
   #running = false;
 
   constructor(
-    rows: Attempts,
+    rows: PostgresAttempts,
     { key, store, waitMs }: { key: (write: Write) => string; store: Statement<Write>; waitMs: number },
   ) {
     this.#rows = rows;
@@ -129,79 +127,12 @@ class Collector<Write> {
   }
 }
 
-/** One connection, which is made again when it is broken. */
-class Attempts {
-  readonly #options: PostgresPlace;
-  readonly #prepare: (client: Client) => Promise<void>;
-  readonly #statementMs: number;
-  #client: Promise<Client> | undefined;
-
-  constructor(
-    options: PostgresPlace,
-    { statementMs, prepare }: { statementMs: number; prepare: (client: Client) => Promise<void> },
-  ) {
-    this.#options = options;
-    this.#statementMs = statementMs;
-    this.#prepare = prepare;
-  }
-
-  /**
-   * Runs `run` with a connection, again after one that broke, until `untilMs` of `performance.now()`.
-   * @throws {DatabaseAwayError} If that time is over.
-   */
-  async attempt<T>(untilMs: number, run: (client: Client) => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        const client = await (this.#client ??= this.#connect());
-        return await run(client);
-      } catch (cause) {
-        const error = databaseError(cause, this.#options);
-        if (!(error instanceof DatabaseAwayError)) throw error;
-        this.#drop();
-        if (performance.now() >= untilMs) throw error;
-        await sleep(RETRY_MS);
-      }
-    }
-  }
-
-  #connect(): Promise<Client> {
-    const client = (async () => {
-      const client = await connectDatabase(this.#options, {
-        statementMs: this.#statementMs,
-        onEnd: () => this.#drop(),
-      });
-      try {
-        await this.#prepare(client);
-      } catch (error) {
-        void client.end().catch(() => {}); // the error is that of the statement
-        throw error;
-      }
-      return client;
-    })();
-    client.catch(() => this.#client = undefined);
-    return client;
-  }
-
-  #drop(): void {
-    const client = this.#client;
-    this.#client = undefined;
-    // A statement of it may hang: nobody waits for the end.
-    void client?.then((client) => client.end()).catch(() => {});
-  }
-
-  async close(): Promise<void> {
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.then((client) => client.end()).catch(() => {}); // it may be broken
-  }
-}
-
 /** The rows in one database. */
 export class PostgresRows implements JobRows {
   readonly #options: PostgresRowsOptions;
   readonly #schema: string;
-  readonly #writer: Attempts;
-  readonly #reader: Attempts;
+  readonly #writer: PostgresAttempts;
+  readonly #reader: PostgresAttempts;
   readonly #jobs: Collector<JobWrite>;
   readonly #returns: Collector<ReturnWrite>;
   readonly #acks: Collector<AckWrite>;
@@ -210,11 +141,11 @@ export class PostgresRows implements JobRows {
     this.#options = options;
     const { connection, waitMs, keepSeconds } = options;
     const schema = this.#schema = connection.schema;
-    const writer = this.#writer = new Attempts(connection, {
+    const writer = this.#writer = new PostgresAttempts(connection, {
       statementMs: Math.max(1_000, waitMs),
       prepare: (client) => makeSchema(client, schema, { keepSeconds, nowMs: Date.now() }),
     });
-    const reader = this.#reader = new Attempts(connection, {
+    const reader = this.#reader = new PostgresAttempts(connection, {
       statementMs: READ_MS,
       async prepare(client) {
         await client.query("set synchronous_commit = off");
@@ -421,7 +352,7 @@ export class PostgresRows implements JobRows {
     });
   }
 
-  #attempt<T>(connection: Attempts, run: (client: Client) => Promise<T>): Promise<T> {
+  #attempt<T>(connection: PostgresAttempts, run: (client: Client) => Promise<T>): Promise<T> {
     return connection.attempt(performance.now() + this.#options.waitMs, run);
   }
 

@@ -5,8 +5,14 @@
  */
 
 import type { Client } from "pg";
+import { clusterTables } from "./cluster_tables.ts";
 import { DatabaseRefusalError } from "./postgres_connection.ts";
-import { SCHEMA } from "./rows.ts";
+import { inTransaction } from "./transaction.ts";
+
+/** The number of the schema in PostgreSQL; 2 has the tables of a cluster. */
+export const POSTGRES_SCHEMA = 2;
+/** The oldest version of the schema whose masters work with this one. */
+const OLDEST_READER = 1;
 
 /** The tables that are partitioned by the jid. */
 const PARTITIONED = ["jobs", "returns", "acks", "outputs"] as const;
@@ -35,7 +41,7 @@ ${
       "\n",
     )
   }
-insert into ${schema}.meta values (${SCHEMA}, ${SCHEMA}, now());`;
+insert into ${schema}.meta values (1, ${OLDEST_READER}, now());`;
 }
 
 /** How long jobs are kept; 0: for ever. */
@@ -44,8 +50,13 @@ interface Retention {
   readonly nowMs: number;
 }
 
+/** The statements that make each number of the schema of the one before. They only add. */
+function upgrades(schema: string): readonly string[] {
+  return [tables(schema), clusterTables(schema)];
+}
+
 /**
- * Makes the tables if they are not there, and the partitions of the next day.
+ * Makes the tables if they are not there, or adds those that are new, and the partitions of the next day.
  * @throws {DatabaseRefusalError} If the schema is of a newer version.
  */
 export async function makeSchema(client: Client, schema: string, retention: Retention): Promise<void> {
@@ -55,10 +66,12 @@ export async function makeSchema(client: Client, schema: string, retention: Rete
     // Without this question a user who may not create schemas could not use one that is there.
     if (rows.length === 0) await client.query(`create schema ${schema}`);
     const found = await schemaNumber(client, schema);
-    if (found === undefined) await client.query(tables(schema));
-    else if (found.oldestReader > SCHEMA) {
+    if (found === undefined || found.schema < POSTGRES_SCHEMA) {
+      for (const step of upgrades(schema).slice(found?.schema ?? 0)) await client.query(step);
+      await client.query(`update ${schema}.meta set schema = $1`, [POSTGRES_SCHEMA]);
+    } else if (found.oldestReader > POSTGRES_SCHEMA) {
       throw new DatabaseRefusalError(
-        `The schema ${schema} of the database has the number ${found.schema}, of a newer version; this version knows ${SCHEMA}: install the newer version on this master, or set postgresql.schema to another one`,
+        `The schema ${schema} of the database has the number ${found.schema}, of a newer version; this version knows ${POSTGRES_SCHEMA}: install the newer version on this master, or set postgresql.schema to another one`,
         schema,
       );
     }
@@ -84,17 +97,6 @@ export async function schemaNumber(
 /** Masters that start at once make the tables one after the other. */
 async function lock(client: Client, schema: string): Promise<void> {
   await client.query(`select pg_advisory_xact_lock(hashtext($1))`, [`salt schema ${schema}`]);
-}
-
-async function inTransaction(client: Client, run: () => Promise<void>): Promise<void> {
-  await client.query("begin");
-  try {
-    await run();
-    await client.query("commit");
-  } catch (error) {
-    await client.query("rollback");
-    throw error;
-  }
 }
 
 /** Makes the partitions of the next day that are missing. */

@@ -13,6 +13,7 @@ export const RUNNERS: ModuleTable = {
   bridge: () => import("./bridge.ts"),
   bus: () => import("./bus.ts"),
   cache: () => import("./cache.ts"),
+  cluster: () => import("./cluster.ts"),
   config: () => import("./config.ts"),
   database: () => import("./database.ts"),
   doc: () => import("./doc.ts"),

@@ -12,6 +12,7 @@ import { copyJobs } from "#lib/stores/move_jobs.ts";
 import { openRows } from "#lib/stores/open_rows.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
+import { POSTGRES_SCHEMA } from "#lib/stores/postgres_schema.ts";
 import { SCHEMA } from "#lib/stores/rows.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
 import { map, type ValueMap } from "#lib/values/value.ts";
@@ -53,7 +54,7 @@ function statusOf({ store, server, schema, outbox, waiting = 0, oldestPartition 
   readonly oldestPartition?: string | null;
   readonly size?: number | null;
 }): ValueMap {
-  const wanted = store === "local_cache" ? null : SCHEMA;
+  const wanted = store === "postgresql" ? POSTGRES_SCHEMA : store === "sqlite" ? SCHEMA : null;
   return map({ store, server, schema, wanted, outbox, waiting, oldest_partition: oldestPartition, size });
 }
 

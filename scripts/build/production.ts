@@ -24,6 +24,7 @@ export const WORKERS = [
   "lib/master/event_return/event_return_thread.ts",
   "lib/master/daemon/reactor_thread.ts",
   "lib/stores/store_thread.ts",
+  "lib/master/cluster/cluster_thread.ts",
   "lib/minion/beacons/beacon_worker.ts",
   "lib/minion/worker/job_worker.ts",
   "lib/minion/worker/module_worker.ts",

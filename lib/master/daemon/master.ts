@@ -43,10 +43,10 @@ import { type EngineSupervisor, startEngines } from "#lib/engines/supervisor.ts"
 import { ENGINE_PROCESS, masterProcess } from "#lib/runtime/self_command.ts";
 import { FileUpdates } from "./file_updates.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
-import { RemoteRows } from "#lib/stores/remote_rows.ts";
+import { type NewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
-import { type PortPost, StorePorts } from "#lib/stores/store_ports.ts";
+import { type PortPost, ThreadPorts } from "#lib/runtime/thread_ports.ts";
 import type { StoreInit } from "#lib/stores/store_thread.ts";
 import { Maintenance } from "./maintenance.ts";
 import { restoreFromJournal } from "./journal.ts";
@@ -62,6 +62,8 @@ import { type MemoryMessage, parsePublisherReady } from "#lib/master/publisher/p
 import { PresenceRounds } from "#lib/master/publisher/presence_rounds.ts";
 import type { PublisherInit } from "#lib/master/publisher/publisher_thread.ts";
 import type { ReactorInit } from "./mworker_services.ts";
+import type { ClusterInit } from "#lib/master/cluster/cluster_thread.ts";
+import type { ClusterStart, MasterCluster } from "#lib/master/cluster/master_cluster.ts";
 import { reactorOpts } from "#lib/reactor/reactor_opts.ts";
 import { rateMemory } from "#lib/master/requests/rate_limit.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
@@ -131,7 +133,11 @@ export class Master {
   #publisher: SupervisedThread | undefined;
   /** Has the database of jobs, and stops after the threads that use it. */
   #store: SupervisedThread | undefined;
-  #storePorts: StorePorts | undefined;
+  #storePorts: ThreadPorts<NewStorePort> | undefined;
+  /** Its part of a cluster, if it belongs to one. */
+  #cluster: MasterCluster | undefined;
+  /** Has the database of the cluster, and stops after the threads that use it. */
+  #clusterThread: SupervisedThread | undefined;
   #workers: readonly SupervisedThread[] = [];
   #requests: ZmqProxy | undefined;
   /** Runs functions of runners and wheel modules for clients. */
@@ -191,6 +197,7 @@ export class Master {
   /** Starts the parts, one after the other: each needs those before it. */
   async #open(): Promise<void> {
     const opts = this.#opts, startedMs = Date.now();
+    await this.#joinCluster();
     const masterKey = await loadOrCreateMasterKey(opts.pki_dir, opts.keysize, {
       id: opts.id,
       permissive: opts.permissive_pki_access,
@@ -207,9 +214,11 @@ export class Master {
       sharedKey: this.#sharedKey.memory,
       sessions,
       masterPem: masterKey.pem,
+      ...this.#cluster !== undefined && { cluster: this.#cluster.forThreads },
     };
     const events = await this.#startBus(listeners);
     await this.#startStore({ opts: shared.opts, events });
+    await this.#startCluster({ opts: shared.opts, events });
     const publishPort = await listening(`publish_port ${opts.publish_port}`, this.#startPublisher(shared));
     const { requests, requestPort } = await this.#startRequests();
     const flow = flowMemory(opts.flow);
@@ -280,7 +289,7 @@ export class Master {
       maxWaitingEvents: opts.event_publisher_pub_hwm,
       place: events,
       listeners,
-      ...opts.event_log === "files" && {
+      ...opts.event_log !== "none" && {
         eventLog: {
           directory: eventLogDirectory(opts.cachedir),
           keepS: opts.event_log_keep,
@@ -303,15 +312,34 @@ export class Master {
       init: () => init,
       onSuccessor: () => ports.replaced(),
     });
-    const ports = this.#storePorts = new StorePorts((message, transfer) => store.post(message, transfer));
+    const ports = this.#storePorts = new ThreadPorts<NewStorePort>(
+      (message, transfer) => store.post(message, transfer),
+      (storePort) => ({ storePort }),
+    );
     await ready(store);
   }
 
-  /** A port to the database of jobs, for a thread that starts. */
-  #storePort(name: string): { readonly storePort?: MessagePort } {
-    const post: PortPost = (message, transfer) => this.#threads.get(name)?.post(message, transfer);
-    const storePort = this.#storePorts?.openFor(name, post);
-    return storePort === undefined ? {} : { storePort };
+  /** Ports to the databases of jobs and of the cluster, for a thread that starts. */
+  #ports(name: string): { readonly storePort?: MessagePort; readonly clusterPort?: MessagePort } {
+    const post: PortPost<unknown> = (message, transfer) => this.#threads.get(name)?.post(message, transfer);
+    const storePort = this.#storePorts?.openFor(name, post), clusterPort = this.#cluster?.openFor(name, post);
+    return { ...storePort && { storePort }, ...clusterPort && { clusterPort } };
+  }
+
+  /** Becomes a member of its cluster, if it has one. */
+  async #joinCluster(): Promise<void> {
+    if ((this.#opts.cluster_id ?? "") === "") return;
+    const { MasterCluster } = await import("../cluster/master_cluster.ts");
+    this.#cluster = await MasterCluster.join(this.#opts, this.#sharedKey, this.#log);
+  }
+
+  /** Starts the thread that has the database of the cluster. */
+  async #startCluster(init: Pick<ClusterStart, "opts" | "events">): Promise<void> {
+    this.#clusterThread = await this.#cluster?.start({
+      ...init,
+      keep: (name, url, options) => this.#keep<ClusterInit>(name, url, options),
+      onKeyTaken: () => void this.#afterRotation(),
+    });
   }
 
   /** The database of jobs, for the main thread. */
@@ -389,7 +417,7 @@ export class Master {
           stop = new StopWord();
           return {
             ...init,
-            ...this.#storePort(`MWorker-${i}`),
+            ...this.#ports(`MWorker-${i}`),
             stop: stop.memory,
             held: apart ? held = inFlightMemory(MAX_IN_FLIGHT) : held,
           };
@@ -414,7 +442,7 @@ export class Master {
       "Reactor",
       new URL("./reactor_thread.ts", import.meta.url),
       {
-        init: () => ({ ...init, ...this.#storePort("Reactor"), opts: packOpts("master", opts) }),
+        init: () => ({ ...init, ...this.#ports("Reactor"), opts: packOpts("master", opts) }),
         canOverlap: true,
         onMessage: (message) => this.#functions?.take(parseFunctionRequest(message), (answer) => reactor.post(answer)),
       },
@@ -494,7 +522,7 @@ export class Master {
       "Publisher",
       new URL("../publisher/publisher_thread.ts", import.meta.url),
       {
-        init: () => ({ ...init, ...this.#storePort("Publisher"), opts }),
+        init: () => ({ ...init, ...this.#ports("Publisher"), opts }),
         onMessage(message) {
           listening.resolve(parsePublisherReady(message).publishPort);
         },
@@ -539,8 +567,19 @@ export class Master {
   }
 
   async #rotate(reason: string): Promise<void> {
+    if (this.#cluster !== undefined) {
+      await this.#cluster.rotate(reason).catch((error) =>
+        this.#log.error(`There is no new publish key (${reason}): ${messageOf(error)}`)
+      );
+      return; // the Cluster thread takes the new key as that of any other master
+    }
     this.#log.info(`Rotating the AES key: ${reason}`);
     this.#sharedKey.rotate();
+    await this.#afterRotation();
+  }
+
+  /** Tells that minions need another key. */
+  async #afterRotation(): Promise<void> {
     this.#keyMadeMs = Date.now();
     await this.#fire(ROTATE_EVENT, map({ rotate_aes_key: true }));
     if (!this.#opts.ping_on_rotate) return;
@@ -593,8 +632,11 @@ export class Master {
     const beforeAnswers = () => budget.less(BUS_END_MS + ANSWERS_MS);
     await Promise.all([this.#functions?.close(beforeAnswers()), this.#pillars?.close(beforeAnswers())]);
     const bus = this.#bus;
-    const threads = [...this.#threads.values()].filter((thread) => thread !== bus && thread !== this.#store);
+    const last: unknown[] = [bus, this.#store, this.#clusterThread];
+    const threads = [...this.#threads.values()].filter((thread) => !last.includes(thread));
     await Promise.all(threads.map((thread) => thread.stop(budget.less(BUS_END_MS))));
+    this.#cluster?.close();
+    await this.#clusterThread?.stop(budget.less(BUS_END_MS));
     await this.#store?.stop(budget.less(BUS_END_MS));
     if (this.#serving) { for (const ms of LAST_REPLIES_MS) await sleep(ms); }
     this.#limiter?.close();

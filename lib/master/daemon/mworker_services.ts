@@ -19,6 +19,7 @@ import { EventSender } from "#lib/bus/sender.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
 import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
 import type { JobRows } from "#lib/stores/rows.ts";
+import type { ThreadCluster } from "#lib/master/cluster/master_cluster.ts";
 import type { Journal } from "#lib/os/journal.ts";
 import { readMoment } from "#lib/os/moment.ts";
 import { KeyStore } from "#lib/keys/store.ts";
@@ -78,6 +79,10 @@ export interface ServicesInit {
   readonly storePort?: MessagePort;
   /** What all threads share for the rules of `flow`. */
   readonly flow?: FlowMemory;
+  /** What belongs to the cluster, if the master is in one. */
+  readonly cluster?: ThreadCluster;
+  /** The way to the Cluster thread. */
+  readonly clusterPort?: MessagePort;
 }
 
 /** The plugins that the services use. */

@@ -19,6 +19,7 @@ import { isNewStorePort, RemoteRows } from "#lib/stores/remote_rows.ts";
 import { JobDelivery } from "./delivery.ts";
 import { masterBus, removeSocketFile } from "#lib/bus/paths.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
+import type { ThreadCluster } from "#lib/master/cluster/master_cluster.ts";
 import { publishPullPath } from "#lib/config/master_paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { PresenceBook } from "#lib/fleet/presence.ts";
@@ -45,6 +46,10 @@ export interface PublisherParts {
   readonly masterPem: string;
   /** The way to the database of jobs, if they are in one. */
   readonly storePort?: MessagePort;
+  /** What belongs to the cluster, if the master is in one. */
+  readonly cluster?: ThreadCluster;
+  /** The way to the Cluster thread. */
+  readonly clusterPort?: MessagePort;
 }
 
 /** Maximum bytes of a subscriber's message; a topic has about a hundred. */

@@ -1,0 +1,114 @@
+/**
+ * The thread of a master that belongs to a cluster: it has the connections to the cluster's database, gives the signs
+ * of life, and does what the masters do for each other, a part for each subject.
+ * @module
+ */
+
+import { stamp } from "#lib/bus/event.ts";
+import { EventSender } from "#lib/bus/sender.ts";
+import { ClusterMembers } from "#lib/cluster/cluster_members.ts";
+import { clusterOpts } from "#lib/cluster/cluster_opts.ts";
+import { isNewClusterPort, serveCluster } from "#lib/cluster/cluster_messages.ts";
+import type { ClusterContext, ClusterPart } from "#lib/cluster/cluster_part.ts";
+import { RootKeys } from "#lib/cluster/cluster_secrets.ts";
+import type { ClusterMembership } from "#lib/cluster/join.ts";
+import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
+import { PostgresCluster } from "#lib/cluster/postgres_cluster.ts";
+import { publishKeyPart } from "#lib/cluster/publish_key_part.ts";
+import { unpackOpts } from "#lib/config/opts_transfer.ts";
+import type { MasterOpts } from "#lib/config/options.ts";
+import { readPresence } from "#lib/fleet/presence_file.ts";
+import { SharedKey } from "#lib/keys/shared_key.ts";
+import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
+import { noteSockets } from "#lib/sockets/context.ts";
+import type { SharedPlace } from "#lib/sockets/endpoint.ts";
+import type { SupervisedInit } from "#lib/sockets/supervised_thread.ts";
+import { outboxDirectory, RecordOutbox } from "#lib/stores/record_outbox.ts";
+
+/** The data that it starts with. */
+export interface ClusterInit extends SupervisedInit {
+  /** The master's packed options. */
+  readonly opts: Uint8Array;
+  /** The address for its events. */
+  readonly events: SharedPlace;
+  readonly membership: ClusterMembership;
+  /** The memory of the shared key, which only this thread changes. */
+  readonly sharedKey: SharedArrayBuffer;
+  /** The memory of the leases. */
+  readonly leases: SharedArrayBuffer;
+}
+
+/** The subjects, in the order in which they begin. */
+const PARTS: readonly ((context: ClusterContext) => ClusterPart)[] = [publishKeyPart];
+
+class ClusterService implements ThreadService {
+  readonly #host: ThreadHost;
+  readonly #database: PostgresCluster;
+  readonly #bus: EventSender;
+  readonly #members: ClusterMembers;
+  readonly #parts: readonly ClusterPart[];
+
+  constructor(init: ClusterInit, host: ThreadHost) {
+    const opts = unpackOpts("master", init.opts), { log } = host;
+    const { place, waitMs, leaseMs, name } = clusterOpts(opts);
+    const { membership } = init;
+    const flags = new LeaseFlags(init.leases);
+    const bus = this.#bus = new EventSender(init.events);
+    this.#host = host;
+    const database = this.#database = new PostgresCluster({ place, waitMs, leaseMs, log, identity: membership });
+    const { address, last, incarnation } = membership;
+    this.#members = new ClusterMembers({
+      cluster: database,
+      flags,
+      log,
+      applicant: { name, address, leaseMs, last, incarnation },
+      facts: () => ({ minions: readPresence(opts.cachedir).present.size, outbox: outboxCount(opts, host) }),
+    });
+    const context: ClusterContext = {
+      opts,
+      log,
+      database,
+      keys: new RootKeys(membership.root),
+      flags,
+      membership,
+      sharedKey: new SharedKey(init.sharedKey),
+      fire: (tag, data) => bus.fireOrLog(tag, stamp(data), log),
+      post: (message) => host.post(message),
+    };
+    this.#parts = PARTS.map((make) => make(context));
+  }
+
+  describe(): string {
+    const { peers, away } = this.#database, { held } = this.#members;
+    const names = [...peers.values()];
+    const others = names.length === 0 ? "no other master lives" : `with ${names.join(", ")}`;
+    return `${away ? "the database is away" : others}; ${held.length === 0 ? "no lease" : `holds ${held.join(", ")}`}`;
+  }
+
+  /** A thread, or its successor, has a new port. */
+  onMessage(message: unknown): void {
+    if (!isNewClusterPort(message)) return;
+    const handlers = Object.assign({}, ...this.#parts.map(({ handlers }) => handlers));
+    serveCluster(handlers, message.clusterPort);
+  }
+
+  async close(): Promise<void> {
+    for (const part of this.#parts.toReversed()) {
+      await part.close?.().catch((error) => this.#host.log.error(`The cluster: ${error}`));
+    }
+    await this.#members.close();
+    await this.#database.close();
+    this.#bus.close();
+  }
+}
+
+function outboxCount(opts: MasterOpts, { log }: ThreadHost): number {
+  return new RecordOutbox({ directory: outboxDirectory(opts), maxBytes: opts.outbox_max_bytes, log: log.warning })
+    .count;
+}
+
+serveThread<ClusterInit>((init, host) => {
+  surviveErrors(host.log);
+  noteSockets(init.sockets);
+  return Promise.resolve(new ClusterService(init, host));
+});

@@ -1,0 +1,98 @@
+/**
+ * A cluster of masters in this process, each with its own address, ports and directories, over a scratch PostgreSQL.
+ *
+ *     clusterTest("…", {}, async ({ masters: [a, b], server }) => {
+ *       await a.startMinion("web1");
+ *     });
+ * @module
+ */
+
+import { messageOf } from "#lib/errors.ts";
+import { parseJson } from "#lib/values/json_read.ts";
+import { isMap, type Value } from "#lib/values/value.ts";
+import { type PostgresServer, serverProgram, startPostgres } from "#tests/support/database_servers.ts";
+import { Fleet, type FleetOptions } from "#tests/support/fleet/fleet.ts";
+
+/** The lease of masters in tests, in seconds. */
+const LEASE_S = 3;
+
+/** Masters of one cluster; the fleet of each holds the minions that are started in it. */
+class ClusterSite implements AsyncDisposable {
+  readonly masters: Fleet[] = [];
+  readonly server: PostgresServer;
+
+  /** Use {@linkcode clusterTest}. */
+  constructor(server: PostgresServer) {
+    this.server = server;
+  }
+
+  /** The lines of all logs. */
+  get logs(): string[] {
+    return this.masters.flatMap(({ logs }) => logs);
+  }
+
+  /** A master that is not started yet: `master-a`, `master-b`, …; at 127.0.0.1, 127.0.0.2, …. */
+  addMaster({ master = {}, ...options }: FleetOptions = {}): Fleet {
+    const n = this.masters.length;
+    const fleet = new Fleet({ ...options, master: { ...clusterOptions(this.server.port, n), ...master } });
+    this.masters.push(fleet);
+    return fleet;
+  }
+
+  /** Ends the masters, then the server. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.masters.map((fleet) => fleet[Symbol.asyncDispose]()));
+    await this.server[Symbol.asyncDispose]();
+  }
+}
+
+/** The options of the nth master of a cluster, from 0. */
+function clusterOptions(port: number, n: number): Readonly<Record<string, unknown>> {
+  return {
+    id: `master-${"abcdefgh"[n]}`,
+    interface: `127.0.0.${n + 1}`,
+    cluster_id: "prod",
+    cluster_secret: "correct horse battery staple",
+    cluster_lease: LEASE_S,
+    job_store_wait: 2,
+    postgresql: { host: "127.0.0.1", port },
+  };
+}
+
+/** A test with a cluster of `masters` masters, which run; skipped by name where the host has no PostgreSQL. */
+export function clusterTest(
+  name: string,
+  { masters = 2, ...options }: FleetOptions & { readonly masters?: number },
+  run: (site: ClusterSite) => Promise<void>,
+): void {
+  const missing = serverProgram("postgres") === undefined;
+  Deno.test({
+    name: missing ? `${name} (skipped: there is no postgres)` : name,
+    ignore: missing,
+    async fn() {
+      await using site = new ClusterSite(await startPostgres());
+      try {
+        for (let i = 0; i < masters; i++) await site.addMaster(options).startMaster();
+        await run(site);
+      } catch (error) {
+        const logs = site.logs.toSorted().slice(-80).join("\n");
+        throw new Error(`${messageOf(error)}\n\nLast of the logs:\n${logs}`, { cause: error });
+      }
+    },
+  });
+}
+
+/**
+ * What `salt-run` of this master answers.
+ * @throws {Error} If it shows nothing.
+ */
+export async function answerOf(fleet: Fleet, ...words: string[]): Promise<Value> {
+  const { out, err } = await fleet.saltRun(...words, "--out=json");
+  if (out === "") throw new Error(`salt-run ${words.join(" ")} shows nothing: ${err}`);
+  return parseJson(out);
+}
+
+/** What is in a value below these keys; None if there is nothing. */
+export function valueAt(value: Value | undefined, ...path: string[]): Value {
+  return path.reduce<Value>((inner, key) => isMap(inner) ? inner.get(key) ?? null : null, value ?? null);
+}
