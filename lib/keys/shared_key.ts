@@ -9,6 +9,8 @@ import { Crypticle, generateKeyString } from "#lib/crypto/crypticle.ts";
 
 /** Length of a key string, in bytes of ASCII. */
 const KEY_LENGTH = 76;
+/** The current key, the one before it, and the next one. */
+const KEYS = 3;
 /** Two Int32: the generation (odd while the key is being written), and the last serial. */
 const HEADER_BYTES = 8;
 const GENERATION = 0;
@@ -23,19 +25,29 @@ export class SharedKey {
   #seen = -1;
   #text = "";
   #former = "";
+  #next = "";
   #crypticle: Crypticle | undefined;
 
   /** @param memory The memory of another thread's view; without it a new key is made. */
   constructor(memory?: SharedArrayBuffer) {
-    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + 2 * KEY_LENGTH);
+    this.memory = memory ?? new SharedArrayBuffer(HEADER_BYTES + KEYS * KEY_LENGTH);
     this.#header = new Int32Array(this.memory, 0, 2);
-    this.#key = new Uint8Array(this.memory, HEADER_BYTES, 2 * KEY_LENGTH);
+    this.#key = new Uint8Array(this.memory, HEADER_BYTES, KEYS * KEY_LENGTH);
     if (memory === undefined) this.rotate();
   }
 
-  /** Makes a new key and restarts the serials. Only one thread may change the key: the master's main thread. */
+  /** Makes the key of the next {@linkcode rotate}, which minions may ask for until then. */
+  announce(): void {
+    this.#write({ text: this.text, former: this.#former, next: generateKeyString() });
+  }
+
+  /**
+   * Takes the announced key, or a new one, and restarts the serials. Only one thread may change the key: the master's
+   * main thread.
+   */
   rotate(): void {
-    this.#write(generateKeyString(), "");
+    const next = this.next;
+    this.#write({ text: next === "" ? generateKeyString() : next, former: "", next: "" });
   }
 
   /**
@@ -43,13 +55,14 @@ export class SharedKey {
    * thread may change the key: in a cluster the Cluster thread.
    */
   set(text: string): void {
-    this.#write(text, this.text);
+    this.#write({ text, former: this.text, next: "" });
   }
 
-  #write(text: string, former: string): void {
+  #write({ text, former, next }: { readonly text: string; readonly former: string; readonly next: string }): void {
+    const isNew = text !== this.#text;
     Atomics.add(this.#header, GENERATION, 1);
-    this.#key.set(new TextEncoder().encode(text.padEnd(KEY_LENGTH, "\0") + former.padEnd(KEY_LENGTH, "\0")));
-    Atomics.store(this.#header, SERIAL, 0);
+    this.#key.set(new TextEncoder().encode([text, former, next].map((key) => key.padEnd(KEY_LENGTH, "\0")).join("")));
+    if (isNew) Atomics.store(this.#header, SERIAL, 0);
     Atomics.add(this.#header, GENERATION, 1);
   }
 
@@ -59,7 +72,13 @@ export class SharedKey {
     return this.#text;
   }
 
-  /** Number of keys that were made, with the current one. */
+  /** The announced key string; empty if there is none. */
+  get next(): string {
+    this.#refresh();
+    return this.#next;
+  }
+
+  /** Number of changes of the keys, with the first. */
   get generation(): number {
     this.#refresh();
     return this.#seen / 2;
@@ -93,11 +112,10 @@ export class SharedKey {
       const before = Atomics.load(this.#header, GENERATION);
       if (before % 2 === 1) continue; // another thread is writing, for a few microseconds
       // If another thread writes meanwhile, the loop repeats.
-      const [text, former] = [0, KEY_LENGTH].map((at) =>
-        new TextDecoder().decode(this.#key.slice(at, at + KEY_LENGTH)).replace(/\0+$/, "")
+      const keys = new TextDecoder().decode(this.#key.slice());
+      [this.#text, this.#former, this.#next] = [0, 1, 2].map((i) =>
+        keys.slice(i * KEY_LENGTH, (i + 1) * KEY_LENGTH).replace(/\0+$/, "")
       );
-      this.#text = text;
-      this.#former = former;
       this.#crypticle = undefined;
       this.#seen = before;
     }

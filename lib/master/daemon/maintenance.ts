@@ -28,12 +28,18 @@ export interface MaintenanceParts {
    * Makes a new shared key.
    * @param reason For the log.
    */
-  rotate(reason: string): void;
+  rotate(reason: RotationReason): void;
   /** Fires which minions are connected; absent without `presence_events`. */
   readonly reportPresence?: () => Promise<void>;
   /** Restores missing key files of users. */
   restoreAccessKeys(): void;
 }
+
+/** Why the shared key is replaced. */
+export type RotationReason = typeof DELETED | typeof TOO_OLD;
+const DELETED = "a key was deleted or rejected";
+/** The reason of a rotation by `publish_session`. */
+export const TOO_OLD = "it is old enough";
 
 /** A shorter `loop_interval` would only keep the main thread busy. */
 const MIN_ROUND_MS = 50;
@@ -83,7 +89,7 @@ export class Maintenance {
   }
 
   /** The reason to rotate the shared key now, if any: it is too old, or salt-key has asked for it by a file. */
-  #rotationReason(): string | undefined {
+  #rotationReason(): RotationReason | undefined {
     const { opts, log, keyMadeMs } = this.#parts;
     const dropfile = `${opts.cachedir}/${DROPFILE}`;
     try {
@@ -93,7 +99,7 @@ export class Maintenance {
       if (isFile && mode !== null && (mode & 0o777) === 0o400) {
         const asker = Deno.readTextFileSync(dropfile).trim();
         removeIfExists(dropfile);
-        if (asker === "" || asker === opts.id) return "a key was deleted or rejected";
+        if (asker === "" || asker === opts.id) return DELETED;
         log.error(`Ignored ${dropfile}, which is meant for the master ${asker}`);
       } else {
         log.error(`Ignored ${dropfile}: it must be a file with mode 0400`);
@@ -102,7 +108,7 @@ export class Maintenance {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
     const { publish_session: lifetimeS } = opts;
-    return lifetimeS > 0 && Date.now() - keyMadeMs() > lifetimeS * 1000 ? "it is old enough" : undefined;
+    return lifetimeS > 0 && Date.now() - keyMadeMs() > lifetimeS * 1000 ? TOO_OLD : undefined;
   }
 
   /** Ends it; the next master does the rest. May be called twice. */

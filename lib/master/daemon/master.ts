@@ -48,7 +48,8 @@ import type { JobRows } from "#lib/stores/rows.ts";
 import { jobStoreKind } from "#lib/stores/store_options.ts";
 import { type PortPost, ThreadPorts } from "#lib/runtime/thread_ports.ts";
 import type { StoreInit } from "#lib/stores/store_thread.ts";
-import { Maintenance } from "./maintenance.ts";
+import { Maintenance, type RotationReason, TOO_OLD } from "./maintenance.ts";
+import { announcement } from "#lib/protocol/rekey.ts";
 import { restoreFromJournal } from "./journal.ts";
 import { eventLogDirectory, portsPath, publishPullPath } from "#lib/config/master_paths.ts";
 import { encode } from "#lib/values/msgpack.ts";
@@ -115,6 +116,9 @@ const WORKERS = "inproc://workers", EVENTS = "inproc://events";
  */
 const MAX_REPLIES = 128;
 
+/** How long before its use a key is announced, in seconds: when the last one is old, and when a minion was deleted. */
+const LONG_ANNOUNCEMENT_S = 30, SHORT_ANNOUNCEMENT_S = 3;
+
 /** The name of the thread that has the database of jobs. */
 const STORE = "JobStore";
 
@@ -158,6 +162,7 @@ export class Master {
   #rotating: Promise<void> = Promise.resolve();
   #serving = false;
   #closing = false;
+  readonly #ending = new AbortController();
 
   private constructor(opts: MasterOpts, log: Logger) {
     this.#opts = opts;
@@ -471,7 +476,11 @@ export class Master {
       jobs: openJobStore(opts, { log: this.#log.error, rows: this.#mainRows() }),
       log: this.#log,
       keyMadeMs: () => this.#keyMadeMs,
-      rotate: (reason) => this.#rotating = this.#rotate(reason),
+      // One after the other: who was deleted during an announcement may have the announced key.
+      rotate: (reason) => {
+        this.#keyMadeMs = Date.now();
+        this.#rotating = this.#rotating.then(() => this.#rotate(reason));
+      },
       restoreAccessKeys: () => this.#restoreAccessKeys(),
       ...presence !== undefined && { reportPresence: () => presence.round() },
     });
@@ -566,7 +575,7 @@ export class Master {
     }
   }
 
-  async #rotate(reason: string): Promise<void> {
+  async #rotate(reason: RotationReason): Promise<void> {
     if (this.#cluster !== undefined) {
       await this.#cluster.rotate(reason).catch((error) =>
         this.#log.error(`There is no new publish key (${reason}): ${messageOf(error)}`)
@@ -574,8 +583,21 @@ export class Master {
       return; // the Cluster thread takes the new key as that of any other master
     }
     this.#log.info(`Rotating the AES key: ${reason}`);
+    await this.#announce(reason);
     this.#sharedKey.rotate();
+    this.#log.info("The new AES key is in use");
     await this.#afterRotation();
+  }
+
+  /** Tells minions that there will be another key, and gives them the time to ask for it one by one. */
+  async #announce(reason: RotationReason): Promise<void> {
+    const { publish_session: lifetimeS, order_masters } = this.#opts;
+    // A syndic of Salt would hand the announcement on as a job.
+    if (order_masters) return;
+    const withinS = reason === TOO_OLD ? Math.min(LONG_ANNOUNCEMENT_S, lifetimeS / 10) : SHORT_ANNOUNCEMENT_S;
+    this.#sharedKey.announce();
+    await this.#publishOwn(announcement(withinS, makeJid()));
+    await sleep(withinS * 1000, this.#ending.signal).catch(() => {}); // the master ends
   }
 
   /** Tells that minions need another key. */
@@ -584,9 +606,7 @@ export class Master {
     await this.#fire(ROTATE_EVENT, map({ rotate_aes_key: true }));
     if (!this.#opts.ping_on_rotate) return;
     // Minions notice the new key when a publish cannot be decrypted: let that be a ping, not the next job.
-    using publisher = Outbox.push({ lingerMs: 1_000 });
-    publisher.connect(`ipc://${publishPullPath(this.#opts.sock_dir)}`);
-    const ping = {
+    await this.#publishOwn(map({
       fun: "test.ping",
       arg: [],
       tgt: "*",
@@ -594,8 +614,14 @@ export class Master {
       ret: "",
       tgt_type: "glob",
       user: this.#opts.user,
-    };
-    await publisher.send([encode(map({ load: ping, minions: [], ttl_ms: 0 }), "disk")], 5_000);
+    }));
+  }
+
+  /** Publishes what is no job of a user, and is not stored. */
+  async #publishOwn(load: ValueMap): Promise<void> {
+    using publisher = Outbox.push({ lingerMs: 1_000 });
+    publisher.connect(`ipc://${publishPullPath(this.#opts.sock_dir)}`);
+    await publisher.send([encode(map({ load, minions: [], ttl_ms: 0 }), "disk")], 5_000);
   }
 
   async #fire(tag: string, data: ValueMap): Promise<void> {
@@ -623,6 +649,7 @@ export class Master {
   async close(budget = new TimeBudget(CLOSE_MS)): Promise<void> {
     if (this.#closing) return await this.closed;
     this.#closing = true;
+    this.#ending.abort();
     this.#schedule?.close();
     this.#flowReport?.close();
     await Promise.all([this.#maintenance?.close(), this.#fileUpdates?.close()]);

@@ -16,12 +16,14 @@ export const AUTH_COMMANDS: MinionCommands<"auth" | "minions" | "opts" | "log" |
 };
 
 /**
- * `_rekey`: the shared key for a minion whose publishes have become unreadable, without RSA. Not in Salt.
- * @returns `{aes, generation, renew}`; `renew`: the session key is old, and a sign-in would make a new one.
+ * `_rekey`: the shared key for a minion whose publishes have become unreadable, or that was told of the next one.
+ * Without RSA, and not in Salt.
+ * @returns `{aes, next, generation, renew}`; `next`: empty, or the announced key; `renew`: the session key is old, and
+ * a sign-in would make a new one.
  */
 function rekey(_load: ValueMap, id: string, { auth: { sharedKey, sessions } }: Needs<"auth">): Promise<Value> {
-  const { text, generation } = sharedKey;
-  return Promise.resolve(map({ aes: text, generation, renew: sessions.isOld(id) }));
+  const { text, next, generation } = sharedKey;
+  return Promise.resolve(map({ aes: text, next, generation, renew: sessions.isOld(id) }));
 }
 
 async function revokeAuth(

@@ -104,6 +104,9 @@ const QUICK_MS = 1_000;
 /** Within this time an old session key is replaced, in milliseconds. */
 const RENEW_MS = 600_000;
 
+/** Minions ask for an announced key within this share of the time, so that all have it when it is used. */
+const ASK_SHARE = 0.8;
+
 /** Maximum time for a running master to answer a PING, in milliseconds; it may be busy. */
 const PING_MS = 10_000;
 
@@ -119,6 +122,9 @@ export class MasterLink {
   #signingIn: Promise<SignInCredentials> | undefined;
   #rekeying: Promise<SignInCredentials> | undefined;
   #renewing: Promise<void> | undefined;
+  /** The announced shared key. */
+  #nextKey: string | undefined;
+  #askingNext: Promise<void> | undefined;
   #credentials: SignInCredentials | undefined;
   #session: Crypticle | undefined;
   /** Number of look-ups that found no address for the master's name. */
@@ -208,6 +214,7 @@ export class MasterLink {
           else if (this.#signedInAt !== undefined && this.#signedInAt !== this.address) this.#channel.reset();
           this.#signedInAt = this.address;
           this.#credentials = reply.credentials;
+          this.#nextKey = undefined;
           this.#session = new Crypticle(reply.credentials.sessionKey);
           log.info(`Signed in to the master at ${this.address} as ${applicant.id}`);
           this.#settings.onSignedIn?.(reply.credentials);
@@ -248,6 +255,40 @@ export class MasterLink {
   rekey(signal: AbortSignal): Promise<SignInCredentials> {
     this.#rekeying ??= this.#rekeyOnce(signal).finally(() => this.#rekeying = undefined);
     return this.#rekeying;
+  }
+
+  /** Asks for the announced shared key, at a random moment within that time. */
+  expectKey(withinS: number, signal: AbortSignal): void {
+    if (this.#credentials?.canRekey !== true) return;
+    const both = AbortSignal.any([signal, this.#closing.signal]);
+    this.#askingNext ??= this.#askNext(Math.random() * withinS * ASK_SHARE * 1000, both)
+      // Then the key is asked for when it is used.
+      .catch((error) => both.aborted || this.#settings.log.debug(`There is no next shared key: ${messageOf(error)}`))
+      .then(() => void (this.#askingNext = undefined));
+  }
+
+  async #askNext(waitMs: number, signal: AbortSignal): Promise<void> {
+    await sleep(waitMs, signal);
+    const answer = await this.request(map({ cmd: REKEY_COMMAND }), signal);
+    const next = isMap(answer) ? answer.get("next") : undefined;
+    if (typeof next !== "string" || next === "") return;
+    new Crypticle(next); // throws if it is not a key
+    this.#nextKey = next;
+    this.#settings.log.debug("Got the next shared key of the master");
+  }
+
+  /**
+   * Takes the announced shared key, if `isUsed` says that the master uses it.
+   * @returns Whether it has become the shared key.
+   */
+  takeNextKey(isUsed: (sharedKey: string) => boolean): boolean {
+    const next = this.#nextKey;
+    if (next === undefined || this.#credentials === undefined || !isUsed(next)) return false;
+    this.#nextKey = undefined;
+    this.#credentials = { ...this.#credentials, sharedKey: next };
+    this.#settings.log.info(`Took the announced shared key of the master at ${this.address}`);
+    this.#settings.onSignedIn?.(this.#credentials);
+    return true;
   }
 
   async #rekeyOnce(signal: AbortSignal): Promise<SignInCredentials> {

@@ -190,9 +190,10 @@ export class MasterConnection {
       operators: this.#parts.operators,
       admit: (jid, load, signed) => this.#parts.admit(jid, load, { connection: this, signed }),
       refuse: (load, why, signed) => this.#parts.refuse?.(load, why, { connection: this, signed }),
+      onAnnouncement: (withinS) => link.expectKey(withinS, closing),
       log,
     });
-    const link = new MasterLink(linkSettings(opts, {
+    const link: MasterLink = new MasterLink(linkSettings(opts, {
       applicant,
       log,
       addresses,

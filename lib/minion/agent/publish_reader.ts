@@ -6,7 +6,7 @@
  */
 
 import { Crypticle } from "#lib/crypto/crypticle.ts";
-import { AuthenticationError, TargetError, WireError } from "#lib/errors.ts";
+import { AuthenticationError, KeyError, MsgpackError, TargetError, WireError } from "#lib/errors.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import type { JidMemory } from "./jid_memory.ts";
@@ -14,6 +14,7 @@ import type { Logger } from "#lib/runtime/log.ts";
 import { OP } from "#lib/protocol/operator_field.ts";
 import type { CheckedJob } from "#lib/operators/check_job.ts";
 import type { OperatorCheck } from "#lib/operators/operator_check.ts";
+import { announcedS } from "#lib/protocol/rekey.ts";
 import { parsePublished } from "#lib/protocol/payload.ts";
 import { isSigningAlgorithm } from "#lib/crypto/rsa.ts";
 import type { SignInCredentials } from "./sign_in.ts";
@@ -40,6 +41,8 @@ export interface ReaderRules {
    * @param signed What the check of the signature found; none without a check.
    */
   admit?(jid: string, load: ValueMap, signed?: CheckedJob): void;
+  /** Called when the master announces a new shared key, which it will use in so many seconds. */
+  onAnnouncement?(withinS: number): void;
   /** Called with a job that the check refuses, and why. */
   refuse?(load: ValueMap, why: string, signed: CheckedJob): void;
   /** Logs dropped publishes. */
@@ -85,6 +88,16 @@ export class PublishReader {
     return changed;
   }
 
+  /** Whether a publish is encrypted with this key. */
+  static isFor(frame: Uint8Array, sharedKey: string): boolean {
+    try {
+      return isMap(new Crypticle(sharedKey).loads(parsePublished(frame).load));
+    } catch (error) {
+      if ([AuthenticationError, KeyError, MsgpackError, WireError].some((kind) => error instanceof kind)) return false;
+      throw error;
+    }
+  }
+
   /**
    * The job in `frame` that this minion must run; `undefined` if there is none.
    * @throws {AuthenticationError} If it cannot be decrypted or verified: the master may have a new key.
@@ -107,6 +120,11 @@ export class PublishReader {
     const jid = load.get("jid");
     if (typeof serial === "number" && !this.#isNext(serial, jid ?? null)) return undefined;
     load.delete("serial"); // part of the envelope, not of the job
+    const withinS = announcedS(load);
+    if (withinS !== undefined) {
+      this.#rules.onAnnouncement?.(withinS);
+      return undefined;
+    }
     const tgt = load.get("tgt");
     if (typeof jid !== "string" || tgt === undefined || !load.has("fun") || !Array.isArray(load.get("arg"))) {
       throw new WireError("a publish without tgt, jid, fun or arg", "load");

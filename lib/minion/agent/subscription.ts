@@ -13,7 +13,7 @@ import type { MasterLink } from "./link.ts";
 import { keepAlive } from "./link_settings.ts";
 import type { MinionOpts } from "#lib/config/options.ts";
 import { presenceTopic } from "#lib/fleet/presence.ts";
-import type { PublishReader } from "./publish_reader.ts";
+import { PublishReader } from "./publish_reader.ts";
 import { tcpAddress } from "#lib/sockets/request_channel.ts";
 import type { SignInCredentials } from "./sign_in.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -190,6 +190,9 @@ export class Subscription {
         return this.#parts.reader.read(frame);
       } catch (error) {
         if (!(error instanceof AuthenticationError)) throw error;
+        if (this.#parts.link.takeNextKey((key) => PublishReader.isFor(frame, key))) {
+          return this.#parts.reader.read(frame);
+        }
         this.#parts.log.info(`A publish cannot be decrypted (${error.message}); asking the master for its key`);
         await this.#parts.link.rekey(this.#parts.closing);
         return this.#parts.reader.read(frame);

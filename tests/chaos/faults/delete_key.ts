@@ -26,7 +26,7 @@ export const deleteKey: Fault = {
       await answers(fleet, "*", minions + 1, 30_000);
       using signIns = await SignIns.listen(fleet);
       await fleet.salt("salt-key", "-y", "-d", "sim-1");
-      await eventually(() => fleet.log("master").includes("Rotating the AES key"), {
+      await eventually(() => fleet.log("master").includes("The new AES key is in use"), {
         what: "the rotation",
       });
       await sleep(quietMs);

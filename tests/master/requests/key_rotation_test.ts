@@ -22,8 +22,9 @@ fleetTest("a dropfile rotates the shared key: serials start again, and old keys 
   using publishes = await Publishes.listen(masterOpts, minion);
   const publish = async () => {
     await channel.request(publishRequest(masterOpts), { timeoutMs: BOUND_MS, tries: 1 });
-    return parsePublished((await publishes.inbox.receive(BOUND_MS))?.[0] ?? new Uint8Array());
+    return await received();
   };
+  const received = async () => parsePublished((await publishes.inbox.receive(BOUND_MS))?.[0] ?? new Uint8Array());
   const old = minion.shared;
   const session = minion.session?.keyString;
   assert(old !== undefined);
@@ -42,6 +43,7 @@ fleetTest("a dropfile rotates the shared key: serials start again, and old keys 
   Deno.writeTextFileSync(dropfile, masterOpts.id, { mode: 0o400 });
   assertEquals((await events.next(BOUND_MS))?.data.get("rotate_aes_key"), true);
   assert(!lexists(dropfile), "the dropfile is used up");
+  assertEquals(asMap(old.loads((await received()).load)).get("cmd"), "_rekey");
   const { load, sig, sigAlgorithm } = await publish();
   let opens = true;
   try {
@@ -74,7 +76,7 @@ fleetTest("no job is lost while the shared key and the sessions are replaced by 
   }
 });
 
-fleetTest("after a rotation no minion signs in: each asks for the key under its session, and no job is lost", {
+fleetTest("a new shared key is announced: each minion asks for it under its session before it is used; none signs in", {
   minions: ["web1", "db1"],
   master: { loop_interval: 0.2, auth_events: true },
 }, async (fleet) => {
@@ -86,9 +88,52 @@ fleetTest("after a rotation no minion signs in: each asks for the key under its 
     const run = await fleet.salt("--out=json", "--static", "*", "test.echo", `round ${round}`);
     assertEquals(JSON.parse(run.out), { web1: `round ${round}`, db1: `round ${round}` }, run.err);
   }
-  assertEquals(fleet.logs.filter((line) => line.includes("Got the new shared key")).length, 6);
+  const count = (text: string) => fleet.logs.filter((line) => line.includes(text)).length;
+  assertEquals([count("Got the next shared key"), count("Took the announced shared key")], [6, 6]);
+  assertEquals(count("A publish cannot be decrypted"), 0);
   assertEquals(await signIns.next(0), undefined, "a minion signed in");
-  assert(fleet.logs.some((line) => line.includes("Got the new shared key")));
+});
+
+fleetTest("a minion that missed the announcement asks for the new key under its session", {
+  minions: ["web1"],
+  // With syndics below it a master announces nothing.
+  master: { loop_interval: 0.2, auth_events: true, order_masters: true, syndic_wait: 0 },
+}, async (fleet) => {
+  using signIns = await fleet.listen("salt/auth");
+  using rotations = await fleet.listen("key");
+  Deno.writeTextFileSync(`${fleet.masterOpts.cachedir}/.dfn`, "", { mode: 0o400 });
+  assertEquals((await rotations.next(BOUND_MS))?.data.get("rotate_aes_key"), true);
+  const run = await fleet.salt("--out=json", "--static", "*", "test.ping");
+  assertEquals(JSON.parse(run.out), { web1: true }, run.err);
+  assertEquals(fleet.logs.filter((line) => line.includes("Got the new shared key")).length, 1);
+  assertEquals(await signIns.next(0), undefined, "a minion signed in");
+});
+
+fleetTest("an announced key is given to accepted minions only, and not before it is announced", {
+  master: { loop_interval: 0.2 },
+}, async (fleet) => {
+  const [minion, deleted] = [
+    scripted(fleet, "web1", await testKey("web1")),
+    scripted(fleet, "db1", await testKey("db1")),
+  ];
+  await minion.signIn();
+  await deleted.signIn();
+  const ask = async () => asMap(await minion.request({ cmd: "_rekey" }));
+  assertEquals((await ask()).get("next"), "");
+  using publishes = await Publishes.listen(fleet.masterOpts, minion);
+  fleet.keys.remove("db1");
+  Deno.writeTextFileSync(`${fleet.masterOpts.cachedir}/.dfn`, "", { mode: 0o400 });
+  const { load } = parsePublished((await publishes.inbox.receive(BOUND_MS))?.[0] ?? new Uint8Array());
+  const announced = asMap(minion.shared?.loads(load));
+  assertEquals([announced.get("cmd"), announced.get("within"), announced.get("tgt")], ["_rekey", 3, []]);
+  const next = (await ask()).get("next");
+  assert(typeof next === "string" && next !== minion.shared?.keyString);
+  await assertRejects(async () => asMap(await deleted.request({ cmd: "_rekey" })));
+  const isUsed = async () => {
+    const answer = await ask();
+    return answer.get("aes") === next && answer.get("next") === "";
+  };
+  await eventually(isUsed, { what: "the use of the announced key" });
 });
 
 fleetTest("a session that is old is replaced by a sign-in, and a deleted key gets no shared key", {
