@@ -74,6 +74,7 @@ export const EXECUTION_MODULES: ModuleTable = {
   nftables: () => import("./nftables.ts"),
   npm: () => import("./npm.ts"),
   pacmanpkg: () => import("./pacmanpkg.ts"),
+  out: () => import("./out.ts"),
   pillar: () => import("./pillar.ts"),
   pip: () => import("#modules/execution/pip/mod.ts"),
   postgres: () => import("#modules/execution/postgres/mod.ts"),

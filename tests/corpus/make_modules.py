@@ -2,6 +2,7 @@
 """Writes modules.json: results of Salt 3008.3's execution modules for selected calls, with fixed grains, pillar and
 options. Run it with the Python of an environment that has Salt: `python make_modules.py > modules.json`. A map whose
 keys are not all strings is written as {"__pairs__": [[key, value], ...]}."""
+import copy
 import json
 import logging
 import os
@@ -52,6 +53,23 @@ for f in ["list_functions","list_modules","doc","argspec","reload_modules"]: c("
 for f in ["get","fetch","has_value","equals","items","item","ls"]: c("sys.argspec","grains."+f)
 c("sys.list_functions","grains.item*"); c("sys.list_functions","key"); c("sys.list_functions","key.finger"); c("sys.list_modules","key","nope"); c("sys.list_modules","key.*")
 
+DATA = [{"key": "value"}, {"web1": {"a": [1, "x y", None], "b": {"c": True, "d": 1.5}}}, ["one", "two lines\nhere"], "text <b> & \n  more", 5, None, [], {}]
+TABLE = {"web1": {"rows": [{"name": "a", "size": 1}, {"name": "bb", "size": 22}], "labels": ["N", "S"]}}
+RUN = {"local": {"test_|-a_|-a_|-succeed_without_changes": {"name": "a", "result": True, "comment": "Success!", "changes": {}, "__run_num__": 0, "start_time": "10:00:00.000000", "duration": 1.5, "__id__": "a", "__sls__": "x"}, "file_|-b_|-/b_|-managed": {"name": "/b", "result": False, "comment": "Failed <here>", "changes": {"diff": "-x\n+y"}, "__run_num__": 1, "start_time": "10:00:00.000000", "duration": 2.25, "__id__": "b", "__sls__": "x"}}}
+for data in DATA:
+    for out in ["nested", "json", "yaml", "raw", "txt", "pprint", "highstate"]:
+        if out != "highstate" or isinstance(data, dict) and "web1" not in data and not data:
+            c("out.string_format", data, out=out)
+    c("out.out_format", data)
+c("out.html_format", {"a": ["x", "y z"]}); c("out.html_format", {"a": {"b": 1}}, out="yaml"); c("out.html_format", TABLE, out="table")
+for kw in [{}, {"rows_key": "rows"}, {"rows_key": "rows", "labels_key": "labels"}, {"rows_key": "rows", "title": "Title"}, {"delim": " ! ", "prefix": "<", "suffix": ">", "row_delimiter": "="}, {"width": 3}, {"justify": "left"}, {"nested_indent": 4}, {"separate_rows": False}, {"opts": {"out.table.separate_rows": False, "out.table.has_header": False}}]:
+    c("out.string_format", TABLE["web1"]["rows"] if "rows_key" not in kw else TABLE["web1"], out="table", **kw)
+c("out.string_format", {"a": {"b": 1}}, nested_indent=3); c("out.string_format", {"a": 1}, out="none such"); c("out.string_format", {"a": 1}, out=""); c("out.string_format", {"a": 1}, out="text")
+c("out.string_format", RUN, out="highstate"); c("out.string_format", {"local": {k: v for k, v in RUN["local"].items() if v["result"]}}, out="highstate", opts={"state_output": "terse", "state_verbose": True}); c("out.string_format", RUN, out="highstate", opts={"state_verbose": False, "state_output": "mixed"})
+for opts_ in [{"output": "json"}, {"output": "highstate"}, {"output_indent": 1, "output": "json"}, {"output_indent": 1, "output": "yaml"}, {"color": True}, {"color": True, "no_color": True}, {"force_color": True}, {"force_color": True, "no_color": True}]:
+    c("out.out_format", {"a": {"b": [1, "x"]}}, opts=opts_); c("out.string_format", {"a": {"b": [1, "x"]}}, opts=opts_)
+c("out.out_format", {"a": 1}, opts={"color": True}, _retcode=2); c("out.out_format", {"a": 1}, out="txt", opts={"color": True})
+
 
 def plain(x):
     if isinstance(x, Exception):
@@ -65,7 +83,7 @@ def plain(x):
     return x
 
 
-cases = [{"fun": fun, "args": a, "kwargs": k, "return": plain(mods[fun](*a, **k))} for fun, a, k in C]
+cases = [{"fun": fun, "args": a, "kwargs": k, "return": plain(mods[fun](*copy.deepcopy(a), **copy.deepcopy(k)))} for fun, a, k in C]
 print("{")
 for name, value in (("grains", grains), ("pillar", pillar), ("opts", extra)):
     print(f" {json.dumps(name)}: {json.dumps(plain(value))},")
