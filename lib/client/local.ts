@@ -161,21 +161,35 @@ export class LocalClient {
 
   async #publish(job: JobRequest): Promise<PublishedJob> {
     this.#log.debug(() => `Publishing ${str(job.fun)} to ${truncateValue(job.tgt)} (${job.tgtType}) as ${this.#user}`);
-    let reply = await this.#ask(job);
+    const { jid, minions, missing } = await this.#answered(job, "publish");
+    this.#log.debug(() => `Job ${jid} is published to ${minions.length} minions`);
+    const published = { jid, minions, missing };
+    return job.noLog === undefined ? published : { ...published, noLog: job.noLog };
+  }
+
+  /**
+   * The accepted minions of a job, as the master resolves its target for a user who may publish it. Nothing is
+   * published.
+   * @throws As {@linkcode publish}.
+   */
+  async resolve(job: JobRequest): Promise<readonly string[]> {
+    return (await this.#answered(job, "resolve")).minions;
+  }
+
+  async #answered(job: JobRequest, cmd: "publish" | "resolve"): Promise<PublishedJob> {
+    let reply = await this.#ask(job, cmd);
     // A restarted master has new keys: read our key again, once.
     if (isMap(reply) && reply.has("error") && this.#credentials === undefined && !isThrottled(reply)) {
-      reply = await this.#ask(job);
+      reply = await this.#ask(job, cmd);
     }
     throwRefusal(reply);
-    if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a publish`);
+    if (!isMap(reply)) throw new WireError(`The master answered ${str(reply)} to a ${cmd}`);
     const load = reply.get("load");
     const jid = isMap(load) ? load.get("jid") : undefined;
     if (!isMap(load) || typeof jid !== "string") {
       throw new TargetError(str(isMap(load) ? load.get("error") ?? "" : ""), job.tgtType);
     }
-    this.#log.debug(() => `Job ${jid} is published to ${onlyStrings(load.get("minions")).length} minions`);
-    const published = { jid, minions: onlyStrings(load.get("minions")), missing: onlyStrings(load.get("missing")) };
-    return job.noLog === undefined ? published : { ...published, noLog: job.noLog };
+    return { jid, minions: onlyStrings(load.get("minions")), missing: onlyStrings(load.get("missing")) };
   }
 
   async #signed(job: JobRequest, signer: Signs): Promise<JobRequest> {
@@ -184,10 +198,10 @@ export class LocalClient {
     return await signedRequest(job, { opts: this.#opts, user: typeof name === "string" ? name : this.#user, signer });
   }
 
-  async #ask(job: JobRequest): Promise<Value> {
+  async #ask(job: JobRequest, cmd: "publish" | "resolve"): Promise<Value> {
     const key = readTextFileIfExists(accessKeyPath(this.#opts.cachedir, keyOwner(this.#user, this.#opts.user)))?.trim();
     const load = map({
-      cmd: "publish",
+      cmd,
       tgt: job.tgt,
       fun: job.fun,
       arg: job.arg,

@@ -8,13 +8,10 @@ import { type Answer, answers } from "#lib/commands/report/answers.ts";
 import { batchSize } from "#lib/jobs/batch_size.ts";
 import { BatchRun } from "#lib/commands/programs/batch_run.ts";
 import { type JobRequest, timeoutsOf } from "#lib/client/job.ts";
-import { DataCache } from "#lib/fleet/data_cache.ts";
 import { hasReturned } from "#lib/protocol/outcome.ts";
 import { ApiError } from "#lib/api/http/api_error.ts";
 import { isJid } from "#lib/protocol/jid.ts";
-import { KeyStore } from "#lib/keys/store.ts";
 import { LocalClient } from "#lib/client/local.ts";
-import { acceptedFleet, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { sampleIds } from "#lib/targeting/sample_ids.ts";
 import { TargetError, UsageError } from "#lib/errors.ts";
 import { toWireArgs } from "#lib/yaml/arguments.ts";
@@ -47,7 +44,7 @@ export async function startLocal(low: ValueMap, caller: ApiCaller): Promise<Valu
 /** `local_subset`: some of the minions, chosen at random. */
 export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   const job = jobOf(low);
-  const ids = sampleIds(targetIds(job, caller), numberIn(low, "subset") ?? SUBSET);
+  const ids = sampleIds(await targetIds(job, caller), numberIn(low, "subset") ?? SUBSET);
   const result: ValueMap = new Map();
   if (ids.length === 0) return [result];
   for await (const [id, value] of results({ ...job, tgt: ids, tgtType: "list" }, low, caller)) result.set(id, value);
@@ -57,7 +54,7 @@ export async function runSubset(low: ValueMap, caller: ApiCaller): Promise<Value
 /** `local_batch`: an entry for each minion. */
 export async function runBatched(low: ValueMap, caller: ApiCaller): Promise<Value[]> {
   const job = jobOf(low);
-  const ids = targetIds(job, caller);
+  const ids = await targetIds(job, caller);
   if (ids.length === 0) return [];
   const size = batchSize(str(low.get("batch") ?? "100%"), ids.length);
   const full = low.get("full_return") === true;
@@ -165,11 +162,14 @@ function numberIn(low: ValueMap, name: string): number | undefined {
   return number;
 }
 
-/** The accepted minions that the target matches. The master decides about the rights when the job is published. */
-function targetIds(job: JobRequest, { opts, log }: ApiCaller): readonly string[] {
-  const data = new DataCache(opts.cachedir, { log: log.warning });
+/**
+ * The accepted minions that the target matches, as the master tells a user who may run the job on all of them.
+ * @throws {RefusedError} For others: by what is chosen of the minions they would learn which there are.
+ */
+async function targetIds(job: JobRequest, caller: ApiCaller): Promise<readonly string[]> {
+  using client = await connect(caller);
   try {
-    return resolveTarget(job, acceptedFleet(opts, { keys: new KeyStore(opts.pki_dir), data })).minions;
+    return await client.resolve(job);
   } catch (error) {
     if (!(error instanceof TargetError)) throw error;
     if (job.tgtType === "") throw new UsageError(error.message);

@@ -11,7 +11,7 @@ import { t } from "#lib/api/http/json_schema.ts";
 import { UserRights } from "#lib/api/endpoints/rights.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { type Presence, readPresence } from "#lib/fleet/presence_file.ts";
-import { type Resolved, resolveTarget } from "#lib/fleet/resolve_target.ts";
+import { type KnownFleet, type Resolved, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { TargetError, UsageError } from "#lib/errors.ts";
 import { asList } from "#lib/values/shape.ts";
 import { compareStrings, isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -156,9 +156,9 @@ function seenMinion(request: ApiRequest, parts: ApiParts): { readonly id: string
 }
 
 /** @throws {ApiError} 400 for a target that cannot be read. */
-function resolved(tgt: Value, tgtType: string, rights: UserRights): Resolved {
+function resolved(tgt: Value, tgtType: string, fleet: KnownFleet): Resolved {
   try {
-    return resolveTarget({ tgt, tgtType }, rights.fleet);
+    return resolveTarget({ tgt, tgtType }, fleet);
   } catch (error) {
     if (error instanceof TargetError || error instanceof UsageError) throw new ApiError(400, error.message);
     throw error;
@@ -172,7 +172,7 @@ async function listFleet(request: ApiRequest, parts: ApiParts): Promise<ValueRep
   const seen = rights.minions();
   const presence = readPresence(parts.opts.cachedir);
   const target = query.get("target");
-  const wanted = target === null ? [...seen] : resolved(target, query.get("type") ?? "glob", rights).minions;
+  const wanted = target === null ? [...seen] : resolved(target, query.get("type") ?? "glob", rights.fleet).minions;
   const all = wanted.filter((id) =>
     seen.has(id) && (status === undefined || isConnected(id, presence) === (status === "connected"))
   );
@@ -237,22 +237,24 @@ function previewTarget(request: ApiRequest, parts: ApiParts): ValueReply {
   if (typeof fun !== "string") throw new ApiError(400, "fun must be a text");
   if (!isMap(kwarg)) throw new ApiError(400, "kwarg must be a map");
   const rights = UserRights.of(request, parts);
-  const { minions, missing, byData, unknown } = resolved(tgt, str(body.get("tgt_type") ?? "glob"), rights);
+  const tgtType = str(body.get("tgt_type") ?? "glob"), reached = rights.minions();
+  // Of the others the user learns nothing: they are as those that are not there.
+  const ids = rights.fleet.ids.filter((id) => reached.has(id));
+  const { minions: seen, missing, byData, unknown } = resolved(tgt, tgtType, { ...rights.fleet, ids });
   const arg = toWireArgs(asList(body.get("arg") ?? []), kwarg);
   const { ambiguity } = fromWireArgs(arg);
+  const { minions } = resolved(tgt, tgtType, rights.fleet);
   const allowed = ambiguity === undefined && rights.mayPublish([{ fun, arg }], minions);
-  const reached = rights.minions();
-  const seen = minions.filter((id) => reached.has(id));
   const presence = readPresence(parts.opts.cachedir);
   const connected = seen.filter((id) => isConnected(id, presence)).length;
   const explain = [
-    ...minions.length === 0 ? ["No accepted minion matches."] : [],
+    ...seen.length === 0 ? ["No accepted minion matches."] : [],
     ...connected < seen.length ? [`${seen.length - connected} of ${seen.length} are not connected.`] : [],
     ...missing.length > 0 ? [`${missing.length} ids of the list have no accepted key.`] : [],
     ...byData ? ["Grains or pillar decide: a minion whose data have changed may decide otherwise."] : [],
     ...unknown.length > 0 ? [`Of ${unknown.length} minions no data are known; they may run it.`] : [],
     ...ambiguity !== undefined ? [ambiguity] : [],
-    ...allowed ? [] : [`You may not run ${fun} on all of them.`],
+    ...allowed ? [] : [`You may not run ${fun} on all that match.`],
   ];
   const value = {
     minions: seen.slice(0, MAX_NAMED),

@@ -266,13 +266,21 @@ function printStatus({ io, opts }: Session, text: string): void {
   else io.write(text);
 }
 
-async function ping({ tgt, tgtType }: JobRequest, session: Session): Promise<{ up: string[]; down: Answer[] }> {
+/** @throws {RefusedError} If the user may not run the job itself; then nobody is pinged. */
+async function ping(job: JobRequest, session: Session): Promise<{ up: string[]; down: Answer[] }> {
+  const { tgt, tgtType } = job;
+  await checkRights(job, session);
   const up: string[] = [], down: Answer[] = [];
   for await (const answer of publishedAnswers({ tgt, tgtType, fun: "test.ping", arg: [] }, session)) {
     if (hasReturned(answer.outcome)) up.push(answer.id);
     else down.push(answer);
   }
   return { up: up.sort(compareStrings), down: down.sort((a, b) => compareStrings(a.id, b.id)) };
+}
+
+async function checkRights(job: JobRequest, { opts, user, log, credentials }: Session): Promise<void> {
+  using client = await LocalClient.connect(opts, { user, log, credentials });
+  await client.resolve(job);
 }
 
 /** Publishes with a separate connection, because the parts of a batch wait concurrently. */

@@ -9,7 +9,7 @@ import { RefusedError } from "#lib/errors.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import type { MasterServices } from "./services.ts";
 import { runnerCommand, wheelAsyncCommand, wheelCommand } from "./function_commands.ts";
-import { publishCommand } from "./publish.ts";
+import { publishCommand, resolveCommand } from "./publish.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 
 type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Value;
@@ -17,6 +17,7 @@ type Handler = (load: ValueMap, services: MasterServices) => Promise<Value> | Va
 const HANDLERS: Readonly<Record<string, Handler>> = {
   ping: (load) => load,
   publish: publishCommand,
+  resolve: resolveCommand,
   mk_token: makeToken,
   get_token: (load, { auth }) =>
     load.has("token") ? auth.callers.external.tokens.get(load.get("token"))?.data ?? new Map() : false,

@@ -24,7 +24,7 @@ import { listField, stringField } from "#lib/protocol/payload.ts";
 import { acceptedFleet, type KnownFleet, type Resolved, resolveTarget } from "#lib/fleet/resolve_target.ts";
 import { portableTarget, type TypedTarget } from "#lib/targeting/target.ts";
 import { writeTrace } from "#lib/tracing/trace_context.ts";
-import { mapOrEmpty } from "#lib/values/shape.ts";
+import { asList, mapOrEmpty } from "#lib/values/shape.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Maximum time that a job waits for minions, in seconds. */
@@ -45,24 +45,65 @@ const PASSED_ON = [
 /** What a publish needs. */
 export type PublishNeeds = Needs<"auth" | "jobs" | "minions" | "opts" | "log" | "warn" | "fire" | "trace">;
 
+/** A request for a job, of a user who may publish it. */
+interface CheckedRequest {
+  /** The request, with a target that minions know. */
+  readonly load: ValueMap;
+  readonly kwargs: ValueMap;
+  readonly caller: Caller;
+  readonly resolved: Resolved;
+  /** Whether the user's rights reach some minions alone, or some functions. */
+  readonly limited: boolean;
+}
+
+/** A request of which nothing is to be published, and why. */
+interface Unpublished {
+  readonly reply: ValueMap;
+}
+
 /**
  * Publishes a job.
  * @returns Salt's reply: `{enc, load: {jid, minions, missing}}`, or `{error: {name, message}}`.
  * @throws {WireError} If a field is missing or of another type.
  */
 export async function publishCommand(request: ValueMap, services: PublishNeeds): Promise<ValueMap> {
-  const { auth: { callers } } = services;
-  const fun = request.get("fun") ?? null;
-  if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
-  if ((request.get("tgt") ?? null) === null) throw new WireError("a publish without a target", "tgt");
-  let load = request;
-  const args = listField(load, "arg");
-  const wantedJid = load.get("jid") ?? "";
-  if (wantedJid !== "" && (typeof wantedJid !== "string" || !isJid(wantedJid))) {
-    throw new WireError(`a publish with the job id ${truncateValue(wantedJid)}`, "jid");
-  }
-  const kwargs = mapOrEmpty(load.get("kwargs"));
+  const checked = await checkRequest(request, services);
+  if ("reply" in checked) return checked.reply;
+  const { load, kwargs, caller, resolved, limited } = checked;
+  const throttled = services.jobs.admit(caller.user, asList(load.get("fun") ?? null).map(str));
+  if (throttled !== undefined) return throttledReply(throttled, caller.user);
+  const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
+  const clean = withoutCredentials(load).set("user", user);
+  if (load.has("kwargs")) clean.set("kwargs", withoutCredentials(kwargs));
+  // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
+  if (limited) clean.delete("id");
+  const named = limited && (resolved.byData || services.opts.order_masters);
+  // A syndic does not answer for itself, and nobody waits for it.
+  const minions = await withoutKnownSyndics(resolved.minions, services);
+  return await issueJob(clean, { ...resolved, minions, named }, services);
+}
 
+/**
+ * The clear command `resolve`, which Salt does not have: the minions of a job, for a user who may publish it. Commands
+ * that choose some of them ask it, so that nobody learns by them which minions there are.
+ * @returns As {@linkcode publishCommand}, without a job id. Nothing is published.
+ * @throws {WireError} If a field is missing or of another type.
+ */
+export async function resolveCommand(request: ValueMap, services: PublishNeeds): Promise<ValueMap> {
+  const checked = await checkRequest(request, services);
+  if ("reply" in checked) return checked.reply;
+  const { minions, missing } = checked.resolved;
+  return map({ enc: "clear", load: { jid: "", minions: await withoutKnownSyndics(minions, services), missing } });
+}
+
+/**
+ * Authenticates the user of a request for a job, resolves its target, and checks the rights.
+ * @throws {WireError} If a field is missing or of another type.
+ */
+async function checkRequest(request: ValueMap, services: PublishNeeds): Promise<CheckedRequest | Unpublished> {
+  const { auth: { callers } } = services;
+  const { fun, args, kwargs, wantedJid } = jobFields(request);
+  let load = request;
   let resolved: Resolved;
   let caller: Caller | undefined;
   try {
@@ -75,11 +116,9 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     callers.authorizeJob(caller, publishCalls(fun, args), target);
     // They name files and servers on the minions, which a returner opens with the rights of the minion.
     if (kwargs.has("ret_kwargs")) callers.authorizeJob(caller, publishCalls("cmd.run", []), target);
-    await checkOwnJid(str(wantedJid), caller, services);
-    const throttled = services.jobs.admit(caller.user, [fun].flat().map(str));
-    if (throttled !== undefined) return throttledReply(throttled, caller.user);
+    await checkOwnJid(wantedJid, caller, services);
   } catch (error) {
-    if (error instanceof TargetError) return noMinions(`${error.message}`);
+    if (error instanceof TargetError) return { reply: noMinions(`${error.message}`) };
     if (!(error instanceof RefusedError)) throw error;
     services.warn(
       `Refused to publish ${jobText(request)} for user ${
@@ -89,26 +128,29 @@ export async function publishCommand(request: ValueMap, services: PublishNeeds):
     const [name, message] = error.kind === "AuthorizationError" || error.kind === BUSY
       ? [error.kind, error.message]
       : ["AuthenticationError", "Authentication error occurred."];
-    return map({ error: { name, message } });
+    return { reply: map({ error: { name, message } }) };
   }
-  const tgt = load.get("tgt") ?? null;
   // The rights of such a user were checked for these minions. Those whose grains the master does not know as they are
   // now would decide for themselves, as would those below syndics.
   const limited = caller.rules !== undefined || !callers.access.isOperator(caller.user);
   const ordersMasters = services.opts.order_masters && !limited;
   if (resolved.minions.length === 0 && !ordersMasters) {
-    return noMinions(`Master could not resolve minions for target ${str(tgt)}`);
+    return { reply: noMinions(`Master could not resolve minions for target ${str(load.get("tgt") ?? null)}`) };
   }
+  return { load, kwargs, caller, resolved, limited };
+}
 
-  const user = caller.rules === undefined ? stringField(load, "user") : caller.user;
-  const clean = withoutCredentials(load).set("user", user);
-  if (load.has("kwargs")) clean.set("kwargs", withoutCredentials(kwargs));
-  // Minions trust it as the id of the minion that asks: `x509.sign_remote_certificate` signs by it.
-  if (limited) clean.delete("id");
-  const named = limited && (resolved.byData || services.opts.order_masters);
-  // A syndic does not answer for itself, and nobody waits for it.
-  const minions = await withoutKnownSyndics(resolved.minions, services);
-  return await issueJob(clean, { ...resolved, minions, named }, services);
+/** @throws {WireError} If a field is missing or of another type. */
+function jobFields(request: ValueMap) {
+  const fun = request.get("fun") ?? null;
+  if (!isFunctions(fun)) throw new WireError("a publish without a function", "fun");
+  if ((request.get("tgt") ?? null) === null) throw new WireError("a publish without a target", "tgt");
+  const args = listField(request, "arg");
+  const wantedJid = request.get("jid") ?? "";
+  if (typeof wantedJid !== "string" || (wantedJid !== "" && !isJid(wantedJid))) {
+    throw new WireError(`a publish with the job id ${truncateValue(wantedJid)}`, "jid");
+  }
+  return { fun, args, kwargs: mapOrEmpty(request.get("kwargs")), wantedJid };
 }
 
 /** The reply to a job that must wait for its turn. Not in Salt, whose clients show the message. */

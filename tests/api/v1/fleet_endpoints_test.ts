@@ -103,6 +103,16 @@ fleetTest(
     assertEquals(listed.missing, ["gone"]);
     assertMatch((listed.explain as string[]).join(" "), /1 ids of the list/);
     assertEquals((await site.ask("POST", "/api/v1/targets/preview", { token: alice, body: {} })).status, 400);
+    // Of a minion that the user does not see, as little as of one that is not there.
+    const [theirs, nobodys] = [
+      await preview(web, { tgt: ["web1", "db1"], tgt_type: "list" }),
+      await preview(web, { tgt: ["web1", "db9"], tgt_type: "list" }),
+    ];
+    assertEquals([theirs.minions, theirs.missing, nobodys.missing], [["web1"], ["db1"], ["db9"]]);
+    for (const tgt of ["db1", "db9"]) {
+      const { explain } = await preview(web, { tgt });
+      assertEquals(explain, ["No accepted minion matches.", "You may not run test.ping on all that match."]);
+    }
     // Nothing ran.
     const jobs = await site.ask("GET", "/api/v1/jobs?fun=cmd.run", { token: alice });
     assertEquals(jobs.body.jobs, []);

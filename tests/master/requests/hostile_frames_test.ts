@@ -307,6 +307,9 @@ fleetTest("CVE-2020-11651: no method but the listed ones can be called from outs
     const reply = opened(await channel.request(clearRequest(map({ cmd, ...job, id: "web1" })), TIMEOUTS));
     assertValue(reply, new Map(), cmd);
   }
+  const resolved = opened(await channel.request(clearRequest(map({ cmd: "resolve", ...job })), TIMEOUTS));
+  const refused = { name: "AuthenticationError", message: "Authentication error occurred." };
+  assertValue(resolved, map({ error: refused }), "resolve");
   assertEquals(await subscriber.receive(200), undefined);
   assertEquals(await events.next(0), undefined);
   assertEquals(fleet.keys.list("accepted"), ["web1"]);
