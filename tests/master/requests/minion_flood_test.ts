@@ -1,0 +1,103 @@
+/**
+ * One accepted minion that returns and fires without end, beyond the bounds of a minion, keeps no operator waiting: a
+ * real master and an honest minion as processes, and the other one here. Counts, no times.
+ * @module
+ */
+
+import { LoggedSubscriber } from "#lib/bus/logged_subscriber.ts";
+import { subscribedBus } from "#lib/client/subscribed_bus.ts";
+import { PrivateKey } from "#lib/crypto/rsa.ts";
+import { KeyStore } from "#lib/keys/store.ts";
+import { backoff } from "#lib/minion/agent/backoff.ts";
+import { MasterLink } from "#lib/minion/agent/link.ts";
+import { SILENT_LOGGER } from "#lib/runtime/log.ts";
+import { tcpAddress } from "#lib/sockets/request_channel.ts";
+import { map } from "#lib/values/value.ts";
+import { ProcessFleet } from "#tests/chaos/harness/process_fleet.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { applicantOf } from "#tests/support/fleet/applicant.ts";
+import { TEST_KEY_BITS } from "#tests/support/fleet/scripted_master.ts";
+
+const FLOODER = "flooder", TAG = "flood/of/events";
+/** Connections that return, and those that fire; events of one request. */
+const RETURNING = 6, FIRING = 2, EVENTS = 500;
+/** What a minion may fire at once, as docs/security.md says, and its returns that make jobs. */
+const BURST = 20_000, NEW_JOBS = 1_000;
+/** Pings of the operator during the flood. */
+const PINGS = 5;
+const TIMEOUTS = {
+  authTimeoutMs: 60_000,
+  authTries: 3,
+  masterTries: 3,
+  acceptanceWaitMs: 100,
+  acceptanceWaitMaxMs: 0,
+  rejectedRetry: false,
+  rejectedWaitMs: [0, 0],
+  failOnPending: false,
+} as const;
+
+Deno.test("while one minion floods the master with returns and events, every ping of another one is answered", async () => {
+  await using fleet = await ProcessFleet.start({ minions: 1, master: { worker_threads: 2 } });
+  const { masterOpts } = fleet;
+  const key = await PrivateKey.generate(TEST_KEY_BITS);
+  new KeyStore(masterOpts.pki_dir).put(FLOODER, "accepted", key.publicKey.pem);
+  const links = Array.from({ length: RETURNING + FIRING }, (_, i) => {
+    const pkiDir = `${fleet.root}/flooder${i}`;
+    Deno.mkdirSync(pkiDir);
+    return new MasterLink({
+      address: tcpAddress("127.0.0.1", masterOpts.ret_port),
+      applicant: applicantOf(FLOODER, key, pkiDir),
+      timeouts: TIMEOUTS,
+      backoff: backoff({ leastMs: 100, mostMs: 1_000, randomize: true }),
+      requestTimeouts: { timeoutMs: 60_000, tries: 1 },
+      signMessages: false,
+      log: SILENT_LOGGER,
+    });
+  });
+  const flood = new AbortController(), { signal } = flood;
+  const sent = { returns: 0, events: 0 };
+  let heard = 0;
+  const events = await LoggedSubscriber.connect(subscribedBus(masterOpts), [TAG]);
+  const listen = async () => {
+    while (!signal.aborted) if (await events.next(200, (tag) => tag === TAG) !== undefined) heard++;
+  };
+  const flooding = [
+    listen(),
+    ...links.map(async (link, i) => {
+      await link.signIn(signal);
+      while (!signal.aborted) {
+        if (i < RETURNING) {
+          await link.request(map({ cmd: "_return", id: FLOODER, jid: "req", fun: "test.ping", return: true }), signal);
+          sent.returns++;
+        } else {
+          const list = Array.from({ length: EVENTS }, () => map({ tag: TAG, data: { a: 1 } }));
+          await link.request(map({ cmd: "_minion_event", id: FLOODER, events: list }), signal);
+          sent.events += EVENTS;
+        }
+      }
+    }).map((run) => run.catch((error) => assert(signal.aborted, error))),
+  ];
+  try {
+    await eventually(() => /flooder sends too much: [1-9]\d* events were dropped/.test(fleet.log("master")), {
+      what: "dropped events",
+    });
+    await eventually(() => /and [1-9]\d* returns are answered late/.test(fleet.log("master")), {
+      what: "late answers",
+    });
+    await eventually(() => sent.returns > NEW_JOBS && sent.events > 2 * BURST, { what: "returns and events beyond" });
+    for (let ping = 0; ping < PINGS; ping++) {
+      const before = { ...sent };
+      const { code, out, err } = await fleet.salt("salt", "--static", "--out=json", "m00", "test.ping");
+      assertEquals([code, JSON.parse(out)], [0, { m00: true }], err);
+      assert(sent.events > before.events, "the flood goes on");
+    }
+  } finally {
+    flood.abort();
+    for (const link of links) link.close();
+    await Promise.all(flooding);
+    events.close();
+  }
+  assert(heard > 0 && heard < sent.events, `${heard} of ${sent.events} events`);
+  assertEquals(fleet.master.exitCode, undefined);
+});
