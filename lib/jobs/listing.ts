@@ -11,7 +11,7 @@ import { splitInput } from "#lib/values/split_input.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { jidToStartTime } from "#lib/protocol/jid.ts";
 import { asList, listOrEmpty } from "#lib/values/shape.ts";
-import { compareStrings, equals, isMap, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
+import { compareStrings, equals, isMap, map, str, truthy, type Value, type ValueMap } from "#lib/values/value.ts";
 
 /** Conditions of {@linkcode jobFilter}; a job must meet all that are given. */
 export interface JobSearch {
@@ -36,6 +36,15 @@ export function hasSearch({ metadata, fun, target, startTime, endTime }: JobSear
 export function isWatchingJob(load: ValueMap): boolean {
   const fun = load.get("fun");
   return fun === "saltutil.find_job" || fun === "saltutil.running";
+}
+
+/** The metadata of a job that only shows something: a page of the console asks by itself, or a GET of the API. */
+export const QUESTION: ValueMap = map({ question: true });
+
+/** Whether a job is such a question. Lists of jobs have it; it is no minion's last job. */
+export function isQuestion(load: ValueMap): boolean {
+  const metadata = metadataOf(load);
+  return isMap(metadata) && metadata.get("question") === true;
 }
 
 /** The minions that a job is for, sorted: those that its target matches, and those of a list that are not accepted. */

@@ -4,13 +4,14 @@
  */
 
 import { readPresence } from "#lib/fleet/presence_file.ts";
-import { isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
+import { isQuestion, isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import { p } from "#lib/plugins/module.ts";
 import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib/client/runner_context.ts";
 import { compileGlob } from "#lib/text/glob.ts";
 import { utcTime } from "#lib/text/calendar.ts";
 import { compareStrings, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { waitingRows } from "./_waiting.ts";
 
 /** The states of keys, in the order in which a minion with several is shown. */
 const KEY_STATES = ["accepted", "pending", "rejected", "denied"] as const;
@@ -71,12 +72,15 @@ limit : 20
     How many jobs.
 
 match : *
-    A glob; only jobs with such a function are shown.`,
+    A glob; only jobs with such a function are shown.
+
+questions : False
+    Whether a row says if the job only shows something on a page of the web console.`,
     "overview.jobs",
     "overview.jobs 50 match='state.*'",
   ),
-  params: { limit: p.int(20), match: p.str("*") },
-  async run({ limit, match }, context) {
+  params: { limit: p.int(20), match: p.str("*"), questions: p.bool(false) },
+  async run({ limit, match, questions }, context) {
     const matches = compileGlob(match);
     const rows: ValueMap[] = [];
     for await (const { jid, load } of context.jobs.list({ newestFirst: true, hidesWatching: true })) {
@@ -92,10 +96,22 @@ match : *
         minions: jobMinions(await context.jobs.getLoad(jid)).length,
         returned: returns.length,
         failed: returns.filter(({ retcode }) => plainRetcode(retcode ?? 0) !== 0).length,
+        ...questions && { question: isQuestion(load) },
       }));
     }
     return asTable(rows.reverse());
   },
+});
+
+export const queues: RunnerFunction = runner({
+  doc: runnerDoc(
+    `Show a row for each queue of this master, with what waits in it, since when, and how much was dropped: events for the reactor and for
+returners, records for the database of jobs, and the queues of the runner queue.`,
+    "overview.queues",
+    `overview.queues --out=json --query "[?waiting > \`1000\`].queue"`,
+  ),
+  params: {},
+  run: (_, context) => asTable(waitingRows(context)),
 });
 
 /** Every key whose id the glob matches, by id. */
@@ -109,7 +125,7 @@ function keysOf(match: string, context: RunnerContext): { readonly id: string; r
 async function lastJobOf(context: RunnerContext): Promise<Map<string, string>> {
   const last = new Map<string, string>();
   for await (const { jid, load } of context.jobs.list({ limit: SEARCHED_JOBS })) {
-    if (isWatchingJob(load)) continue;
+    if (isWatchingJob(load) || isQuestion(load)) continue;
     for (const id of jobMinions(await context.jobs.getLoad(jid))) {
       if (!last.has(id)) last.set(id, `${functionOf(load)} ${jid}`);
     }

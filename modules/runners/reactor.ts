@@ -11,17 +11,15 @@ import { runner, type RunnerContext, runnerDoc, type RunnerFunction } from "#lib
 import { eventLogDirectory, reactorDirectory } from "#lib/config/master_paths.ts";
 import { CommandError } from "#lib/errors.ts";
 import { EventLogReader } from "#lib/event_log/reader.ts";
-import { parseOffset } from "#lib/event_log/offset.ts";
 import { seekSince } from "#lib/event_log/since.ts";
-import { isAlive } from "#lib/jobs/proc_notes.ts";
 import { p } from "#lib/plugins/module.ts";
 import { addEntry, changedEntries, deleteEntry, readChanges, writeChanges } from "#lib/reactor/changes.ts";
 import { MapMatcher, readReactorMap } from "#lib/reactor/reactor_map.ts";
 import { mistakeText } from "#lib/reactor/rendering.ts";
 import { REPLAY_EVENT, writeReplay } from "#lib/reactor/replays.ts";
-import { readStatus } from "#lib/reactor/status.ts";
 import { compileGlob, matchesGlob } from "#lib/text/glob.ts";
 import { isMap, map, str, type Value, type ValueMap } from "#lib/values/value.ts";
+import { reactorReport } from "./_waiting.ts";
 
 /** Salt's parameters that have no effect. */
 const UNUSED = { saltenv: p.str("base"), test: p.any(null) };
@@ -31,8 +29,8 @@ const SEARCHED = 100_000;
 
 /** The report of the running reactor; throws Salt's error if there is none. */
 async function running({ opts }: RunnerContext): Promise<ValueMap> {
-  const status = readStatus(reactorDirectory(opts.cachedir));
-  if (status !== undefined && isAlive(status.get("pid")) && await isMasterRunning(opts.sock_dir)) return status;
+  const report = reactorReport(opts);
+  if (report !== undefined && await isMasterRunning(opts.sock_dir)) return report;
   throw new CommandError("Reactor system is not running.");
 }
 
@@ -130,13 +128,7 @@ left out, and the last errors with their files and lines.`,
     "reactor.status",
   ),
   params: {},
-  async run(_, context) {
-    const report = await running(context);
-    using reader = new EventLogReader(eventLogDirectory(context.opts.cachedir));
-    reader.seekEnd();
-    const at = parseOffset(str(report.get("offset") ?? ""))?.number ?? 0;
-    return new Map([...report, ["behind", Math.max(0, reader.next - 1 - at)]]);
-  },
+  run: (_, context) => running(context),
 });
 
 /** The matcher of the map as it is now. */

@@ -14,7 +14,7 @@ import type { Browser, Page } from "puppeteer-core";
 const USERS = { alice: [".*", "@runner", "@wheel", "@jobs"], mute: [], ping: ["test.ping", "@runner"] };
 
 /** Where pictures of the pages are kept, if one wants to look at them. */
-const SHOTS = Deno.env.get("CONSOLE_SHOTS");
+export const SHOTS = Deno.env.get("CONSOLE_SHOTS");
 
 /** A fleet, its console, and a browser. */
 export class ConsoleSite implements AsyncDisposable {

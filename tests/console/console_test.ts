@@ -2,8 +2,8 @@
 
 import { assert, assertEquals, assertMatch } from "#tests/support/assert.ts";
 import { eventually } from "#tests/support/eventually.ts";
-import { CHROMIUM, WITHOUT_CHROMIUM } from "#tests/support/browser.ts";
-import { checkViews, ConsoleSite, logIn, tabTo, textOf, untilText } from "./console_page.ts";
+import { CHROMIUM, setView, VIEWS, WITHOUT_CHROMIUM } from "#tests/support/browser.ts";
+import { checkViews, ConsoleSite, logIn, SHOTS, tabTo, textOf, untilText } from "./console_page.ts";
 import { testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 const IDS = ["db1.eu.example.net", "web1.eu.example.net", "web2.eu.example.net"];
@@ -144,6 +144,74 @@ Deno.test({
       },
     );
 
+    await step(
+      "a schedule is set up that watches for drift; its findings are shown by day, minion and state",
+      async () => {
+        await page.keyboard.press("c");
+        await untilText(page, "No minion has a schedule");
+        await page.type("#setup input.mono", " and not db*");
+        await clickText(page, "Set the schedule up");
+        await untilText(page, "Plan the states of 2 minions every 24 hours?");
+        await page.keyboard.press("Enter");
+        await untilText(page, "1 minion of 2 differs from the states, by the last plans");
+        await untilText(page, `file.managed ${fleet.root}/${IDS[2]}/motd`);
+        await page.waitForSelector("details summary", { timeout: 30_000 });
+        await page.click("details summary");
+        await eventually(async () => /Next: \d{4}-\d\d-\d\d \d\d:\d\d/.test(await textOf(page)), {
+          what: "the next run",
+          withinMs: 30_000,
+        });
+        await checkViews(page, "schedules");
+        await clickText(page, "Disable");
+        await untilText(page, "Disable drift?");
+        await page.keyboard.press("Enter");
+        await untilText(page, "disabled");
+        await desk.goTo(page, `#/minion/${IDS[2]}?tab=drift`, ".inset");
+        await checkViews(page, "minion drift");
+        await desk.goTo(page, "#/fleet", ".strip .f-chg");
+      },
+    );
+
+    await step("what the console asks by itself is no minion's last job", async () => {
+      await fleet.salt(IDS[1], "test.version");
+      await desk.goTo(page, `#/minion/${IDS[1]}?tab=schedule`, ".kv");
+      await untilText(page, "state.plan");
+      await desk.goTo(page, "#/fleet", ".vl .r");
+      for (const again of [false, true]) {
+        if (again) await page.reload();
+        await page.waitForSelector(".vl .r");
+        await eventually(async () => /test\.version/.test(await textOf(page)), {
+          what: "the last job",
+          withinMs: 30_000,
+        });
+        assert(!(await textOf(page)).includes("schedule.list"), await textOf(page));
+      }
+    });
+
+    await step("on a phone, every page is two taps away", async () => {
+      await setView(page, VIEWS[2]);
+      for (
+        const [title, words] of [
+          ["Schedules", "Queues of the master"],
+          ["Events", "salt/"],
+          ["Audit", "audit.verify"],
+          ["Account", "API token"],
+        ]
+      ) {
+        await page.click("#more-pages");
+        await page.waitForSelector("dialog.sheet[open]");
+        if (title === "Events" && SHOTS !== undefined) await page.screenshot({ path: `${SHOTS}/more_light_390.png` });
+        await page.evaluate(
+          `[...document.querySelectorAll(".sheet .nav")].find((link) => link.textContent === ${
+            JSON.stringify(title)
+          }).click()`,
+        );
+        await untilText(page, words);
+        assertEquals(await page.evaluate("document.querySelector('dialog[open]')"), null);
+      }
+      await setView(page, VIEWS[0]);
+    });
+
     await step("pillar is not in the page before it is asked for", async () => {
       await desk.goTo(page, `#/minion/${IDS[1]}?tab=pillar`, "h1");
       await untilText(page, "Pillar is hidden");
@@ -170,6 +238,8 @@ Deno.test({
     await step("the audit log names what was refused, and what was done", async () => {
       await page.keyboard.press("a");
       await page.waitForSelector(".r.audit");
+      await page.focus(".vl");
+      await page.keyboard.press("End");
       await untilText(page, "wheel key.accept");
       await page.click(".keyl .chip");
       await checkViews(page, "audit");
@@ -216,6 +286,7 @@ function writeStates({ fleet }: ConsoleSite): void {
   for (const folder of ["srv", "master/srv/pillar"]) Deno.mkdirSync(`${fleet.root}/${folder}`, { recursive: true });
   const state = `motd:\n  file.managed:\n    - name: ${fleet.root}/{{ grains.id }}/motd\n    - contents: hello\n`;
   Deno.writeTextFileSync(`${fleet.root}/srv/web.sls`, state);
+  Deno.writeTextFileSync(`${fleet.root}/srv/top.sls`, "base:\n  '*': [web]\n");
   const pillar = fleet.masterOpts.pillar_roots;
   const base = pillar.get("base");
   const directory = Array.isArray(base) ? String(base[0]) : "";

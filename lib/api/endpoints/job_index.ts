@@ -6,7 +6,7 @@
 
 import { messageOf } from "#lib/errors.ts";
 import type { JobStore } from "#lib/jobs/store.ts";
-import { isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
+import { isQuestion, isWatchingJob, jobMinions } from "#lib/jobs/listing.ts";
 import { isJid } from "#lib/protocol/jid.ts";
 import { outcomeOfReturn, type ReturnOutcome } from "#lib/protocol/outcome.ts";
 import { jobSign } from "#lib/protocol/tags.ts";
@@ -45,6 +45,8 @@ const MAX_JOBS = 20_000;
 const MAX_RETURNS_READ = 2_000;
 /** Jobs of one minion that are kept. */
 const MAX_OF_MINION = 200;
+/** Questions of the console whose returns may still come. */
+const MAX_QUESTIONS = 500;
 /** Jobs that are read before others get a turn. */
 const READ_AT_ONCE = 25;
 
@@ -66,6 +68,8 @@ export class JobIndex {
   readonly #jobs = new Map<string, MutableJob>();
   readonly #ofMinion = new Map<string, string[]>();
   readonly #returns = new Map<ReturnOutcome, number>();
+  /** The newest questions of the console, whose returns are left out. */
+  readonly #questions = new Set<string>();
   #events = 0;
   #ready: Promise<void> | undefined;
   /** The events that were taken so far. */
@@ -164,7 +168,9 @@ export class JobIndex {
     if (salt !== "salt" || job !== "job" || jid === undefined || !isJid(jid)) return;
     if (what === "new") return await this.#add(jid, new Map(data).set("Minions", data.get("minions") ?? []));
     const sign = jobSign(tag);
-    if (what !== "ret" || sign === undefined) return;
+    // The event of the job has no metadata, that of its publish has.
+    if (what === "publish" && isQuestion(data)) return this.#leaveOut(jid);
+    if (what !== "ret" || sign === undefined || this.#questions.has(jid)) return;
     // A job that a schedule or salt-call ran.
     if (!this.#jobs.has(jid)) await this.#add(jid, await this.#store.getLoad(jid) ?? data);
     const outcome = outcomeOfReturn({ retcode: data.get("retcode") });
@@ -173,7 +179,7 @@ export class JobIndex {
   }
 
   async #add(jid: string, load: ValueMap): Promise<void> {
-    if (isWatchingJob(load) || this.#jobs.has(jid)) return;
+    if (isWatchingJob(load) || isQuestion(load) || this.#jobs.has(jid)) return;
     const minions = jobMinions(load.has("Minions") ? load : await this.#store.getLoad(jid) ?? load);
     const user = load.get("user");
     this.#jobs.set(jid, {
@@ -203,6 +209,14 @@ export class JobIndex {
     jids.push(jid);
     if (jids.length > MAX_OF_MINION) jids.sort(compareStrings).shift();
     this.#ofMinion.set(id, jids);
+  }
+
+  /** A question of a page of the console is no job of its minions. */
+  #leaveOut(jid: string): void {
+    this.#jobs.delete(jid);
+    this.#questions.add(jid);
+    for (const oldest of [...this.#questions].slice(0, -MAX_QUESTIONS)) this.#questions.delete(oldest);
+    for (const [id, jids] of this.#ofMinion) this.#ofMinion.set(id, jids.filter((one) => one !== jid));
   }
 
   #forgetOldest(): void {

@@ -14,7 +14,14 @@ import { KEYS } from "./key_endpoints.ts";
 import { METRICS } from "./metrics_endpoint.ts";
 import { openApiMethods } from "./openapi_endpoint.ts";
 import { AUDIT } from "#lib/api/v1/audit_endpoints.ts";
-import { FLEET_BEACONS, FLEET_PILLAR, FLEET_SCHEDULES, MASTER_FILES } from "#lib/api/v1/fleet_data_endpoints.ts";
+import { DRIFT, MINION_DRIFT } from "#lib/api/v1/drift_endpoints.ts";
+import {
+  FLEET_BEACONS,
+  FLEET_PILLAR,
+  FLEET_SCHEDULES,
+  MASTER_FILES,
+  MASTER_QUEUES,
+} from "#lib/api/v1/fleet_data_endpoints.ts";
 import { PLAN_APPLY, PLAN_BY_HASH, PLANS } from "#lib/api/v1/plan_endpoints.ts";
 import { EVENT_PAGES, EVENT_STREAM } from "#lib/api/v1/event_endpoints.ts";
 import { FLEET, FLEET_GRAINS, FLEET_JOBS, FLEET_MINION, TARGET_PREVIEW } from "#lib/api/v1/fleet_endpoints.ts";
@@ -56,6 +63,7 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/api/v1/minions/:id": FLEET_MINION,
     "/api/v1/minions/:id/grains": FLEET_GRAINS,
     "/api/v1/minions/:id/jobs": FLEET_JOBS,
+    "/api/v1/minions/:id/drift": MINION_DRIFT,
     "/api/v1/targets/preview": TARGET_PREVIEW,
     "/api/v1/functions": FUNCTIONS,
     "/api/v1/functions/:name": FUNCTION_BY_NAME,
@@ -67,10 +75,12 @@ export function apiRoutes(settings: ApiSettings): PathRoute<Methods>[] {
     "/api/v1/plans": PLANS,
     "/api/v1/plans/:hash": PLAN_BY_HASH,
     "/api/v1/plans/:hash/apply": PLAN_APPLY,
+    "/api/v1/drift": DRIFT,
     "/api/v1/schedule": FLEET_SCHEDULES,
     "/api/v1/beacons": FLEET_BEACONS,
     "/api/v1/pillar": FLEET_PILLAR,
     "/api/v1/files": MASTER_FILES,
+    "/api/v1/queues": MASTER_QUEUES,
     "/api/v1/audit": AUDIT,
     "/api/v1/events": EVENT_PAGES,
     "/api/v1/events/stream": EVENT_STREAM,

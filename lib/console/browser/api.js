@@ -157,6 +157,7 @@ export async function listMinions() {
  * @property {number} minions
  * @property {number} returned
  * @property {number} failed
+ * @property {boolean} question whether it only shows something on a page
  */
 
 /**
@@ -165,7 +166,7 @@ export async function listMinions() {
  * @returns {Promise<JobRow[]>}
  */
 export async function listJobs({ limit = 200, match = "*" } = {}) {
-  return await callRunner("overview.jobs", { limit, match });
+  return await callRunner("overview.jobs", { limit, match, questions: true });
 }
 
 /**
@@ -206,11 +207,20 @@ export async function runBatch(job) {
 
 /**
  * Runs a function and waits for the minions.
- * @param {{ tgt: string | string[], tgt_type: string, fun: string, arg?: unknown[], kwarg?: Record<string, unknown> }} job
+ * @param {{ tgt: string | string[], tgt_type: string, fun: string, arg?: unknown[], kwarg?: Record<string, unknown>, metadata?: Record<string, unknown> }} job
  * @returns {Promise<Record<string, any>>} returns by minion
  */
 export async function callMinions(job) {
   return await runChunk({ client: "local", ...job });
+}
+
+/**
+ * Asks minions what a page shows: nobody has started this, and it is no minion's last job.
+ * @param {{ tgt: string | string[], tgt_type: string, fun: string, arg?: unknown[], kwarg?: Record<string, unknown> }} job
+ * @returns {Promise<Record<string, any>>} returns by minion
+ */
+export async function askMinions(job) {
+  return await callMinions({ metadata: { question: true }, ...job });
 }
 
 /** @typedef {{ id: string, state: "pending" | "accepted" | "rejected" | "denied", finger: string }} KeyRow */
@@ -278,6 +288,41 @@ export async function deleteKey({ id }) {
 export async function listAudit({ after, outcome } = {}) {
   const query = new URLSearchParams({ limit: "200", ...after ? { after } : {}, ...outcome ? { outcome } : {} });
   return await send(`api/v1/audit?${query}`);
+}
+
+/**
+ * The schedules of all connected minions: entries by minion and name.
+ * @returns {Promise<Record<string, Record<string, any>>>}
+ */
+export async function listSchedules() {
+  return (await send("api/v1/schedule")).minions;
+}
+
+/** @typedef {{ queue: string, kind: string, waiting: number, oldest: string, dropped: number, error: string }} QueueRow */
+
+/** The queues of the master. @returns {Promise<QueueRow[]>} */
+export async function listQueues() {
+  return (await send("api/v1/queues")).queues;
+}
+
+/**
+ * @typedef {object} Drift
+ * @property {{ day: string, planned: number, differ: number, failed: number, states: { state: string, minions: number }[] }[]} days
+ * @property {{ state: string, minions: number, days: number }[]} states
+ * @property {Record<string, string>} minions a letter for each day: `=` as it should be, `!` differs, `x` failed, `.` no plan
+ * @property {number} more
+ */
+
+/** How the fleet differed from its states, in 30 days. @returns {Promise<Drift>} */
+export async function getDrift() {
+  return await send("api/v1/drift?days=30");
+}
+
+/** @typedef {{ day: string, at: number, outcome: "ok" | "differs" | "failed", states: string[] }} DriftDay */
+
+/** The days of one minion. @param {string} id @returns {Promise<DriftDay[]>} */
+export async function getMinionDrift(id) {
+  return (await send(`api/v1/minions/${encodeURIComponent(id)}/drift?days=30`)).days;
 }
 
 /** @typedef {{ id: string, name: string, rights: unknown[] | null, made: number, expires: number, used: number | null, address: string | null }} TokenRow */

@@ -37,6 +37,7 @@ import { jidTime, messageOf } from "./parts.js";
  * @property {number} returned
  * @property {number} failed
  * @property {number} endedMs when the last return came; NaN: unknown
+ * @property {boolean} question whether it only shows something on a page
  */
 
 /** Who is signed in; `undefined`: not asked yet. */
@@ -161,13 +162,14 @@ function takeJob(row) {
     returned: row.returned,
     failed: row.failed,
     endedMs: before?.endedMs ?? NaN,
+    question: row.question,
   });
 }
 
 /** The outcomes of the newest jobs that failed or tried states: what the fleet's bar says at first. */
 async function lookAtOutcomes() {
   const wanted = jobs.value
-    .filter(({ fun, failed, minions }) => minions <= MOST_LOOKED && (failed > 0 || isStates(fun)))
+    .filter(({ fun, failed, minions, question }) => !question && minions <= MOST_LOOKED && (failed > 0 || isStates(fun)))
     .slice(0, LOOKED_JOBS);
   for (const { jid, fun } of wanted.reverse()) {
     const job = await getJob(jid);
@@ -276,6 +278,7 @@ function take(event) {
   heardAtMs = Date.now();
   const [, kind, jid, word, id] = /^salt\/(job|minion|presence|auth|key)(?:\/([^/]+))?(?:\/([^/]+))?(?:\/(.+))?$/.exec(event.tag) ?? [];
   if (kind === "job" && word === "new") begun(jid, event.data);
+  else if (kind === "job" && word === "publish") published(jid, event.data);
   else if (kind === "job" && word === "ret") returned(jid, id, event.data);
   else if (kind === "presence" && jid === "change") presence(event.data);
   else if (kind === "minion" && word === "start") presence({ new: [jid], lost: [] });
@@ -298,6 +301,7 @@ function begun(jid, data) {
     returned: 0,
     failed: 0,
     endedMs: NaN,
+    question: false,
   });
   for (const id of ids) {
     const minion = known.get(id);
@@ -305,12 +309,25 @@ function begun(jid, data) {
   }
 }
 
+/** A question of a page is no work of its minions: its publish says that it is one. @param {string} jid @param {any} data */
+function published(jid, data) {
+  const job = knownJobs.get(jid);
+  if (job === undefined || data.metadata?.question !== true) return;
+  knownJobs.set(jid, { ...job, question: true });
+  for (const [id, minion] of known) {
+    if (!minion.running.has(jid)) continue;
+    const running = new Set(minion.running);
+    running.delete(jid);
+    known.set(id, marked({ ...minion, running }));
+  }
+}
+
 /** @param {string} jid @param {string} id @param {any} data */
 function returned(jid, id, data) {
   const fun = funText(data.fun);
   if (isWatching(data.fun)) return;
-  noteReturn(id, jid, fun, data);
   const job = knownJobs.get(jid);
+  if (job?.question !== true) noteReturn(id, jid, fun, data);
   if (job === undefined) return;
   const failed = job.failed + (markOf(fun, data) === "bad" ? 1 : 0);
   knownJobs.set(jid, { ...job, returned: job.returned + 1, failed, endedMs: Date.now() });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { callMinions } from "./api.js";
+import { askMinions } from "./api.js";
 import { shellWord } from "./parts.js";
 import { useEffect, useState } from "./vendor/hooks.js";
 
@@ -22,7 +22,7 @@ const answers = new Map();
  */
 function askOnce(id, fun, arg = []) {
   const question = JSON.stringify([fun, arg]);
-  const asked = answers.get(question) ?? callMinions({ tgt: id, tgt_type: "list", fun, arg }).then((found) => found[id]);
+  const asked = answers.get(question) ?? askMinions({ tgt: id, tgt_type: "list", fun, arg }).then((found) => found[id]);
   answers.set(question, asked);
   asked.then((answer) => answer === undefined && answers.delete(question), () => answers.delete(question));
   return asked;

@@ -27,6 +27,7 @@ const PAGES = [
   { name: "jobs", title: "Jobs", key: "j", icon: "n-jobs", load: () => import("./pages/jobs.js") },
   { name: "states", title: "States", key: "s", icon: "n-states", load: () => import("./pages/states.js") },
   { name: "keys", title: "Keys", key: "k", icon: "n-keys", load: () => import("./pages/keys.js") },
+  { name: "schedules", title: "Schedules", key: "c", icon: "n-schedules", isMore: true, load: () => import("./pages/schedules.js") },
   { name: "events", title: "Events", key: "e", icon: "n-events", isMore: true, load: () => import("./pages/events.js") },
   { name: "audit", title: "Audit", key: "a", icon: "n-audit", isMore: true, load: () => import("./pages/audit.js") },
   { name: "account", title: "Account", key: "u", icon: "n-account", isMore: true, load: () => import("./pages/account.js") },
@@ -39,6 +40,8 @@ const PAGES = [
 const shown = signal(/** @type {{ name: string, Page: import("./vendor/preact.d.mts").Component } | undefined} */ (undefined));
 const failure = signal("");
 const helps = signal(false);
+/** Whether a phone shows the pages that its bar has no room for. */
+const isMoreOpen = signal(false);
 
 /** The page of the URL; without a session, the log-in. */
 function wantedPage() {
@@ -80,7 +83,7 @@ function App() {
   }}>To the content</a>
   <div class="frame"><${Side} /><${Top} /><${LostLine} />
     <main id="main" tabindex="-1">${view.name === wantedPage().name ? html`<${view.Page} key=${pageKey()} />` : html`<div class="loading"></div>`}</main></div>
-  <${QuestionDialog} /><${Help} /><${Toast} />`;
+  <${QuestionDialog} /><${Help} /><${More} /><${Toast} />`;
 }
 
 /** What makes a page another one. The filters of lists do not; a target or a function that a link names does. */
@@ -106,9 +109,26 @@ function Side() {
     <div class="foot">Signed in as <b>${user}</b><br />session ends in ${duration(expires * 1000 - Date.now())}<br /><button type="button" class="btn link" onClick=${signOut}>Log out</button></div></nav>`;
 }
 
+/** On a phone: the pages that are not in its bar, and the end of the session. */
+function More() {
+  const box = useRef(/** @type {HTMLDialogElement | null} */ (null));
+  useEffect(() => {
+    if (isMoreOpen.value) box.current?.showModal();
+    else box.current?.close();
+  }, [isMoreOpen.value]);
+  const close = () => isMoreOpen.value = false;
+  const { page } = route.value;
+  return html`<dialog ref=${box} class="sheet" aria-labelledby="more" onClose=${close}><div class="row"><h2 id="more">More pages</h2><button type="button" class="btn sm grow" onClick=${close}>Close</button></div>
+    <nav aria-label="More pages">${PAGES.filter(({ isMore }) => isMore).map(({ name, title, icon }) => html`<a class="nav" key=${name} href=${`#/${name}`} aria-current=${page === name ? "page" : undefined} onClick=${close}><${Icon} name=${icon} />${title}</a>`)}</nav>
+    <div class="row"><span class="dim t1">Signed in as <b>${session.value?.user}</b></span><button type="button" class="btn sm grow" onClick=${() => {
+    close();
+    void signOut();
+  }}>Log out</button></div></dialog>`;
+}
+
 function Top() {
   return html`<header class="top"><label class="find"><${Icon} name="n-find" /><span class="sr">Go to</span><input id="go" placeholder="Go to a minion, job or function" autocomplete="off" onKeyDown=${onFind} /><kbd>/</kbd></label>
-    <${Live} /><button type="button" class="icon" aria-label="Light or dark" title="Light or dark" onClick=${turnTheme}><${Icon} name="n-theme" /></button></header>`;
+    <${Live} /><button type="button" class="icon phone" id="more-pages" aria-label="More pages" aria-haspopup="dialog" onClick=${() => isMoreOpen.value = true}><${Icon} name="n-more" /></button><button type="button" class="icon" aria-label="Light or dark" title="Light or dark" onClick=${turnTheme}><${Icon} name="n-theme" /></button></header>`;
 }
 
 function Live() {
@@ -132,7 +152,7 @@ function Toast() {
   return html`<div class=${`toast ${said.value === "" ? "" : "on"}`} role="status">${said.value}</div>`;
 }
 
-const KEYS = [["/", "find"], ["f r j s k e a u", "Fleet, Run, Jobs, States, Keys, Events, Audit, Account"], ["↑ ↓ Home End", "move in a list"], [
+const KEYS = [["/", "find"], ["f r j s k c e a u", "Fleet, Run, Jobs, States, Keys, Schedules, Events, Audit, Account"], ["↑ ↓ Home End", "move in a list"], [
   "Shift and letters",
   "go to a name in a list",
 ], ["Enter", "open"], ["x", "select"], ["Esc", "close"], ["?", "this list"]];

@@ -8,7 +8,7 @@
 import { notDone } from "#lib/protocol/acknowledgement.ts";
 import { truncateValue } from "#lib/text/truncate.ts";
 import { SIGNING_ALGORITHMS } from "#lib/config/common_options.ts";
-import { StoreError } from "#lib/errors.ts";
+import { messageOf, StoreError } from "#lib/errors.ts";
 import { jobReturn } from "#lib/protocol/tags.ts";
 import { isJid, jidToStartTime, makeJid } from "#lib/protocol/jid.ts";
 import { NOCACHE_JID } from "#lib/protocol/own_job.ts";
@@ -19,6 +19,7 @@ import { encode } from "#lib/values/msgpack.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { returnText } from "./job_text.ts";
 import { OVERSIZED } from "#lib/jobs/oversized_return.ts";
+import { driftDirectory, driftOf, keepDrift } from "#lib/jobs/drift_log.ts";
 import { failedStateEvents } from "./failed_states.ts";
 import { asBytes } from "#lib/protocol/payload.ts";
 import { PublicKey } from "#lib/crypto/rsa.ts";
@@ -82,6 +83,7 @@ export async function storeReturn(sent: ValueMap, id: string, services: ReturnNe
     if (!fired.addNew(jid(), id)) return reply;
   }
   warnOfSize(load, id, services);
+  noteDrift(load, id, services);
   log.info(() => `${id} returned ${truncateValue(load.get("fun"))} (jid ${jid()}): ${returnText(load)}`);
   await fire(jobReturn(jid(), id), load);
   for (const { tag, data } of failedStateEvents(load, { jid: jid(), id })) await fire(tag, data);
@@ -102,6 +104,19 @@ async function noteEndTime(
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     log.error(`The end time of job ${jid} is not in the job cache: ${error.message}`);
+  }
+}
+
+/** A return of the scheduled job `drift` is kept for a month. One that cannot be kept is told; the job goes on. */
+function noteDrift(load: ValueMap, id: string, { opts, log, warn }: Needs<"opts" | "log" | "warn">): void {
+  const found = driftOf(load);
+  if (found === undefined) return;
+  try {
+    const entry = { id, atMs: Date.now(), ...found };
+    const isKept = keepDrift(driftDirectory(opts.cachedir), entry, log.warning);
+    if (!isKept) warn(`The drift of ${id} is not kept: the file of this day is full`);
+  } catch (error) {
+    log.error(`The drift of ${id} is not kept: ${messageOf(error)}`);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { previewTarget } from "../api.js";
+import { DriftStrip, hasDays, useDrift } from "../drift.js";
 import { loaded, minions, reload } from "../fleet.js";
 import {
   Ago,
@@ -36,6 +37,7 @@ export default function Fleet() {
   const mark = query.get("is") ?? "", text = query.get("q") ?? "";
   const { matches, problem } = useFilter(text, all);
   const [selected, setSelected] = useState(/** @type {ReadonlySet<string>} */ (new Set()));
+  const days = useDrift();
   const inFilter = useMemo(() => all.filter(({ id }) => matches(id)), [all, matches]);
   const counts = countMarks(inFilter);
   const shown = mark === "" ? inFilter : inFilter.filter((minion) => minion.mark === mark);
@@ -61,14 +63,14 @@ export default function Fleet() {
     shown.length === all.length ? "" : `${count(shown.length)} shown`
   }</span></div>
     ${problem !== "" && html`<p class="note b" role="alert">${problem}</p>`}
-    ${listOf(shown, { all, selected, select })}</div>`;
+    ${listOf(shown, { all, selected, select, drift: hasDays(days) ? days : undefined })}</div>`;
 }
 
 /**
  * @param {readonly Minion[]} shown
- * @param {{ all: readonly Minion[], selected: ReadonlySet<string>, select: (minion: Minion) => void }} options
+ * @param {{ all: readonly Minion[], selected: ReadonlySet<string>, select: (minion: Minion) => void, drift: import("../api.js").Drift | undefined }} options
  */
-function listOf(shown, { all, selected, select }) {
+function listOf(shown, { all, selected, select, drift }) {
   const { state, error } = loaded.value;
   if (state !== "ready") return html`<${Placeholder} loading=${state === "loading"} error=${error} again=${reload} />`;
   if (all.length === 0) {
@@ -77,18 +79,19 @@ function listOf(shown, { all, selected, select }) {
   if (shown.length === 0) {
     return html`<${Placeholder} title="No minion matches"><p>Take a filter away to see more.</p></${Placeholder}>`;
   }
-  return html`<div class="r h" aria-hidden="true"><span></span><span>Minion</span><span class="o1">System</span><span class="o2">Salt</span><span class="o4">State since</span><span class="o5">Last job</span></div>
-    <${Rows} items=${shown} keyOf=${idOf} row=${row} label="Minions" open=${(/** @type {Minion} */ { id }) =>
+  const kind = drift === undefined ? "" : "drifts";
+  return html`<div class=${`r ${kind} h`} aria-hidden="true"><span></span><span>Minion</span><span class="o1">System</span><span class="o2">Salt</span>${drift !== undefined && html`<span class="o3">Drift, 14 days</span>`}<span class="o4">State since</span><span class="o5">Last job</span></div>
+    <${Rows} items=${shown} keyOf=${idOf} row=${(/** @type {Minion} */ minion) => row(minion, drift)} kind=${kind} label="Minions" open=${(/** @type {Minion} */ { id }) =>
     goTo(["minion", id])} selected=${selected} select=${select} />`;
 }
 
 /** @param {Minion} minion */
 const idOf = ({ id }) => id;
 
-/** @param {Minion} minion */
-function row({ id, mark, os, version, since, fun, jid, connected }) {
+/** @param {Minion} minion @param {import("../api.js").Drift | undefined} drift */
+function row({ id, mark, os, version, since, fun, jid, connected }, drift) {
   return html`<${MarkIcon} mark=${mark} word=${FLEET_WORDS[mark]} /><${MinionName} target=${id} />
-    <span class="o1">${os || "unknown"}</span><span class="o2 num">${version}</span>
+    <span class="o1">${os || "unknown"}</span><span class="o2 num">${version}</span>${drift !== undefined && html`<span class="o3"><${DriftStrip} letters=${drift.minions[id]} days=${14} /></span>`}
     <span class="o4 dim">${Number.isNaN(since) ? (connected ? "connected" : "not connected") : html`${connected ? "" : "gone "}<${Ago} ms=${since} />`}</span>
     <span class="o5 mono dim">${fun}${jid !== "" && html` <${Ago} ms=${jidTime(jid)} />`}</span>`;
 }

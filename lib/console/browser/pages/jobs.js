@@ -35,8 +35,8 @@ const UNDER_WAY_MS = 15 * 60_000;
 const NOISE = /^(sys\.(list_functions|argspec|doc)|runner\.(overview\.\w+|cache\.(mine|grains)|jobs\.list_job)|wheel\.key\.finger)$/;
 
 /** Whether a job is a question of the console itself. @param {Job} job */
-function isNoise({ fun }) {
-  return NOISE.test(fun);
+function isNoise({ fun, question }) {
+  return question || NOISE.test(fun);
 }
 
 /** How a job is. @param {Job} job @returns {Mark} */

@@ -3,13 +3,14 @@
  * @module
  */
 
-import { callMinions, callRunner, listKeys } from "../api.js";
+import { askMinions, callMinions, callRunner, getMinionDrift, listKeys } from "../api.js";
+import { dayText, outcomeMark } from "../drift.js";
 import { jobs, minions } from "../fleet.js";
 import { Ago, html, Icon, jidTime, MarkIcon, messageOf, Placeholder, plain, route, say, setQuery } from "../parts.js";
 import { useEffect, useState } from "../vendor/hooks.js";
 import { FLEET_WORDS } from "./fleet.js";
 
-const TABS = /** @type {const} */ ([["grains", "Grains"], ["pillar", "Pillar"], ["schedule", "Schedule"], ["beacons", "Beacons"], ["states", "States"]]);
+const TABS = /** @type {const} */ ([["grains", "Grains"], ["pillar", "Pillar"], ["schedule", "Schedule"], ["beacons", "Beacons"], ["states", "States"], ["drift", "Drift"]]);
 
 export default function MinionPage() {
   const { rest: [id = ""], query } = route.value, tab = query.get("tab") ?? "grains";
@@ -43,10 +44,11 @@ function refresh(id) {
 /** What each tab reads. @type {Record<string, (id: string) => Promise<any>>} */
 const SOURCES = {
   grains: async (id) => (await callRunner("cache.grains", { tgt: [id], tgt_type: "list" }))[id],
-  schedule: async (id) => (await callMinions({ tgt: id, tgt_type: "list", fun: "schedule.list", kwarg: { return_yaml: false } }))[id],
-  beacons: async (id) => (await callMinions({ tgt: id, tgt_type: "list", fun: "beacons.list", kwarg: { return_yaml: false } }))[id],
-  states: async (id) => (await callMinions({ tgt: id, tgt_type: "list", fun: "state.last_run" }))[id],
-  pillar: async (id) => (await callMinions({ tgt: id, tgt_type: "list", fun: "pillar.items" }))[id],
+  schedule: async (id) => (await askMinions({ tgt: id, tgt_type: "list", fun: "schedule.list", kwarg: { return_yaml: false } }))[id],
+  beacons: async (id) => (await askMinions({ tgt: id, tgt_type: "list", fun: "beacons.list", kwarg: { return_yaml: false } }))[id],
+  states: async (id) => (await askMinions({ tgt: id, tgt_type: "list", fun: "state.last_run" }))[id],
+  pillar: async (id) => (await askMinions({ tgt: id, tgt_type: "list", fun: "pillar.items" }))[id],
+  drift: getMinionDrift,
 };
 
 const EMPTY = {
@@ -55,12 +57,26 @@ const EMPTY = {
   beacons: "This minion has no beacons.",
   states: "No states have run on this minion.",
   pillar: "This minion has no pillar.",
+  drift: "This minion has not planned its states on a schedule in 30 days.",
 };
 
 /** A list of words in one line; other values as text. @param {unknown} value */
 function shownValue(value) {
   const isPlain = Array.isArray(value) && value.every((item) => item === null || typeof item !== "object");
   return isPlain ? value.join(", ") || "none" : plain(value);
+}
+
+/** Whether the master knows it, so that the minion need not be connected. @param {string} tab */
+function isOfMaster(tab) {
+  return tab === "grains" || tab === "drift";
+}
+
+/** @param {{ days: readonly import("../api.js").DriftDay[] }} props */
+function Days({ days }) {
+  return html`<ul class="plain scroll" tabindex="0" aria-label="Drift by day">${days.toReversed().map(({ day, at, outcome, states }) => {
+    const { mark, word } = outcomeMark(outcome);
+    return html`<li class="pad under" key=${day}><div class="row tight"><${MarkIcon} mark=${mark} word=${word} /><b>${dayText(day)}</b><span class="dim t1">${word}, planned <${Ago} ms=${at * 1000} /></span></div>${states.map((state) => html`<div class="mono t1 wrap inset" key=${state}>${state}</div>`)}</li>`;
+  })}</ul>`;
 }
 
 /** @param {{ id: string, tab: keyof typeof EMPTY, isConnected: boolean }} props */
@@ -75,15 +91,16 @@ function Tab({ id, tab, isConnected }) {
     }
   };
   useEffect(() => {
-    if (tab === "grains" || (tab !== "pillar" && isConnected)) void read();
+    if (isOfMaster(tab) || (tab !== "pillar" && isConnected)) void read();
   }, [id, tab, isConnected]);
   const { value, problem, isLoading } = found;
   if (value === undefined && !isLoading && problem === "") {
-    if (!isConnected && tab !== "grains") return html`<${Placeholder} title="The minion is not connected"><p>Only it can say this.</p></${Placeholder}>`;
+    if (!isConnected && !isOfMaster(tab)) return html`<${Placeholder} title="The minion is not connected"><p>Only it can say this.</p></${Placeholder}>`;
     return html`<${Placeholder} title="Pillar is hidden"><p>It often holds passwords. Nothing of it is on this page before you ask.</p><p><button type="button" class="btn" onClick=${read}>Reveal the pillar of ${id}</button></p></${Placeholder}>`;
   }
   if (value === undefined) return html`<${Placeholder} loading=${isLoading} error=${problem} again=${read} />`;
+  if (tab === "drift" && value.length > 0) return html`<${Days} days=${value} />`;
   const entries = typeof value === "object" && !Array.isArray(value) ? Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1) : [["result", value]];
-  if (entries.length === 0) return html`<${Placeholder} title=${EMPTY[tab]} />`;
+  if (entries.length === 0 || tab === "drift") return html`<${Placeholder} title=${EMPTY[tab]} />`;
   return html`<div class="pad scroll" tabindex="0" role="region" aria-label=${tab}><dl class="kv">${entries.map(([name, item]) => html`<dt key=${name}>${name}</dt><dd>${shownValue(item)}</dd>`)}</dl></div>`;
 }

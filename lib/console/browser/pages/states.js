@@ -4,6 +4,7 @@
  */
 
 import { callMinions, previewTarget } from "../api.js";
+import { DriftCards, hasDays, useDrift } from "../drift.js";
 import { minions, statesOf } from "../fleet.js";
 import { agoText, count, counted, html, Icon, messageOf, Placeholder, question, route, say } from "../parts.js";
 import { useEffect, useState } from "../vendor/hooks.js";
@@ -33,6 +34,7 @@ export default function States() {
   const [busy, setBusy] = useState("");
   const [problem, setProblem] = useState("");
   const [, setTurn] = useState(0);
+  const days = useDrift();
   useEffect(() => {
     const timer = setInterval(() => setTurn((turn) => turn + 1), 10_000);
     return () => clearInterval(timer);
@@ -89,7 +91,8 @@ export default function States() {
     <label class="f">States <span class="h">SLS names with commas; empty: the top file</span><input class="in mono" id="mods" spellcheck="false" autocomplete="off" value=${mods} onInput=${(/** @type {{ target: HTMLInputElement }} */ event) => setMods(event.target.value)} /></label>
     <p class="dim t1">The same on the command line: <span class="mono wrap">salt -C '${tgt}' state.plan${mods.trim() === "" ? "" : ` ${mods.trim()}`}</span></p>
     <div role="alert">${problem !== "" && html`<p class="note b">${problem}</p>`}${plan !== undefined && plan.problems.size > 0 && html`<div class="note b">${[...plan.problems].slice(0, 20).map(([id, text]) => html`<div key=${id}><b>${id}</b> ${text}</div>`)}</div>`}</div></div>
-    ${outcomes.length > 0 && html`<${Outcomes} outcomes=${outcomes} />`}</div></div>`;
+    ${outcomes.length > 0 && html`<${Outcomes} outcomes=${outcomes} />`}
+    ${days !== undefined && (hasDays(days) ? html`<${DriftCards} found=${days} />` : html`<div class="card pad"><h2>Drift</h2><p class="dim t1">A schedule can make a plan on each minion every day, and keep for a month what differs.</p><a class="btn sm" href="#/schedules">Set it up</a></div>`)}</div></div>`;
 }
 
 /** @param {{ plan: Plan, changing: readonly string[] }} props */
