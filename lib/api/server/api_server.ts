@@ -4,8 +4,10 @@
  * @module
  */
 
+import { ApiListener } from "./api_listener.ts";
 import { apiRoutes } from "./routes.ts";
-import { type ApiSettings, usesTls } from "#lib/api/endpoints/api_settings.ts";
+import { CONNECTION_BOUNDS } from "#lib/api/http/connection_guard.ts";
+import { type ApiSettings, isLoopback, usesTls } from "#lib/api/endpoints/api_settings.ts";
 import { errorAnswer, VALUE_TYPES, valueAnswer, valueType } from "#lib/api/http/answer.ts";
 import { EventFeed } from "#lib/api/endpoints/event_feed.ts";
 import { type ClientOrigin, clientOrigin, plainAddress } from "#lib/api/http/client_origin.ts";
@@ -30,6 +32,7 @@ import { RequestCounts } from "#lib/api/endpoints/request_counts.ts";
 import { sessionCookie } from "#lib/api/http/cookies.ts";
 import { Sessions } from "#lib/api/endpoints/sessions.ts";
 import { fileAnswer, staticPath } from "./static_files.ts";
+import { tlsPaths } from "./tls_files.ts";
 import { TimeBudget } from "#lib/os/time_budget.ts";
 import { Tokens } from "#lib/auth/tokens.ts";
 import type { ApiEndpoint, ApiParts, ApiRequest, BodyEndpoint, Methods } from "#lib/api/endpoints/endpoint.ts";
@@ -62,7 +65,7 @@ export class ApiServer {
   readonly #stop: AbortController;
   readonly #hostname = Deno.hostname();
   readonly #requestsOf = new Map<string, number>();
-  #server: Deno.HttpServer<Deno.NetAddr> | undefined;
+  #listener: ApiListener | undefined;
 
   private constructor(parts: ApiParts, stop: AbortController) {
     this.#parts = parts;
@@ -116,26 +119,30 @@ export class ApiServer {
     const { settings, log } = this.#parts;
     const { host, port } = settings;
     try {
-      this.#server = Deno.serve({
-        hostname: host,
+      this.#listener = ApiListener.start({
+        host,
         port,
-        ...tlsFiles(settings),
-        onListen: ({ hostname, port }) => log.info(`Serving the API on ${hostname}:${port}`),
-        onError: (error) => this.#unexpected(error, null),
-      }, (request, info) => this.#serve(request, info));
+        tls: tlsPaths(settings),
+        bounds: CONNECTION_BOUNDS,
+        unbound: (address) => isLoopback(address) || settings.trusted_proxies.includes(address),
+        log,
+        handle: (request, info) => this.#serve(request, info),
+        failed: (error) => this.#unexpected(error, null),
+      });
     } catch (error) {
+      if (error instanceof PreflightError) throw error;
       throw new PreflightError(`rest_cherrypy: cannot listen on port ${port} of ${host}: ${messageOf(error)}`);
     }
   }
 
   /** The port that it listens on. */
   get port(): number {
-    return this.#server?.addr.port ?? 0;
+    return this.#listener?.port ?? 0;
   }
 
   /** Rejects with the error that ended it, if it ends by itself. */
   get closed(): Promise<void> {
-    return this.#server?.finished ?? Promise.resolve();
+    return this.#listener?.closed ?? Promise.resolve();
   }
 
   /** What it does now, one line. */
@@ -147,13 +154,15 @@ export class ApiServer {
   async close(budget: TimeBudget): Promise<void> {
     this.#stop.abort();
     this.#parts.feed.close();
-    const server = this.#server;
-    if (server !== undefined) await budget.allows(server.shutdown());
+    const listener = this.#listener;
+    if (listener !== undefined) await budget.allows(listener.close());
   }
 
   async #serve(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response> {
     const { counts, log, settings } = this.#parts;
-    const peer = { address: plainAddress(info.remoteAddr.hostname), isSecure: usesTls(settings) };
+    // Asked for now: an upgraded request does not tell any more.
+    const { remoteAddr } = info;
+    const peer = { address: plainAddress(remoteAddr.hostname), isSecure: usesTls(settings) };
     const client = clientOrigin(request.headers, peer, settings.trusted_proxies);
     const { address } = client;
     const ended = counts.begin();
@@ -176,6 +185,7 @@ export class ApiServer {
       else this.#requestsOf.delete(address);
     }
     const isSocket = response.status === 101;
+    if (isSocket) this.#listener?.upgraded(remoteAddr);
     for (const [name, value] of isSocket ? [] : Object.entries(corsHeaders(request, settings))) {
       response.headers.set(name, value);
     }
@@ -317,18 +327,4 @@ function withoutPrefix(path: string, prefix: string): string | undefined {
   if (root === "") return path;
   if (path === root) return "/";
   return path.startsWith(`${root}/`) ? path.slice(root.length) : undefined;
-}
-
-function tlsFiles(settings: ApiSettings): { cert: string; key: string } | undefined {
-  const { ssl_crt, ssl_key, ssl_chain } = settings;
-  if (!usesTls(settings) || ssl_crt === null || ssl_key === null) return undefined;
-  const read = (option: string, path: string) => {
-    try {
-      return Deno.readTextFileSync(path);
-    } catch (error) {
-      throw new PreflightError(`rest_cherrypy: ${option}: ${messageOf(error)}`);
-    }
-  };
-  const chain = ssl_chain === null ? "" : `\n${read("ssl_chain", ssl_chain)}`;
-  return { cert: `${read("ssl_crt", ssl_crt)}${chain}`, key: read("ssl_key", ssl_key) };
 }

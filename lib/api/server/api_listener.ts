@@ -1,0 +1,165 @@
+/**
+ * The listening socket of the API. It outlasts a flood of connections, which ends Deno's server, and takes a changed
+ * certificate: the new server begins when the old one has closed its socket, and the old one's answers and streams go
+ * on to their end.
+ * @module
+ */
+
+import { type ConnectionBounds, ConnectionGuard } from "#lib/api/http/connection_guard.ts";
+import { messageOf } from "#lib/errors.ts";
+import { sleep } from "#lib/os/sleep.ts";
+import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
+import type { Logger } from "#lib/runtime/log.ts";
+import { readTlsFiles, type TlsPaths, tlsStamp, tryTlsPair } from "./tls_files.ts";
+
+/** Time between two looks whether the certificate has changed, in milliseconds. */
+const CERTIFICATE_MS = 5_000;
+/** How often, and with what wait in milliseconds, the port is tried when a server begins anew. */
+const TRIES = 200, TRY_MS = 50;
+
+/** What a listener is made of. */
+export interface ListenerParts {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsPaths | undefined;
+  readonly bounds: ConnectionBounds;
+  /** Whether an address may have as many connections as it likes. */
+  unbound(address: string): boolean;
+  readonly log: Logger;
+  handle(request: Request, info: Deno.ServeHandlerInfo<Deno.NetAddr>): Promise<Response>;
+  /** The answer to an error of the runtime. */
+  failed(error: unknown): Response;
+}
+
+/** A port that is served. */
+export class ApiListener {
+  readonly #parts: ListenerParts;
+  readonly #guard: ConnectionGuard;
+  readonly #ended = Promise.withResolvers<void>();
+  #server: Deno.HttpServer<Deno.NetAddr>;
+  /** Servers of former certificates, which still answer. */
+  readonly #former = new Set<Deno.HttpServer<Deno.NetAddr>>();
+  #stamp: string;
+  #timer: Timer | undefined;
+  #isClosing = false;
+
+  private constructor(parts: ListenerParts) {
+    this.#parts = parts;
+    const { bounds, log, tls } = parts;
+    this.#stamp = tls === undefined ? "" : tlsStamp(tls);
+    this.#server = this.#serve(parts.port);
+    this.#guard = new ConnectionGuard({
+      port: () => this.port,
+      bounds,
+      unbound: (address) => parts.unbound(address),
+      log,
+    });
+    this.#guard.start();
+    const { port, hostname } = this.#server.addr;
+    log.info(`Serving the API on ${hostname}:${port}`);
+    if (tls !== undefined) this.#timer = setInterval(() => void this.#renew(tls), CERTIFICATE_MS);
+    this.#ended.promise.catch(() => {});
+  }
+
+  /**
+   * Starts to serve.
+   * @throws {PreflightError} If a file of the certificate cannot be read.
+   * @throws What listening throws.
+   */
+  static start(parts: ListenerParts): ApiListener {
+    return new ApiListener(parts);
+  }
+
+  /** The port that it listens on. */
+  get port(): number {
+    return this.#server.addr.port;
+  }
+
+  /** Rejects with the error that ended it; resolves after {@linkcode close}. */
+  get closed(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  /** A connection has become a WebSocket. */
+  upgraded(address: Deno.NetAddr): void {
+    this.#guard.upgrade(address);
+  }
+
+  /** Accepts no more connections; resolves when the answers that are under way have ended. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearInterval(this.#timer);
+    await Promise.all([this.#server, ...this.#former].map((server) => server.shutdown()));
+    this.#guard.close();
+    this.#ended.resolve();
+  }
+
+  #serve(port: number): Deno.HttpServer<Deno.NetAddr> {
+    const { host, tls, handle, failed } = this.#parts;
+    const server = Deno.serve({
+      hostname: host,
+      port,
+      ...tls !== undefined && readTlsFiles(tls),
+      onListen: () => {},
+      onError: failed,
+    }, (request, info) => {
+      this.#guard.begin(info.remoteAddr, info.completed);
+      return handle(request, info);
+    });
+    server.finished.catch((error) => void this.#fell(server, error));
+    return server;
+  }
+
+  /** The server could not accept a connection, most likely for want of descriptors. */
+  async #fell(server: Deno.HttpServer<Deno.NetAddr>, error: unknown): Promise<void> {
+    if (this.#isClosing || server !== this.#server) return;
+    this.#parts.log.error(`A connection could not be accepted: ${messageOf(error)}. Listening again`);
+    try {
+      await this.#again(() => this.#guard.look());
+    } catch (last) {
+      this.#guard.close();
+      clearInterval(this.#timer);
+      this.#ended.reject(last);
+    }
+  }
+
+  /** A server on the same port, as soon as the one before has given it up. */
+  async #again(before: () => void): Promise<void> {
+    const { port } = this;
+    for (let tries = 1;; tries++) {
+      if (this.#isClosing) return;
+      try {
+        before();
+        this.#server = this.#serve(port);
+        return;
+      } catch (error) {
+        if (tries === TRIES) throw error;
+        await sleep(tries === 1 ? 1 : TRY_MS);
+      }
+    }
+  }
+
+  /** Takes a certificate that has changed. One that cannot be used is told, and the one before stays. */
+  async #renew(tls: TlsPaths): Promise<void> {
+    const stamp = tlsStamp(tls);
+    if (stamp === this.#stamp || this.#isClosing) return;
+    this.#stamp = stamp;
+    const { log } = this.#parts;
+    try {
+      tryTlsPair(readTlsFiles(tls));
+    } catch (error) {
+      log.error(`The changed certificate cannot be used, the one before stays: ${messageOf(error)}`);
+      return;
+    }
+    const former = this.#server;
+    this.#former.add(former);
+    const ended = former.shutdown().finally(() => this.#former.delete(former));
+    ended.catch((error) => log.warning(`The server of the former certificate: ${messageOf(error)}`));
+    try {
+      await this.#again(() => {});
+      log.info("The changed certificate is served");
+    } catch (error) {
+      this.#ended.reject(error);
+    }
+  }
+}

@@ -1,0 +1,262 @@
+/**
+ * Connections that only take room: slow headers, rest, readers that stop, floods, and a changed certificate. The next
+ * honest request is answered.
+ */
+
+import { ApiListener, type ListenerParts } from "#lib/api/server/api_listener.ts";
+import { CONNECTION_BOUNDS } from "#lib/api/http/connection_guard.ts";
+import { createLogger } from "#lib/runtime/log.ts";
+import { assert, assertEquals } from "#tests/support/assert.ts";
+import { makeCertificate } from "#tests/support/certificate.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { freePort } from "#scripts/fleet/free_port.ts";
+import { Service } from "#tests/support/processes.ts";
+
+/** Time in which a connection must end that has no right to last, in milliseconds. */
+const WITHIN_MS = 30_000;
+
+/** A listener that says hello, and its log. */
+class Site implements AsyncDisposable {
+  readonly logs: string[] = [];
+  readonly listener: ApiListener;
+
+  constructor(parts: Partial<ListenerParts> = {}) {
+    const write = ({ message }: { readonly message: string }) => void this.logs.push(message);
+    this.listener = ApiListener.start({
+      host: "127.0.0.1",
+      port: 0,
+      tls: undefined,
+      bounds: CONNECTION_BOUNDS,
+      unbound: () => false,
+      log: createLogger([{ level: 0, write, close: () => {} }]),
+      handle: () => Promise.resolve(new Response("hello")),
+      failed: () => new Response(null, { status: 500 }),
+      ...parts,
+    });
+  }
+
+  connect(): Promise<Deno.TcpConn> {
+    return Deno.connect({ hostname: "127.0.0.1", port: this.listener.port });
+  }
+
+  async get(): Promise<string> {
+    return await (await fetch(`http://127.0.0.1:${this.listener.port}/`)).text();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.listener.close();
+  }
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text);
+}
+
+/** Reads until the other side ends the connection; what came. */
+async function untilEnd(connection: Deno.Conn): Promise<string> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("the connection lasts")), WITHIN_MS);
+  const buffer = new Uint8Array(4096);
+  let text = "";
+  try {
+    while (true) {
+      // An end in the middle of what the client sends is a reset.
+      const read = await Promise.race([connection.read(buffer).catch(() => null), late.promise]);
+      if (read === null) return text;
+      text += new TextDecoder().decode(buffer.subarray(0, read));
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+Deno.test("a client that sends its headers byte by byte, or none, is cut off; a slow answer is not", async () => {
+  const answered = Promise.withResolvers<Response>();
+  await using site = new Site({
+    bounds: { ...CONNECTION_BOUNDS, headersMs: 500 },
+    handle: ({ url }) => url.endsWith("/slow") ? answered.promise : Promise.resolve(new Response("hello")),
+  });
+  const slow = fetch(`http://127.0.0.1:${site.listener.port}/slow`);
+  using mute = await site.connect();
+  using drop = await site.connect();
+  await drop.write(bytesOf("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: "));
+  const timer = setInterval(() => void drop.write(bytesOf("a")).catch(() => clearInterval(timer)), 50);
+  assertEquals(await untilEnd(mute), "");
+  assertEquals(await untilEnd(drop), "");
+  clearInterval(timer);
+  answered.resolve(new Response("after a while"));
+  assertEquals(await (await slow).text(), "after a while");
+  assertEquals(await site.get(), "hello");
+});
+
+Deno.test("a connection that rests after an answer ends", async () => {
+  await using site = new Site({ bounds: { ...CONNECTION_BOUNDS, idleMs: 500 } });
+  using connection = await site.connect();
+  await connection.write(bytesOf("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
+  assert((await untilEnd(connection)).endsWith("hello"));
+  assertEquals(await site.get(), "hello");
+});
+
+Deno.test("a WebSocket that is silent lasts, while a connection that rests ends", async () => {
+  const upgrade = (request: Request, { remoteAddr }: Deno.ServeHandlerInfo<Deno.NetAddr>) => {
+    if (!request.headers.has("upgrade")) return Promise.resolve(new Response("hello"));
+    const { response } = Deno.upgradeWebSocket(request);
+    site.listener.upgraded(remoteAddr);
+    return Promise.resolve(response);
+  };
+  await using site: Site = new Site({ bounds: { ...CONNECTION_BOUNDS, headersMs: 500, idleMs: 500 }, handle: upgrade });
+  const socket = new WebSocket(`ws://127.0.0.1:${site.listener.port}/`);
+  const closed = Promise.withResolvers<void>();
+  socket.onclose = () => closed.resolve();
+  await new Promise((resolve) => socket.onopen = resolve);
+  for (let n = 0; n < 2; n++) {
+    using connection = await site.connect();
+    assertEquals(await untilEnd(connection), "");
+  }
+  assertEquals(socket.readyState, WebSocket.OPEN);
+  socket.close();
+  await closed.promise;
+});
+
+Deno.test("the stream of a reader that stops ends, and others go on", async () => {
+  const ended = Promise.withResolvers<void>();
+  const endless = () =>
+    new ReadableStream({ pull: (control) => control.enqueue(new Uint8Array(65_536)), cancel: () => ended.resolve() });
+  await using site = new Site({
+    bounds: { ...CONNECTION_BOUNDS, stuckMs: 500 },
+    handle: ({ url }) => Promise.resolve(new Response(url.endsWith("/endless") ? endless() : "hello")),
+  });
+  using reader = await site.connect();
+  await reader.write(bytesOf("GET /endless HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
+  await ended.promise;
+  assertEquals(await site.get(), "hello");
+});
+
+Deno.test("an address has at most so many connections, and all together; those without a request go first", async () => {
+  for (const bounds of [{ mostOfAddress: 20 }, { most: 20 }]) {
+    const answered = Promise.withResolvers<Response>();
+    await using site = new Site({
+      bounds: { ...CONNECTION_BOUNDS, ...bounds },
+      unbound: () => "most" in bounds,
+      handle: ({ url }) => url.endsWith("/slow") ? answered.promise : Promise.resolve(new Response("hello")),
+    });
+    const slow = fetch(`http://127.0.0.1:${site.listener.port}/slow`);
+    const flood = await Promise.all(Array.from({ length: 60 }, () => site.connect()));
+    let ended = 0;
+    const ends = flood.map((connection) => untilEnd(connection).then(() => ended++, () => {}));
+    await eventually(() => ended >= 41, { what: "the end of those beyond the bound", withinMs: WITHIN_MS });
+    assertEquals(await site.get(), "hello");
+    answered.resolve(new Response("kept"));
+    assertEquals(await (await slow).text(), "kept");
+    for (const connection of flood) connection.close();
+    await Promise.all(ends);
+    assert(site.logs.some((line) => line.startsWith("Too many connections (")), site.logs.join("\n"));
+  }
+});
+
+const PROGRAM = `
+import { ApiListener } from "${new URL("../../../lib/api/server/api_listener.ts", import.meta.url).href}";
+import { CONNECTION_BOUNDS } from "${new URL("../../../lib/api/http/connection_guard.ts", import.meta.url).href}";
+import { createLogger } from "${new URL("../../../lib/runtime/log.ts", import.meta.url).href}";
+const write = ({ message }) => console.log(message);
+ApiListener.start({
+  host: "127.0.0.1", port: Number(Deno.args[0]), tls: undefined, bounds: CONNECTION_BOUNDS, unbound: () => true,
+  log: createLogger([{ level: 0, write, close: () => {} }]),
+  handle: () => Promise.resolve(new Response("hello")),
+  failed: () => new Response(null, { status: 500 }),
+}).closed.catch((error) => console.log("ended", error));
+`;
+
+Deno.test("a flood that leaves no descriptor does not end the server", async () => {
+  const directory = Deno.makeTempDirSync({ prefix: "api_flood_" });
+  const port = freePort();
+  Deno.writeTextFileSync(`${directory}/server.ts`, PROGRAM);
+  const config = new URL("../../../deno.json", import.meta.url).pathname;
+  const words = `ulimit -n 300; exec "$0" run -A -q --config "${config}" "${directory}/server.ts" ${port}`;
+  const server = Service.start("server", ["sh", "-c", words, Deno.execPath()], `${directory}/output`);
+  const flood: Deno.TcpConn[] = [];
+  try {
+    const get = async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(2_000) });
+      return await answer.text();
+    };
+    await eventually(get, { what: "the server", withinMs: WITHIN_MS });
+    for (let n = 0; n < 400; n++) {
+      const opened = await Deno.connect({ hostname: "127.0.0.1", port }).catch(() => undefined);
+      if (opened !== undefined) flood.push(opened);
+    }
+    await eventually(() => /could not be accepted: .*Listening again/.test(server.written), {
+      what: "the fall of the server",
+      withinMs: WITHIN_MS,
+    });
+    // None of them is closed by the client: they have no request, and must make room.
+    const answer = await eventually(get, { what: "an answer", withinMs: WITHIN_MS });
+    assertEquals(answer, "hello");
+    assert(!server.written.includes("ended"), server.written);
+  } finally {
+    for (const connection of flood) connection.close();
+    await server.stop();
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
+
+Deno.test("a changed certificate is taken without a restart, and an open stream goes on", async () => {
+  const directory = Deno.makeTempDirSync({ prefix: "api_tls_" });
+  try {
+    const write = ({ cert, key }: { readonly cert: string; readonly key: string }) => {
+      Deno.writeTextFileSync(`${directory}/api.key`, key);
+      Deno.writeTextFileSync(`${directory}/api.crt`, cert);
+    };
+    const [first, second] = ["a", "b"].map((name) => {
+      Deno.mkdirSync(`${directory}/${name}`);
+      return makeCertificate(`${directory}/${name}`);
+    });
+    write(first);
+    let tick = 0;
+    const ticks = () => {
+      let timer: ReturnType<typeof setInterval>;
+      return new ReadableStream({
+        start: (control) => void (timer = setInterval(() => control.enqueue(bytesOf(`${tick++}\n`)), 20)),
+        cancel: () => clearInterval(timer),
+      });
+    };
+    const tls = { ssl_crt: `${directory}/api.crt`, ssl_key: `${directory}/api.key`, ssl_chain: null };
+    await using site = new Site({
+      tls,
+      handle: ({ url }) => Promise.resolve(new Response(url.endsWith("/ticks") ? ticks() : "hello")),
+    });
+    const url = `https://localhost:${site.listener.port}`;
+    const clients = [first, second].map(({ authority }) =>
+      Deno.createHttpClient({ caCerts: [Deno.readTextFileSync(authority)] })
+    );
+    const get = async (client: Deno.HttpClient) => await (await fetch(`${url}/`, { client })).text();
+    const gone = new AbortController();
+    const stream = await fetch(`${url}/ticks`, { client: clients[0], signal: gone.signal });
+    const reader = stream.body?.getReader();
+    assert(reader !== undefined && !(await reader.read()).done);
+
+    // One that does not belong to its key is told, and the one before stays.
+    Deno.writeTextFileSync(`${directory}/api.crt`, second.cert);
+    await eventually(() => site.logs.some((line) => line.startsWith("The changed certificate cannot be used")), {
+      what: "the word about the wrong pair",
+      withinMs: WITHIN_MS,
+    });
+    assertEquals(await get(clients[0]), "hello");
+
+    write(second);
+    assertEquals(
+      await eventually(() => get(clients[1]), { what: "the new certificate", withinMs: WITHIN_MS }),
+      "hello",
+    );
+    const before = tick;
+    await eventually(async () => !(await reader.read()).done && tick > before, {
+      what: "more of the stream",
+      withinMs: WITHIN_MS,
+    });
+    gone.abort();
+    await reader.closed.catch(() => {});
+    for (const client of clients) client.close();
+  } finally {
+    Deno.removeSync(directory, { recursive: true });
+  }
+});
