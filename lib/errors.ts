@@ -311,6 +311,11 @@ export class StoreError extends Error {
   }
 }
 
+/** Another master of the cluster may have a lease by now. */
+export class LeaseLostError extends Error {
+  override name = "LeaseLostError";
+}
+
 /** A file of `salt-cp` cannot be sent. */
 export class SourceError extends Error {
   override name = "SourceError";

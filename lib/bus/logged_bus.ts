@@ -20,6 +20,8 @@ const MAX_WAITING = 10_000;
 /** Where events are kept, and how long. */
 export interface EventLogSettings extends LogLimits {
   readonly directory: string;
+  /** The number of the first event of a log that is made anew. Default: 0. */
+  readonly firstNumber?: number;
 }
 
 /** An open log of a bus. */
@@ -31,11 +33,20 @@ export class LoggedBus {
   readonly #receiving: Promise<void>;
 
   /** @throws What opening the log throws. */
-  private constructor(outlet: Duplex, path: string, { directory, ...limits }: EventLogSettings, log: Logger) {
+  private constructor(
+    outlet: Duplex,
+    path: string,
+    { directory, firstNumber, ...limits }: EventLogSettings,
+    log: Logger,
+  ) {
     this.#path = path;
     this.#outlet = outlet;
     const onWritten = (next: number, unwritten?: Uint8Array) => this.#tell(next, unwritten);
-    this.#writer = new EventLogWriter(directory, limits, { log, onWritten });
+    this.#writer = new EventLogWriter(directory, limits, {
+      log,
+      onWritten,
+      ...firstNumber !== undefined && { firstNumber },
+    });
     this.#receiving = this.#receive();
   }
 

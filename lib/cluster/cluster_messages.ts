@@ -18,8 +18,14 @@ export interface ClusterPublish {
 
 /** What may be asked: one field each. */
 export interface ClusterRequests {
-  /** Answered when it is committed. */
+  /** Answered when it is committed, or is known to be late: `committed` or `away`. */
   readonly publish: ClusterPublish;
+  /** The Publisher is a new one, which knows of no job of other masters. */
+  readonly publisherReplaced: null;
+  /** Where the reactor is, as its last holder wrote it; answered by bytes or `null`. */
+  readonly reactorPosition: null;
+  /** The reactor of this master records where it is; answered by whether it holds the lease. */
+  readonly reactorTake: Uint8Array;
   /** The key of this minion has changed in `pki_dir`. */
   readonly keyChanged: string;
   /** What is kept of this minion has changed. */
@@ -32,7 +38,15 @@ export interface ClusterRequests {
 export type ClusterKind = keyof ClusterRequests;
 
 /** The kinds, for a check at the edge. */
-const CLUSTER_KINDS: readonly ClusterKind[] = ["publish", "keyChanged", "dataChanged", "rotate"];
+const CLUSTER_KINDS: readonly ClusterKind[] = [
+  "publish",
+  "publisherReplaced",
+  "reactorPosition",
+  "reactorTake",
+  "keyChanged",
+  "dataChanged",
+  "rotate",
+];
 
 /** A request with its number. */
 export interface ClusterCall<Kind extends ClusterKind = ClusterKind> {

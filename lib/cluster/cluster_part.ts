@@ -18,6 +18,8 @@ import type { LeaseFlags } from "./lease_flags.ts";
 export interface ClusterContext {
   readonly opts: MasterOpts;
   readonly log: Logger;
+  /** When this master was started, in milliseconds since the epoch. */
+  readonly startedMs: number;
   readonly database: ClusterDatabase;
   readonly keys: RootKeys;
   readonly flags: LeaseFlags;

@@ -55,6 +55,11 @@ export interface EventLogParts {
   onWritten(next: number, unwritten?: Uint8Array): void;
   /** Default: 16 MiB. */
   readonly segmentBytes?: number;
+  /**
+   * The number of the first event of a log that is made anew: above all numbers of one that was lost, if others know
+   * them. Default: 0.
+   */
+  readonly firstNumber?: number;
 }
 
 /** The log of one directory. Only one writer may use it. */
@@ -87,7 +92,9 @@ export class EventLogWriter {
     this.#parts = parts;
     this.#segmentBytes = parts.segmentBytes ?? SEGMENT_BYTES;
     Deno.mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#next = this.#pending = readLogId(directory) === undefined ? begin(directory) : cutTail(directory);
+    this.#next = this.#pending = readLogId(directory) === undefined
+      ? begin(directory, parts.firstNumber)
+      : cutTail(directory, parts.firstNumber);
     this.#removeOld(Date.now());
   }
 
@@ -210,19 +217,19 @@ function bufferOf(size: number): { readonly bytes: Uint8Array; readonly view: Da
 }
 
 /** A log without an id: what is there belongs to no log. */
-function begin(directory: string): number {
+function begin(directory: string, first = 0): number {
   for (const { path } of listSegments(directory)) removeIfExists(path);
   makeLogId(directory);
-  return 0;
+  return first;
 }
 
 /**
  * Cuts an incomplete record off the last segment.
  * @returns The number of the next event.
  */
-function cutTail(directory: string): number {
+function cutTail(directory: string, first = Date.now()): number {
   const last: Segment | undefined = listSegments(directory).at(-1);
-  if (last === undefined) return Date.now(); // never a number that was given before: all segments were removed
+  if (last === undefined) return first; // never a number that was given before: all segments were removed
   const bytes = Deno.readFileSync(last.path);
   let at = 0, next = last.first;
   for (let record = recordAt(bytes, at); record !== undefined; record = recordAt(bytes, at)) {

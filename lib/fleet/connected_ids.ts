@@ -10,12 +10,15 @@ import { addressesConnectedHere } from "#lib/procfs/tcp_table.ts";
 import { listOrEmpty } from "#lib/values/shape.ts";
 import type { Value } from "#lib/values/value.ts";
 
-/** The cached minions with a connected address, each with its first connected address. */
-export function connectedAddresses(data: DataCache, publishPort: number): Map<string, string> {
+/**
+ * The cached minions with a connected address, each with its first connected address.
+ * @param ids Those that are looked at. Default: all.
+ */
+export function connectedAddresses(data: DataCache, publishPort: number, ids?: Iterable<string>): Map<string, string> {
   const peers = addressesConnectedHere(publishPort);
   const addresses = new Map<string, string>();
   if (peers.size === 0) return addresses;
-  for (const id of data.list()) {
+  for (const id of ids ?? data.list()) {
     const address = addressesOf(data, id).find((address) => typeof address === "string" && peers.has(address));
     if (typeof address === "string") addresses.set(id, address);
   }

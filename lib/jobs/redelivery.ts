@@ -56,6 +56,11 @@ export class Redelivery {
     return this.#pending.size;
   }
 
+  /** Whether job `jid` still waits for acknowledgements. */
+  has(jid: string): boolean {
+    return this.#pending.has(jid);
+  }
+
   /** A job has been published. */
   published(delivery: Delivery, nowMs: number): void {
     const { jid, minions, ttlMs } = delivery;

@@ -16,9 +16,22 @@ const JID = /^\d{20}(?:_[0-9A-Za-z-]{1,64})?$/;
 /** The microseconds of the last jid of all threads that share this memory. */
 let last = new BigInt64Array(jidMemory());
 
+/** What the memory of jids holds: the last one, and which of the masters of a cluster makes them, plus one. */
+const LAST = 0, OWNER = 1;
+/** Masters of a cluster whose jids differ: the microseconds of each are congruent to its number modulo this. */
+const MASTERS = 16;
+
 /** Memory for the threads of one process that must not make the same jid. */
 export function jidMemory(): SharedArrayBuffer {
-  return new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT);
+  return new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT);
+}
+
+/**
+ * Makes all threads with this memory create jids that differ from those of the other masters of a cluster.
+ * @param origin The number of this master: those of sixteen masters differ.
+ */
+export function setJidOrigin(memory: SharedArrayBuffer, origin: number): void {
+  Atomics.store(new BigInt64Array(memory), OWNER, BigInt(origin % MASTERS) + 1n);
 }
 
 /** Makes this thread create jids that differ from those of all threads with the same {@linkcode jidMemory}. */
@@ -49,11 +62,17 @@ export function makeJid(nowMs: number = clockMs(), options: JidOptions = {}): st
 }
 
 function laterThanLast(microseconds: number): number {
+  const owner = Number(Atomics.load(last, OWNER));
   for (;;) {
-    const before = Atomics.load(last, 0);
-    const after = Math.max(microseconds, Number(before) + 1);
-    if (Atomics.compareExchange(last, 0, before, BigInt(after)) === before) return after;
+    const before = Atomics.load(last, LAST);
+    const after = ofOwner(Math.max(microseconds, Number(before) + 1), owner);
+    if (Atomics.compareExchange(last, LAST, before, BigInt(after)) === before) return after;
   }
+}
+
+/** The first microsecond from `from` on that is the master's; without a cluster each is. */
+function ofOwner(from: number, owner: number): number {
+  return owner === 0 ? from : from + (owner - 1 - from % MASTERS + MASTERS) % MASTERS;
 }
 
 /** The wall clock with the sub-millisecond digits of another clock, so that threads seldom get the same time. */

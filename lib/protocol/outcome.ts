@@ -6,6 +6,9 @@
 import { plainRetcode } from "./retcode.ts";
 import type { Value } from "#lib/values/value.ts";
 
+/** Why a job did not reach a minion of another master of the cluster. */
+export const BEYOND = "connected to another master; the database is away";
+
 /** The outcomes, from the best to the worst. */
 export const OUTCOMES = [
   /** It returned, and all succeeded. */
@@ -22,6 +25,8 @@ export const OUTCOMES = [
   "refused",
   /** It is connected, and has not acknowledged the job. */
   "not received",
+  /** It is connected to another master of the cluster, which cannot get the job. */
+  BEYOND,
   /** It is not connected to the master. */
   "not connected",
   /** There is no accepted key with this id. */
@@ -77,6 +82,8 @@ export interface OutcomeFacts {
   readonly acknowledged?: AcknowledgedState;
   /** Whether it is connected now. */
   readonly present: boolean;
+  /** Whether it is connected to another master of the cluster, which no job reaches. Default: false. */
+  readonly beyond?: boolean;
 }
 
 /** The first row whose conditions hold decides. */
@@ -89,6 +96,7 @@ const RULES: readonly (readonly [when: Partial<OutcomeFacts>, then: Outcome])[] 
   [{ present: false }, "not connected"],
   [{ acknowledged: "running" }, "running"],
   [{ acknowledged: "received" }, "received"],
+  [{ beyond: true }, BEYOND],
   [{}, "not received"],
 ];
 
@@ -98,6 +106,7 @@ export function decideOutcome(facts: OutcomeFacts): Outcome {
     (when.returned === undefined || when.returned === facts.returned) &&
     (when.accepted === undefined || when.accepted === facts.accepted) &&
     (when.present === undefined || when.present === facts.present) &&
+    (when.beyond === undefined || when.beyond === facts.beyond) &&
     (when.acknowledged === undefined || when.acknowledged === facts.acknowledged)
   );
   return rule?.[1] ?? "not received";

@@ -10,6 +10,7 @@
 import { readFileIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
 import { appendFrame, frameRecord, readRecords, type RecordForm } from "#lib/os/record_file.ts";
 import { messageOf, MsgpackError, WireError } from "#lib/errors.ts";
+import type { EventLogReader, LoggedEvent } from "#lib/event_log/reader.ts";
 import { joinBytes } from "#lib/values/join_bytes.ts";
 import { decode, encode } from "#lib/values/msgpack.ts";
 import { isMap, map, str, toNumber, type Value, type ValueMap } from "#lib/values/value.ts";
@@ -34,10 +35,33 @@ export interface ReactorPosition {
   readonly log: string;
   /** The number of the last event that was taken over; -1: none. */
   readonly number: number;
+  /** In a cluster: the last event of each master, by its name. */
+  readonly masters?: ReadonlyMap<string, number>;
+}
+
+/** What a reactor has done. */
+export interface ReactionJournal {
+  /** The reactions that were taken over and not started, in their order. */
+  readonly open: readonly Taken[];
+  /** Puts a reader of the event log where the reactor goes on; the first one begins with the events of `startedMs`. */
+  seek(reader: EventLogReader, startedMs: number): void;
+  /** Where the reactor is after an event, which is the next one of the log; `undefined`: it was taken over before. */
+  after(event: LoggedEvent, log: string): ReactorPosition | undefined;
+  /**
+   * Records that an event was taken over, with its reactions, which may be started when this is done.
+   * @throws {LeaseLostError} If they are another master's to start.
+   */
+  take(position: ReactorPosition, taken: readonly Taken[]): void | Promise<void>;
+  /** Records that a reaction was started, with the next record. */
+  started(jid: string): void;
+  /** Writes what was not written yet. */
+  flush(): void;
+  /** Writes what was not written yet, and closes it. */
+  close(): void;
 }
 
 /** The journal of one reactor. */
-export class ReactorJournal {
+export class ReactorJournal implements ReactionJournal {
   readonly #path: string;
   readonly #error: (text: string) => void;
   #position: ReactorPosition | undefined;
@@ -70,25 +94,37 @@ export class ReactorJournal {
     return this.#position;
   }
 
-  /** The reactions that were taken over and not started, in their order. */
+  /** As {@linkcode ReactionJournal} says. */
+  seek(reader: EventLogReader, startedMs: number): void {
+    const position = this.#position;
+    if (position !== undefined && position.log === reader.id) reader.seek(position.number + 1);
+    else reader.seekTime(startedMs);
+  }
+
+  /** As {@linkcode ReactionJournal} says. */
+  after({ number }: LoggedEvent, log: string): ReactorPosition {
+    return { log, number };
+  }
+
+  /** As {@linkcode ReactionJournal} says. */
   get open(): readonly Taken[] {
     return [...this.#open.values()];
   }
 
-  /** Records that an event was taken over, with its reactions. */
+  /** As {@linkcode ReactionJournal} says. */
   take(position: ReactorPosition, taken: readonly Taken[]): void {
     for (const each of taken) this.#open.set(each.jid, each);
     this.#position = position;
     if (taken.length > 0) this.#append(taken);
   }
 
-  /** Records that a reaction was started, with the next record. */
+  /** As {@linkcode ReactionJournal} says. */
   started(jid: string): void {
     this.#open.delete(jid);
     this.#done.push(jid);
   }
 
-  /** Writes what was not written yet. */
+  /** As {@linkcode ReactionJournal} says. */
   flush(): void {
     this.#append([]);
   }
@@ -144,7 +180,7 @@ export class ReactorJournal {
     this.#file = undefined;
   }
 
-  /** Writes what was not written yet, and closes it. */
+  /** As {@linkcode ReactionJournal} says. */
   close(): void {
     if (this.#position !== undefined) this.flush();
     this.#close();
@@ -157,7 +193,8 @@ interface JournalRecord {
   readonly done: readonly string[];
 }
 
-function takenValue({ jid, tag, reaction }: Taken): ValueMap {
+/** A reaction that was taken over, as it is stored. */
+export function takenValue({ jid, tag, reaction }: Taken): ValueMap {
   return map({ jid, tag, reaction: reactionValue(reaction) });
 }
 
@@ -168,14 +205,20 @@ function parseRecord(bytes: Uint8Array): JournalRecord | undefined {
     if (!isMap(value) || !Array.isArray(taken) || !Array.isArray(done)) return undefined;
     return {
       position: { log: str(value.get("log") ?? ""), number: toNumber(value.get("number")) ?? -1 },
-      taken: taken.map((item): Taken => {
-        const field = (name: string): Value => isMap(item) ? item.get(name) ?? null : null;
-        return { jid: str(field("jid")), tag: str(field("tag")), reaction: parseReaction(field("reaction")) };
-      }),
+      taken: taken.map(parseTaken),
       done: done.map(str),
     };
   } catch (error) {
     if (error instanceof MsgpackError || error instanceof WireError) return undefined;
     throw error;
   }
+}
+
+/**
+ * Reverses {@linkcode takenValue}.
+ * @throws {WireError} If it is something else.
+ */
+export function parseTaken(value: Value): Taken {
+  const field = (name: string): Value => isMap(value) ? value.get(name) ?? null : null;
+  return { jid: str(field("jid")), tag: str(field("tag")), reaction: parseReaction(field("reaction")) };
 }

@@ -92,7 +92,7 @@ export function ackParameters(writes: readonly AckWrite[]): unknown[] {
 }
 
 /** All bytes in one, and where each begins, from 1. */
-function slices(parts: readonly Uint8Array[]): { offsets: number[]; lengths: number[]; bytes: Uint8Array } {
+export function slices(parts: readonly Uint8Array[]): { offsets: number[]; lengths: number[]; bytes: Uint8Array } {
   let at = 1;
   const offsets = parts.map(({ length }) => (at += length) - length);
   return { offsets, lengths: parts.map(({ length }) => length), bytes: joinBytes(parts) };

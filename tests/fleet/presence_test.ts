@@ -1,11 +1,19 @@
 import { parseJson } from "#lib/values/json_read.ts";
 import { formerPresenceTopic, PresenceBook, presenceTopic } from "#lib/fleet/presence.ts";
-import { readPresence } from "#lib/fleet/presence_file.ts";
+import {
+  readOwnPresence,
+  readPeersPresence,
+  readPresence,
+  removePeersPresence,
+  writePeersPresence,
+  writePresence,
+} from "#lib/fleet/presence_file.ts";
 import { RequestChannel } from "#lib/sockets/request_channel.ts";
 import { Inbox } from "#lib/sockets/endpoint.ts";
 import { assertEquals } from "#tests/support/assert.ts";
 import { WITHIN_MS } from "#tests/support/eventually.ts";
 import { eventually, fleetTest } from "#tests/support/fleet/fleet.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
 import { ScriptedMinion, testKey } from "#tests/support/fleet/scripted_minion.ts";
 
 const SESSIONS = new Map([["web1", "key of web1"], ["web2", "key of web2"]]);
@@ -22,6 +30,18 @@ Deno.test("a minion is present from its subscription to the end of it", () => {
   assertEquals(present.receive(frame(0, topic)), { id: "web1", present: false });
   assertEquals(present.since.size, 0);
 });
+
+Deno.test("a minion of another master of the cluster is present, and not gone", () =>
+  withTemporaryDirectory((path) => {
+    writePresence(path, { present: new Map([["web1", 1]]), gone: new Map([["web2", 2], ["web3", 3]]) });
+    writePeersPresence(path, { present: new Map([["web1", 9], ["web2", 8]]), away: true });
+    const { present, gone } = readPresence(path);
+    assertEquals([[...present], [...gone]], [[["web1", 1], ["web2", 8]], [["web3", 3]]]);
+    assertEquals([...readOwnPresence(path).present.keys()], ["web1"]);
+    assertEquals(readPeersPresence(path).away, true);
+    removePeersPresence(path);
+    assertEquals([...readPresence(path).gone.keys()], ["web2", "web3"]);
+  }));
 
 for (
   const [what, topic] of [

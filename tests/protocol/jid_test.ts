@@ -1,6 +1,6 @@
 /** @module */
 import { ConfigError } from "#lib/errors.ts";
-import { isJid, jidDirectory, jidMemory, jidToStartTime, makeJid } from "#lib/protocol/jid.ts";
+import { isJid, jidDirectory, jidMemory, jidToStartTime, makeJid, setJidOrigin, shareJids } from "#lib/protocol/jid.ts";
 import { assert, assertEquals, assertMatch, assertThrows } from "#tests/support/assert.ts";
 import corpus from "#tests/corpus/crypto.json" with { type: "json" };
 
@@ -86,4 +86,22 @@ Deno.test("a jid with an invalid month has no start time", () => {
   assertEquals(jidToStartTime("20141323101112123456"), "");
   assertEquals(jidToStartTime("20140023101112123456"), "");
   assertMatch(jidToStartTime("20140231101112123456"), /^2014, Feb 31 /);
+});
+
+Deno.test("masters of a cluster make different jids, whatever the time", () => {
+  const made = new Set<string>();
+  try {
+    for (const origin of [1, 2, 15]) {
+      const memory = jidMemory();
+      shareJids(memory);
+      setJidOrigin(memory, origin);
+      const jids = [makeJid(1_700_000_000_000), makeJid(1_700_000_000_000), makeJid(1_600_000_000_000)];
+      assertEquals(jids.map((jid) => Number(jid.slice(14)) % 16), [origin, origin, origin]);
+      assertEquals(jids, jids.toSorted());
+      for (const jid of jids) made.add(jid);
+    }
+  } finally {
+    shareJids(jidMemory());
+  }
+  assertEquals(made.size, 9);
 });

@@ -1,4 +1,5 @@
 import {
+  BEYOND,
   decideOutcome,
   hasReturned,
   type Outcome,
@@ -23,6 +24,8 @@ const CASES: readonly (readonly [string, Partial<OutcomeFacts>, Outcome])[] = [
   ["a begun job of a minion that has left", { acknowledged: "running", present: false }, "not connected"],
   ["no sign of a connected minion", {}, "not received"],
   ["no sign of a minion that is away", { present: false }, "not connected"],
+  ["no sign of a minion of a master that no job reaches", { beyond: true }, BEYOND],
+  ["a begun job on a minion of such a master", { beyond: true, acknowledged: "running" }, "running"],
   ["an id without a key", { accepted: false, present: false }, "no such minion"],
 ];
 

@@ -8,7 +8,7 @@ import type { LivePart } from "#lib/protocol/live_batch.ts";
 import type { LiveLines } from "#lib/output/live_lines.ts";
 import type { CollectOptions, CollectTimeouts, PublishedJob, Returned, Silent } from "#lib/client/job.ts";
 import type { LocalClient } from "#lib/client/local.ts";
-import { type Outcome, silenceText } from "#lib/protocol/outcome.ts";
+import { BEYOND, type Outcome, silenceText } from "#lib/protocol/outcome.ts";
 import { typedCommand } from "#lib/config/typed_command.ts";
 import { plainRetcode } from "#lib/protocol/retcode.ts";
 import type { Value } from "#lib/values/value.ts";
@@ -98,7 +98,7 @@ function ofReturn(event: Returned, tookMs: number): Answer {
 
 /** The answer of a minion without a return; if it may still return, with a hint how to look it up. */
 function ofSilence({ id, outcome }: Silent, { jid, opts }: { readonly jid: string; readonly opts: Place }): Answer {
-  const final = outcome === "not connected" || outcome === "no such minion";
+  const final = outcome === "not connected" || outcome === BEYOND || outcome === "no such minion";
   const text = final ? silenceText(outcome) : `${silenceText(outcome)}\n${lookupHint(jid, opts)}`;
   return { id, return: text, retcode: 1, out: "no_return", outcome };
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { hasReturned, type Outcome, OUTCOMES } from "#lib/protocol/outcome.ts";
+import { BEYOND, hasReturned, type Outcome, OUTCOMES } from "#lib/protocol/outcome.ts";
 import type { Answer } from "./answers.ts";
 import { alignColumns } from "./align.ts";
 import { type ColourName, colours, sanitizeLine } from "#lib/text/terminal.ts";
@@ -22,6 +22,7 @@ const OUTCOME_COLOURS: Readonly<Record<Outcome, ColourName>> = {
   interrupted: "RED",
   refused: "RED",
   "not received": "LIGHT_RED",
+  [BEYOND]: "YELLOW",
   "not connected": "YELLOW",
   "no such minion": "YELLOW",
 };

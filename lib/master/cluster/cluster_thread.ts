@@ -12,12 +12,15 @@ import { isNewClusterPort, serveCluster } from "#lib/cluster/cluster_messages.ts
 import type { ClusterContext, ClusterPart } from "#lib/cluster/cluster_part.ts";
 import { RootKeys } from "#lib/cluster/cluster_secrets.ts";
 import type { ClusterMembership } from "#lib/cluster/join.ts";
+import { eventPart } from "#lib/cluster/event_part.ts";
+import { jobPart } from "#lib/cluster/job_part.ts";
 import { LeaseFlags } from "#lib/cluster/lease_flags.ts";
 import { PostgresCluster } from "#lib/cluster/postgres_cluster.ts";
 import { publishKeyPart } from "#lib/cluster/publish_key_part.ts";
+import { reactorPart } from "#lib/cluster/reactor_part.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
-import { readPresence } from "#lib/fleet/presence_file.ts";
+import { readOwnPresence } from "#lib/fleet/presence_file.ts";
 import { SharedKey } from "#lib/keys/shared_key.ts";
 import { serveThread, surviveErrors, type ThreadHost, type ThreadService } from "#lib/runtime/thread.ts";
 import { noteSockets } from "#lib/sockets/context.ts";
@@ -36,10 +39,12 @@ export interface ClusterInit extends SupervisedInit {
   readonly sharedKey: SharedArrayBuffer;
   /** The memory of the leases. */
   readonly leases: SharedArrayBuffer;
+  /** When the master was started, in milliseconds since the epoch. */
+  readonly startedMs: number;
 }
 
 /** The subjects, in the order in which they begin. */
-const PARTS: readonly ((context: ClusterContext) => ClusterPart)[] = [publishKeyPart];
+const PARTS: readonly ((context: ClusterContext) => ClusterPart)[] = [publishKeyPart, jobPart, eventPart, reactorPart];
 
 class ClusterService implements ThreadService {
   readonly #host: ThreadHost;
@@ -62,11 +67,12 @@ class ClusterService implements ThreadService {
       flags,
       log,
       applicant: { name, address, leaseMs, last, incarnation },
-      facts: () => ({ minions: readPresence(opts.cachedir).present.size, outbox: outboxCount(opts, host) }),
+      facts: () => ({ minions: readOwnPresence(opts.cachedir).present.size, outbox: outboxCount(opts, host) }),
     });
     const context: ClusterContext = {
       opts,
       log,
+      startedMs: init.startedMs,
       database,
       keys: new RootKeys(membership.root),
       flags,

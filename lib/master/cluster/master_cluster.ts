@@ -49,6 +49,7 @@ export class MasterCluster {
   readonly flags = new LeaseFlags();
   readonly #membership: ClusterMembership;
   readonly #sharedKey: SharedKey;
+  readonly #startedMs = Date.now();
   #ports: ThreadPorts<NewClusterPort> | undefined;
   #link: ClusterLink | undefined;
 
@@ -80,6 +81,7 @@ export class MasterCluster {
       membership: this.#membership,
       sharedKey: this.#sharedKey.memory,
       leases: this.flags.memory,
+      startedMs: this.#startedMs,
     };
     const thread = keep(CLUSTER, new URL("./cluster_thread.ts", import.meta.url), {
       init: () => init,
@@ -100,6 +102,11 @@ export class MasterCluster {
   /** A port to the Cluster thread, for a thread that starts. */
   openFor(name: string, post: PortPost<NewClusterPort>): MessagePort | undefined {
     return this.#ports?.openFor(name, post);
+  }
+
+  /** The Publisher is a new one: it gets the jobs that are not over. */
+  async publisherReplaced(): Promise<void> {
+    await this.#link?.ask("publisherReplaced", null);
   }
 
   /**

@@ -31,6 +31,8 @@ export interface MaintenanceParts {
   rotate(reason: RotationReason): void;
   /** Fires which minions are connected; absent without `presence_events`. */
   readonly reportPresence?: () => Promise<void>;
+  /** Whether old jobs are this master's to remove: in a cluster one master does it for all. */
+  removesJobs(): boolean;
   /** Restores missing key files of users. */
   restoreAccessKeys(): void;
 }
@@ -84,6 +86,7 @@ export class Maintenance {
       removeOldFiles(`${opts.cachedir}/publish_auth`, limits.nowMs - limits.keepSeconds * 1000, log.error);
     }
     this.#tokens?.removeExpired();
+    if (!this.#parts.removesJobs()) return;
     const removed = await this.#jobs.clean(limits, this.#ending.signal);
     if (removed > 0) log.info(`Removed ${removed} old jobs from the cache`);
   }

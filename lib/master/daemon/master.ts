@@ -12,6 +12,7 @@ import { connectionLimits } from "#lib/config/connection_limits.ts";
 import { minionsAt } from "#lib/fleet/connected_ids.ts";
 import { Unanswered } from "#lib/sockets/connection_memory.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
+import { removePeersPresence } from "#lib/fleet/presence_file.ts";
 import { ConnectionLimiter } from "#lib/sockets/connection_limiter.ts";
 import { describeError, messageOf, PreflightError } from "#lib/errors.ts";
 import { stamp } from "#lib/bus/event.ts";
@@ -32,7 +33,7 @@ import { type FunctionMessage, parseFunctionRequest } from "#lib/master/function
 import { isAboutPillar, parsePillarRequestMessage, type PillarReplyMessage } from "#lib/pillar/messages.ts";
 import { PillarProcesses } from "#lib/pillar/processes.ts";
 import { inFlightMemory, MAX_IN_FLIGHT } from "./in_flight_request.ts";
-import { jidMemory, makeJid } from "#lib/protocol/jid.ts";
+import { jidMemory, makeJid, setJidOrigin } from "#lib/protocol/jid.ts";
 import { type SupervisedInit, SupervisedThread, type SupervisedThreadOptions } from "#lib/sockets/supervised_thread.ts";
 import { loadOrCreateKeyPair, loadOrCreateMasterKey } from "#lib/keys/pair.ts";
 import type { Logger } from "#lib/runtime/log.ts";
@@ -118,6 +119,8 @@ const MAX_REPLIES = 128;
 
 /** How long before its use a key is announced, in seconds: when the last one is old, and when a minion was deleted. */
 const LONG_ANNOUNCEMENT_S = 30, SHORT_ANNOUNCEMENT_S = 3;
+/** More events than a master of a cluster ever fires in a millisecond. */
+const EVENTS_PER_MS = 100;
 
 /** The name of the thread that has the database of jobs. */
 const STORE = "JobStore";
@@ -232,7 +235,7 @@ export class Master {
       ...flow !== undefined && { flow },
       verified: new VerifiedTokens().memory,
       fired: new FiredReturns().memory,
-      jids: jidMemory(),
+      jids: this.#jidMemory(),
       signInLimit: rateMemory(),
       signIns: { turns: signInMemory(), others: rateMemory() },
       events,
@@ -299,6 +302,8 @@ export class Master {
           directory: eventLogDirectory(opts.cachedir),
           keepS: opts.event_log_keep,
           maxBytes: opts.event_log_max_bytes,
+          // Other masters know numbers of events: those of a log that is made anew are above them.
+          ...this.#cluster !== undefined && { firstNumber: Date.now() * EVENTS_PER_MS },
         },
       },
     };
@@ -333,9 +338,16 @@ export class Master {
 
   /** Becomes a member of its cluster, if it has one. */
   async #joinCluster(): Promise<void> {
-    if ((this.#opts.cluster_id ?? "") === "") return;
+    if ((this.#opts.cluster_id ?? "") === "") return removePeersPresence(this.#opts.cachedir);
     const { MasterCluster } = await import("../cluster/master_cluster.ts");
     this.#cluster = await MasterCluster.join(this.#opts, this.#sharedKey, this.#log);
+  }
+
+  /** The memory of jids; those of a master of a cluster differ from all others'. */
+  #jidMemory(): SharedArrayBuffer {
+    const memory = jidMemory();
+    if (this.#cluster !== undefined) setJidOrigin(memory, this.#cluster.forThreads.origin);
+    return memory;
   }
 
   /** Starts the thread that has the database of the cluster. */
@@ -482,6 +494,7 @@ export class Master {
         this.#rotating = this.#rotating.then(() => this.#rotate(reason));
       },
       restoreAccessKeys: () => this.#restoreAccessKeys(),
+      removesJobs: () => this.#cluster?.flags.holds("maintenance") ?? true,
       ...presence !== undefined && { reportPresence: () => presence.round() },
     });
     this.#fileUpdates = new FileUpdates({
@@ -496,6 +509,7 @@ export class Master {
       log: this.#log.named("salt.schedule"),
       functions: this.#functions,
       fire: (tag, data) => this.#fire(tag, data),
+      isRunHere: () => this.#cluster?.flags.holds("schedule") ?? true,
     });
     this.#schedule.start();
   }
@@ -532,6 +546,7 @@ export class Master {
       new URL("../publisher/publisher_thread.ts", import.meta.url),
       {
         init: () => ({ ...init, ...this.#ports("Publisher"), opts }),
+        onSuccessor: () => this.#afterPublisher(),
         onMessage(message) {
           listening.resolve(parsePublisherReady(message).publishPort);
         },
@@ -542,6 +557,13 @@ export class Master {
     // Keep the port: otherwise every minion would have to learn the new one.
     opts = packOpts("master", { ...this.#opts, publish_port: publishPort });
     return publishPort;
+  }
+
+  /** A new Publisher knows no job of other masters. */
+  #afterPublisher(): void {
+    this.#cluster?.publisherReplaced().catch((error) =>
+      this.#log.error(`Jobs of other masters are not taken up again: ${messageOf(error)}`)
+    );
   }
 
   #keep<Init extends SupervisedInit>(

@@ -12,8 +12,10 @@ import { ExternalAuth } from "#lib/auth/external_auth.ts";
 import { Autosign } from "#lib/keys/autosign.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
 import { throttledWarnings } from "./throttled_warnings.ts";
+import { ClusterLink, isNewClusterPort } from "#lib/cluster/cluster_messages.ts";
 import { DataCache } from "#lib/fleet/data_cache.ts";
 import { stamp } from "#lib/bus/event.ts";
+import { withoutPeerMark } from "#lib/bus/peer_mark.ts";
 import { StoreError } from "#lib/errors.ts";
 import { EventSender } from "#lib/bus/sender.ts";
 import { openJobStore } from "#lib/stores/open_store.ts";
@@ -119,6 +121,8 @@ export interface ReactorInit extends ServicesInit, SupervisedInit {
 /** The result of {@linkcode openServices}. */
 export interface OpenServices {
   readonly services: MasterServices;
+  /** The way to the Cluster thread, if the master is in a cluster. */
+  readonly cluster: ClusterLink | undefined;
   /** Handles a message of the main thread. */
   receive(message: unknown): void;
   /**
@@ -138,13 +142,16 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
   const journal = masterJournal(opts, log);
   const rows = init.storePort && new RemoteRows(init.storePort);
   const flow = init.flow && openFlow(opts.flow, init.flow);
-  const jobs = openJobs(opts, init, { ...parts, journal, rows, flow });
+  const cluster = init.clusterPort && new ClusterLink(init.clusterPort);
+  const jobs = openJobs(opts, init, { ...parts, journal, rows, flow, cluster });
   const functions = new FunctionRequests(parts.post, parts.onWait);
   // The process gets its time, and others before it theirs.
   const pillars = new PillarRequests(parts.post, parts.onWait, opts.pillar_timeout * 1000 + LATE_PILLAR_MS);
   return {
+    cluster,
     receive(message) {
-      if (isNewStorePort(message)) rows?.moveTo(message.storePort);
+      if (isNewClusterPort(message)) cluster?.moveTo(message.clusterPort);
+      else if (isNewStorePort(message)) rows?.moveTo(message.storePort);
       else if (isAboutPillar(message)) pillars.receive(message);
       else functions.receive(message);
     },
@@ -153,7 +160,7 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
       log,
       warn: throttledWarnings(log),
       async fire(tag, data) {
-        await bus.fireOrLog(tag, stamp(data), log);
+        await bus.fireOrLog(tag, stamp(withoutPeerMark(data)), log);
       },
       auth: openAuth(opts, init, parts),
       jobs: jobs.services,
@@ -171,6 +178,7 @@ export function openServices(opts: MasterOpts, init: ServicesInit, parts: Servic
     async close(budget) {
       await journal?.close(budget);
       bus.close();
+      cluster?.close();
       await jobs.close();
     },
   };
@@ -210,8 +218,9 @@ function openAuth(
 function openJobs(
   opts: MasterOpts,
   { masterPem, fired }: ServicesInit,
-  { log, journal, rows, flow, onWait }: {
+  { log, journal, rows, flow, cluster, onWait }: {
     readonly log: Logger;
+    readonly cluster: ClusterLink | undefined;
     readonly journal: Journal | undefined;
     readonly rows: JobRows | undefined;
     readonly flow: OpenFlow | undefined;
@@ -246,6 +255,17 @@ function openJobs(
         await publisher.send([encode(map({ load, minions, ttl_ms: ttlMs, live }), "disk")]);
         // The job has been sent already, and writing takes as long; the client is answered afterwards.
         if (ttlMs > 0) keep({ jid: str(load.get("jid") ?? ""), load, minions, ttlMs, live });
+      },
+      async share(load, { minions, ttlMs, live }) {
+        if (cluster === undefined) return;
+        const asked = cluster.ask("publish", { load: encode(load, "disk"), minions, ttlMs, live });
+        onWait();
+        try {
+          await asked;
+        } catch (error) {
+          if (!(error instanceof StoreError)) throw error;
+          log.error(`Job ${str(load.get("jid") ?? "")} is not given to the other masters: ${error.message}`);
+        }
       },
     },
     async close() {

@@ -3,11 +3,14 @@
  * @module
  */
 
+import { type ClusterLink, isNewClusterPort } from "#lib/cluster/cluster_messages.ts";
+import { LeaseFlags, type LeaseName } from "#lib/cluster/lease_flags.ts";
 import { unpackOpts } from "#lib/config/opts_transfer.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { messageOf } from "#lib/errors.ts";
 import { FunctionRequests } from "#lib/master/functions/requests.ts";
 import { findStarted } from "#lib/master/reactor/find_started.ts";
+import { LeasedJournal, type ReactorLease } from "#lib/master/reactor/leased_journal.ts";
 import { Performer } from "#lib/master/reactor/performer.ts";
 import { Reactor } from "#lib/master/reactor/reactor.ts";
 import { RenderQueue } from "#lib/master/reactor/render_queue.ts";
@@ -26,6 +29,10 @@ import { publishOwn } from "#lib/master/requests/publish.ts";
 /** Pause before another try to start, in milliseconds. */
 const RETRY_MS = 5_000;
 
+/** Interval of looks at the lease, in milliseconds. */
+const LOOK_MS = 200;
+const LEASE: LeaseName = "reactor";
+
 /** The reactor with the services of the master that it uses. */
 class ReactorService implements ThreadService {
   readonly #opts: MasterOpts;
@@ -35,7 +42,8 @@ class ReactorService implements ThreadService {
   readonly #rendering: RenderQueue;
   readonly #ending = new AbortController();
   readonly #startedMs: number;
-  readonly #starting: Promise<void>;
+  readonly #flags: LeaseFlags | undefined;
+  readonly #running: Promise<void>;
   #reactor: Reactor | undefined;
 
   constructor(init: ReactorInit, host: ThreadHost) {
@@ -55,19 +63,42 @@ class ReactorService implements ThreadService {
       niceness: opts.reactor_niceness ?? 0,
       log: host.log,
     });
-    this.#starting = this.#start();
+    this.#flags = init.cluster && new LeaseFlags(init.cluster.leases);
+    this.#running = this.#run();
+  }
+
+  /** In a cluster the reactor runs while this master holds the lease. */
+  async #run(): Promise<void> {
+    const { signal } = this.#ending, flags = this.#flags;
+    if (flags === undefined) return await this.#start(() => true);
+    const holds = () => flags.holds(LEASE);
+    while (!signal.aborted) {
+      if (holds()) {
+        await this.#start(holds);
+        const reactor = this.#reactor, stopped = reactor?.stopped.then(() => true);
+        while (reactor !== undefined && holds() && !signal.aborted) {
+          if (await Promise.race([stopped, pause(signal)])) break;
+        }
+        if (signal.aborted) return; // it is closed with the rest
+        await reactor?.close();
+        this.#reactor = undefined;
+      }
+      await pause(signal);
+    }
   }
 
   /** Starts the reactor; tries again if its files or the event log cannot be read. */
-  async #start(): Promise<void> {
-    const { log } = this.#host;
-    for (let tries = 1; !this.#ending.signal.aborted; tries++) {
+  async #start(isToRun: () => boolean): Promise<void> {
+    const { log } = this.#host, { cluster } = this.#open;
+    for (let tries = 1; !this.#ending.signal.aborted && isToRun(); tries++) {
       try {
+        const journal = cluster && await LeasedJournal.open(this.#opts.id, leaseOf(cluster, isToRun));
         this.#reactor = await Reactor.start({
           opts: this.#opts,
           log,
           rendering: this.#rendering,
           startedMs: this.#startedMs,
+          ...journal && { journal },
           wasStarted: findStarted(
             this.#opts,
             async (jid) => await this.#open.services.jobs.store.getLoad(jid) !== undefined,
@@ -91,21 +122,38 @@ class ReactorService implements ThreadService {
   }
 
   describe(): string {
-    return this.#reactor?.describe() ?? "starting";
+    const idle = this.#flags === undefined ? "starting" : "another master of the cluster reacts";
+    return this.#reactor?.describe() ?? idle;
   }
 
   onMessage(message: unknown): void {
-    if (isNewStorePort(message)) this.#open.receive(message);
+    if (isNewStorePort(message) || isNewClusterPort(message)) this.#open.receive(message);
     else this.#functions.receive(message);
   }
 
   async close(budget: TimeBudget): Promise<void> {
     this.#ending.abort();
-    await this.#starting;
+    await this.#running;
     await this.#rendering.close(budget);
     await this.#reactor?.close();
     await this.#open.close(budget);
   }
+}
+
+function pause(signal: AbortSignal): Promise<false> {
+  return sleep(LOOK_MS, signal).then(() => false as const, () => false as const);
+}
+
+/** The row of the lease, behind the Cluster thread. */
+function leaseOf(cluster: ClusterLink, holds: () => boolean): ReactorLease {
+  return {
+    holds,
+    async read() {
+      const position = await cluster.ask("reactorPosition", null);
+      return position instanceof Uint8Array ? position : null;
+    },
+    write: async (position) => await cluster.ask("reactorTake", position) === true,
+  };
 }
 
 serveThread<ReactorInit>((init, host) => {

@@ -7,6 +7,7 @@
 import { type BusEvent, readMatching } from "#lib/bus/event.ts";
 import { LogFollower } from "#lib/bus/log_follower.ts";
 import type { BusPaths } from "#lib/bus/paths.ts";
+import { peerMarkOf } from "#lib/bus/peer_mark.ts";
 import { messageOf, UnavailableError, UnstorableError } from "#lib/errors.ts";
 import type { LoggedEvent } from "#lib/event_log/reader.ts";
 import { sleep } from "#lib/os/sleep.ts";
@@ -158,7 +159,8 @@ export class EventForwarder {
       if (isFull()) break;
       taken++;
       const event = readMatching(frame, (tag) => sink.wants(tag));
-      if (event !== undefined) {
+      // An event of another master of the cluster is stored by that one.
+      if (event !== undefined && peerMarkOf(event.data) === undefined) {
         if (this.#waiting.length === 0 && this.#failures === 0) {
           this.#dueMs = queue <= 1 ? 0 : queueMs > 0 ? performance.now() + queueMs : Infinity;
         }

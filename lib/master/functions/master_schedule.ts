@@ -21,6 +21,8 @@ export interface MasterScheduleParts {
   readonly opts: MasterOpts;
   readonly log: Logger;
   readonly functions: Pick<FunctionProcesses, "take">;
+  /** Whether jobs are this master's to run: in a cluster one master runs them for all. */
+  isRunHere(): boolean;
   /** Stamps an event and fires it on the master's bus. */
   fire(tag: string, data: ValueMap): Promise<void>;
 }
@@ -57,7 +59,11 @@ export class MasterSchedule {
   }
 
   #start({ job, run }: DueJob): void {
-    const { functions, log } = this.#parts, { title } = job;
+    const { functions, log, isRunHere } = this.#parts, { title } = job;
+    if (!isRunHere()) {
+      log.debug(() => `The scheduled job ${title} is run by another master of the cluster`);
+      return;
+    }
     const fun = run.instead ?? job.fun, jid = makeJid();
     log.info(`Running scheduled job: ${title} with jid ${jid}`);
     this.#running.set(title, (this.#running.get(title) ?? 0) + 1);

@@ -137,7 +137,8 @@ export class JobDelivery {
    */
   async deliver(pushed: Uint8Array): Promise<void> {
     const { publish, isPresent } = this.#parts;
-    const delivery = parseDelivery(pushed);
+    const { again, ...delivery } = parseDelivery(pushed);
+    if (again) return void this.#takeUpOne(delivery);
     // First, because a fast minion may acknowledge at once.
     this.#redelivery.published(delivery, performance.now());
     this.#lookSoon();
@@ -147,6 +148,18 @@ export class JobDelivery {
     if (able.length > 0 && able.length === minions.length) return await publish(withLive(load), minions);
     if (able.length > 0) await publish(withLive(loadFor(load, able)), able);
     await publish(load, minions);
+  }
+
+  /**
+   * Continues with a job that masters of the cluster have published: those of its minions that have not answered get it
+   * by name, when they connect or because they are silent.
+   */
+  async #takeUpOne(delivery: Delivery): Promise<void> {
+    const missing = await this.#missingIn(delivery);
+    if (this.#redelivery.has(delivery.jid) || missing.length === 0) return;
+    this.#redelivery.published({ ...delivery, minions: missing }, performance.now());
+    this.#lookSoon();
+    this.#sweepLater();
   }
 
   /**
@@ -189,8 +202,11 @@ function withLive(load: ValueMap): ValueMap {
   return new Map([...load, ["live", true]]);
 }
 
-/** Parses a message of an MWorker: a load, its minions and its time limit. */
-function parseDelivery(frame: Uint8Array): Delivery {
+/**
+ * Parses a message of an MWorker: a load, its minions and its time limit; or of the cluster, which says whether the job
+ * was published before.
+ */
+function parseDelivery(frame: Uint8Array): Delivery & { readonly again: boolean } {
   const pushed = decode(frame, "disk");
   const load = isMap(pushed) ? pushed.get("load") : undefined;
   if (!isMap(pushed) || !isMap(load)) throw new TypeError("a message to publish is not a load");
@@ -198,6 +214,7 @@ function parseDelivery(frame: Uint8Array): Delivery {
   return {
     jid: str(load.get("jid") ?? ""),
     load,
+    again: pushed.get("again") === true,
     live: pushed.get("live") === true,
     minions: Array.isArray(minions) ? minions.filter((id) => typeof id === "string") : [],
     ttlMs: toNumber(pushed.get("ttl_ms")) ?? 0,

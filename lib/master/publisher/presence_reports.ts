@@ -9,7 +9,7 @@ import { stamp } from "#lib/bus/event.ts";
 import type { EventData } from "#lib/bus/event.ts";
 import type { Logger } from "#lib/runtime/log.ts";
 import type { PresenceBook, PresenceChange } from "#lib/fleet/presence.ts";
-import { type Presence, readPresence, writePresence } from "#lib/fleet/presence_file.ts";
+import { type Presence, readOwnPresence, writePresence } from "#lib/fleet/presence_file.ts";
 import { PRESENCE_CHANGE_EVENT } from "#lib/protocol/tags.ts";
 import { map } from "#lib/values/value.ts";
 import { clearTimeout, setTimeout, type Timer } from "#lib/os/timers.ts";
@@ -50,7 +50,7 @@ export class PresenceReports {
   constructor(parts: PresenceParts) {
     const { cachedir, book } = parts;
     this.#parts = parts;
-    this.#gone = allGone(readPresence(cachedir));
+    this.#gone = allGone(readOwnPresence(cachedir));
     writePresence(cachedir, { present: book.since, gone: this.#gone });
   }
 

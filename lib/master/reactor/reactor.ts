@@ -10,13 +10,13 @@ import { LogFollower } from "#lib/bus/log_follower.ts";
 import { masterBus } from "#lib/bus/paths.ts";
 import type { MasterOpts } from "#lib/config/options.ts";
 import { eventLogDirectory, reactorDirectory } from "#lib/config/master_paths.ts";
-import { describeError, messageOf } from "#lib/errors.ts";
+import { describeError, LeaseLostError, messageOf } from "#lib/errors.ts";
 import { EventLogReader, type LogBatch, type LoggedEvent } from "#lib/event_log/reader.ts";
 import { clearInterval, setInterval, type Timer } from "#lib/os/timers.ts";
 import { isJid, makeJid } from "#lib/protocol/jid.ts";
 import { type Chain, ReactionChains } from "#lib/reactor/chains.ts";
 import { changedEntries, changesText, parseChanges, type ReactorChanges, UNCHANGED } from "#lib/reactor/changes.ts";
-import { ReactorJournal, type ReactorPosition, type Taken } from "#lib/reactor/journal.ts";
+import { type ReactionJournal, ReactorJournal, type ReactorPosition, type Taken } from "#lib/reactor/journal.ts";
 import { TagLimits } from "#lib/reactor/limits.ts";
 import { MapMatcher, type ReactorMistake, readReactorMap } from "#lib/reactor/reactor_map.ts";
 import { mistakeText, type RenderedEvent } from "#lib/reactor/rendering.ts";
@@ -42,6 +42,8 @@ export interface ReactorParts {
   readonly rendering: RenderQueue;
   /** When the master was started, in milliseconds since the epoch. */
   readonly startedMs: number;
+  /** What predecessors have done. Default: a file of this master. */
+  readonly journal?: ReactionJournal;
   /** Whether a reaction that a predecessor took over was started after all. */
   wasStarted(taken: Taken): Promise<boolean>;
   /** Makes what starts reactions. */
@@ -62,7 +64,7 @@ interface InWork {
 /** A running reactor. */
 export class Reactor {
   readonly #parts: ReactorParts;
-  readonly #journal: ReactorJournal;
+  readonly #journal: ReactionJournal;
   readonly #status = new ReactorStatus();
   readonly #performer: Performer;
   readonly #chains: ReactionChains;
@@ -79,6 +81,7 @@ export class Reactor {
   #work = Promise.withResolvers<void>();
   #room = Promise.withResolvers<void>();
   #running: Promise<unknown> = Promise.resolve();
+  readonly #stopped = Promise.withResolvers<void>();
   #position: ReactorPosition = { log: "", number: -1 };
   #reporting: Timer | undefined;
   #reported = "";
@@ -88,7 +91,7 @@ export class Reactor {
     this.#parts = parts;
     const { opts, log } = parts;
     this.#directory = reactorDirectory(opts.cachedir);
-    this.#journal = new ReactorJournal(this.#directory, (text) => log.error(text));
+    this.#journal = parts.journal ?? new ReactorJournal(this.#directory, (text) => log.error(text));
     this.#chains = new ReactionChains(opts.reactor_loop_limit);
     this.#limits = new TagLimits(opts.reactor_limits);
     this.#performer = parts.performer({
@@ -113,22 +116,27 @@ export class Reactor {
   static async start(parts: ReactorParts): Promise<Reactor> {
     const reactor = new Reactor(parts);
     const { opts } = parts;
-    const { position } = reactor.#journal;
     const follower = reactor.#follower = await LogFollower.open(
       { paths: masterBus(opts.sock_dir), directory: eventLogDirectory(opts.cachedir) },
-      (reader) =>
-        position !== undefined && position.log === reader.id
-          ? reader.seek(position.number + 1)
-          : reader.seekTime(parts.startedMs),
+      (reader) => reactor.#journal.seek(reader, parts.startedMs),
     );
     reactor.#position = { log: follower.id ?? "", number: follower.next - 1 };
     reactor.#readMap();
     const guard = (loop: Promise<void>) =>
-      loop.catch((error) => parts.log.critical(`The reactor has stopped: ${describeError(error)}`));
+      loop.catch((error) => {
+        if (error instanceof LeaseLostError) parts.log.info("The reactor stops: another master reacts from now on");
+        else parts.log.critical(`The reactor has stopped: ${describeError(error)}`);
+        reactor.#stopped.resolve();
+      });
     reactor.#running = Promise.all([guard(reactor.#perform()), guard(reactor.#read(follower))]);
     reactor.#reporting = setInterval(() => reactor.#report(), REPORT_MS);
     reactor.#report();
     return reactor;
+  }
+
+  /** Resolves when it has stopped by itself. */
+  get stopped(): Promise<void> {
+    return this.#stopped.promise;
   }
 
   /** What it does, in one line. */
@@ -160,9 +168,10 @@ export class Reactor {
   }
 
   /** Puts an event into work, if files react to it. */
-  async #take({ number, frame }: LoggedEvent, log: string): Promise<void> {
+  async #take(event: LoggedEvent, log: string): Promise<void> {
+    const { frame } = event, position = this.#journal.after(event, log);
+    if (position === undefined) return;
     this.#status.counts.events++;
-    const position = { log, number };
     await this.#enter(frame, position);
     const replay = takeReplay(this.#directory, tagText(frame));
     if (replay !== undefined) await this.#replay(replay, position);
@@ -265,7 +274,7 @@ export class Reactor {
       this.#chains.note(longer, reaction, jid, Date.now());
       return { jid, tag, reaction };
     });
-    this.#journal.take(position, taken);
+    await this.#journal.take(position, taken);
     for (const each of taken) await this.#performer.perform(each);
   }
 
@@ -299,7 +308,7 @@ export class Reactor {
     if (text === this.#reported) return;
     this.#reported = text;
     try {
-      if (this.#inWork.length === 0) this.#journal.take(this.#position, []);
+      if (this.#inWork.length === 0) void this.#journal.take(this.#position, []);
       this.#journal.flush();
       writeStatus(this.#directory, status);
     } catch (error) {

@@ -216,14 +216,13 @@ export async function issueJob(load: ValueMap, addressees: Addressees, services:
   const publish = publishOf(job, addressees, load, services);
   writeTrace(publish, services.trace?.context);
   await services.fire(jobPublish(jid), asNoted(publish));
-  await inSpan(
-    services.trace,
-    "salt.pub.send",
-    () => services.jobs.publish(publish, { minions, ttlMs: jobTtlMs(kwargs, services), live }),
-  );
+  const delivery = { minions, ttlMs: jobTtlMs(kwargs, services), live };
+  await inSpan(services.trace, "salt.pub.send", () => services.jobs.publish(publish, delivery));
+  const shared = services.jobs.share(publish, delivery);
   // Other jobs are stored while they are being sent: half a dozen new files take longer than everything else here. The
   // client is answered when the job is stored.
   if (!first) await inSpan(services.trace, "salt.store.load", () => storeJob(jid, stored, minions, services));
+  await shared;
   try {
     await services.jobs.durable();
   } catch (error) {

@@ -62,6 +62,11 @@ export interface JobServices {
   admit(user: string, funs: readonly string[]): Throttled | undefined;
   /** Sends a load to the publisher. */
   publish(load: ValueMap, how: DeliveryOptions): Promise<void>;
+  /**
+   * Gives a load to the other masters of the cluster, if there is one; resolves when they have it for certain, or when
+   * the database is away: then they get it later.
+   */
+  share(load: ValueMap, how: DeliveryOptions): Promise<void>;
 }
 
 /** `undefined` if a command is to be done, else the answer in its place. */

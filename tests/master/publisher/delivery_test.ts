@@ -7,6 +7,7 @@ import { momentAfter, readMoment } from "#lib/os/moment.ts";
 import { encode } from "#lib/values/msgpack.ts";
 import { map, type Value, type ValueMap } from "#lib/values/value.ts";
 import { assertEquals, assertRejects, assertStringIncludes } from "#tests/support/assert.ts";
+import { eventually } from "#tests/support/eventually.ts";
 import { jobStore } from "#tests/support/fleet/job_store.ts";
 
 const JID = "20240102030405000001";
@@ -62,6 +63,23 @@ Deno.test("a job is published once, and again by id for minions that connect and
   assertEquals(delivery.size, 0);
   await delivery.arrived(MINIONS);
   assertEquals(place.takePublished(), []);
+  delivery.close();
+});
+
+Deno.test("a job that a cluster has published goes by name to those that have neither acknowledged it nor returned", async () => {
+  using place = new Place();
+  place.jobs.prepare(JID);
+  place.jobs.acks.save(JID, "web1", { state: "received", sinceMs: 1 });
+  place.jobs.saveReturn(map({ jid: JID, id: "web3", return: true, fun: "test.ping", cmd: "_return" }));
+  const delivery = await place.open();
+  await delivery.deliver(pushed({ again: true }));
+  await eventually(() => Promise.resolve(delivery.size === 1), { what: "the job is taken up" });
+  await delivery.deliver(pushed({ again: true, minions: ["web1"] }));
+  assertEquals(place.takePublished(), []);
+  await delivery.arrived(MINIONS);
+  assertEquals(place.takePublished(), [[["web2"], false]]);
+  delivery.noteEvent(`salt/job/${JID}/ret/web2`);
+  assertEquals(delivery.size, 0);
   delivery.close();
 });
 

@@ -112,6 +112,7 @@ export async function testServices(overrides: Readonly<Record<string, Value>> = 
         published.push(load);
         return Promise.resolve();
       },
+      share: () => Promise.resolve(),
     },
     minions: {
       data: new DataCache(opts.cachedir, { log: log.error }),

@@ -1,0 +1,69 @@
+/**
+ * Events across masters over a real database: each once, in the order of each master, also after an outage and a
+ * restart.
+ * @module
+ */
+
+import { map } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { serverProgram } from "#tests/support/database_servers.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { BusMember, startClusterPlace } from "./cluster_place.ts";
+
+const missing = serverProgram("postgres") === undefined;
+const named = (what: string) => missing ? `${what} (skipped: there is no postgres)` : what;
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
+
+Deno.test({
+  name: named("each master has the events of the other once, in their order, and those of each master alone stay"),
+  ignore: missing,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      await using place = await startClusterPlace();
+      await using a = await BusMember.open(`${root}/a`, await place.member(1));
+      await using b = await BusMember.open(`${root}/b`, await place.member(2));
+      const fire = async (from: BusMember) => {
+        for (const n of numbers(0, 300)) {
+          await from.fire(n % 3 === 0 ? "salt/store/away" : `salt/job/${n}/ret/web1`, map({ n, text: "x".repeat(n) }));
+        }
+      };
+      await Promise.all([fire(a), fire(b)]);
+      const shared = numbers(0, 300).filter((n) => n % 3 !== 0);
+      await eventually(() => b.numbersFrom("master-1").length >= shared.length, { what: "the events of the first" });
+      await eventually(() => a.numbersFrom("master-2").length >= shared.length, { what: "the events of the second" });
+      assertEquals([b.numbersFrom("master-1"), a.numbersFrom("master-2")], [shared, shared]);
+      // What came from another master goes to none again.
+      assertEquals(a.numbersFrom("master-1"), []);
+      await place.server.sql(`do $$ begin assert (select count(*) from salt.events) = 400; end $$`);
+    }),
+});
+
+Deno.test({
+  name: named("events of an outage of the database follow, and a restarted master has each once"),
+  ignore: missing,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      await using place = await startClusterPlace();
+      const first = await place.member(1), second = await place.member(2);
+      await using a = await BusMember.open(`${root}/a`, first);
+      const b = await BusMember.open(`${root}/b`, second);
+      for (const n of numbers(0, 20)) await a.fire("tag", map({ n }));
+      await eventually(() => b.numbersFrom("master-1").length === 20, { what: "the first events" });
+      await eventually(() => Deno.statSync(`${root}/b/cluster/events.p`).isFile, { what: "the first record" });
+      Deno.copyFileSync(`${root}/b/cluster/events.p`, `${root}/b/recorded.p`);
+      await place.server.crash();
+      for (const n of numbers(20, 40)) await a.fire("tag", map({ n }));
+      await eventually(() => first.database.away, { what: "the database is away" });
+      await place.server.restart();
+      await eventually(() => b.numbersFrom("master-1").length === 40, { what: "the events of the outage" });
+      await b[Symbol.asyncDispose]();
+      // As after a kill: what was recorded is older than what was fired.
+      Deno.removeSync(`${root}/b/cluster/events.p`);
+      Deno.renameSync(`${root}/b/recorded.p`, `${root}/b/cluster/events.p`);
+      for (const n of numbers(40, 60)) await a.fire("tag", map({ n }));
+      await using again = await BusMember.open(`${root}/b`, await place.member(2));
+      await eventually(() => again.numbersFrom("master-1").length >= 60, { what: "the events of its absence" });
+      assertEquals(again.numbersFrom("master-1"), numbers(0, 60));
+    }),
+});

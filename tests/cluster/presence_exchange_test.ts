@@ -1,0 +1,96 @@
+/**
+ * Presence across masters over a real database.
+ * @module
+ */
+
+import { PresenceExchange } from "#lib/cluster/presence_exchange.ts";
+import { readPeersPresence } from "#lib/fleet/presence_file.ts";
+import { encode } from "#lib/values/msgpack.ts";
+import { map } from "#lib/values/value.ts";
+import { assertEquals } from "#tests/support/assert.ts";
+import { serverProgram } from "#tests/support/database_servers.ts";
+import { eventually } from "#tests/support/eventually.ts";
+import { withTemporaryDirectory } from "#tests/support/temporary_directory.ts";
+import { type ClusterPlace, startClusterPlace } from "./cluster_place.ts";
+
+const missing = serverProgram("postgres") === undefined;
+const named = (what: string) => missing ? `${what} (skipped: there is no postgres)` : what;
+
+/** A master with these connections. */
+async function open(place: ClusterPlace, origin: number, cachedir: string, roundMs = 600_000) {
+  const { database, log } = await place.member(origin);
+  const peers = [1, 2, 3].filter((one) => one !== origin).map((one) => [one, `master-${one}`] as const);
+  database.setPeers(new Map(peers));
+  // So that the database is seen to go away.
+  database.follow("p", () => Promise.resolve());
+  const own = new Map<string, number>();
+  const exchange = new PresenceExchange({ database, cachedir, log, own: () => own, roundMs });
+  await exchange.open();
+  const known = () => [...readPeersPresence(cachedir).present.keys()].sort();
+  return { database, own, exchange, known, cachedir };
+}
+
+Deno.test({
+  name: named("the minions of other masters are known, until they are lost, or their master is"),
+  ignore: missing,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      await using place = await startClusterPlace();
+      const a = await open(place, 1, `${root}/a`);
+      a.own.set("web1", 1_000).set("web2", 2_000);
+      a.exchange.noteOwn();
+      await eventually(async () => {
+        await place.server.sql(`do $$ begin assert (select count(*) from salt.presence) = 2; end $$`);
+        return true;
+      }, { what: "the rows" });
+      const b = await open(place, 2, `${root}/b`);
+      await eventually(() => b.known().length === 2, { what: "the minions of the first" });
+      b.exchange.noteForeign("master-1", encode(map({ new: ["web3"], lost: ["web1"] }), "disk"));
+      b.exchange.noteForeign("master-3", encode(map({ new: [], lost: ["web2"] }), "disk"));
+      assertEquals(b.known(), ["web2", "web3"]);
+      b.database.setPeers(new Map());
+      await eventually(() => b.known().length === 0, { what: "the first is gone" });
+      b.database.setPeers(new Map([[1, "master-1"]]));
+      await eventually(() => b.known().length === 2, { what: "the first is back" });
+      await place.server.crash();
+      await eventually(() => readPeersPresence(b.cachedir).away, { what: "the database is away" });
+      b.database.setPeers(new Map());
+      // What was known before stands.
+      assertEquals(b.known(), ["web2", "web3"]);
+      await place.server.restart();
+      for (const { exchange } of [a, b]) await exchange.close();
+    }),
+});
+
+Deno.test({
+  name: named(
+    "a minion that has moved is its new master's, whatever the old one writes late; one of both is told by the other",
+  ),
+  ignore: missing,
+  fn: () =>
+    withTemporaryDirectory(async (root) => {
+      await using place = await startClusterPlace();
+      const a = await open(place, 1, `${root}/a`, 500), b = await open(place, 2, `${root}/b`, 500);
+      const origins = async (expected: string) =>
+        await eventually(async () => {
+          await place.server.sql(
+            `do $$ begin assert (select coalesce(string_agg(minion || origin, ' ' order by minion), '')
+            from salt.presence) = '${expected}'; end $$`,
+          );
+          return true;
+        }, { what: expected });
+      b.own.set("web1", 2_000).set("web2", 2_000);
+      b.exchange.noteOwn();
+      await origins("web12 web22");
+      a.own.set("web1", 1_000).set("web2", 3_000);
+      a.exchange.noteOwn();
+      await origins("web12 web21");
+      // It is connected to both, and leaves the one that has the row.
+      b.own.delete("web1");
+      b.exchange.noteOwn();
+      await origins("web11 web21");
+      await a.exchange.close();
+      await origins("web22");
+      await b.exchange.close();
+    }),
+});
