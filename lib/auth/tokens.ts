@@ -6,6 +6,7 @@
  */
 
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import type { ChangeNotes } from "#lib/os/change_notes.ts";
 import { hashHex } from "#lib/crypto/hash.ts";
 import { listDirectory, type StoreLog } from "#lib/os/store_files.ts";
 import { messageOf } from "#lib/errors.ts";
@@ -43,6 +44,8 @@ export interface EauthToken extends TokenSubject {
 const ENTROPY_BYTES = 512;
 /** Maximum number of files that one call of {@linkcode Tokens.removeExpired} checks. */
 const MAX_LOOKS = 1_000;
+/** The kind of their notes. */
+const TOKENS = "tokens";
 /** Maximum number of tokens of one user; the oldest are removed. */
 export const MAX_OF_USER = 1_000;
 
@@ -52,11 +55,19 @@ interface Held {
   readonly startS: number;
 }
 
+interface TokensOptions {
+  readonly directory: string;
+  readonly hashType: string;
+  readonly log: StoreLog;
+  readonly notes?: ChangeNotes | undefined;
+}
+
 /** The tokens in one directory. */
 export class Tokens {
   readonly #directory: string;
   readonly #hashType: string;
   readonly #log: StoreLog;
+  readonly #notes: ChangeNotes | undefined;
   /** What is known of the files, by name: a token does not change. */
   #held = new Map<string, Held>();
   /** The last name that {@linkcode removeExpired} has looked at. */
@@ -65,16 +76,18 @@ export class Tokens {
   /**
    * @param options.directory `token_dir`.
    * @param options.hashType `hash_type`: decides how long a token is.
+   * @param options.notes Where changes are noted for other masters.
    */
-  constructor({ directory, hashType, log }: { directory: string; hashType: string; log: StoreLog }) {
+  constructor({ directory, hashType, log, notes }: TokensOptions) {
     this.#directory = directory;
     this.#hashType = hashType;
     this.#log = log;
+    this.#notes = notes;
   }
 
   /**
    * Creates a token that is valid for so many seconds. If its user has too many, the oldest are removed.
-   * @throws What writing throws.
+   * @throws What writing throws; {StoreError} if it cannot be noted.
    */
   make(subject: TokenSubject, expireS: number): EauthToken {
     const nowS = Date.now() / 1000;
@@ -89,6 +102,7 @@ export class Tokens {
     data.set("token", token);
     const file = encode(map({ data, _expires: Math.floor(nowS + expireS) }), "disk");
     writeFileAtomic(this.#path(token), file, { mode: 0o600, makeDirectory: true });
+    this.#notes?.add(TOKENS, token);
     this.#trim(userOf(subject));
     return { ...subject, data };
   }
@@ -108,7 +122,31 @@ export class Tokens {
   remove(token: Value | undefined): boolean {
     if (!isToken(token)) return false;
     const removed = [this.#path(token), `${this.#directory}/${token}`].map((path) => removeIfExists(path));
-    return removed.some((was) => was);
+    const was = removed.includes(true);
+    if (was) this.#notes?.add(TOKENS, token);
+    return was;
+  }
+
+  /** The names of all that are stored. */
+  list(): string[] {
+    return listDirectory(this.#directory, this.#log).map(({ name }) => name.replace(/\.p$/, "")).filter(isToken);
+  }
+
+  /** The file of a token, for another master; `undefined`: there is none. */
+  packed(token: string): Uint8Array | undefined {
+    if (!isToken(token)) return undefined;
+    return readFileIfExists(this.#path(token)) ?? readFileIfExists(`${this.#directory}/${token}`);
+  }
+
+  /**
+   * Stores the file of a token that another master has made, or removes it. What has not the form of a token is left
+   * out.
+   * @throws What writing throws.
+   */
+  setPacked(token: string, file: Uint8Array | undefined): void {
+    if (!isToken(token)) return;
+    if (file !== undefined) return writeFileAtomic(this.#path(token), file, { mode: 0o600, makeDirectory: true });
+    for (const path of [this.#path(token), `${this.#directory}/${token}`]) removeIfExists(path);
   }
 
   /**

@@ -6,7 +6,8 @@
  * @module
  */
 
-import { removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import type { ChangeNotes } from "#lib/os/change_notes.ts";
 import { StoreError } from "#lib/errors.ts";
 import { listDirectory, readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
@@ -35,10 +36,16 @@ export class DataCache {
   readonly #cachedir: string;
   readonly #log: StoreLog;
 
-  /** @param options.log Called with files that cannot be read. */
-  constructor(cachedir: string, options: { readonly log: StoreLog }) {
+  readonly #notes: ChangeNotes | undefined;
+
+  /**
+   * @param options.log Called with files that cannot be read.
+   * @param options.notes Where changes are noted for other masters.
+   */
+  constructor(cachedir: string, options: { readonly log: StoreLog; readonly notes?: ChangeNotes | undefined }) {
     this.#cachedir = cachedir;
     this.#log = options.log;
+    this.#notes = options.notes;
   }
 
   /**
@@ -49,13 +56,14 @@ export class DataCache {
   setGrains(id: string, grains: ValueMap): void {
     const bytes = encode(grains, "disk");
     if (bytes.length > MAX_GRAINS_BYTES) {
-      if (isValidId(id)) removeIfExists(`${this.#cachedir}/grains/${id}.p`);
+      if (isValidId(id) && removeIfExists(`${this.#cachedir}/grains/${id}.p`)) this.#notes?.add("grains", id);
       throw new StoreError(
         `The grains of ${JSON.stringify(id)} take ${bytes.length} bytes, ${MAX_GRAINS_BYTES} are allowed`,
         this.#cachedir,
       );
     }
     this.#write("grains", id, bytes);
+    this.#notes?.add("grains", id);
   }
 
   /**
@@ -64,6 +72,27 @@ export class DataCache {
    */
   setPillar(id: string, pillar: ValueMap): void {
     this.#write("pillar", id, encode(pillar, "disk"));
+    this.#notes?.add("pillar", id);
+  }
+
+  /** What a bank has of a minion, as MessagePack; `undefined`: nothing. */
+  packed(bank: Bank, id: string): Uint8Array | undefined {
+    if (!isValidId(id)) return undefined;
+    const bytes = readFileIfExists(`${this.#cachedir}/${bank}/${id}.p`);
+    if (bytes !== undefined) return bytes;
+    const old = asMap(this.#read(`minions/${id}/data.p`)?.get(bank));
+    return old && encode(old, "disk");
+  }
+
+  /**
+   * Stores what another master has of a minion, or removes it.
+   * @param bytes MessagePack of a map, which the caller has checked.
+   * @throws {StoreError} If it cannot be written, or the id is invalid.
+   */
+  setPacked(bank: Bank, id: string, bytes: Uint8Array | undefined): void {
+    if (bytes !== undefined) return this.#write(bank, id, bytes);
+    if (!isValidId(id)) throw new StoreError(`Cannot remove data of the id ${JSON.stringify(id)}`, this.#cachedir);
+    this.#storing(`remove the ${bank} of ${id}`, () => void removeIfExists(`${this.#cachedir}/${bank}/${id}.p`));
   }
 
   /** The data of a minion; `undefined` if there is none. */
@@ -125,6 +154,7 @@ export class DataCache {
       // Removes all of them, without stopping at the first.
       const removed = [...files, `${old}/data.p`, `${old}/mine.p`].filter((path) => removeIfExists(path)).length;
       removeEmpty(old);
+      if (removed > 0) { for (const bank of ["grains", "pillar", "mine"]) this.#notes?.add(bank, id); }
       return removed > 0;
     });
   }

@@ -9,6 +9,7 @@
 
 import { messageOf, StoreError } from "#lib/errors.ts";
 import { readFileIfExists, removeIfExists, writeFileAtomic } from "#lib/os/atomic_file.ts";
+import type { ChangeNotes } from "#lib/os/change_notes.ts";
 import { withFileLock } from "#lib/os/file_lock.ts";
 import { changedMs, readDirectory, readValue, type StoreLog, storing } from "#lib/os/store_files.ts";
 import { isValidId } from "#lib/protocol/minion_id.ts";
@@ -36,6 +37,16 @@ export interface MineOptions {
   readonly maxBytes: number;
   /** Called with files that cannot be read. */
   readonly log: StoreLog;
+  /** Where changes are noted for other masters. */
+  readonly notes?: ChangeNotes | undefined;
+}
+
+/** The mine of one minion, as masters give it to each other. */
+export interface PackedMine {
+  /** The stored map, as MessagePack. */
+  readonly values: Uint8Array;
+  /** When each value was stored, in milliseconds since the epoch, by name. */
+  readonly times: ValueMap;
 }
 
 /** The mines of all minions below one `cachedir`. Many threads and processes may use it. */
@@ -143,6 +154,26 @@ export class Mine {
     }
   }
 
+  /** The mine of a minion for another master; `undefined`: there is none. */
+  packed(id: string): PackedMine | undefined {
+    const values = this.get(id);
+    return values && { values: encode(values, "disk"), times: new Map(this.#timesOf(id, values)) };
+  }
+
+  /**
+   * Stores what another master has of a minion, or removes it.
+   * @param mine Its values are MessagePack of a map, which the caller has checked.
+   * @throws {StoreError} If it cannot be written.
+   */
+  setPacked(id: string, mine: PackedMine | undefined): void {
+    this.#locked(id, "take over", () => {
+      changeBankFile(this.#values, id, mine?.values);
+      if (mine !== undefined) return this.#writeTimes(id, mine.times);
+      removeIfExists(this.#oldPath(id));
+      removeIfExists(this.#timesPath(id));
+    });
+  }
+
   /** When the values of a minion were stored; `undefined` if it has no mine. */
   times(id: string): MineTimes | undefined {
     const changed = changedMs(`${this.#values.directory}/${id}.p`) ?? changedMs(this.#oldPath(id));
@@ -185,6 +216,12 @@ export class Mine {
   }
 
   #changing<T>(id: string, what: string, run: () => T): T {
+    const result = this.#locked(id, what, run);
+    this.#options.notes?.add("mine", id);
+    return result;
+  }
+
+  #locked<T>(id: string, what: string, run: () => T): T {
     if (!isValidId(id)) throw new StoreError(`There is no mine of the id ${JSON.stringify(id)}`, this.#cachedir);
     return storing(`${what} the mine of ${id} in ${this.#cachedir}`, this.#cachedir, () => {
       const done = withFileLock(this.#values.lock, () => ({ result: run() }));

@@ -7,7 +7,8 @@
 
 import { KEY_EVENT } from "#lib/protocol/tags.ts";
 import { compileGlob } from "#lib/text/glob.ts";
-import { KEY_DIRECTORIES, type KeyState, KeyStore } from "./store.ts";
+import { fileKeyBank, type KeyBank, type KeyStep } from "./key_bank.ts";
+import { KEY_DIRECTORIES, type KeyState, type KeyStore } from "./store.ts";
 import { PublicKey } from "#lib/crypto/rsa.ts";
 import type { ValueMap } from "#lib/values/value.ts";
 
@@ -23,6 +24,11 @@ export interface KeyManagerOptions {
   readonly fire: (tag: string, data: ValueMap) => Promise<void>;
   /** Removes a minion from the data cache; called after its last key was deleted. */
   readonly forget: (id: string) => void;
+  /**
+   * Makes the changes.
+   * @default that of a master that stands alone
+   */
+  readonly bank?: KeyBank;
 }
 
 /** The result of {@linkcode KeyManager.change}. */
@@ -37,10 +43,12 @@ export interface KeyChange {
 export class KeyManager {
   readonly #store: KeyStore;
   readonly #options: KeyManagerOptions;
+  readonly #bank: KeyBank;
 
   constructor(store: KeyStore, options: KeyManagerOptions) {
     this.#store = store;
     this.#options = options;
+    this.#bank = options.bank ?? fileKeyBank(store);
   }
 
   /** All ids of each of `states`, sorted without regard to case; a state without keys has an empty list. */
@@ -73,21 +81,19 @@ export class KeyManager {
 
   /** Accepts or rejects every key of `matches`, and fires an event for each. Keys already in that state are skipped. */
   async change(matches: KeyMatches, to: "accepted" | "rejected"): Promise<KeyChange> {
-    const changed: string[] = [], invalid: string[] = [];
-    for (const [state, ids] of matches) {
-      if (state === to) continue;
-      for (const id of ids) {
-        const pem = this.pem(id, state);
-        if (!isPublicKey(pem)) {
-          invalid.push(id);
-          continue;
-        }
-        if (!this.#store.move(id, state, to)) continue;
-        changed.push(id);
-        await this.#fireEvent(id, to, pem);
-      }
-    }
-    return { changed, invalid };
+    const invalid: string[] = [];
+    const moves = [...matches].filter(([state]) => state !== to).flatMap(([from, ids]) =>
+      ids.flatMap((id) => {
+        const pem = this.pem(id, from);
+        if (isPublicKey(pem)) return [{ id, from, to, pem }];
+        invalid.push(id);
+        return [];
+      })
+    );
+    const done = await this.#bank.change(moves);
+    const moved = moves.filter((_, i) => done[i]);
+    for (const { id, pem } of moved) await this.#fireEvent(id, to, pem);
+    return { changed: moved.map(({ id }) => id), invalid };
   }
 
   /**
@@ -99,9 +105,14 @@ export class KeyManager {
     const pem = this.#store.get(id, "pending");
     if (pem === undefined) return undefined;
     if (!isPublicKey(pem) || !isWanted(pem)) return false;
-    this.#store.put(id, "accepted", pem);
+    await this.put(id, "accepted", pem);
     await this.#fireEvent(id, "accepted", pem);
     return true;
+  }
+
+  /** Stores a key in that state, without an event. */
+  async put(id: string, state: KeyState, pem: string): Promise<void> {
+    await this.#bank.change([{ id, put: state, pem }]);
   }
 
   /**
@@ -110,17 +121,15 @@ export class KeyManager {
    * @returns The ids of the deleted keys.
    */
   async delete(matches: KeyMatches, options: { readonly preserve?: boolean } = {}): Promise<string[]> {
-    const deleted: string[] = [];
-    for (const [state, ids] of matches) {
-      for (const id of ids) {
-        if (!this.#store.delete(id, state)) continue;
-        deleted.push(id);
-        await this.#fireEvent(id, "delete");
-      }
-    }
+    const kept = new Set(options.preserve ? matches.get("accepted") : []);
+    const steps = [...matches].flatMap(([state, ids]) =>
+      ids.map((id): KeyStep => ({ id, delete: state, keepsData: kept.has(id) }))
+    );
+    const done = await this.#bank.change(steps);
+    const deleted = steps.filter((_, i) => done[i]).map(({ id }) => id);
+    for (const id of deleted) await this.#fireEvent(id, "delete");
     const remaining = new Set([...this.list().values()].flat());
-    if (options.preserve) { for (const id of matches.get("accepted") ?? []) remaining.add(id); }
-    for (const id of new Set(deleted)) if (!remaining.has(id)) this.#options.forget(id);
+    for (const id of new Set(deleted)) if (!remaining.has(id) && !kept.has(id)) this.#options.forget(id);
     return deleted;
   }
 

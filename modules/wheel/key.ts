@@ -260,11 +260,11 @@ force : False
   ),
   params: { id_: p.str(), keysize: p.int(MIN_BITS), force: p.bool(false) },
   secret: true,
-  async run({ id_, keysize, force }, { keys }) {
+  async run({ id_, keysize, force }, { keys, manager }) {
     if (!isValidId(id_)) throw new InvocationError("id_ cannot be the id of a minion");
     if (keys.state(id_) !== undefined && !force) return new Map();
     const key = await newKey(keysize);
-    keys.put(id_, "accepted", key.publicKey.pem);
+    await manager.put(id_, "accepted", key.publicKey.pem);
     return pairOf(key);
   },
 });
